@@ -1,0 +1,42 @@
+"""A document of news and its sentences, as every loader makes them and every index keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class ParseWord(NamedTuple):
+    """A word of a dependency parse and the index of its head; -1 for a root."""
+
+    word: str
+    head: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence. `id` is unique in its index; features and parse are kept as they were given."""
+
+    id: str
+    text: str
+    features: Mapping[str, float] = field(default_factory=dict)
+    parse: tuple[ParseWord, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document. `date` is ISO 8601 as it was given; None where something is not known."""
+
+    id: str
+    sentences: tuple[Sentence, ...]
+    title: str | None = None
+    date: str | None = None
+    source: str | None = None
+    url: str | None = None
+    language: str | None = None
+
+
+def default_sentence_id(document_id: str, position: int) -> str:
+    """The id of a sentence that was given none: `<document id>.s<n>`, n from 0."""
+    return f"{document_id}.s{position}"

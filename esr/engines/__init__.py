@@ -1,0 +1,1 @@
+"""The two engines behind one interface: embedded (numpy on disk) and Elasticsearch."""

@@ -1,0 +1,51 @@
+"""Arrays on disk: written whole and synced, read by memory map."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+def save_array(path: Path, array: npt.NDArray[Any]) -> None:
+    with path.open("wb") as file:
+        np.save(file, array, allow_pickle=False)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def save_bytes(path: Path, pieces: Iterable[bytes]) -> None:
+    with path.open("wb") as file:
+        file.writelines(pieces)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def map_array(path: Path) -> npt.NDArray[Any]:
+    """A plain array over the mapped file: no subclass checks on every slice."""
+    return np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray)  # type: ignore[no-any-return]
+
+
+def map_bytes(path: Path) -> memoryview:
+    if not path.stat().st_size:
+        return memoryview(b"")  # an empty file cannot be mapped
+    return memoryview(np.memmap(path, np.uint8, "r"))
+
+
+def smallest(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same counts in the smallest unsigned type that holds them."""
+    return array.astype(np.min_scalar_type(int(array.max(initial=0))))
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder as durable as the files."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+

@@ -1,0 +1,72 @@
+"""The manifest: the one file that says which segments make the index. Replacing it is the commit."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from esr.engines.embedded.arrays import sync_folder
+from esr.engines.index import Description
+from esr.errors import IndexMissing, IndexUnusable
+
+NAME = "esr-index.json"
+FORMAT = 1
+SEGMENTS = "segments"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A commit of an index."""
+
+    description: Description
+    segments: tuple[str, ...] = ()
+    generation: int = 0
+    format: int = FORMAT
+
+    def next(self, segments: tuple[str, ...]) -> Manifest:
+        return replace(self, segments=segments, generation=self.generation + 1)
+
+
+def read(folder: Path) -> Manifest:
+    """The last commit. Raises IndexMissing or IndexUnusable."""
+    try:
+        data = json.loads((folder / NAME).read_text("utf-8"))
+    except NotADirectoryError as error:
+        raise IndexUnusable(f"{folder} is a file, not an index folder") from error
+    except FileNotFoundError as error:
+        if not folder.exists():
+            raise IndexMissing(f"there is no index at {folder}: make one with esr load") from error
+        raise IndexUnusable(f"{folder} is not an index: it has no {NAME}") from error
+    except (OSError, ValueError) as error:
+        raise IndexUnusable(f"{folder / NAME} cannot be read: {error}") from error
+    if data.get("format") != FORMAT:
+        raise IndexUnusable(f"{folder} has index format {data.get('format')}, this esr reads {FORMAT}: load again")
+    return Manifest(Description(**data["description"]), tuple(data["segments"]), data["generation"])
+
+
+def commit(folder: Path, manifest: Manifest) -> None:
+    """Replace the manifest in one step: a reader sees the old one or the new one."""
+    fresh = folder / f"{NAME}.new"
+    with fresh.open("w", encoding="utf-8") as file:
+        json.dump(asdict(manifest), file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(fresh, folder / NAME)
+    sync_folder(folder)
+
+
+@contextmanager
+def lock(folder: Path) -> Iterator[None]:
+    """Keep other loaders out. The system lets go of it when the process ends, however it ends."""
+    import fcntl
+
+    with (folder / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise IndexUnusable(f"another load into {folder} is running: wait until it has ended") from error
+        yield

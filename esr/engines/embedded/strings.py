@@ -1,0 +1,85 @@
+"""Many strings, or blobs, in two memory-mapped files: their bytes end to end, and where each ends."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.engines.embedded.arrays import map_array, map_bytes, save_array, save_bytes
+
+Hashes = npt.NDArray[np.uint64]
+
+
+def hash64(string: str) -> int:
+    """64 bits that are the same on every machine and in every process."""
+    return int.from_bytes(hashlib.blake2b(string.encode(), digest_size=8).digest(), "little")
+
+
+def hashes(strings: Iterable[str]) -> Hashes:
+    return np.fromiter((hash64(s) for s in strings), np.uint64)
+
+
+class Blobs:
+    """Blobs by number."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._bytes = map_bytes(folder / f"{name}.bytes")
+        self._ends = map_array(folder / f"{name}.ends.npy")
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, number: int) -> bytes:
+        return bytes(self._bytes[self._ends[number] : self._ends[number + 1]])
+
+    @staticmethod
+    def save(folder: Path, name: str, blobs: Sequence[bytes]) -> None:
+        ends = np.zeros(len(blobs) + 1, np.int64)
+        np.cumsum([len(blob) for blob in blobs], out=ends[1:])
+        save_bytes(folder / f"{name}.bytes", blobs)
+        save_array(folder / f"{name}.ends.npy", ends)
+
+
+class Names:
+    """Distinct strings by number, and numbers by string through sorted hashes."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._blobs = Blobs(folder, name)
+        self.hashes: Hashes = map_array(folder / f"{name}.hashes.npy")
+        self.numbers = map_array(folder / f"{name}.numbers.npy")
+
+    def __len__(self) -> int:
+        return len(self._blobs)
+
+    def __getitem__(self, number: int) -> str:
+        return self._blobs[number].decode()
+
+    def find(self, string: str) -> int | None:
+        """The number of a string, or None."""
+        wanted = np.uint64(hash64(string))
+        place = int(np.searchsorted(self.hashes, wanted))
+        while place < len(self.hashes) and self.hashes[place] == wanted:
+            number = int(self.numbers[place])
+            if self[number] == string:  # two strings may share a hash
+                return number
+            place += 1
+        return None
+
+    def shared(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
+        """Which of these hashes are here. A hash that is here may still be another string's."""
+        if not len(self.hashes):
+            return np.zeros(len(hashes), bool)
+        places = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
+        return np.asarray(self.hashes[places] == hashes)
+
+    @staticmethod
+    def save(folder: Path, name: str, strings: Sequence[str], known: Hashes | None = None) -> None:
+        codes = hashes(strings) if known is None else known
+        order = np.argsort(codes, kind="stable")
+        Blobs.save(folder, name, [s.encode() for s in strings])
+        save_array(folder / f"{name}.hashes.npy", codes[order])
+        save_array(folder / f"{name}.numbers.npy", order.astype(np.int32))

@@ -1,0 +1,131 @@
+"""The one interface over the engines. Nothing above it knows which engine it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from esr.analysis import Analyzer
+from esr.documents import Document
+from esr.plans.evidence import Evidence
+from esr.plans.plan import Plan
+from esr.plans.statistics import Statistics
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a hit must satisfy. Dates are milliseconds since the epoch, both ends included."""
+
+    date_from: int | None = None
+    date_to: int | None = None
+    sources: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self != Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceRecord:
+    """A sentence as it is shown: with its neighbours (None at a document's border) and its source."""
+
+    sentence_id: str
+    document_id: str
+    position: int
+    text: str
+    previous: str | None
+    next: str | None
+    title: str | None
+    date: str | None
+    source: str | None
+    url: str | None
+    language: str | None
+
+
+class Hit(NamedTuple):
+    """A ranked sentence. `record` is None where only ids were asked for."""
+
+    sentence_id: str
+    score: float
+    record: SentenceRecord | None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What an engine answers: the best k, best first, ties in collection order.
+
+    `total` counts all candidates. `incomplete` says what is missing from the answer (a shard
+    failed, time ran out), or is None.
+    """
+
+    hits: list[Hit]
+    total: int
+    incomplete: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """How an index was made: what must be the same for all that is loaded into it."""
+
+    analyzer: str
+    title: bool
+    """Whether a title's terms count once in their document's context."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"analyzer": self.analyzer, "title": self.title}
+
+
+class Located(Protocol):
+    """A document and the place it was read from."""
+
+    @property
+    def where(self) -> str: ...
+    @property
+    def document(self) -> Document: ...
+
+
+@dataclass(slots=True)
+class LoadReport:
+    """What a load did."""
+
+    documents: int = 0
+    sentences: int = 0
+    without_sentences: int = 0
+    unchanged: int = 0
+    seconds: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+
+class Index(Protocol):
+    """A collection of sentences that plans can be run against. Methods raise EsrError only."""
+
+    where: str
+    description: Description
+    analyzer: Analyzer
+
+    def statistics(self, terms: Sequence[str]) -> Statistics:
+        """The collection's and the terms' statistics, over the whole collection."""
+
+    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
+        """Run a plan and return the best k sentences."""
+
+    def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
+        """The sentences of these ids, in this order. Raises UsageError for an unknown id."""
+
+    def evidence(self, terms: Sequence[str], ids: Sequence[str]) -> Evidence:
+        """The exact counts, lengths and stored columns that a plan is computed from."""
+
+    def document(self, document_id: str) -> Document:
+        """A whole document. Raises UsageError for an unknown id."""
+
+    def status(self) -> Mapping[str, Any]:
+        """Counts, sizes and settings, for people and programs."""
+
+    def close(self) -> None: ...
+
+
+class Loading(Protocol):
+    """What loads documents into an index. Nothing is visible before all of it is."""
+
+    def load(self, documents: Iterable[Located]) -> LoadReport: ...

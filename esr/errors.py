@@ -1,0 +1,47 @@
+"""What can go wrong, as messages for people: what, where, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class EsrError(Exception):
+    """Anything that the user can understand and act on. The command line prints it as one line."""
+
+    exit_code = 1
+
+
+class UsageError(EsrError):
+    """The call itself is wrong: an unknown model, a parameter out of range, an empty query."""
+
+    exit_code = 2
+
+
+class InputError(EsrError):
+    """A source file is wrong. Names the place, so that it can be mended."""
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(f"{where}: {problem}")
+        self.where = where
+        self.problem = problem
+
+
+class IndexMissing(EsrError):
+    """There is no index at this place."""
+
+
+class IndexUnusable(EsrError):
+    """There is something at this place, but it cannot be used."""
+
+
+class EngineUnreachable(EsrError):
+    """The engine did not answer, or not in time."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
+    """An error for a name that is not registered, with the nearest one that is."""
+    names = sorted(known)
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
+    return UsageError(f"unknown {kind} {name!r}: {hint}")

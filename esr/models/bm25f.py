@@ -1,0 +1,50 @@
+"""BM25f with the sentence and its context as fields."""
+
+from esr.models.bm25 import K1, terms
+from esr.models.idf import K3
+from esr.models.likelihood import ALL_CONTEXTS, NU, at_most_one, contexts
+from esr.models.model import Model, Query, Ranked, Settings, register
+from esr.models.parameter import Parameter
+from esr.plans.plan import Saturation, Smoothing
+
+
+def plan(settings: Settings, query: Query) -> Ranked:
+    """One saturation over the fields' length-normalised counts; alpha = 1 is BM25 with b = b_sent."""
+    collection = query.statistics.collection
+    alpha, nu, b = settings["alpha"], settings.nu, settings["b_context"]
+    at_most_one("alpha + nu", alpha + nu)
+    around = contexts(settings, 1.0 - alpha - nu)
+    by_sentences = settings.choice("avcl") == "sentences"
+    document = collection.average_document_by_sentences if by_sentences else collection.average_document
+    transform = Saturation(
+        settings["k1"],
+        Smoothing(alpha, settings["b_sent"], collection.average_sentence or 1.0),
+        Smoothing(around.surrounding, b, collection.average_surrounding or 1.0),
+        Smoothing(around.document, b, document or 1.0),
+    )
+    return Ranked(terms(settings, query), transform)
+
+
+BM25F = register(
+    Model(
+        "bm25f",
+        "BM25 over two fields, the sentence and its context",
+        "Robertson et al. 2004; Fernández, Losada & Azzopardi 2011; formulas.md A.11",
+        plan,
+        (
+            Parameter("alpha", "share of the sentence", 0.6),
+            NU,
+            K1,
+            Parameter("b_sent", "length normalisation of the sentence", 0.0),
+            Parameter("b_context", "length normalisation of the context", 0.75),
+            Parameter(
+                "avcl",
+                "average document length over documents, or over sentences",
+                "documents",
+                choices=("documents", "sentences"),
+            ),
+            K3,
+        ),
+        ALL_CONTEXTS,
+    )
+)

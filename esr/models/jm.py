@@ -1,0 +1,24 @@
+"""Jelinek-Mercer: the sentence mixed with the collection."""
+
+from esr.models.likelihood import BACKGROUND, terms
+from esr.models.model import Model, Query, Ranked, Settings, register
+from esr.models.parameter import Parameter
+from esr.plans.plan import Affine, Mixture
+
+
+def plan(settings: Settings, query: Query) -> Ranked:
+    """p(t|s) = (1 - lambda) c(t,s)/c(s) + lambda p(t)."""
+    weight = settings["lambda"]
+    transform = Mixture(0.0, Affine(1.0 - weight), Affine(), Affine(), Affine(weight))
+    return Ranked(terms(settings, query), transform)
+
+
+JM = register(
+    Model(
+        "jm",
+        "Jelinek-Mercer language model of the sentence",
+        "Fernández, Losada & Azzopardi 2011, eq. 2; formulas.md A.2",
+        plan,
+        (Parameter("lambda", "share of the collection", 0.5, open_low=True), BACKGROUND),
+    )
+)

@@ -1,0 +1,21 @@
+"""Negative Kullback-Leibler divergence between the query and a Dirichlet-smoothed sentence."""
+
+from esr.models.dir import transform
+from esr.models.likelihood import BACKGROUND, mu, terms
+from esr.models.model import Model, Query, Ranked, Settings, register
+
+
+def plan(settings: Settings, query: Query) -> Ranked:
+    """sum of p(t|q) log p(t|s), p(t|q) = c(t,q)/c(q): `dir` divided by the query's length."""
+    return Ranked(terms(settings, query, scale=1.0 / query.length), transform(settings))
+
+
+KLD = register(
+    Model(
+        "kld",
+        "Kullback-Leibler divergence with Dirichlet smoothing; ranks as dir does",
+        "Larkey et al. 2002; Fernández & Losada 2012; formulas.md B.2",
+        plan,
+        (mu(), BACKGROUND),
+    )
+)

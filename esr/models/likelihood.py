@@ -1,0 +1,63 @@
+"""What the language models share: query likelihood, p(t|C) and the contexts' shares.
+
+Source: Fernández, Losada & Azzopardi 2011; formulas.md A.1 and section 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from esr.errors import UsageError
+from esr.models.model import Query, Settings
+from esr.models.parameter import Parameter
+from esr.plans.plan import PlanTerm
+from esr.plans.statistics import TermStatistics
+
+ALL_CONTEXTS = ("document", "surrounding", "both")
+
+BACKGROUND = Parameter(
+    "background",
+    "p(t|C) from occurrences, or from the documents that hold the term",
+    "occurrences",
+    choices=("occurrences", "documents"),
+)
+NU = Parameter("nu", "share of the surrounding sentences, beside the document's", 0.2, only_with="both")
+
+
+def mu(default: float = 30.0) -> Parameter:
+    return Parameter("mu", "Dirichlet smoothing, in terms", default, high=float("inf"), open_low=True)
+
+
+def terms(settings: Settings, query: Query, scale: float = 1.0) -> tuple[PlanTerm, ...]:
+    """c(t,q) * scale as the weight, p(t|C) as the background."""
+    statistics = query.statistics
+    by_documents = settings.choice("background") == "documents"
+    total = statistics.collection.document_terms if by_documents else statistics.collection.occurrences
+
+    def background(term: TermStatistics) -> float:
+        # A term that stands in titles only has no occurrence; it counts as one, since log 0 ranks nothing.
+        return (term.df if by_documents else max(term.cf, 1)) / max(total, 1)
+
+    return tuple(
+        PlanTerm(term, count * scale, background(statistics.terms[term]))
+        for term, count in query.counts.items()
+    )
+
+
+class ContextShares(NamedTuple):
+    surrounding: float
+    document: float
+
+
+def contexts(settings: Settings, share: float) -> ContextShares:
+    """The share given to the one context, or to the document beside `nu` for the surrounding."""
+    if settings.context == "surrounding":
+        return ContextShares(share, 0.0)
+    return ContextShares(settings.nu, share)
+
+
+def at_most_one(what: str, total: float, *, strictly: bool = False) -> None:
+    """Shares of one whole. Raises UsageError, naming the sum, if they exceed it."""
+    rounding = 1e-12
+    if total > 1.0 + rounding or (strictly and total > 1.0 - rounding):
+        raise UsageError(f"{what} must be {'below' if strictly else 'at most'} 1, not {total:g}")

@@ -1,0 +1,123 @@
+"""What a ranking model is, and the registry of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from esr.errors import UsageError, unknown
+from esr.models.parameter import Parameter, Value
+from esr.plans.plan import Mixture, PlanTerm, Rule, Saturation
+from esr.plans.statistics import Statistics
+
+Context = Literal["document", "surrounding", "both"]
+CONTEXTS: dict[Context, str] = {
+    "document": "the whole document, with its title where the index was loaded so",
+    "surrounding": "the previous sentence, the sentence and the next one",
+    "both": "the surrounding sentences and the document, each with a share of its own",
+}
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query as a model sees it: c(t,q) of the seen terms in their first order, and c(q) of all."""
+
+    counts: Mapping[str, int]
+    length: int
+    statistics: Statistics
+
+
+class Settings(NamedTuple):
+    """A model's parameters, all of them present and checked, and the context chosen for it."""
+
+    values: Mapping[str, Value]
+    context: Context | None
+
+    def __getitem__(self, name: str) -> float:  # type: ignore[override]
+        value = self.values[name]
+        assert not isinstance(value, str)
+        return value
+
+    def choice(self, name: str) -> str:
+        return str(self.values[name])
+
+    @property
+    def nu(self) -> float:
+        """The surrounding sentences' share where both contexts are used, else 0."""
+        return self["nu"] if self.context == "both" else 0.0
+
+
+class Ranked(NamedTuple):
+    """What a model makes of a query."""
+
+    terms: tuple[PlanTerm, ...]
+    transform: Mixture | Saturation
+
+
+@dataclass(frozen=True)
+class Model:
+    """A ranking model, as data about itself and one function from a query to its plan.
+
+    `contexts` is empty for models that look at the sentence alone; its first is the default.
+    """
+
+    name: str
+    description: str
+    source: str
+    plan: Callable[[Settings, Query], Ranked]
+    parameters: tuple[Parameter, ...] = ()
+    contexts: tuple[Context, ...] = ()
+
+    @property
+    def candidates(self) -> Rule:
+        """The default rule: a sentence whose context alone matches is worth ranking if it is looked at."""
+        return "context" if self.contexts else "matching"
+
+    def context(self, name: str | None) -> Context | None:
+        """The context of that name, or the default; UsageError if the model takes no such context."""
+        if name is None:
+            return self.contexts[0] if self.contexts else None
+        if name not in CONTEXTS:
+            raise unknown("context", name, CONTEXTS)
+        if name not in self.contexts:
+            raise UsageError(f"model {self.name!r} looks at the sentence alone: leave out --context")
+        return name  # type: ignore[return-value]
+
+    def settings(self, values: Mapping[str, Any], context: str | None) -> Settings:
+        """Checked parameters, defaults filled in. Raises UsageError for a bad name or value."""
+        chosen = self.context(context)
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for name in values:
+            if name not in known:
+                raise unknown(f"parameter of {self.name}", name, known)
+            only = known[name].only_with
+            if only and chosen != only:
+                raise UsageError(f"parameter {name!r} of {self.name} goes with --context {only} only")
+        checked = {name: p.check(values.get(name, p.default)) for name, p in known.items()}
+        return Settings(checked, chosen)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "description": self.description,
+            "source": self.source,
+            "contexts": list(self.contexts),
+            "candidates": self.candidates,
+            "parameters": [parameter.as_dict() for parameter in self.parameters],
+        }
+
+
+MODELS: dict[str, Model] = {}
+
+
+def register(model: Model) -> Model:
+    MODELS[model.name] = model
+    return model
+
+
+def get(name: str) -> Model:
+    """The model of that name. Raises UsageError with the nearest name."""
+    if name not in MODELS:
+        raise unknown("model", name, MODELS)
+    return MODELS[name]

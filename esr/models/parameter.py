@@ -1,0 +1,64 @@
+"""What a model's parameter is: its name, range and default, and how a value is checked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from esr.errors import UsageError
+
+Value = float | str
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number in a range, or one of some choices.
+
+    `open_low` and `open_high` leave the end itself out. `only_with` names the context that the
+    parameter needs to mean anything.
+    """
+
+    name: str
+    description: str
+    default: Value
+    low: float = 0.0
+    high: float = 1.0
+    open_low: bool = False
+    open_high: bool = False
+    choices: tuple[str, ...] = ()
+    only_with: str | None = None
+
+    @property
+    def range(self) -> str:
+        """The allowed values, for people."""
+        if self.choices:
+            return " | ".join(self.choices)
+        high = ")" if self.open_high or math.isinf(self.high) else "]"
+        return f"{'(' if self.open_low else '['}{self.low:g}, {self.high:g}{high}"
+
+    def check(self, value: Any) -> Value:
+        """The value, or a UsageError that names what is allowed. Numbers may come as text."""
+        if self.choices:
+            if value not in self.choices:
+                raise UsageError(f"parameter {self.name!r} is one of {self.range}, not {value!r}")
+            return str(value)
+        try:
+            number = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        too_low = number <= self.low if self.open_low else number < self.low
+        too_high = number >= self.high if self.open_high else number > self.high
+        if math.isnan(number) or math.isinf(number) or too_low or too_high:
+            raise UsageError(f"parameter {self.name!r} is a number in {self.range}, not {value!r}")
+        return number
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "description": self.description,
+            "default": self.default,
+            "range": self.range,
+            "choices": list(self.choices),
+            "only_with": self.only_with,
+        }

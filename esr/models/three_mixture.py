@@ -1,0 +1,54 @@
+"""3MM: sentence, context and collection mixed with fixed weights."""
+
+from esr.models.likelihood import ALL_CONTEXTS, BACKGROUND, NU, at_most_one, contexts, terms
+from esr.models.model import Model, Query, Ranked, Settings, register
+from esr.models.parameter import Parameter
+from esr.plans.plan import Affine, Mixture
+
+
+def plan(settings: Settings, query: Query) -> Ranked:
+    """Three readings of the formula; flat and flat_jm differ in what `lambda` names alone.
+
+    flat     lambda p(t|s) + gamma p(t|context) + (1 - lambda - gamma) p(t)
+    flat_jm  (1 - lambda - gamma) p(t|s) + gamma p(t|context) + lambda p(t)
+    nested   (1 - lambda) [ (1 - gamma) p(t|s) + gamma p(t|context) ] + lambda p(t)
+    """
+    weight, gamma, nu, form = settings["lambda"], settings["gamma"], settings.nu, settings.choice("form")
+    around = contexts(settings, gamma)
+    scale = 1.0
+    if form == "nested":
+        at_most_one("gamma + nu", gamma + nu)
+        scale = 1.0 - weight
+        sentence, collection = scale * (1.0 - gamma - nu), weight
+    else:
+        rest = 1.0 - weight - gamma - nu
+        at_most_one("lambda + gamma + nu", weight + gamma + nu, strictly=form == "flat")
+        sentence, collection = (weight, rest) if form == "flat" else (rest, weight)
+    if collection == 0.0:
+        at_most_one("the share of all but the collection", 1.0, strictly=True)
+    transform = Mixture(
+        0.0,
+        Affine(sentence),
+        Affine(scale * around.surrounding),
+        Affine(scale * around.document),
+        Affine(collection),
+    )
+    return Ranked(terms(settings, query), transform)
+
+
+THREE_MIXTURE = register(
+    Model(
+        "3mm",
+        "three-mixture model: sentence, context, collection",
+        "Murdock 2006; Fernández, Losada & Azzopardi 2011; formulas.md A.5",
+        plan,
+        (
+            Parameter("lambda", "share of the sentence (flat) or of the collection (flat_jm, nested)", 0.5),
+            Parameter("gamma", "share of the context", 0.25),
+            NU,
+            Parameter("form", "reading of the formula", "flat", choices=("flat", "flat_jm", "nested")),
+            BACKGROUND,
+        ),
+        ALL_CONTEXTS,
+    )
+)

@@ -1,0 +1,1 @@
+"""Scoring plans: what a model says and both engines execute, as data."""

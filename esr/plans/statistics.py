@@ -1,0 +1,70 @@
+"""What is known of a collection as a whole. Source: formulas.md, section 0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class TermStatistics(NamedTuple):
+    """Of one term: sentences (sf) and documents (df) that contain it, its occurrences (cf)."""
+
+    sf: int
+    df: int
+    cf: int
+
+    @property
+    def seen(self) -> bool:
+        """Whether any sentence or any title holds the term; unseen terms are dropped from a query."""
+        return self.df > 0
+
+
+UNSEEN = TermStatistics(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionStatistics:
+    """Of the whole collection. Lengths are in terms, stop words already removed.
+
+    `occurrences` is the collection's length: the sum of all sentence lengths.
+    `document_length` and `surrounding_length` are sums over documents and over sentences.
+    `document_terms` sums, over documents, their distinct terms (it normalises df).
+    The two minima bound what the stored priors can take away from a score.
+    """
+
+    sentences: int = 0
+    documents: int = 0
+    occurrences: int = 0
+    document_length: int = 0
+    surrounding_length: int = 0
+    weighted_document_length: int = 0
+    document_terms: int = 0
+    longest_sentence: int = 0
+    minima: Mapping[str, float] | None = None
+
+    @property
+    def average_sentence(self) -> float:
+        return self.occurrences / self.sentences if self.sentences else 0.0
+
+    @property
+    def average_document(self) -> float:
+        """Mean length of the documents."""
+        return self.document_length / self.documents if self.documents else 0.0
+
+    @property
+    def average_document_by_sentences(self) -> float:
+        """Mean length of the document that a sentence stands in: long documents count more."""
+        return self.weighted_document_length / self.sentences if self.sentences else 0.0
+
+    @property
+    def average_surrounding(self) -> float:
+        return self.surrounding_length / self.sentences if self.sentences else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """The collection and the terms that were asked for."""
+
+    collection: CollectionStatistics
+    terms: Mapping[str, TermStatistics]

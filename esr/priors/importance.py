@@ -1,0 +1,22 @@
+"""The sentence-importance prior p(d|s): how much a sentence's terms are its document's own."""
+
+from esr.priors.prior import Prior, register
+
+HARM = "made for ranking within few documents; over a whole collection it hurts badly"
+
+IMPORTANCE = register(
+    Prior(
+        "importance",
+        f"log p(d|s), terms of the sentence in its document against the collection ({HARM})",
+        "Fernández, Losada & Azzopardi 2011, eqs. 4-7; formulas.md A.4",
+        "importance",
+    )
+)
+IMPORTANCE_SURROUNDING = register(
+    Prior(
+        "importance-surrounding",
+        f"log p(d|s) with the surrounding sentences in the document's place ({HARM})",
+        "formulas.md A.4, second reading",
+        "importance_surrounding",
+    )
+)

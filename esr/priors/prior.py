@@ -1,0 +1,57 @@
+"""What a prior is, and the registry of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from esr.errors import UsageError, unknown
+from esr.plans.plan import Static
+from esr.plans.statistics import CollectionStatistics
+
+
+@dataclass(frozen=True)
+class Prior:
+    """A log prior: weight * ( form(column) + constant(collection) )."""
+
+    name: str
+    description: str
+    source: str
+    column: str
+    form: Literal["identity", "log"] = "identity"
+    constant: Callable[[CollectionStatistics], float] = lambda collection: 0.0
+
+    def static(self, weight: float, collection: CollectionStatistics) -> Static:
+        """The prior as the part of a plan that engines execute."""
+        return Static(self.column, self.form, weight, weight * self.constant(collection))
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "description": self.description, "source": self.source}
+
+
+PRIORS: dict[str, Prior] = {}
+
+
+def register(prior: Prior) -> Prior:
+    PRIORS[prior.name] = prior
+    return prior
+
+
+def get(name: str) -> Prior:
+    """The prior of that name. Raises UsageError with the nearest name."""
+    if name not in PRIORS:
+        raise unknown("prior", name, PRIORS)
+    return PRIORS[name]
+
+
+def check_weight(name: str, value: Any) -> float:
+    """A prior's weight: any finite number."""
+    try:
+        weight = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        weight = math.nan
+    if not math.isfinite(weight):
+        raise UsageError(f"the weight of prior {name!r} is a number, not {value!r}")
+    return weight

@@ -1,0 +1,1 @@
+"""From a query's text to ranked sentences: analyse, plan, search, explain."""

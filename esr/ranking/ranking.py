@@ -1,0 +1,102 @@
+"""A ranking: which model with which settings. What `--ranking FILE` holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from esr import models, priors
+from esr.errors import InputError, UsageError, unknown
+from esr.models import Settings
+from esr.plans.plan import CANDIDATES, Plan, Rule
+from esr.plans.statistics import Statistics
+from esr.priors.prior import check_weight
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """How to rank. Whatever is left out takes the model's default. Checked when made.
+
+    Raises UsageError for an unknown name, with the nearest one, or a value out of range.
+    """
+
+    model: str = models.DEFAULT.name
+    context: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    priors: Mapping[str, float] = field(default_factory=dict)
+    candidates: str | None = None
+
+    def __post_init__(self) -> None:
+        self.settings()
+        for name, weight in self.priors.items():
+            check_weight(priors.get(name).name, weight)
+        if self.candidates is not None and self.candidates not in CANDIDATES:
+            raise unknown("candidates", self.candidates, CANDIDATES)
+
+    @staticmethod
+    def from_dict(data: Any) -> Ranking:
+        """From JSON. Every key may be left out; an unknown one is an error."""
+        if not isinstance(data, Mapping):
+            raise UsageError(f"a ranking is a JSON object, not {type(data).__name__}")
+        known = Ranking.__dataclass_fields__
+        for key in data:
+            if key not in known:
+                raise unknown("ranking key", str(key), known)
+        for key in ("params", "priors"):
+            if not isinstance(data.get(key, {}), Mapping):
+                raise UsageError(f"ranking key {key!r} is a JSON object, not {data[key]!r}")
+        for key in ("model", "context", "candidates"):
+            if not isinstance(data.get(key, ""), str | None):
+                raise UsageError(f"ranking key {key!r} is a name, not {data[key]!r}")
+        return Ranking(**data)
+
+    @staticmethod
+    def from_file(path: str | Path) -> Ranking:
+        """From a ranking file. Raises InputError with the file's name."""
+        try:
+            return Ranking.from_dict(json.loads(Path(path).read_text("utf-8")))
+        except json.JSONDecodeError as error:
+            raise InputError(f"{path}:{error.lineno}", f"not JSON: {error.msg}") from error
+        except UnicodeDecodeError as error:
+            raise InputError(str(path), "not UTF-8 text") from error
+        except OSError as error:
+            raise InputError(str(path), f"cannot be read: {error.strerror}") from error
+        except UsageError as error:
+            raise InputError(str(path), str(error)) from error
+
+    def settings(self) -> Settings:
+        """The model's parameters with defaults filled in, checked."""
+        return models.get(self.model).settings(self.params, self.context)
+
+    def plan(self, counts: Mapping[str, int], statistics: Statistics) -> Plan:
+        """The plan for a query's terms. Terms that the collection does not know are dropped."""
+        model = models.get(self.model)
+        settings = self.settings()
+        seen = {term: count for term, count in counts.items() if statistics.terms[term].seen}
+        terms, transform = model.plan(settings, models.Query(seen, sum(counts.values()), statistics))
+        rule: Rule = self.candidates or model.candidates  # type: ignore[assignment]
+        return Plan(
+            terms=terms,
+            transform=transform,
+            candidates=rule,
+            context="surrounding" if settings.context == "surrounding" else "document",
+            statics=tuple(
+                priors.get(name).static(check_weight(name, weight), statistics.collection)
+                for name, weight in self.priors.items()
+            ),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """With every default filled in, so that a saved file keeps its meaning."""
+        model, settings = models.get(self.model), self.settings()
+        context = settings.context
+        params = {
+            p.name: settings.values[p.name]
+            for p in model.parameters
+            if p.only_with is None or p.only_with == context
+        }
+        full = asdict(self) | {"params": params, "context": context, "priors": dict(self.priors)}
+        return full | {"candidates": self.candidates or model.candidates}

@@ -1,0 +1,106 @@
+"""Search in an index: the Python API, and what the command line and the page stand on."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from esr.engines.index import Filters, Hit, Index
+from esr.errors import UsageError
+from esr.plans.plan import Plan
+from esr.ranking.ranking import Ranking
+
+MAX_TERMS = 1000
+"""Distinct terms that a query may have. More is a mistake, and would only be slow."""
+
+
+class Prepared(NamedTuple):
+    """A query made ready: its plan, and the terms that the collection does not know."""
+
+    plan: Plan
+    unseen: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Ranked sentences and how they came about.
+
+    `total` counts the candidates; `unseen` are query terms that no document holds; `incomplete`
+    says what is missing from the answer, or is None.
+    """
+
+    hits: list[Hit]
+    total: int
+    took_ms: float
+    unseen: tuple[str, ...] = ()
+    incomplete: str | None = None
+
+
+class Searcher:
+    """Ranks the sentences of one index. Use it as a context manager, or close it."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+
+    def __enter__(self) -> Searcher:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.index.close()
+
+    def search(
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        ranking: Ranking | None = None,
+        filters: Filters | None = None,
+        records: bool = True,
+        **settings: Any,
+    ) -> Answer:
+        """The best k sentences for a query.
+
+        `settings` are the keys of a ranking (`model`, `context`, `params`, `priors`, `candidates`)
+        where no `ranking` is given. Raises UsageError for an empty query or a bad setting.
+        """
+        if ranking is not None and settings:
+            raise UsageError("give a ranking or its settings, not both")
+        if k < 1:
+            raise UsageError(f"k is a positive number, not {k}")
+        started = time.perf_counter()
+        plan, unseen = self.prepare(query, ranking or Ranking.from_dict(settings))
+        if not plan.terms:
+            return Answer([], 0, _since(started), unseen)
+        found = self.index.search(plan, k, filters or Filters(), records=records)
+        return Answer(found.hits, found.total, _since(started), unseen, found.incomplete)
+
+    def prepare(self, query: str, ranking: Ranking) -> Prepared:
+        """Analyse a query and plan it. Raises UsageError if nothing is left to search for."""
+        counts = self.terms(query)
+        statistics = self.index.statistics(list(counts))
+        plan = ranking.plan(counts, statistics)
+        return Prepared(plan, tuple(t for t in counts if not statistics.terms[t].seen))
+
+    def terms(self, query: str) -> Mapping[str, int]:
+        """The query's terms and how often each occurs, in their first order."""
+        counts = Counter(self.index.analyzer.terms(query))
+        if not counts:
+            what = "has only stop words" if query.strip() else "is empty"
+            raise UsageError(f"the query {what}: give at least one word to search for")
+        if len(counts) > MAX_TERMS:
+            raise UsageError(f"the query has {len(counts)} distinct terms: at most {MAX_TERMS} are allowed")
+        return counts
+
+
+
+def _since(started: float) -> float:
+    return (time.perf_counter() - started) * 1000.0

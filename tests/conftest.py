@@ -1,0 +1,91 @@
+"""What the tests share: a real Elasticsearch, and what happens where there is none."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+# The tests import `tests.support`, whether pytest is started as a program or by `python -m pytest`.
+ROOT = str(Path(__file__).resolve().parent.parent)
+if ROOT not in sys.path:
+    sys.path.insert(0, ROOT)
+
+if TYPE_CHECKING:
+    from tests.support.node import Cluster
+
+NOT_RUN = "no Elasticsearch node: "
+FIXTURES = {"elasticsearch_url", "start_elasticsearch"}
+
+
+def without_node(reason: str) -> None:
+    """End the present test since there is no node: CI must not pass without these tests, a developer may."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(NOT_RUN + reason, pytrace=False)
+    pytest.skip(NOT_RUN + reason)
+
+
+@pytest.fixture(scope="session")
+def elasticsearch_url() -> Iterator[str]:
+    """The URL of a node without security, shared by all tests of the run and started for the first of them.
+
+    A test should use index names of its own, as the node may also be one that somebody else uses.
+    """
+    from tests.support.node import Cluster, NoNode
+
+    try:
+        cluster = Cluster.start(own=False)
+    except NoNode as error:
+        without_node(str(error))
+    else:
+        with cluster:
+            yield cluster.url
+
+
+@pytest.fixture
+def start_elasticsearch() -> Iterator[Callable[..., Cluster]]:
+    """A function that starts a cluster for one test, to be broken or with security: see `Cluster.start`."""
+    from tests.support.node import Cluster, NoNode
+
+    started: list[Cluster] = []
+
+    def start(**options: Any) -> Cluster:
+        try:
+            started.append(Cluster.start(**options))
+        except NoNode as error:
+            without_node(str(error))
+        return started[-1]
+
+    yield start
+    for cluster in started:
+        cluster.stop()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test that uses a node, so that a forgotten mark does not start one in a quick run."""
+    for item in items:
+        if FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker("elasticsearch")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the end which tests did not run for want of a node, so that a green run does not deceive."""
+    from tests.support.node import HOW_TO
+
+    missed = [
+        (report.nodeid, str(report.longrepr[2]).split(NOT_RUN, 1)[1])
+        for report in terminalreporter.getreports("skipped")
+        if isinstance(report.longrepr, tuple) and NOT_RUN in str(report.longrepr[2])
+    ]
+    if not missed:
+        return
+    terminalreporter.section("NOT RUN: no Elasticsearch node", sep="!", red=True, bold=True)
+    for nodeid, _ in missed:
+        terminalreporter.write_line(f"not run: {nodeid}", red=True)
+    terminalreporter.write_line(f"{len(missed)} tests did not run. Why: {missed[0][1]}", red=True, bold=True)
+    terminalreporter.write_line(f"To run them, {HOW_TO}.", bold=True)

@@ -1,0 +1,199 @@
+"""A real Elasticsearch for the tests: one node or a cluster, on any machine that can have one.
+
+    with Cluster.start(nodes=3) as cluster:
+        cluster.nodes[0].kill()
+
+Where it comes from, in this order: the URL in ESR_TEST_ELASTICSEARCH (if the caller allows a shared node),
+Docker, a distribution fetched by Maven. As a program, `python -m tests.support.node` runs one until Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+from .base import GivenNode, Node, NodeFailed, NoNode
+from .distribution import get_distribution
+from .docker import DockerNode, docker_answers, docker_network
+from .folder import Folder
+from .process import ProcessNode, free_ports, port_is_free
+
+__all__ = ["HOW_TO", "URL_VARIABLE", "Cluster", "NoNode", "Node", "NodeFailed"]
+
+URL_VARIABLE = "ESR_TEST_ELASTICSEARCH"
+HOW_TO = f"set {URL_VARIABLE} to the URL of a node, or start Docker, or install Maven (mvn) and a JDK"
+# Small tests on a full disk are no reason for an index that turns read-only.
+SETTINGS: Mapping[str, object] = {"cluster.routing.allocation.disk.threshold_enabled": False}
+# What a full distribution starts and these tests do not use. A smaller one refuses unknown settings.
+DOCKER_SETTINGS: Mapping[str, object] = {
+    "ingest.geoip.downloader.enabled": False,
+    "xpack.ml.enabled": False,
+    "node.store.allow_mmap": False,  # several nodes would need a kernel setting for it
+}
+
+
+class Cluster:
+    """One or more nodes that belong together. Stop it, or use it in a `with` statement."""
+
+    def __init__(self, nodes: list[Node], folder: Folder | None) -> None:
+        self.nodes = nodes
+        self._folder = folder
+
+    @classmethod
+    def start(
+        cls,
+        nodes: int = 1,
+        security: bool = False,
+        heap: str = "512m",
+        port: int | None = None,
+        settings: Mapping[str, object] | None = None,
+        own: bool = True,
+        deadline: float = 120.0,
+    ) -> Cluster:
+        """Start a cluster and wait until it is healthy.
+
+        `own=False` allows the node that ESR_TEST_ELASTICSEARCH names. Such a node is shared and cannot
+        be broken, so it is only taken when nothing special is asked for.
+        Raises `NoNode` if there is no way to get one, `NodeFailed` if one does not start.
+        """
+        given = os.environ.get(URL_VARIABLE)
+        if given and not own:
+            return cls._given(given)
+        folder = Folder()
+        cluster = cls([], folder)
+        try:
+            cluster._make(folder, nodes, security, heap, port, dict(settings or {}))
+            for node in cluster.nodes:
+                node.start()
+            cluster.wait(deadline=deadline)
+        except BaseException:
+            cluster.stop()
+            raise
+        return cluster
+
+    @classmethod
+    def _given(cls, url: str) -> Cluster:
+        node = GivenNode("given", url.rstrip("/"))
+        try:
+            node.wait(deadline=10)
+        except NodeFailed as error:
+            raise NoNode(f"{URL_VARIABLE} is set, but {str(error).strip()}") from None
+        return cls([node], None)
+
+    def _make(
+        self, folder: Folder, count: int, security: bool, heap: str, port: int | None, more: dict[str, object]
+    ) -> None:
+        """Make the nodes, not started yet, of the first source that there is."""
+        wanted = [] if port is None else [port + i for i in range(count)]
+        free = [number for number in free_ports(3 * count) if number not in wanted]
+        ports = wanted or free[-count:]
+        inner = free[:count]  # for the nodes to talk to each other
+        taken = [number for number in ports if not port_is_free(number)]
+        if taken:
+            raise NodeFailed(f"port {taken[0]} is in use")
+        password = secrets.token_urlsafe(12) if security else None
+        names = [f"esr-{i}" for i in range(count)]
+        common = {**SETTINGS, "cluster.name": folder.path.name, "xpack.security.enabled": security}
+        # In containers, several nodes with security would need certificates. As processes they do not.
+        if docker_answers() and not (security and count > 1):
+            settings = {**common, **DOCKER_SETTINGS, **discovery(names, names), **more}
+            try:
+                network = docker_network(folder) if count > 1 else None
+                for name, number in zip(names, ports, strict=True):
+                    self.nodes.append(DockerNode(folder, name, network, number, settings, heap, password))
+                return
+            except NoNode as error:  # for example an image that cannot be fetched
+                print(f"{error}; trying Maven", file=sys.stderr)
+                self.nodes.clear()
+        distribution = get_distribution()
+        found = discovery(names, [f"127.0.0.1:{number}" for number in inner])
+        settings = {**common, "network.host": "127.0.0.1", **found, **more}
+        for name, number, transport in zip(names, ports, inner, strict=True):
+            own = {**settings, "transport.port": transport}
+            self.nodes.append(ProcessNode(distribution, folder, name, number, own, heap, password))
+
+    @property
+    def url(self) -> str:
+        """The URL of the first node."""
+        return self.nodes[0].url
+
+    @property
+    def urls(self) -> list[str]:
+        """The URLs of all nodes, for a client that changes over when one is gone."""
+        return [node.url for node in self.nodes]
+
+    @property
+    def auth(self) -> tuple[str, str] | None:
+        """User and password of the superuser, or None without security."""
+        node = self.nodes[0]
+        return (node.user, node.password) if node.user and node.password else None
+
+    def wait(self, deadline: float = 120.0) -> None:
+        """Wait until every running node is in a cluster that is at least yellow."""
+        end = time.monotonic() + deadline
+        for node in self.nodes:
+            node.wait(len(self.nodes), max(1.0, end - time.monotonic()))
+
+    def stop(self) -> None:
+        """End all nodes and remove their data. May be called twice."""
+        if self._folder is None:
+            return
+        for node in self.nodes:
+            node.stop()
+        self._folder.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def discovery(names: Sequence[str], addresses: Sequence[str]) -> dict[str, object]:
+    """The settings by which the nodes find each other."""
+    if len(names) == 1:
+        return {"discovery.type": "single-node"}
+    return {"discovery.seed_hosts": list(addresses), "cluster.initial_master_nodes": list(names)}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a node or a cluster until Ctrl-C, or until a node ends."""
+    parser = argparse.ArgumentParser(prog="python -m tests.support.node", description=main.__doc__)
+    parser.add_argument("--nodes", type=int, default=1, help="how many nodes (default 1)")
+    parser.add_argument("--security", action="store_true", help="with users and API keys")
+    parser.add_argument("--port", type=int, help="HTTP port of the first node (default: any free one)")
+    parser.add_argument("--heap", default="512m", help="heap of each node (default 512m)")
+    options = parser.parse_args(arguments)
+    if options.nodes < 1:
+        parser.error("--nodes must be at least 1")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop as on Ctrl-C
+    try:
+        with Cluster.start(options.nodes, options.security, options.heap, options.port) as cluster:
+            for url in cluster.urls:
+                print(url, flush=True)
+            if cluster.auth:
+                print("user {} password {}".format(*cluster.auth), flush=True)
+            while all(node.running() for node in cluster.nodes):
+                time.sleep(0.5)
+            print("a node ended", file=sys.stderr)
+            return 1
+    except NoNode as error:
+        print(f"no Elasticsearch node: {error}", file=sys.stderr)
+    except NodeFailed as error:
+        print(error, file=sys.stderr)
+    except KeyboardInterrupt:
+        return 0
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

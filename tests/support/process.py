@@ -1,0 +1,170 @@
+"""A node that is a process of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from .account import as_node_user, give
+from .base import Node, NodeFailed
+from .distribution import Distribution
+from .folder import Folder
+from .watch import alive
+
+# Below the ports that a system gives to outgoing connections, which could take one during the boot.
+PORTS = range(20_000, 32_000)
+
+
+def port_is_free(port: int) -> bool:
+    """Whether a server could listen on the port now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def free_ports(count: int) -> list[int]:
+    """That many different free ports, picked at random so that parallel runs seldom pick the same."""
+    ports: list[int] = []
+    for port in random.sample(PORTS, len(PORTS)):
+        if len(ports) == count:
+            break
+        if port_is_free(port):
+            ports.append(port)
+    return ports
+
+
+class ProcessNode(Node):
+    """A node started from a distribution, with its own configuration, data and logs.
+
+    The distribution is shared: ES_PATH_CONF and the `path.*` settings point to the node's own folder.
+    """
+
+    def __init__(
+        self,
+        distribution: Distribution,
+        folder: Folder,
+        name: str,
+        port: int,
+        settings: Mapping[str, object],
+        heap: str,
+        password: str | None,
+    ) -> None:
+        super().__init__(name, f"http://127.0.0.1:{port}", "elastic" if password else None, password)
+        self.folder = folder.path / name
+        self._distribution = distribution
+        self._notes = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self._configure({"node.name": name, "http.port": port, **settings}, heap)
+
+    def _configure(self, settings: Mapping[str, object], heap: str) -> None:
+        for name in ("data", "logs", "tmp"):
+            (self.folder / name).mkdir(parents=True)
+        config = self.folder / "config"
+        shutil.copytree(self._distribution.home / "config", config)
+        paths = {"path.data": str(self.folder / "data"), "path.logs": str(self.folder / "logs")}
+        lines = [f"{key}: {json.dumps(value)}\n" for key, value in {**paths, **settings}.items()]
+        (config / "elasticsearch.yml").write_text("".join(lines))
+        (config / "jvm.options.d").mkdir(exist_ok=True)
+        (config / "jvm.options.d" / "heap.options").write_text(f"-Xms{heap}\n-Xmx{heap}\n")
+        give(self.folder)
+        if self.password is not None:
+            self._keystore(self.password)
+
+    def _environment(self) -> dict[str, str]:
+        """Few variables, so that the Java options of the user's shell do not get into the node."""
+        return {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "LANG": "C.UTF-8",
+            "HOME": str(self.folder),
+            "ES_JAVA_HOME": str(self._distribution.java),
+            "ES_PATH_CONF": str(self.folder / "config"),
+            "ES_TMPDIR": str(self.folder / "tmp"),
+        }
+
+    def _keystore(self, password: str) -> None:
+        """Write the password of the user `elastic` where the node looks for it at its first start."""
+        command = [str(self._distribution.home / "bin" / "elasticsearch-cli")]
+        environment = {**self._environment(), "CLI_NAME": "keystore", "CLI_LIBS": "lib/tools/keystore-cli"}
+        for arguments, stdin in ((["create"], ""), (["add", "-x", "bootstrap.password"], password + "\n")):
+            done = subprocess.run(
+                command + arguments,
+                input=stdin,
+                env=environment,
+                cwd=self.folder,
+                capture_output=True,
+                text=True,
+                check=False,
+                **as_node_user(),
+            )
+            if done.returncode:
+                said = (done.stdout + done.stderr).strip()
+                raise NodeFailed(f"the keystore of node {self.name} could not be made\n{said}")
+
+    @property
+    def log(self) -> Path:
+        """The file that holds all the node printed, over all its starts."""
+        return self.folder / "console.log"
+
+    def start(self) -> None:
+        if self.running():
+            return
+        with open(self.log, "ab") as log:
+            self._process = subprocess.Popen(
+                [str(self._distribution.home / "bin" / "elasticsearch")],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=self._environment(),
+                cwd=self.folder,
+                start_new_session=True,  # its own process group: Ctrl-C is for the tests, not for the node
+                **as_node_user(),
+            )
+        self._notes.note_group(self.name, self._process.pid)
+
+    def _signal(self, number: signal.Signals) -> None:
+        """Send a signal to the launcher and the server it started."""
+        if self._process is None or not self.running():
+            raise NodeFailed(f"node {self.name} does not run")
+        os.killpg(self._process.pid, number)
+
+    def kill(self) -> None:
+        if self._process is None:
+            return
+        # The whole group: when the launcher alone has died, its server may still be there.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        end = time.monotonic() + 10
+        while alive(self._process.pid) and time.monotonic() < end:  # until the port and the data are free
+            time.sleep(0.02)
+        self._notes.forget(self.name)
+        self._process = None
+
+    def pause(self) -> None:
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def log_tail(self, lines: int = 25) -> str:
+        try:
+            text = self.log.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return ""
+        return "\n".join(line[:500] for line in text.splitlines()[-lines:])
