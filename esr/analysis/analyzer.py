@@ -46,7 +46,9 @@ class Analyzer:
     def terms(self, text: str) -> Terms:
         """The terms of a text, in order, repeated as they stand."""
         # Lowering first is the same as lowering after the split: both go letter by letter.
-        terms = self._split_ascii(text.lower()) if text.isascii() else self._split(text.translate(self._lower))
+        terms = (
+            self._split_ascii(text.lower()) if text.isascii() else self._split(text.translate(self._lower))
+        )
         if terms and not terms[0]:
             del terms[0]
         if terms and not terms[-1]:

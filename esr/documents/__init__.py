@@ -1,5 +1,5 @@
 """What is loaded and searched: documents and their sentences."""
 
-from esr.documents.document import Document, ParseWord, Sentence
+from esr.documents.document import Document, Located, ParseWord, Sentence
 
-__all__ = ["Document", "ParseWord", "Sentence"]
+__all__ = ["Document", "Located", "ParseWord", "Sentence"]

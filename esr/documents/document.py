@@ -26,7 +26,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document. `date` is ISO 8601 as it was given; None where something is not known."""
+    """One document. `date` is valid ISO 8601, as it was given; None where something is not known."""
 
     id: str
     sentences: tuple[Sentence, ...]
@@ -35,6 +35,13 @@ class Document:
     source: str | None = None
     url: str | None = None
     language: str | None = None
+
+
+class Located(NamedTuple):
+    """A document and the place it was read from, for messages: `news.jsonl:12`."""
+
+    where: str
+    document: Document
 
 
 def default_sentence_id(document_id: str, position: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from esr.analysis import Analyzer
-from esr.documents import Document
+from esr.documents import Document, Located
 from esr.plans.evidence import Evidence
 from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
@@ -74,15 +74,6 @@ class Description:
 
     def as_dict(self) -> dict[str, Any]:
         return {"analyzer": self.analyzer, "title": self.title}
-
-
-class Located(Protocol):
-    """A document and the place it was read from."""
-
-    @property
-    def where(self) -> str: ...
-    @property
-    def document(self) -> Document: ...
 
 
 @dataclass(slots=True)

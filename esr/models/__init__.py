@@ -1,16 +1,16 @@
 """Ranking models, one file each. Importing this package registers them, in this order."""
 
 from esr.models import (  # noqa: F401
-    two_stage_inverted,  # noqa: I001  the default first
-    two_stage,
-    three_mixture,
+    bm25,
+    bm25f,
     dir,
     jm,
     kld,
     tfisf,
     tfmix,
-    bm25,
-    bm25f,
+    three_mixture,
+    two_stage,
+    two_stage_inverted,
 )
 from esr.models.model import CONTEXTS, MODELS, Context, Model, Query, Settings, get
 

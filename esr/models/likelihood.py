@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from esr.errors import UsageError
-from esr.models.model import Query, Settings
+from esr.models.model import Context, Query, Settings
 from esr.models.parameter import Parameter
 from esr.plans.plan import PlanTerm
 from esr.plans.statistics import TermStatistics
 
-ALL_CONTEXTS = ("document", "surrounding", "both")
+ALL_CONTEXTS: tuple[Context, ...] = ("document", "surrounding", "both")
 
 BACKGROUND = Parameter(
     "background",

@@ -28,13 +28,14 @@ class Query:
     statistics: Statistics
 
 
-class Settings(NamedTuple):
+@dataclass(frozen=True)
+class Settings:
     """A model's parameters, all of them present and checked, and the context chosen for it."""
 
     values: Mapping[str, Value]
     context: Context | None
 
-    def __getitem__(self, name: str) -> float:  # type: ignore[override]
+    def __getitem__(self, name: str) -> float:
         value = self.values[name]
         assert not isinstance(value, str)
         return value
@@ -82,7 +83,7 @@ class Model:
             raise unknown("context", name, CONTEXTS)
         if name not in self.contexts:
             raise UsageError(f"model {self.name!r} looks at the sentence alone: leave out --context")
-        return name  # type: ignore[return-value]
+        return name
 
     def settings(self, values: Mapping[str, Any], context: str | None) -> Settings:
         """Checked parameters, defaults filled in. Raises UsageError for a bad name or value."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
@@ -30,7 +30,7 @@ class CollectionStatistics:
     `occurrences` is the collection's length: the sum of all sentence lengths.
     `document_length` and `surrounding_length` are sums over documents and over sentences.
     `document_terms` sums, over documents, their distinct terms (it normalises df).
-    The two minima bound what the stored priors can take away from a score.
+    `bounds` has the lowest and highest value of stored columns, where an engine needs them.
     """
 
     sentences: int = 0
@@ -41,7 +41,7 @@ class CollectionStatistics:
     weighted_document_length: int = 0
     document_terms: int = 0
     longest_sentence: int = 0
-    minima: Mapping[str, float] | None = None
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def average_sentence(self) -> float:

@@ -101,6 +101,5 @@ class Searcher:
         return counts
 
 
-
 def _since(started: float) -> float:
     return (time.perf_counter() - started) * 1000.0

@@ -33,7 +33,7 @@ def map_array(path: Path) -> npt.NDArray[Any]:
 def map_bytes(path: Path) -> memoryview:
     if not path.stat().st_size:
         return memoryview(b"")  # an empty file cannot be mapped
-    return memoryview(np.memmap(path, np.uint8, "r"))
+    return memoryview(np.memmap(path, np.uint8, "r"))  # type: ignore[arg-type]
 
 
 def smallest(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -48,4 +48,3 @@ def sync_folder(folder: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
-

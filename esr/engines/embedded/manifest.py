@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from esr.engines.embedded.arrays import sync_folder
@@ -27,8 +27,9 @@ class Manifest:
     generation: int = 0
     format: int = FORMAT
 
-    def next(self, segments: tuple[str, ...]) -> Manifest:
-        return replace(self, segments=segments, generation=self.generation + 1)
+    def next(self, segments: tuple[str, ...], description: Description) -> Manifest:
+        """The commit after this one."""
+        return Manifest(description, segments, self.generation + 1)
 
 
 def read(folder: Path) -> Manifest:
@@ -44,7 +45,9 @@ def read(folder: Path) -> Manifest:
     except (OSError, ValueError) as error:
         raise IndexUnusable(f"{folder / NAME} cannot be read: {error}") from error
     if data.get("format") != FORMAT:
-        raise IndexUnusable(f"{folder} has index format {data.get('format')}, this esr reads {FORMAT}: load again")
+        raise IndexUnusable(
+            f"{folder} has index format {data.get('format')}, this esr reads {FORMAT}: load again"
+        )
     return Manifest(Description(**data["description"]), tuple(data["segments"]), data["generation"])
 
 
@@ -70,3 +73,7 @@ def lock(folder: Path) -> Iterator[None]:
         except OSError as error:
             raise IndexUnusable(f"another load into {folder} is running: wait until it has ended") from error
         yield
+
+
+def damaged(folder: Path) -> IndexUnusable:
+    return IndexUnusable(f"{folder} is damaged: files of its last load are missing; load it again")

@@ -1,0 +1,16 @@
+"""Cuts a stream into lists. (itertools.batched comes with Python 3.12.)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of `size` items; the last may be shorter."""
+    source = iter(items)
+    while some := list(islice(source, size)):
+        yield some

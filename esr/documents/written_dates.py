@@ -1,0 +1,33 @@
+"""Dates as newspapers write them, turned to ISO 8601 where there is one way to read them."""
+
+from __future__ import annotations
+
+import re
+
+from esr.documents.dates import instant, tidy
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = rf"({'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
+# "January 7, 1999" and "7 January 1999", with or without a weekday, time or edition around them
+_MONTH_FIRST = re.compile(rf"\b{_MONTH}\s{{1,9}}(\d{{1,2}}),?\s{{1,9}}(\d{{4}})\b", re.I | re.ASCII)
+_DAY_FIRST = re.compile(rf"\b(\d{{1,2}})[\s-]{_MONTH}[\s,-]{{1,2}}(\d{{4}})\b", re.I | re.ASCII)
+
+
+def iso(text: str) -> str | None:
+    """The date in ISO 8601, or None. "02/03/1999" gives None: it is March in London, February in New York."""
+    text = " ".join(text.split())
+    if month_first := _MONTH_FIRST.search(text):
+        month, day, year = month_first.groups()
+    elif day_first := _DAY_FIRST.search(text):
+        day, month, year = day_first.groups()
+    else:
+        return _valid(tidy(text))
+    return _valid(f"{year}-{_MONTHS.index(month.lower()) + 1:02}-{int(day):02}")
+
+
+def _valid(date: str) -> str | None:
+    try:
+        instant(date)
+    except ValueError:
+        return None
+    return date

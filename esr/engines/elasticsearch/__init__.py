@@ -1,0 +1,1 @@
+"""The Elasticsearch engine: plans become scripted queries, loads become indices behind two aliases."""

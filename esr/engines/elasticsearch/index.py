@@ -1,0 +1,172 @@
+"""The Elasticsearch engine: an index behind an alias."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from esr import analysis
+from esr.batches import batched
+from esr.documents import Document, ParseWord, Sentence
+from esr.engines.elasticsearch.cluster import SEARCH_TIMEOUT, Cluster
+from esr.engines.elasticsearch.meta import read as read_meta
+from esr.engines.elasticsearch.request import scored
+from esr.engines.elasticsearch.statistics import AliasStatistics
+from esr.engines.index import Candidates, Filters, Hit, SentenceRecord
+from esr.errors import IndexMissing, UsageError
+from esr.plans.evidence import Evidence
+from esr.plans.plan import Plan
+from esr.plans.statistics import Statistics
+
+PAGE = 10_000
+"""Hits in one answer; Elasticsearch gives no more."""
+SHOWN = list(SentenceRecord.__dataclass_fields__)
+
+
+class ElasticsearchIndex:
+    """An index behind an alias. Sees each load as soon as the alias moves."""
+
+    def __init__(self, where: str) -> None:
+        self.cluster = Cluster(where)
+        self.where = self.cluster.where
+        found = read_meta(self.cluster)
+        if not found:
+            raise IndexMissing(f"there is no index at {self.where}: make one with esr load")
+        self.description = found[0].description
+        self.analyzer = analysis.get(self.description.analyzer)
+        self._statistics = AliasStatistics(self.cluster)
+
+    def close(self) -> None:
+        self.cluster.close()
+
+    def statistics(self, terms: Sequence[str]) -> Statistics:
+        return self._statistics.get(terms)
+
+    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
+        query, shift = scored(plan, self._statistics.get(()).collection, filters)
+        body: dict[str, Any] = {
+            "query": query,
+            "sort": [{"_score": "desc"}, {"order": "asc"}],
+            "track_total_hits": True,
+            "timeout": f"{SEARCH_TIMEOUT}s",
+            "source": SHOWN if records else False,
+        }
+        hits: list[Hit] = []
+        total, incomplete = 0, None
+        while len(hits) < k:
+            with self.cluster.errors():
+                answer = self.cluster.client.search(
+                    index=self.cluster.alias, size=min(PAGE, k - len(hits)), **body
+                )
+            found = answer["hits"]["hits"]
+            incomplete = incomplete or _incomplete(answer)
+            total = total or answer["hits"]["total"]["value"]
+            hits += [Hit(h["_id"], h["_score"] + shift, _record(h) if records else None) for h in found]
+            if len(found) < PAGE:
+                break
+            body |= {"search_after": found[-1]["sort"], "track_total_hits": False}
+        return Candidates(hits, total, incomplete)
+
+    def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
+        return [_record(hit) for hit in self._sentences(ids, SHOWN)]
+
+    def evidence(self, terms: Sequence[str], ids: Sequence[str]) -> Evidence:
+        found = [hit["_source"] for hit in self._sentences(ids, True)]
+        counts = np.zeros((3, len(terms), len(found)))
+        for column, source in enumerate(found):
+            around = [source.get("previous"), source["text"], source.get("next")]
+            fields = (
+                self.analyzer.terms(source["text"]),
+                [term for text in around if text for term in self.analyzer.terms(text)],
+                source["context"].split(),
+            )
+            for row, term in enumerate(terms):
+                counts[:, row, column] = [field.count(term) for field in fields]
+
+        def stored(name: str) -> Any:
+            return np.array([float(source[name]) for source in found])
+
+        return Evidence(
+            {"sentence": counts[0], "surrounding": counts[1], "document": counts[2]},
+            {
+                "sentence": stored("length"),
+                "surrounding": stored("surrounding_length"),
+                "document": stored("document_length"),
+            },
+            {name: stored(name) for name in ("length", "importance", "importance_surrounding")},
+        )
+
+    def document(self, document_id: str) -> Document:
+        with self.cluster.errors():
+            answer = self.cluster.client.search(
+                index=self.cluster.documents_alias,
+                query={"ids": {"values": [document_id]}},
+                source={"excludes": ["context"]},
+            )
+        hits = answer["hits"]["hits"]
+        if not hits:
+            raise UsageError(f"there is no document {document_id!r} in {self.where}")
+        return document_of(hits[0]["_source"])
+
+    def status(self) -> Mapping[str, Any]:
+        collection = self._statistics.get(()).collection
+        indices = [f"{self.cluster.alias},{self.cluster.documents_alias}"]
+        with self.cluster.errors():
+            answer = self.cluster.client.indices.stats(index=indices, metric="store")
+            loads = read_meta(self.cluster)
+        return {
+            "engine": "elasticsearch",
+            "where": self.where,
+            "documents": collection.documents,
+            "sentences": collection.sentences,
+            "occurrences": collection.occurrences,
+            "size_bytes": answer["_all"]["primaries"]["store"]["size_in_bytes"],
+            "indices": sorted(answer["indices"]),
+            "loads": len(loads),
+            **self.description.as_dict(),
+        }
+
+    def _sentences(self, ids: Sequence[str], source: Any) -> list[Any]:
+        found: dict[str, Any] = {}
+        for some in batched(ids, 1000):
+            with self.cluster.errors():
+                answer = self.cluster.client.search(
+                    index=self.cluster.alias,
+                    query={"ids": {"values": list(some)}},
+                    size=len(some),
+                    source=source,
+                )
+            found |= {hit["_id"]: hit for hit in answer["hits"]["hits"]}
+        for sentence_id in ids:
+            if sentence_id not in found:
+                raise UsageError(f"there is no sentence {sentence_id!r} in {self.where}")
+        return [found[sentence_id] for sentence_id in ids]
+
+
+def document_of(source: Mapping[str, Any]) -> Document:
+    """A document as it was loaded, from its stored form."""
+    sentences = tuple(
+        Sentence(
+            s["id"],
+            s["text"],
+            s.get("features", {}),
+            tuple(ParseWord(*word) for word in s["parse"]) if "parse" in s else None,
+        )
+        for s in source["sentences"]
+    )
+    known = {name: source.get(name) for name in ("title", "date", "source", "url", "language")}
+    return Document(source["document_id"], sentences, **known)
+
+
+def _record(hit: Any) -> SentenceRecord:
+    return SentenceRecord(**{name: hit["_source"].get(name) for name in SHOWN})
+
+
+def _incomplete(answer: Any) -> str | None:
+    """What is missing from an answer that Elasticsearch calls a success."""
+    shards = answer["_shards"]
+    if shards["failed"]:
+        return f"{shards['failed']} of {shards['total']} shards failed"
+    return f"the search took longer than {SEARCH_TIMEOUT} seconds" if answer["timed_out"] else None

@@ -1,0 +1,126 @@
+"""Statistics of a whole alias: exact, over all its shards and indices."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from esr.batches import batched
+from esr.engines.elasticsearch.cluster import Cluster
+from esr.errors import EsrError
+from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
+
+MAX_AGE = 10.0
+"""Seconds for which statistics are remembered: a collection changes by whole loads."""
+_REMEMBERED = 200_000
+_BATCH = 300
+_BOUNDED = ("importance", "importance_surrounding")
+
+
+class AliasStatistics:
+    """Asks Elasticsearch for statistics, and remembers them for a little while."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._collection: CollectionStatistics | None = None
+        self._terms: dict[str, TermStatistics] = {}
+        self._asked = 0.0
+
+    def get(self, terms: Sequence[str]) -> Statistics:
+        if time.monotonic() - self._asked > MAX_AGE or len(self._terms) > _REMEMBERED:
+            self._terms, self._collection, self._asked = {}, None, time.monotonic()
+        known, collection = self._terms, self._collection
+        with self._cluster.errors():
+            if collection is None:
+                collection = self._collection = self._ask_collection()
+            for some in batched([t for t in terms if t not in known], _BATCH):
+                known.update(self._ask_terms(some))
+        return Statistics(collection, {term: known[term] for term in terms})
+
+    def _ask_collection(self) -> CollectionStatistics:
+        sums = {
+            name: {"sum": {"field": name}} for name in ("length", "surrounding_length", "document_length")
+        }
+        ends = {f"{end} {f}": {end: {"field": f}} for f in _BOUNDED for end in ("min", "max")}
+        longest = {"longest": {"max": {"field": "length"}}}
+        sentences, documents = self._msearch(
+            [
+                (self._cluster.alias, {"size": 0, "track_total_hits": True, "aggs": sums | ends | longest}),
+                (
+                    self._cluster.documents_alias,
+                    {
+                        "size": 0,
+                        "track_total_hits": True,
+                        "aggs": {name: {"sum": {"field": name}} for name in ("length", "terms")},
+                    },
+                ),
+            ]
+        )
+
+        def value(answer: Any, name: str) -> float:
+            return answer["aggregations"][name]["value"] or 0.0
+
+        return CollectionStatistics(
+            sentences=sentences["hits"]["total"]["value"],
+            documents=documents["hits"]["total"]["value"],
+            occurrences=int(value(sentences, "length")),
+            document_length=int(value(documents, "length")),
+            surrounding_length=int(value(sentences, "surrounding_length")),
+            weighted_document_length=int(value(sentences, "document_length")),
+            document_terms=int(value(documents, "terms")),
+            longest_sentence=int(value(sentences, "longest")),
+            bounds={f: (value(sentences, f"min {f}"), value(sentences, f"max {f}")) for f in _BOUNDED},
+        )
+
+    def _ask_terms(self, terms: Iterable[str]) -> dict[str, TermStatistics]:
+        """sf and df are counts of hits; cf is one hit's score, with the statistics of all shards."""
+        terms = list(terms)
+        searches: list[tuple[str, dict[str, Any]]] = []
+        for term in terms:
+            count = {"size": 0, "track_total_hits": True}
+            inside = {"term": {"text": term}}
+            occurrences = {"query": inside, "script": {"id": "esr-occurrences-v1"}}
+            searches += [
+                (self._cluster.alias, {**count, "query": inside}),
+                (self._cluster.documents_alias, {**count, "query": {"term": {"context": term}}}),
+                (
+                    self._cluster.alias,
+                    {
+                        "size": 1,
+                        "terminate_after": 1,
+                        "_source": False,
+                        "query": {"script_score": occurrences},
+                    },
+                ),
+            ]
+        answers = self._msearch(searches)
+        found = {}
+        for term, sentences, documents, best in zip(
+            terms, answers[::3], answers[1::3], answers[2::3], strict=True
+        ):
+            hits = best["hits"]["hits"]
+            found[term] = TermStatistics(
+                sentences["hits"]["total"]["value"],
+                documents["hits"]["total"]["value"],
+                round(hits[0]["_score"]) if hits else 0,
+            )
+        return found
+
+    def _msearch(self, searches: list[tuple[str, dict[str, Any]]]) -> list[Any]:
+        lines: list[dict[str, Any]] = []
+        for alias, body in searches:
+            lines += [{"index": alias, "search_type": "dfs_query_then_fetch"}, body]
+        answers = self._cluster.client.msearch(searches=lines)["responses"]
+        for answer in answers:
+            if "error" in answer or answer["_shards"]["failed"]:
+                # Wrong statistics would give every sentence a wrong score.
+                raise EsrError(f"{self._cluster.where} cannot tell its statistics: {_failure(answer)}")
+        return list(answers)
+
+
+def _failure(answer: Any) -> str:
+    if "error" in answer:
+        causes = answer["error"].get("root_cause") or [answer["error"]]
+        return str(causes[0].get("reason"))
+    return f"{answer['_shards']['failed']} of {answer['_shards']['total']} shards failed"

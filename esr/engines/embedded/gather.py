@@ -1,0 +1,105 @@
+"""Candidates of a plan in one segment, and the evidence for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.engines.embedded.segment import NOWHERE, Postings, Segment
+from esr.engines.index import Filters
+from esr.plans.evidence import Array, Evidence
+from esr.plans.plan import FieldName, Plan
+
+Numbers = npt.NDArray[np.int64]
+
+
+def candidates(plan: Plan, segment: Segment, filters: Filters) -> Numbers:
+    """The sentences that the plan's rule and the filters let through, ascending."""
+    passing = segment.passing(filters)
+    numbers = [segment.terms.find(term.term) for term in plan.terms]
+    document = segment.column("document")
+    if plan.candidates == "all":
+        chosen = np.ones(segment.sentence_count, bool)
+    elif plan.candidates == "context" and plan.context == "document":
+        reached = np.zeros(len(segment.documents), bool)
+        for number in numbers:
+            reached[segment.in_documents(number).numbers] = True
+        if passing is not None:
+            reached &= passing
+            passing = None
+        chosen = reached[document]
+    else:
+        chosen = np.zeros(segment.sentence_count, bool)
+        for number in numbers:
+            chosen[segment.in_sentences(number).numbers] = True
+        if plan.candidates == "context":
+            chosen = _spread(chosen, segment.joined_before)
+    if passing is not None:
+        chosen &= passing[document]
+    return np.flatnonzero(chosen)
+
+
+def evidence(
+    terms: Sequence[str],
+    fields: Iterable[FieldName],
+    columns: Iterable[str],
+    segment: Segment,
+    importance: dict[str, Array],
+    at: Numbers,
+) -> Evidence:
+    """Counts (T, n), lengths and columns of these sentences. `importance` holds the computed columns."""
+    wanted = set(fields) | {"sentence"}
+    numbers = [segment.terms.find(term) for term in terms]
+    document = segment.column("document")[at]
+    counts: dict[FieldName, Array] = {}
+    if wanted & {"sentence", "surrounding"}:
+        own, around = _sentence_counts(segment, numbers, at, "surrounding" in wanted)
+        counts["sentence"] = own
+        if around is not None:
+            counts["surrounding"] = around
+    if "document" in wanted:
+        counts["document"] = np.empty((len(terms), len(at)))
+        size = len(segment.documents)
+        for row, number in enumerate(numbers):
+            counts["document"][row] = _dense(segment.in_documents(number), size)[document]
+    lengths: dict[FieldName, Array] = {"sentence": segment.column("length")[at].astype(float)}
+    if "surrounding" in wanted:
+        lengths["surrounding"] = segment.column("surrounding_length")[at].astype(float)
+    if "document" in wanted:
+        lengths["document"] = segment.column("document_length")[document].astype(float)
+    stored = {name: lengths["sentence"] if name == "length" else importance[name][at] for name in columns}
+    return Evidence(counts, lengths, stored)
+
+
+def _sentence_counts(
+    segment: Segment, numbers: Sequence[int | None], at: Numbers, surrounding: bool
+) -> tuple[Array, Array | None]:
+    own = np.empty((len(numbers), len(at)))
+    around = np.empty_like(own) if surrounding else None
+    # A border has no neighbour: it looks at the slot behind the last sentence, which is always 0.
+    size = segment.sentence_count
+    before = np.where(segment.joined_before[at], at - 1, size)
+    after = np.where(np.append(segment.joined_before, False)[at + 1], at + 1, size)
+    for row, number in enumerate(numbers):
+        dense = _dense(segment.in_sentences(number), size + 1)
+        own[row] = dense[at]
+        if around is not None:
+            around[row] = own[row] + dense[before] + dense[after]
+    return own, around
+
+
+def _dense(postings: Postings, size: int) -> Array:
+    dense = np.zeros(size)
+    if postings is not NOWHERE:
+        dense[postings.numbers] = postings.counts
+    return dense
+
+
+def _spread(chosen: npt.NDArray[np.bool_], joined: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """The chosen sentences and their neighbours."""
+    spread = chosen.copy()
+    spread[1:] |= chosen[:-1] & joined[1:]
+    spread[:-1] |= chosen[1:] & joined[1:]
+    return spread

@@ -1,0 +1,150 @@
+"""Loads documents into an index folder: segments first, then one commit that shows them all."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from esr import analysis
+from esr.documents import Document, Located
+from esr.engines.embedded import manifest
+from esr.engines.embedded.build import SegmentBuilder
+from esr.engines.embedded.manifest import SEGMENTS, Manifest
+from esr.engines.embedded.repeats import Taken
+from esr.engines.embedded.segment import Segment
+from esr.engines.index import Description, LoadReport
+from esr.errors import EsrError, IndexUnusable, InputError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+class EmbeddedLoading:
+    """A load into a folder. `append` keeps what the last commit holds, else the load replaces it.
+
+    Memory stays that of one segment. A crash at any moment leaves the last commit.
+    """
+
+    def __init__(self, where: str | Path, description: Description, *, append: bool = False) -> None:
+        self._folder = Path(where)
+        self._description = description
+        self._append = append
+
+    def load(self, documents: Iterable[Located]) -> LoadReport:
+        """Load all, or nothing. Raises InputError for a repeated id, EsrError when the disk is full."""
+        started = time.perf_counter()
+        report = LoadReport()
+        with _disk(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with manifest.lock(self._folder):
+                before = self._before()
+                kept = before.segments if self._append else ()
+                try:
+                    fresh = self._write(documents, kept, report)
+                    if fresh or not self._append:
+                        manifest.commit(self._folder, before.next((*kept, *fresh), self._description))
+                finally:
+                    self._sweep()
+        report.seconds = time.perf_counter() - started
+        return report
+
+    def _before(self) -> Manifest:
+        """The last commit. A new folder gets an empty one, so that a crash leaves an index that opens."""
+        if not (self._folder / manifest.NAME).exists():
+            manifest.commit(self._folder, Manifest(self._description))
+        self._sweep()  # what a crashed load left
+        return manifest.read(self._folder)
+
+    def _write(self, documents: Iterable[Located], kept: tuple[str, ...], report: LoadReport) -> list[str]:
+        """Write new segments and return their names. Nothing refers to them yet."""
+        analyzer = analysis.get(self._description.analyzer)
+        old = [self._segment(name) for name in kept]
+        new: dict[str, Segment] = {}
+        taken = Taken()
+        builder = SegmentBuilder(analyzer, self._description.title)
+
+        def flush() -> SegmentBuilder:
+            name = uuid.uuid4().hex[:12]
+            builder.save(self._folder / SEGMENTS / name)
+            new[name] = self._segment(name)
+            taken.closed()
+            return SegmentBuilder(analyzer, self._description.title)
+
+        for where, document in documents:
+            report.documents += 1
+            if _unchanged(where, document, old):
+                report.unchanged += 1
+                continue
+            taken.add(where, document, [*old, *new.values()])
+            builder.add(document)
+            report.sentences += len(document.sentences)
+            report.without_sentences += not document.sentences
+            if builder.full:
+                builder = flush()
+        if len(builder):
+            flush()
+        return list(new)
+
+    def _segment(self, name: str) -> Segment:
+        return Segment(self._folder / SEGMENTS / name)
+
+    def _sweep(self) -> None:
+        """Remove segments that the last commit does not name: left by a failed load, or replaced."""
+        named = set(manifest.read(self._folder).segments)
+        found = self._folder / SEGMENTS
+        for folder in found.iterdir() if found.exists() else ():
+            if folder.name not in named:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def existing(where: str) -> Description | None:
+    """How the index at this place was made, or None where there is none, or none with anything in it.
+
+    Raises IndexUnusable if there is something else.
+    """
+    folder = Path(where)
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return None
+    found = manifest.read(folder)
+    return found.description if found.segments else None
+
+
+def start(where: str, description: Description, append: bool, shards: int | None) -> EmbeddedLoading:
+    return EmbeddedLoading(where, description, append=append)
+
+
+def _unchanged(where: str, document: Document, old: list[Segment]) -> bool:
+    """Whether the index holds this very document. Raises InputError if it holds another of that id."""
+    for segment in old:
+        number = segment.documents.find(document.id)
+        if number is not None:
+            if segment.document(number) == document:
+                return True
+            raise InputError(where, changed(document.id))
+    return False
+
+
+def changed(document_id: str) -> str:
+    return (
+        f"document {document_id!r} is in the index with other content: "
+        "load everything again with --if-exists replace"
+    )
+
+
+@contextmanager
+def _disk(folder: Path) -> Iterator[None]:
+    """Say in plain words that the disk is full or closed to us."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise EsrError(
+                f"the disk is full: {folder} keeps what it had; make room and load again"
+            ) from error
+        if isinstance(error, PermissionError | NotADirectoryError | FileExistsError):
+            raise IndexUnusable(f"cannot write to {folder}: {error.strerror}") from error
+        raise

@@ -1,0 +1,61 @@
+"""Refuses ids that are taken: one document an id, one sentence an id, over the whole index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from esr.documents import Document
+from esr.documents.document import default_sentence_id
+from esr.engines.embedded.segment import Segment
+from esr.errors import InputError
+
+
+class Taken:
+    """Ids in the open segment (in memory) and in the closed ones (on disk)."""
+
+    def __init__(self) -> None:
+        self._documents: dict[str, tuple[str, int]] = {}
+        self._given: set[str] = set()
+        self._any_given = False
+
+    def add(self, where: str, document: Document, closed: Sequence[Segment]) -> None:
+        """Take a document's ids. Raises InputError at the second use of one."""
+        self._check_document(where, document.id, closed)
+        self._documents[document.id] = where, len(document.sentences)
+        mine: set[str] = set()
+        for position, sentence in enumerate(document.sentences):
+            default = sentence.id == default_sentence_id(document.id, position)
+            if not default:
+                self._any_given = True
+            # Default ids can only meet a given one, which is rare: most loads have none at all.
+            if (self._any_given or not default) and self._is_taken(sentence.id, document.id, closed):
+                raise InputError(
+                    where, f"sentence id {sentence.id!r} is taken: give every sentence its own id"
+                )
+            if sentence.id in mine:
+                raise InputError(
+                    where, f"sentence id {sentence.id!r} stands twice in document {document.id!r}"
+                )
+            mine.add(sentence.id)
+            if not default:
+                self._given.add(sentence.id)
+
+    def closed(self) -> None:
+        """The open segment was written: its ids are on disk now."""
+        self._documents.clear()
+        self._given.clear()
+
+    def _check_document(self, where: str, document_id: str, closed: Sequence[Segment]) -> None:
+        if document_id in self._documents:
+            first = self._documents[document_id][0]
+            raise InputError(where, f"document id {document_id!r} stands twice: first at {first}")
+        if any(segment.documents.find(document_id) is not None for segment in closed):
+            raise InputError(where, f"document id {document_id!r} stands twice in this load")
+
+    def _is_taken(self, sentence_id: str, own: str, closed: Sequence[Segment]) -> bool:
+        if sentence_id in self._given:
+            return True
+        document_id, _, position = sentence_id.rpartition(".s")
+        if document_id != own and position.isdecimal() and document_id in self._documents:
+            return int(position) < self._documents[document_id][1]
+        return any(segment.find_sentence(sentence_id) is not None for segment in closed)

@@ -1,0 +1,150 @@
+"""One segment, opened for reading: columns mapped from disk."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.documents import Document
+from esr.engines.embedded.arrays import map_array
+from esr.engines.embedded.build import NO_DATE
+from esr.engines.embedded.stored import unpack
+from esr.engines.embedded.strings import Blobs, Names
+from esr.engines.index import Filters
+from esr.plans.statistics import TermStatistics
+
+Numbers = npt.NDArray[np.integer[Any]]
+
+
+class Postings(NamedTuple):
+    """Where a term stands, ascending, and how often."""
+
+    numbers: Numbers
+    counts: Numbers
+
+
+NOWHERE = Postings(np.zeros(0, np.int32), np.zeros(0, np.uint8))
+
+
+class Segment:
+    """Sentences and documents are numbered from 0 within the segment, in the order they were loaded."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.terms = Names(folder, "terms")
+        self.documents = Names(folder, "documents")
+        self._given = Names(folder, "given")
+        self._given_at = map_array(folder / "given_at.npy")
+        self._texts = Blobs(folder, "texts")
+        self._columns: dict[str, npt.NDArray[Any]] = {}
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """A stored column, mapped when it is first used."""
+        if name not in self._columns:
+            self._columns[name] = map_array(self.folder / f"{name}.npy")
+        return self._columns[name]
+
+    @cached_property
+    def sentence_count(self) -> int:
+        return len(self.column("length"))
+
+    @cached_property
+    def sources(self) -> list[str | None]:
+        found: list[str | None] = json.loads((self.folder / "sources.json").read_text("utf-8"))
+        return found
+
+    @cached_property
+    def joined_before(self) -> npt.NDArray[np.bool_]:
+        """Whether a sentence has a previous one in its document."""
+        document = self.column("document")
+        joined = np.zeros(len(document), bool)
+        joined[1:] = document[1:] == document[:-1]
+        return joined
+
+    @cached_property
+    def likely(self) -> dict[str, npt.NDArray[Any]]:
+        """What is stored for the importance priors, by the prior's column."""
+        return {
+            "importance": self.column("document_likelihood"),
+            "importance_surrounding": self.column("surrounding_likelihood"),
+        }
+
+    def in_sentences(self, term: int | None) -> Postings:
+        return self._postings("sentence", term)
+
+    def in_documents(self, term: int | None) -> Postings:
+        return self._postings("document", term)
+
+    def _postings(self, kind: str, term: int | None) -> Postings:
+        if term is None:
+            return NOWHERE
+        starts = self.column(f"{kind}_starts")
+        cut = slice(int(starts[term]), int(starts[term + 1]))
+        return Postings(self.column(f"{kind}_numbers")[cut], self.column(f"{kind}_counts")[cut])
+
+    def statistics(self, term: str) -> TermStatistics:
+        number = self.terms.find(term)
+        if number is None:
+            return TermStatistics(0, 0, 0)
+        sentences, documents = self.column("sentence_starts"), self.column("document_starts")
+        return TermStatistics(
+            int(sentences[number + 1] - sentences[number]),
+            int(documents[number + 1] - documents[number]),
+            int(self.column("occurrences")[number]),
+        )
+
+    def document(self, number: int) -> Document:
+        return unpack(self._texts[number])
+
+    def find_sentence(self, sentence_id: str) -> int | None:
+        """The number of a sentence, by a given id or by the default form `<document id>.s<n>`."""
+        given = self._given.find(sentence_id)
+        if given is not None:
+            return int(self._given_at[given])
+        document_id, dot, position = sentence_id.rpartition(".s")
+        if not dot or not position.isdecimal() or str(int(position)) != position:
+            return None
+        document = self.documents.find(document_id)
+        if document is None:
+            return None
+        first = self.column("first")
+        number = int(first[document]) + int(position)
+        if number >= first[document + 1] or self._has_given_id(number):
+            return None
+        return number
+
+    def sentence_id(self, number: int) -> str:
+        place = int(np.searchsorted(self._given_at, number))
+        if place < len(self._given_at) and self._given_at[place] == number:
+            return self._given[place]
+        document = int(self.column("document")[number])
+        return f"{self.documents[document]}.s{number - int(self.column('first')[document])}"
+
+    def _has_given_id(self, number: int) -> bool:
+        place = int(np.searchsorted(self._given_at, number))
+        return place < len(self._given_at) and int(self._given_at[place]) == number
+
+    def passing(self, filters: Filters) -> npt.NDArray[np.bool_] | None:
+        """Which documents pass the filters; None if all do."""
+        if not filters:
+            return None
+        passing = np.ones(len(self.documents), bool)
+        date = self.column("date")
+        if filters.date_from is not None:
+            passing &= (date >= filters.date_from) & (date != NO_DATE)
+        if filters.date_to is not None:
+            passing &= (date <= filters.date_to) & (date != NO_DATE)
+        if filters.sources:
+            wanted = [n for n, source in enumerate(self.sources) if source in filters.sources]
+            passing &= np.isin(self.column("source"), wanted)
+        if filters.documents:
+            numbers = [n for n in map(self.documents.find, filters.documents) if n is not None]
+            chosen = np.zeros(len(passing), bool)
+            chosen[numbers] = True
+            passing &= chosen
+        return passing

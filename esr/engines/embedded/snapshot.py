@@ -1,0 +1,86 @@
+"""One commit of an index, opened: its segments and what is known of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.engines.embedded.manifest import SEGMENTS, Manifest
+from esr.engines.embedded.segment import Segment
+from esr.plans.evidence import Array
+from esr.plans.statistics import UNSEEN, CollectionStatistics, TermStatistics
+
+IMPORTANCE = ("importance", "importance_surrounding")
+
+
+class Snapshot:
+    """What a search sees from beginning to end, whatever is committed meanwhile."""
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        self.manifest = manifest
+        self.segments = [Segment(folder / SEGMENTS / name) for name in manifest.segments]
+
+    @cached_property
+    def collection(self) -> CollectionStatistics:
+        parts = [_collection(segment) for segment in self.segments]
+        names = (f.name for f in fields(CollectionStatistics) if f.name not in ("longest_sentence", "bounds"))
+        return CollectionStatistics(
+            **{name: sum(getattr(part, name) for part in parts) for name in names},
+            longest_sentence=max((part.longest_sentence for part in parts), default=0),
+        )
+
+    def term(self, term: str) -> TermStatistics:
+        found = [segment.statistics(term) for segment in self.segments]
+        return TermStatistics(*map(sum, zip(*found, strict=True))) if found else UNSEEN
+
+    @cached_property
+    def importance(self) -> list[dict[str, Array]]:
+        """The importance priors of each segment's sentences, made once per commit."""
+        return [self.importance_of(segment, {}, 0) for segment in self.segments]
+
+    def importance_of(self, segment: Segment, elsewhere: Mapping[str, int], total: int) -> dict[str, Array]:
+        """The importance priors of a segment's sentences, with p(t|C) of the whole collection.
+
+        log p(d|s) = sum of c(t,s) log p(t|d) - sum of c(t,s) log p(t). The first sum is stored; the
+        second depends on every segment. `elsewhere` adds occurrences that are not in this index, of
+        `total` in all.
+        """
+        occurrences = segment.column("occurrences").astype(np.int64)
+        for other in self.segments:
+            if other is not segment and len(other.terms):
+                # Terms meet by their hash: two that share all 64 bits are not to be expected.
+                shared = other.terms.shared(segment.terms.hashes)
+                places = np.searchsorted(other.terms.hashes, segment.terms.hashes[shared])
+                occurrences[shared] += other.column("occurrences")[places]
+        if elsewhere:
+            occurrences += [elsewhere.get(segment.terms[n], 0) for n in range(len(segment.terms))]
+        whole = max(self.collection.occurrences + total, 1)
+        surprise = np.log(np.maximum(occurrences, 1) / whole)
+        weights = np.repeat(surprise, np.diff(segment.column("sentence_starts")))
+        weights *= segment.column("sentence_counts")
+        collection = np.bincount(segment.column("sentence_numbers"), weights, segment.sentence_count)
+        return {name: column - collection for name, column in segment.likely.items()}
+
+
+def _collection(segment: Segment) -> CollectionStatistics:
+    length, of_document = segment.column("length"), segment.column("document_length")
+
+    def total(column: npt.NDArray[Any]) -> int:
+        return int(column.sum(dtype=np.int64))
+
+    return CollectionStatistics(
+        sentences=len(length),
+        documents=len(of_document),
+        occurrences=total(length),
+        document_length=total(of_document),
+        surrounding_length=total(segment.column("surrounding_length")),
+        weighted_document_length=total(np.diff(segment.column("first")) * of_document),
+        document_terms=len(segment.column("document_numbers")),
+        longest_sentence=int(length.max(initial=0)),
+    )

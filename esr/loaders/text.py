@@ -1,0 +1,42 @@
+"""Plain text: a document a file, its first line the title, its path the id."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from esr.loaders.base import Format, Record, Source, register
+from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, pieces, too_long
+
+_WHITESPACE = re.compile(r"\s")
+
+
+def read(source: Source) -> Iterator[Record]:
+    """The one record of the file, or none if it is blank. Raises InputError if it is not UTF-8."""
+    text = ""
+    for piece in pieces(source):
+        text += piece
+        if len(text) > MAX_DOCUMENT_BYTES:
+            raise too_long(source, 1)
+    # Blank lines before the title are no title.
+    lines = text.lstrip().splitlines(keepends=True)
+    if lines:
+        id = _WHITESPACE.sub("_", str(PurePosixPath(source.relative).with_suffix("")))
+        yield Record(source.name, {"id": id, "title": lines[0].strip(), "text": "".join(lines[1:])})
+
+
+def _sniff(head: bytes) -> bool:
+    # Anything can be plain text: a table or a web page must not become one by a guess.
+    return False
+
+
+FORMAT = register(
+    Format(
+        name="text",
+        description="plain text: a document a file, the first line its title, the path its id",
+        suffixes=(".txt",),
+        sniff=_sniff,
+        read=read,
+    )
+)
