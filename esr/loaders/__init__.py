@@ -5,14 +5,13 @@ and a line here.
 """
 
 from esr.loaders import jsonl, text, trec
-from esr.loaders.base import FORMATS, Format, Located, Record, Source, get, register
+from esr.loaders.base import FORMATS, Format, Record, Source, get, register
 from esr.loaders.sources import AUTO, documents
 
 __all__ = [
     "AUTO",
     "FORMATS",
     "Format",
-    "Located",
     "Record",
     "Source",
     "documents",

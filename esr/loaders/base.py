@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
-from esr.documents import Document
 from esr.errors import unknown
 
 
@@ -32,13 +31,6 @@ class Record(NamedTuple):
 
     where: str
     fields: Mapping[str, Any]
-
-
-class Located(NamedTuple):
-    """A document and the place it was read from, for messages: `news.jsonl:12`."""
-
-    where: str
-    document: Document
 
 
 @dataclass(frozen=True)

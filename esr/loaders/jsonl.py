@@ -26,12 +26,14 @@ def _object(line: str, where: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise InputError(
             where,
-            f"broken JSON at column {error.colno}: {error.msg}; every line must be one whole JSON object",
+            f"broken JSON at column {error.pos + 1}: {error.msg}; every line must be one whole JSON object",
         ) from None
     except RecursionError:
         raise InputError(where, "the JSON is nested too deeply to be a document") from None
-    except ValueError as error:  # a number that JSON or Python does not take
-        raise InputError(where, f"broken JSON: {error}") from None
+    except _Refused as error:
+        raise InputError(where, f"broken JSON: {error} is not a number there, leave it out") from None
+    except ValueError:  # Python's limit of 4,300
+        raise InputError(where, "broken JSON: a number has too many digits, shorten it") from None
     if not isinstance(value, dict):
         raise InputError(
             where, 'not a JSON object: every line must be one document, like {"id": "…", "text": "…"}'
@@ -39,8 +41,12 @@ def _object(line: str, where: str) -> dict[str, Any]:
     return value
 
 
+class _Refused(ValueError):
+    """NaN or an infinity: Python would take it, JSON does not know it."""
+
+
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a number in JSON, leave it out")
+    raise _Refused(constant)
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from gzip import BadGzipFile
 from pathlib import PurePath
 
-from esr.documents import validate
+from esr.documents import Located, validate
 from esr.errors import InputError, UsageError
-from esr.loaders.base import FORMATS, Format, Located, Record, get
+from esr.loaders.base import FORMATS, Format, Record, get
 from esr.loaders.opened import STANDARD_INPUT, Opened, name_of, opened
 
 AUTO = "auto"

@@ -1,4 +1,4 @@
-"""Ranking models, one file each. Importing this package registers them, in this order."""
+"""Ranking models, one file each. Importing this package registers them."""
 
 from esr.models import (  # noqa: F401
     bm25,

@@ -5,7 +5,9 @@ The embedded engine runs this; the Painless scripts say the same, and the parity
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -15,15 +17,16 @@ from esr.plans.plan import Affine, FieldName, Mixture, Plan, Saturation, Static
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A score split into what adds up to it. Shapes: (T, n) for terms, (n,) for statics.
+    """A score split into what adds up to it. Shapes: (T, n) for terms, (n,) for what has none.
 
-    `fields[name]` is what the evidence of that field adds, `collection` what a term gets from the
-    collection alone (mixtures). Where several fields feed one logarithm, each gets its share of the
-    evidence.
+    `fields[name]` is what the evidence of that field adds; where several fields feed one logarithm,
+    each gets its share of the evidence. Of a mixture, `background` is what a term gets from the
+    collection alone, and `length` what smoothing takes from a sentence for its length.
     """
 
     fields: dict[FieldName, Array]
-    collection: Array
+    background: Array
+    length: Array
     statics: list[Array]
 
 
@@ -55,22 +58,27 @@ def parts(plan: Plan, evidence: Evidence) -> Parts:
     lengths = evidence.lengths["sentence"]
     transform = plan.transform
     weights = np.array([term.weight for term in plan.terms])[:, None]
+    background = np.zeros((len(plan.terms), len(lengths)))
+    length = np.zeros(len(lengths))
     if isinstance(transform, Mixture):
         shares = _mixture_shares(transform, evidence)
-        background = np.array([term.background for term in plan.terms])[:, None]
-        floor = _affine(transform.collection, _beta(transform, lengths)) * background
-        collection = weights * np.log(floor)
+        p = np.array([term.background for term in plan.terms])[:, None]
+        collection = _affine(transform.collection, _beta(transform, lengths))
+        background += weights * np.log(p)
+        length = plan.query_weight * np.log(collection)
     else:
         shares = _saturation_shares(transform, evidence)
-        floor = np.ones((len(plan.terms), len(lengths)))
-        collection = np.zeros_like(floor)
     pieces = {name: share * evidence.counts[name] for name, share in shares.items()}
     x = _sum(pieces.values())
-    gain = weights * (np.log1p(x / floor) if isinstance(transform, Mixture) else _curve(transform, x))
-    safe = np.where(x > 0, x, 1.0)
+    if isinstance(transform, Mixture):
+        gain = weights * np.log1p(x / (collection * p))
+    else:
+        gain = weights * _curve(transform, x)
+    whole = np.where(x > 0, x, 1.0)
     return Parts(
-        fields={name: gain * piece / safe for name, piece in pieces.items()},
-        collection=collection,
+        fields={name: gain * piece / whole for name, piece in pieces.items()},
+        background=background,
+        length=length,
         statics=[static_part(static, evidence) for static in plan.statics],
     )
 
@@ -120,9 +128,5 @@ def _curve(transform: Saturation, x: Array) -> Array:
     return np.where(x > 0, (transform.k1 + 1.0) * x / np.where(x > 0, transform.k1 + x, 1.0), 0.0)
 
 
-def _sum(arrays: object) -> Array:
-    total: Array | None = None
-    for array in arrays:  # type: ignore[attr-defined]
-        total = array if total is None else total + array
-    assert total is not None, "a transform looks at one field at least"
-    return total
+def _sum(arrays: Iterable[Array]) -> Array:
+    return reduce(np.add, arrays)

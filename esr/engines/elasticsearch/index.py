@@ -12,6 +12,7 @@ from esr.batches import batched
 from esr.documents import Document, ParseWord, Sentence
 from esr.engines.elasticsearch.cluster import SEARCH_TIMEOUT, Cluster
 from esr.engines.elasticsearch.meta import read as read_meta
+from esr.engines.elasticsearch.raw import SHOWN, SORT
 from esr.engines.elasticsearch.request import scored
 from esr.engines.elasticsearch.statistics import AliasStatistics
 from esr.engines.index import Candidates, Filters, Hit, SentenceRecord
@@ -22,7 +23,6 @@ from esr.plans.statistics import Statistics
 
 PAGE = 10_000
 """Hits in one answer; Elasticsearch gives no more."""
-SHOWN = list(SentenceRecord.__dataclass_fields__)
 
 
 class ElasticsearchIndex:
@@ -48,7 +48,7 @@ class ElasticsearchIndex:
         query, shift = scored(plan, self._statistics.get(()).collection, filters)
         body: dict[str, Any] = {
             "query": query,
-            "sort": [{"_score": "desc"}, {"order": "asc"}],
+            "sort": SORT,
             "track_total_hits": True,
             "timeout": f"{SEARCH_TIMEOUT}s",
             "source": SHOWN if records else False,

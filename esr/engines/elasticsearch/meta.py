@@ -11,7 +11,6 @@ from esr.engines.elasticsearch.templates import FORMAT
 from esr.engines.index import Description
 from esr.errors import IndexUnusable
 
-
 SENTENCES, DOCUMENTS = "-esr-sentences", "-esr-documents"
 """How the names of indices end; the index templates know them by that."""
 

@@ -36,9 +36,9 @@ def scored(
 ) -> Scored:
     """The query of a plan.
 
-    `standalone` leaves p(t|C) and the rarity of terms to the engine's own statistics (`_termStats`), so
-    that the query needs nothing but its terms and the collection's size; it wants
-    `search_type=dfs_query_then_fetch`, and its scores lack the shift.
+    `standalone` leaves p(t|C) to the engine's own statistics (`_termStats`), so that the query needs
+    nothing but its terms and the collection's length; it wants `search_type=dfs_query_then_fetch`,
+    and is for mixtures only.
     """
     layers = _layers(plan)
     clauses = [_term_clause(plan, term, layers, collection, standalone) for term in plan.terms]
@@ -117,13 +117,14 @@ def _term_clause(
     }
     params["wide_length"] = LENGTH[layers[-1]]
     if isinstance(transform, Mixture):
-        params |= {"mu": transform.mu, "collection": list(transform.collection), "weight": term.weight}
-        params |= {"background": 0 if standalone else term.background, "occurrences": collection.occurrences}
         script = MIXTURE
+        params |= {"mu": transform.mu, "collection": list(transform.collection)}
+        params |= {"background": term.background, "occurrences": collection.occurrences}
+        params |= {"standalone": standalone}
     else:
-        params |= {"k1": -1 if transform.k1 is None else transform.k1}
-        params |= {"weight": 0 if standalone else term.weight, "query": 1, "sentences": collection.sentences}
         script = SATURATION
+        params |= {"k1": -1 if transform.k1 is None else transform.k1}
+    params |= {"weight": term.weight}
     return {"script_score": {"query": query, "script": {"id": script, "params": params}}}
 
 

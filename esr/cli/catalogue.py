@@ -1,0 +1,103 @@
+"""`esr models`, `priors`, `analyzers`, `formats`: what there is, from the registries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from textwrap import fill
+from typing import Any
+
+import click
+
+from esr import analysis, loaders
+from esr import models as model_registry
+from esr import priors as prior_registry
+from esr.cli.options import as_json
+
+
+@click.command()
+@as_json
+def models(as_json: bool) -> None:
+    """List the ranking models and their parameters.
+
+    \b
+    Example:
+      esr models
+      esr models --json
+    """
+    entries = [model.as_dict() for model in model_registry.MODELS.values()]
+    if as_json:
+        _json(entries)
+        return
+    for entry in entries:
+        default = " (default model)" if entry["name"] == model_registry.DEFAULT.name else ""
+        click.echo(f"{entry['name']}{default}\n{_indented(entry['description'])}")
+        click.echo(_indented(f"source: {entry['source']}"))
+        if entry["contexts"]:
+            click.echo(_indented(f"context: {' | '.join(entry['contexts'])} (first is the default)"))
+        click.echo(_indented(f"candidates: {entry['candidates']}"))
+        for p in entry["parameters"]:
+            only = f"; with --context {p['only_with']}" if p["only_with"] else ""
+            text = f"{p['name']}={p['default']:g}" if not p["choices"] else f"{p['name']}={p['default']}"
+            click.echo(_indented(f"{text}  {p['range']}{only}: {p['description']}", 6))
+        click.echo()
+
+
+@click.command()
+@as_json
+def priors(as_json: bool) -> None:
+    """List the sentence priors.
+
+    \b
+    Example:
+      esr search "bank fraud" --index my-index --prior length
+    """
+    _list((prior.as_dict() for prior in prior_registry.PRIORS.values()), as_json)
+
+
+@click.command()
+@as_json
+def analyzers(as_json: bool) -> None:
+    """List the analyzers: how text becomes terms.
+
+    \b
+    Example:
+      esr load news.jsonl --index my-index --analyzer english
+    """
+    _list(({"name": n, "description": d} for n, d in analysis.ANALYZERS.items()), as_json)
+
+
+@click.command()
+@as_json
+def formats(as_json: bool) -> None:
+    """List the source formats that can be loaded.
+
+    \b
+    Example:
+      esr load news.sgml --format trec --index my-index
+    """
+    entries = (
+        {"name": f.name, "description": f.description, "suffixes": list(f.suffixes)}
+        for f in loaders.FORMATS.values()
+    )
+    _list(entries, as_json)
+
+
+def _list(entries: Iterable[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        _json(list(entries))
+        return
+    for entry in entries:
+        click.echo(f"{entry['name']}\n{_indented(entry['description'])}")
+        for key in ("source", "suffixes"):
+            if entry.get(key):
+                value = entry[key]
+                click.echo(_indented(f"{key}: {value if isinstance(value, str) else ' '.join(value)}"))
+
+
+def _json(entries: list[dict[str, Any]]) -> None:
+    click.echo(json.dumps(entries, indent=1))
+
+
+def _indented(text: str, by: int = 4) -> str:
+    return fill(text, 100, initial_indent=" " * by, subsequent_indent=" " * (by + 2))

@@ -1,0 +1,67 @@
+"""`esr explain`: why a sentence has its score."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+import esr
+from esr.cli import options
+from esr.ranking.explain import Explanation
+from esr.ranking.explain import explain as explained
+from esr.ranking.ranking import Ranking
+
+
+@click.command()
+@click.argument("query")
+@click.argument("sentence_id")
+@options.index
+@options.ranking
+@options.as_json
+def explain(query: str, sentence_id: str, where: str, ranking: Ranking, as_json: bool) -> None:
+    """Show the parts of a sentence's score: they add up to it.
+
+    \b
+    Example:
+      esr explain "earthquake relief China" NA-12.s3 --index my-index
+    """
+    with esr.open(where) as searcher:
+        found = explained(searcher, query, sentence_id, ranking)
+        (record,) = searcher.index.sentences([sentence_id])
+    if as_json:
+        click.echo(json.dumps(found.as_dict(), indent=1))
+        return
+    click.echo(f"{sentence_id}  {record.text}\n")
+    click.echo(_table(found))
+
+
+def _table(found: Explanation) -> str:
+    fields = list(found.terms[0].fields) if found.terms else []
+    head = ["term", "weight", "p(t|C)", *(f"in {name}" for name in fields), "collection", "adds"]
+    rows = [head]
+    for part in found.terms:
+        probability = "" if part.probability is None else f"{part.probability:.3g}"
+        counts = [f"{f.count}/{f.length} {f.adds:+.4f}" for f in part.fields.values()]
+        rows.append(
+            [
+                part.term,
+                f"{part.weight:.4g}",
+                probability,
+                *counts,
+                f"{part.background:+.4f}",
+                f"{part.adds:+.4f}",
+            ]
+        )
+    blank = [""] * (len(head) - 2)
+    if found.length:
+        rows.append(["length term", *blank, f"{found.length:+.4f}"])
+    rows += [
+        [f"prior {p.name}", f"{p.weight:.4g}", f"{p.value:.4g}", *blank[2:], f"{p.adds:+.4f}"]
+        for p in found.priors
+    ]
+    rows.append(["score", *blank, f"{found.score:.4f}"])
+    widths = [max(len(row[n]) for row in rows) for n in range(len(head))]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    unseen = f"\nIn no document: {', '.join(found.unseen)}." if found.unseen else ""
+    return "\n".join(lines) + unseen

@@ -1,0 +1,77 @@
+"""`esr load`: source files into an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import click
+from tqdm import tqdm
+
+from esr import analysis, loaders
+from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
+from esr.cli.options import as_json, index
+from esr.documents import Located
+from esr.engines.opening import IF_EXISTS, LoadOptions, loading
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@index
+@click.option("--format", "source_format", default="auto", show_default=True, help="See esr formats.")
+@click.option(
+    "--analyzer", help=f"How text becomes terms: {', '.join(analysis.ANALYZERS)}. Default {DEFAULT_ANALYZER}."
+)
+@click.option(
+    "--title/--no-title", default=None, help="Count a title's terms in its document's context (default)."
+)
+@click.option(
+    "--if-exists",
+    default="fail",
+    show_default=True,
+    help="; ".join(f"{k}: {v}" for k, v in IF_EXISTS.items()) + ".",
+)
+@click.option("--shards", type=click.IntRange(1, 1024), help="Shards of the new index (Elasticsearch only).")
+@as_json
+def load(
+    paths: tuple[str, ...],
+    where: str,
+    source_format: str,
+    analyzer: str | None,
+    title: bool | None,
+    if_exists: str,
+    shards: int | None,
+    as_json: bool,
+) -> None:
+    """Load documents into an index: all of them, or none if anything is wrong.
+
+    PATH is a file, a folder, or - for standard input; files may be gzipped.
+
+    \b
+    Example:
+      esr load news.jsonl more/*.gz --index my-index
+      cat news.jsonl | esr load - --index http://localhost:9200/news --if-exists replace
+    """
+    import json
+    from dataclasses import asdict
+
+    engine = loading(where, LoadOptions(if_exists, analyzer, title, shards))
+    report = engine.load(_counted(loaders.documents(paths, source_format)))
+    if as_json:
+        click.echo(json.dumps(asdict(report), indent=1))
+        return
+    click.echo(
+        f"loaded {report.documents - report.unchanged:,} documents with {report.sentences:,} sentences "
+        f"into {where} in {report.seconds:.1f} s"
+    )
+    if report.without_sentences:
+        click.echo(f"{report.without_sentences:,} documents have no sentence")
+    if report.unchanged:
+        click.echo(f"{report.unchanged:,} documents were there already, and are the same")
+    for note in report.notes:
+        click.echo(note)
+
+
+def _counted(documents: Iterable[Located]) -> Iterator[Located]:
+    bar: Any = tqdm(documents, unit=" documents", disable=None, mininterval=0.5, leave=False)
+    yield from bar

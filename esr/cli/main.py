@@ -1,0 +1,62 @@
+"""The `esr` command and how its errors are printed."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+import esr
+from esr.cli import catalogue, explain, load, query, run, search, serve, status
+from esr.errors import EsrError
+
+
+class Group(click.Group):
+    """Prints what the user can act on as one line, without a traceback."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().main(*args, **kwargs)
+        except EsrError as error:
+            click.echo(f"Error: {error}", err=True)
+            sys.exit(error.exit_code)
+        except KeyboardInterrupt:
+            click.echo("stopped", err=True)
+            sys.exit(130)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from esr.errors import unknown
+
+            raise unknown("command", args[0], self.commands) from error
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(esr.__version__, prog_name="esr")
+def main() -> None:
+    """Search for sentences of news, in a folder or in Elasticsearch.
+
+    \b
+    Example:
+      esr load news.jsonl --index my-index
+      esr search "earthquake relief China" --index my-index
+    """
+
+
+for command in (
+    load.load,
+    search.search,
+    run.run,
+    explain.explain,
+    query.query,
+    serve.serve,
+    status.status,
+    catalogue.models,
+    catalogue.priors,
+    catalogue.analyzers,
+    catalogue.formats,
+):
+    main.add_command(command)

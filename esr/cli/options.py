@@ -1,0 +1,141 @@
+"""Options that commands share: where the index is, how to rank, what to filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import click
+
+from esr import models, priors
+from esr.documents.dates import instant, instant_end
+from esr.engines.index import Filters
+from esr.errors import UsageError
+from esr.plans.plan import CANDIDATES
+from esr.ranking.ranking import Ranking
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+index = click.option(
+    "--index",
+    "where",
+    required=True,
+    envvar="ESR_INDEX",
+    show_envvar=True,
+    metavar="WHERE",
+    help="The index: a folder, or http(s)://host:port/alias for Elasticsearch.",
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+
+
+def _names(known: Sequence[str]) -> str:
+    return ", ".join(known)
+
+
+def ranking(command: F) -> F:
+    """Adds the RANKING options; the command gets one `ranking`."""
+    options = [
+        click.option("--model", help=f"Ranking model: {_names(list(models.MODELS))}. See esr models."),
+        click.option("--context", help=f"Context of a sentence: {_names(list(models.CONTEXTS))}."),
+        click.option(
+            "--set", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of the model, as mu=50."
+        ),
+        click.option(
+            "--prior",
+            "prior_weights",
+            multiple=True,
+            metavar="NAME[:WEIGHT]",
+            help=f"A sentence prior: {_names(list(priors.PRIORS))}. See esr priors.",
+        ),
+        click.option(
+            "--candidates",
+            help="Sentences to rank: " + "; ".join(f"{k} ({v})" for k, v in CANDIDATES.items()) + ".",
+        ),
+        click.option(
+            "--ranking",
+            "ranking_file",
+            type=click.Path(dir_okay=False),
+            help="All of these, from a JSON file; the options above win over it.",
+        ),
+    ]
+
+    @wraps(command)
+    def with_ranking(
+        *args: Any,
+        model: str | None,
+        context: str | None,
+        params: tuple[str, ...],
+        prior_weights: tuple[str, ...],
+        candidates: str | None,
+        ranking_file: str | None,
+        **kwargs: Any,
+    ) -> Any:
+        base = Ranking.from_file(ranking_file) if ranking_file else Ranking()
+        data: dict[str, Any] = {"model": base.model, "context": base.context, "candidates": base.candidates}
+        data |= {"params": dict(base.params), "priors": dict(base.priors)}
+        if model is not None and model != base.model:
+            data |= {"model": model, "context": None, "params": {}}  # another model has other parameters
+        data["params"] |= dict(_pair(text, "=", "--set wants NAME=VALUE") for text in params)
+        data["priors"] |= dict(_prior(text) for text in prior_weights)
+        data |= {k: v for k, v in {"context": context, "candidates": candidates}.items() if v is not None}
+        return command(*args, ranking=Ranking.from_dict(data), **kwargs)
+
+    return cast(F, _with(options, with_ranking))
+
+
+def filters(command: F) -> F:
+    """Adds the filter options; the command gets one `filters`."""
+    options = [
+        click.option("--from", "date_from", metavar="DATE", help="Documents of this ISO 8601 date or later."),
+        click.option("--to", "date_to", metavar="DATE", help="Documents of this date or earlier."),
+        click.option("--source", "sources", multiple=True, help="Documents of this source. May be repeated."),
+        click.option("--document", "documents", multiple=True, help="This document. May be repeated."),
+    ]
+
+    @wraps(command)
+    def with_filters(
+        *args: Any,
+        date_from: str | None,
+        date_to: str | None,
+        sources: tuple[str, ...],
+        documents: tuple[str, ...],
+        **kwargs: Any,
+    ) -> Any:
+        ends = (_date(date_from, "--from", instant), _date(date_to, "--to", instant_end))
+        return command(*args, filters=Filters(*ends, sources, documents), **kwargs)
+
+    return cast(F, _with(options, with_filters))
+
+
+def _with(options: Sequence[Callable[[Any], Any]], command: Any) -> Any:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _pair(text: str, separator: str, message: str) -> tuple[str, str]:
+    name, found, value = text.partition(separator)
+    if not found or not name:
+        raise UsageError(f"{message}, not {text!r}")
+    return name.strip(), value.strip()
+
+
+def _prior(text: str) -> tuple[str, Any]:
+    name, _, weight = text.partition(":")
+    return name, float(weight) if _is_number(weight) else weight or 1.0
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _date(text: str | None, option: str, convert: Callable[[str], int]) -> int | None:
+    try:
+        return None if text is None else convert(text)
+    except ValueError as error:
+        raise UsageError(f"{option} wants an ISO 8601 date such as 2017-02-28, not {text!r}") from error

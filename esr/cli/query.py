@@ -1,0 +1,45 @@
+"""`esr query`: the Elasticsearch request, for other applications."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+import esr
+from esr.cli import options
+from esr.engines.elasticsearch.index import ElasticsearchIndex
+from esr.engines.elasticsearch.raw import request
+from esr.engines.index import Filters
+from esr.errors import UsageError
+from esr.ranking.ranking import Ranking
+
+
+@click.command()
+@click.argument("query")
+@options.index
+@options.ranking
+@options.filters
+@click.option(
+    "-k", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Sentences to ask for."
+)
+@click.option(
+    "--standalone",
+    is_flag=True,
+    help="Leave p(t|C) to Elasticsearch: change the terms, and the query is another. Language models only.",
+)
+def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, standalone: bool) -> None:
+    """Print the request that any application can send to the alias's _search as it is.
+
+    \b
+    Example:
+      esr query "bank fraud" --index http://localhost:9200/news > request.json
+      curl -H 'Content-Type: application/json' -d @request.json 'http://localhost:9200/news/_search'
+    With --standalone, send it to '_search?search_type=dfs_query_then_fetch'.
+    """
+    with esr.open(where) as searcher:
+        if not isinstance(searcher.index, ElasticsearchIndex):
+            raise UsageError("esr query is for Elasticsearch: give --index http(s)://host:port/alias")
+        plan = searcher.prepare(query, ranking).plan
+        body = request(plan, searcher.index.statistics(()).collection, filters, k, standalone=standalone)
+    click.echo(json.dumps(body, indent=1, ensure_ascii=False))

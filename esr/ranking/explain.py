@@ -1,0 +1,115 @@
+"""Why a sentence has its score: the plan's parts, which add up to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from esr.plans.evaluate import parts, scores
+from esr.plans.plan import FieldName, Plan, Static
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPart:
+    """What one field gave for one term: its count, the field's length, and what that adds."""
+
+    count: int
+    length: int
+    adds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TermPart:
+    """One query term: its weight, p(t|C) (mixtures), its fields, and what the collection alone adds."""
+
+    term: str
+    weight: float
+    probability: float | None
+    fields: dict[FieldName, FieldPart]
+    background: float
+
+    @property
+    def adds(self) -> float:
+        return self.background + sum(part.adds for part in self.fields.values())
+
+
+@dataclass(frozen=True, slots=True)
+class PriorPart:
+    """One prior: the stored value, the weight on it, and what it adds."""
+
+    name: str
+    value: float
+    weight: float
+    adds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A score and its parts: terms, the length term of a smoothed model, priors."""
+
+    sentence_id: str
+    score: float
+    terms: list[TermPart]
+    length: float
+    priors: list[PriorPart]
+    unseen: tuple[str, ...]
+    plan: Plan
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "sentence_id": self.sentence_id,
+            "score": self.score,
+            "terms": [
+                {
+                    "term": part.term,
+                    "weight": part.weight,
+                    "probability": part.probability,
+                    "fields": {
+                        name: {"count": f.count, "length": f.length, "adds": f.adds}
+                        for name, f in part.fields.items()
+                    },
+                    "background": part.background,
+                    "adds": part.adds,
+                }
+                for part in self.terms
+            ],
+            "length": self.length,
+            "priors": [
+                {"name": p.name, "value": p.value, "weight": p.weight, "adds": p.adds} for p in self.priors
+            ],
+            "unseen": list(self.unseen),
+            "plan": self.plan.as_dict(),
+        }
+
+
+def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) -> Explanation:
+    """The parts of a sentence's score. Raises UsageError for an unknown sentence or a bad query."""
+    plan, unseen = searcher.prepare(query, ranking)
+    evidence = searcher.index.evidence([term.term for term in plan.terms], [sentence_id])
+    if not plan.terms:
+        return Explanation(sentence_id, 0.0, [], 0.0, [], unseen, plan)
+    split = parts(plan, evidence)
+    terms = [
+        TermPart(
+            term.term,
+            term.weight,
+            term.background or None,
+            {
+                name: FieldPart(
+                    int(evidence.counts[name][row, 0]), int(evidence.lengths[name][0]), float(adds[row, 0])
+                )
+                for name, adds in split.fields.items()
+            },
+            float(split.background[row, 0]),
+        )
+        for row, term in enumerate(plan.terms)
+    ]
+    statics: list[tuple[str, Static]] = list(zip(ranking.priors, plan.statics, strict=True))
+    priors = [
+        PriorPart(name, float(evidence.columns[static.column][0]), static.weight, float(adds[0]))
+        for (name, static), adds in zip(statics, split.statics, strict=True)
+    ]
+    score = float(scores(plan, evidence)[0])
+    return Explanation(sentence_id, score, terms, float(split.length[0]), priors, unseen, plan)

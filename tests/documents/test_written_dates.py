@@ -1,0 +1,34 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from esr.documents.dates import instant
+from esr.documents.written_dates import iso
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("January 7, 1999", "1999-01-07"),
+        ("September 17, 1989, Sunday, Home Edition", "1989-09-17"),
+        ("Thursday 7 February 2017", "2017-02-07"),
+        ("Sept. 3, 2001", "2001-09-03"),
+        ("26-FEB-1987 15:01:01.79", "1987-02-26"),
+        (" 1999-01-01 00:10:27 ", "1999-01-01T00:10:27"),
+        ("1999-01-01", "1999-01-01"),
+        ("19990101", "19990101"),
+    ],
+)
+def test_dates_that_can_be_read_in_one_way_become_iso(written, expected):
+    assert iso(written) == expected
+
+
+@pytest.mark.parametrize("written", ["02/03/1999", "870402", "February 30, 1999", "Monday", "", "May 1999 7"])
+def test_dates_that_cannot_give_none(written):
+    assert iso(written) is None
+
+
+@given(st.text() | st.from_regex(r"\w{0,5}(Jan|dec|may)[a-z]?\.? ?\d{1,3},? \d{3,5}"))
+def test_whatever_comes_out_is_a_date(text):
+    date = iso(text)
+    assert date is None or isinstance(instant(date), int)

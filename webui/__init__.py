@@ -1,0 +1,1 @@
+"""The search page: a Flask application over a `Searcher`, and the server that runs it."""

@@ -1,0 +1,106 @@
+"""The Flask application: its pages and how they are put together."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Flask, Response, jsonify, render_template, request, url_for
+
+from esr.errors import EsrError
+from esr.plans.statistics import CollectionStatistics
+from esr.ranking.searcher import Answer, Searcher
+from webui import arguments, errors, form, headers, shapes, showing
+from webui.errors import Problem
+from webui.marking import Marker
+from webui.settings import Settings
+
+
+def create_app(searcher: Searcher, settings: Settings | None = None) -> Flask:
+    """The application over one index. It only reads, keeps no state and sets no cookies."""
+    limits = settings or Settings()
+    app = Flask("webui")
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.config["SEND_FILE_MAX_AGE_DEFAULT"] = 3600
+    app.jinja_env.filters.update(
+        link=showing.link,
+        day=showing.day,
+        language=showing.language,
+        duration=showing.duration,
+        score=showing.score,
+    )
+    app.jinja_env.tests["full_date"] = showing.full_date
+    app.jinja_env.globals.update(count=showing.count, record=shapes.record, static=_static)
+
+    def search() -> tuple[arguments.Search, Answer]:
+        asked = arguments.read(request.query_string, limits)
+        with arguments.blaming("q"):
+            searcher.terms(asked.query)
+        with arguments.blaming(None):
+            found = searcher.search(asked.query, asked.k, ranking=asked.ranking, filters=asked.filters)
+        return asked, found
+
+    def page(template: str, **values: Any) -> Response:
+        given = form.pairs(request.query_string, limits)
+
+        def here(endpoint: str = "results", **changed: str | None) -> str:
+            return url_for(endpoint) + "?" + urlencode(list(form.address(given, **changed)))
+
+        html = render_template(template, form=form.form(given, limits), here=here, limits=limits, **values)
+        # A text may hold what UTF-8 cannot say (half of a surrogate pair). It becomes a question mark.
+        return Response(html.encode("utf-8", "replace"), mimetype="text/html")
+
+    @app.get("/")
+    def home() -> Response:
+        return page("home.html", collection=_collection(searcher, app))
+
+    @app.get("/search")
+    def results() -> Response:
+        asked, found = search()
+        index = searcher.index
+        return page(
+            "results.html",
+            asked=asked,
+            found=found,
+            mark=Marker(index.analyzer, searcher.terms(asked.query)),
+            unseen=Marker(index.analyzer, found.unseen).found_in(asked.query),
+            more=min(asked.k + limits.more_k, limits.max_k) if found.total > asked.k < limits.max_k else None,
+        )
+
+    @app.get("/search.json")
+    def results_json() -> Response:
+        return jsonify(shapes.answer(search()[1]))
+
+    @app.get("/healthz")
+    def healthz() -> Response:
+        return jsonify({"status": "ok"})
+
+    def error_page(told: Problem) -> Response:
+        return page("error.html", problem=told)
+
+    headers.install(app)
+    errors.install(app, error_page)
+    return app
+
+
+def _collection(searcher: Searcher, app: Flask) -> CollectionStatistics | None:
+    """What there is to search, for the first page; None if the engine does not say."""
+    try:
+        return searcher.index.statistics([]).collection
+    except EsrError as error:
+        app.logger.error("no statistics: %s", error)
+        return None
+
+
+def _static(name: str) -> str:
+    """The address of a static file. It changes with the file, so that no old copy is used."""
+    return url_for("static", filename=name, v=_version(name))
+
+
+@cache
+def _version(name: str) -> str:
+    content = (Path(__file__).parent / "static" / name).read_bytes()
+    return hashlib.sha256(content).hexdigest()[:8]

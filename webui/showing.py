@@ -1,0 +1,60 @@
+"""How values of a document are shown: links, dates, languages, numbers."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from urllib.parse import urlsplit
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
+_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
+
+
+def link(url: str | None) -> str | None:
+    """The address, if it is one of the web: a document may hold anything there."""
+    if not url or any(c.isspace() or not c.isprintable() for c in url):
+        return None
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return url if parts.scheme in ("http", "https") and parts.hostname else None
+
+
+def day(text: str) -> str:
+    """A date for readers, such as 3 March 2017. What is not a full date stays as it is."""
+    match = _DAY.match(text)
+    if not match:
+        return text
+    try:
+        found = date(*map(int, match.groups()))
+    except ValueError:
+        return text
+    return f"{found.day} {found:%B} {found.year}"
+
+
+def full_date(text: str) -> bool:
+    """Whether a browser's field for dates can hold the text."""
+    return not text or bool(_DAY.fullmatch(text))
+
+
+def language(tag: str | None) -> str | None:
+    """The language tag for the browser, if it is formed as one."""
+    return tag if tag and _LANGUAGE.fullmatch(tag) else None
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: 1 sentence, 2,310 sentences."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def duration(milliseconds: float) -> str:
+    """A time as people say it: under 1 ms, 12 ms, 1.4 s."""
+    if milliseconds < 1:
+        return "under 1 ms"
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+def score(value: float) -> str:
+    """A score to three places, with a minus sign that can be seen."""
+    return f"{value:.3f}".replace("-", "−")
