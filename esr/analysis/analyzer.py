@@ -39,7 +39,7 @@ class Analyzer:
         pattern = settings["tokenizer"][definition["tokenizer"]]["pattern"]
         self._split = re.compile(pattern).split
         self._split_ascii = re.compile("[^0-9a-z]+").split
-        self._lower = _lower_case(pattern)
+        self._lower = _LowerCase(pattern)
         assert definition["filter"][0] == "lowercase", "text is lowered before it is split"
         self._filters = _filters([settings["filter"][name] for name in definition["filter"][1:]])
 
@@ -66,12 +66,18 @@ def get(name: str) -> Analyzer:
     return Analyzer(name, resources.load(DEFINITION)["template"]["settings"]["analysis"])
 
 
-def _lower_case(pattern: str) -> dict[int, str]:
-    """Lower case letter by letter, as Lucene does it: no final sigma, and İ is i."""
-    letters = re.compile(pattern)
-    candidates = (chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
-    changed = ((c, c.lower()[0]) for c in candidates if c.lower() != c)
-    return {ord(c): lower for c, lower in changed if not letters.match(c)}
+class _LowerCase(dict[int, str]):
+    """Lower case letter by letter, as Lucene does it: no final sigma, and İ is i. Filled as letters come."""
+
+    def __init__(self, pattern: str) -> None:
+        super().__init__()
+        self._between = re.compile(pattern)
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        # What is no letter of the pattern stays as it is, and is split at.
+        self[code] = letter if self._between.match(letter) else letter.lower()[0]
+        return self[code]
 
 
 def _filters(chain: list[dict[str, Any]]) -> list[TermFilter]:

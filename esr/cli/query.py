@@ -8,8 +8,6 @@ import click
 
 import esr
 from esr.cli import options
-from esr.engines.elasticsearch.index import ElasticsearchIndex
-from esr.engines.elasticsearch.raw import request
 from esr.engines.index import Filters
 from esr.errors import UsageError
 from esr.ranking.ranking import Ranking
@@ -37,6 +35,9 @@ def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, st
       curl -H 'Content-Type: application/json' -d @request.json 'http://localhost:9200/news/_search'
     With --standalone, send it to '_search?search_type=dfs_query_then_fetch'.
     """
+    from esr.engines.elasticsearch.index import ElasticsearchIndex
+    from esr.engines.elasticsearch.raw import request
+
     with esr.open(where) as searcher:
         if not isinstance(searcher.index, ElasticsearchIndex):
             raise UsageError("esr query is for Elasticsearch: give --index http(s)://host:port/alias")

@@ -24,9 +24,10 @@ def _object(line: str, where: str) -> dict[str, Any]:
     try:
         value = _DECODER.decode(line)
     except json.JSONDecodeError as error:
+        column = min(error.pos, len(line.rstrip())) + 1
         raise InputError(
             where,
-            f"broken JSON at column {error.pos + 1}: {error.msg}; every line must be one whole JSON object",
+            f"broken JSON at column {column}: {error.msg}; every line must be one whole JSON object",
         ) from None
     except RecursionError:
         raise InputError(where, "the JSON is nested too deeply to be a document") from None

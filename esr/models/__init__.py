@@ -13,7 +13,8 @@ from esr.models import (  # noqa: F401
     two_stage_inverted,
 )
 from esr.models.model import CONTEXTS, MODELS, Context, Model, Query, Settings, get
+from esr.models.parameter import Parameter
 
 DEFAULT = two_stage_inverted.TWO_STAGE_INVERTED
 
-__all__ = ["CONTEXTS", "DEFAULT", "MODELS", "Context", "Model", "Query", "Settings", "get"]
+__all__ = ["CONTEXTS", "DEFAULT", "MODELS", "Context", "Model", "Parameter", "Query", "Settings", "get"]

@@ -16,7 +16,10 @@ from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable,
 OLDEST = (9, 0)
 SEARCH_TIMEOUT = 20
 """Seconds that Elasticsearch may search before it answers with what it has, which esr reports."""
-REQUEST_TIMEOUT = 60
+REQUEST_TIMEOUT = SEARCH_TIMEOUT + 10
+"""Seconds to wait for any answer to a search; a server that hangs is not asked again."""
+LOAD_TIMEOUT = 120
+"""Seconds to wait for an answer to a part of a load."""
 _ALIAS = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 
 
@@ -26,7 +29,7 @@ class Cluster:
     An API key is taken from the environment variable ESR_API_KEY.
     """
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, request_timeout: float = REQUEST_TIMEOUT) -> None:
         parts = urlsplit(where)
         alias = parts.path.strip("/")
         if not parts.hostname or not _ALIAS.fullmatch(alias) or len(alias) > 150:
@@ -47,7 +50,7 @@ class Cluster:
             self.url,
             basic_auth=login,
             api_key=None if login else os.environ.get("ESR_API_KEY"),
-            request_timeout=REQUEST_TIMEOUT,
+            request_timeout=request_timeout,
             max_retries=3,
             retry_on_status=(429, 502, 503, 504),
         )
@@ -67,9 +70,7 @@ class Cluster:
                 f"cannot reach Elasticsearch at {self.url}: check that it runs"
             ) from error
         except UnsupportedProductError as error:
-            raise IndexUnusable(
-                f"the server at {self.url} is not Elasticsearch {_oldest()} or later"
-            ) from error
+            raise self._not_elasticsearch() from error
         except ApiError as error:
             raise self._api_error(error) from error
         except TransportError as error:
@@ -82,14 +83,21 @@ class Cluster:
         if tuple(int(n) for n in number.split(".")[:2]) < OLDEST:
             raise IndexUnusable(f"Elasticsearch at {self.url} is {number}: esr needs {_oldest()} or later")
 
+    def _not_elasticsearch(self) -> EsrError:
+        return IndexUnusable(f"the server at {self.url} is not Elasticsearch {_oldest()} or later")
+
     def _api_error(self, error: ApiError) -> EsrError:
         status, reason = error.meta.status, _reason(error)
+        if status < 500 and "x-elastic-product" not in error.meta.headers:
+            return self._not_elasticsearch()
         if status == 401:
             return EngineUnreachable(
                 f"Elasticsearch at {self.url} wants a login: set ESR_API_KEY, or user:password in the place"
             )
         if status == 403:
             return EsrError(f"Elasticsearch at {self.url} refuses: {reason}")
+        if status == 404 and "unable to find script" in reason:
+            return IndexUnusable(f"{self.where} lacks a stored script: load again, or send index_templates/")
         if status == 404:
             return IndexMissing(f"there is no index at {self.where}: make one with esr load")
         if "media_type" in error.error or "compatible-with" in reason:

@@ -23,7 +23,7 @@ from esr.batches import batched
 from esr.documents import Located
 from esr.engines.elasticsearch import meta, templates
 from esr.engines.elasticsearch.actions import Action, Bodies
-from esr.engines.elasticsearch.cluster import Cluster
+from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.index import document_of
 from esr.engines.elasticsearch.statistics import AliasStatistics
 from esr.engines.embedded import manifest
@@ -44,11 +44,14 @@ def existing(where: str) -> Description | None:
     try:
         cluster.check_version()
         found = meta.read(cluster)
-        with cluster.errors():
-            taken = cluster.client.indices.exists(index=cluster.alias)
-            is_alias = cluster.client.indices.exists_alias(name=cluster.alias)
-        if taken and not is_alias:
-            raise IndexUnusable(f"{cluster.where} is an index of its own: esr needs the name for an alias")
+        for name in (cluster.alias, cluster.documents_alias):
+            with cluster.errors():
+                taken = cluster.client.indices.exists(index=name)
+                is_alias = cluster.client.indices.exists_alias(name=name)
+            if taken and not is_alias:
+                raise IndexUnusable(
+                    f"{cluster.url}/{name} is an index of its own: esr needs the name for an alias"
+                )
         return found[0].description if found else None
     finally:
         cluster.close()
@@ -62,7 +65,7 @@ class ElasticsearchLoading:
     """A load into Elasticsearch. Nothing of it is seen before all of it is there and counted."""
 
     def __init__(self, where: str, description: Description, *, append: bool, shards: int) -> None:
-        self._cluster = Cluster(where)
+        self._cluster = Cluster(where, LOAD_TIMEOUT)
         self._description = description
         self._append = append
         self._shards = shards
@@ -112,10 +115,12 @@ class ElasticsearchLoading:
         try:
             expected = self._bulk(Snapshot(spool, manifest.read(spool)), load)
             self._verify(load, expected)
+            before = self._switch(load)
         except BaseException:
             self._discard(load)
             raise
-        for index in self._switch(load):
+        self._mark_complete(load)
+        for index in before:
             report.notes.append(f"the load before is kept in {index}")
 
     def _create(self) -> meta.Load:

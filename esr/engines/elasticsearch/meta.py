@@ -37,14 +37,18 @@ def read(cluster: Cluster, pattern: str | None = None) -> list[Load]:
     with cluster.errors():
         try:
             answer = cluster.client.indices.get_mapping(index=pattern or cluster.alias)
-        except NotFoundError:
+        except NotFoundError as error:
+            if "x-elastic-product" not in error.meta.headers:
+                raise  # a server of another kind knows no index at all
             return []
     loads = []
     for index, found in sorted(answer.items()):
         meta = found["mappings"].get("_meta", {}).get("esr")
-        if meta is None:
+        if meta is None or not index.endswith(SENTENCES):
             if pattern is None:
-                raise IndexUnusable(f"{cluster.where} leads to {index!r}, which esr did not make")
+                raise IndexUnusable(
+                    f"{cluster.where} leads to {index!r}, which is no index of sentences that esr made"
+                )
             continue
         if meta["format"] != FORMAT:
             raise IndexUnusable(
