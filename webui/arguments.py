@@ -37,6 +37,7 @@ KNOWN: dict[str, str] = {
 REPEATED = frozenset({"source", "document"})
 Values = Mapping[str, Sequence[str]]
 
+_SHOWN = 60  # characters of an unknown name, which may be anything
 _ALLOWED_CONTROLS = frozenset("\t\n\r")
 _REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -109,7 +110,7 @@ def decode(query_string: bytes, settings: Settings) -> Values:
 def _check_name(name: str) -> None:
     if name not in KNOWN and not name.startswith((PARAMETER, PRIOR)):
         with blaming(name):
-            raise unknown("argument", name, KNOWN)
+            raise unknown("argument", name[:_SHOWN], KNOWN)
 
 
 def _check_text(name: str, value: str, most: int) -> None:

@@ -57,7 +57,8 @@ def run(
     runs.check_tag(tag)
     queries = tables.topics(topics)
     allowed = tables.restrictions(restrict) if restrict else None
-    skipped = []
+    skipped: list[str] = []
+    written = 0
     with esr.open(where) as searcher, _written(output) as file:
         for topic, query in tqdm(queries.items(), unit=" topics", disable=None, leave=False):
             only = filters
@@ -74,8 +75,11 @@ def run(
             if answer.incomplete:
                 raise EsrError(f"topic {topic}: the answer is incomplete: {answer.incomplete}; run again")
             file.writelines(runs.lines(topic, answer.hits, tag))
+            written += len(answer.hits)
     for reason in skipped:
         click.echo(f"nothing for topic {reason}", err=True)
+    if output != "-":
+        click.echo(f"wrote {written:,} lines for {len(queries) - len(skipped):,} topics to {output}")
 
 
 @contextmanager

@@ -41,6 +41,8 @@ def search(query: str, where: str, ranking: Ranking, filters: Filters, k: int, a
         click.echo(f"In no document: {', '.join(answer.unseen)}.", err=True)
     for rank, hit in enumerate(answer.hits, 1):
         click.echo(_shown(rank, hit))
+    if not answer.hits:
+        click.echo("Nothing matched.")
     click.echo(f"{len(answer.hits):,} of {answer.total:,} sentences, {answer.took_ms:.0f} ms")
 
 

@@ -88,6 +88,7 @@ def test_the_formats_of_the_first_loaders_are_registered():
     ],
 )
 def test_auto_knows_the_format_by_the_name_or_else_the_first_bytes(folder, name, content, id):
+    content = gzip.compress(content) if name.endswith(".gz") else content
     path = os.path.join(folder(**{name: content}), name)
     assert ids(path) == [id]
 
@@ -107,11 +108,11 @@ def test_a_named_format_goes_before_the_name_of_the_file(folder):
     assert ids(path, format="jsonl") == ["a"]
 
 
-@pytest.mark.parametrize("data", [JSONL, TREC, b"\xef\xbb\xbf\n" + JSONL])
+@pytest.mark.parametrize(("data", "id"), [(JSONL, "a"), (TREC, "t"), (b"\xef\xbb\xbf\n" + JSONL, "a")])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_standard_input_is_known_and_unpacked_without_seeking(monkeypatch, data, pack):
+def test_standard_input_is_known_and_unpacked_without_seeking(monkeypatch, data, id, pack):
     pipe(monkeypatch, pack(data))
-    assert ids("-") == [data.strip(b"\xef\xbb\xbf\n") == TREC and "t" or "a"]
+    assert ids("-") == [id]
 
 
 def test_standard_input_beyond_the_first_bytes_is_read(monkeypatch):
@@ -126,9 +127,9 @@ def test_standard_input_can_be_plain_text_if_it_is_said(monkeypatch):
 
 
 def test_folders_are_read_with_all_in_them_in_the_order_of_names(folder):
-    names = ["b.jsonl", "a/2.jsonl", "a/10.jsonl", "a/z/1.jsonl.gz", "c/1.ndjson"]
+    names = ["b.jsonl", "a/2.jsonl", "a/10.jsonl", "a/z/1.jsonl", "c/1.ndjson"]
     path = folder(**{name: jsonl(name) for name in names})
-    assert ids(path) == ["a/10.jsonl", "a/2.jsonl", "a/z/1.jsonl.gz", "b.jsonl", "c/1.ndjson"]
+    assert ids(path) == ["a/10.jsonl", "a/2.jsonl", "a/z/1.jsonl", "b.jsonl", "c/1.ndjson"]
 
 
 def test_several_paths_are_read_in_the_order_given(folder):
@@ -184,7 +185,7 @@ def test_nothing_to_load_is_refused():
 
 def test_a_missing_path_is_refused_at_once(folder):
     path = folder(**{"x.jsonl": JSONL})
-    with pytest.raises(InputError, match="y.jsonl: there is no such file or folder"):
+    with pytest.raises(InputError, match=r"y\.jsonl: there is no such file or folder"):
         documents([f"{path}/x.jsonl", f"{path}/y.jsonl"])
 
 
@@ -266,7 +267,8 @@ def test_a_name_that_is_not_utf8_can_still_be_printed(tmp_path):
     os.mkdir(tmp_path / "sub")
     (tmp_path / "sub" / os.fsdecode(b"caf\xe9.txt")).write_bytes(TEXT)
     message = refused(str(tmp_path))
-    assert message.isprintable() and message.encode() and "caf\\udce9.txt: id 'caf\\udce9' has" in message
+    assert message.isprintable() and message.encode()
+    assert "caf\\udce9.txt: id has '\\udce9' in it" in message
 
 
 def test_files_are_opened_one_after_the_other_and_closed(folder, monkeypatch):

@@ -8,10 +8,12 @@ A replacing load keeps the indices of the load before it; an appending one adds 
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,12 +32,14 @@ from esr.engines.embedded import manifest
 from esr.engines.embedded.loading import EmbeddedLoading, changed
 from esr.engines.embedded.snapshot import Snapshot
 from esr.engines.index import Description, LoadReport
-from esr.errors import EsrError, IndexUnusable, InputError
+from esr.errors import EngineUnreachable, EsrError, IndexUnusable, InputError
 
 _CHUNK = 1000
 _CHUNK_BYTES = 8_000_000
 _RETRIES = 8
 _NAMED_FAILURES = 3
+_PROCESS = secrets.token_hex(4)
+"""Tells this process from an earlier one of the same number, as in a container that was started again."""
 
 
 def existing(where: str) -> Description | None:
@@ -115,12 +119,10 @@ class ElasticsearchLoading:
         try:
             expected = self._bulk(Snapshot(spool, manifest.read(spool)), load)
             self._verify(load, expected)
-            before = self._switch(load)
         except BaseException:
             self._discard(load)
             raise
-        self._mark_complete(load)
-        for index in before:
+        for index in self._switch(load):
             report.notes.append(f"the load before is kept in {index}")
 
     def _create(self) -> meta.Load:
@@ -203,9 +205,6 @@ class ElasticsearchLoading:
                     raise EsrError(
                         f"{index} has {arrived} entries of {count}, nothing was switched: load again"
                     )
-                mapping = client.indices.get_mapping(index=index)[index]["mappings"]["_meta"]
-                mapping["esr"]["complete"] = True
-                client.indices.put_mapping(index=index, meta=mapping)
 
     def _switch(self, load: meta.Load) -> list[str]:
         """Put the load behind the aliases in one step; returns the indices that it replaced."""
@@ -217,14 +216,32 @@ class ElasticsearchLoading:
             actions.append({"remove": {"index": old.documents_index, "alias": cluster.documents_alias}})
         actions.append({"add": {"index": load.index, "alias": cluster.alias}})
         actions.append({"add": {"index": load.documents_index, "alias": cluster.documents_alias}})
-        with cluster.errors():
-            cluster.client.indices.update_aliases(actions=actions)
+        try:
+            with cluster.errors():
+                cluster.client.indices.update_aliases(actions=actions)
+        except EngineUnreachable:
+            raise  # Nobody knows whether the aliases moved. If not, the next load removes this one.
+        except EsrError:
+            self._discard(load)
+            raise
+        with suppress(EsrError):  # What is served is not removed, marked or not.
+            self._mark_complete(load)
         return [old.index for old in before]
 
+    def _mark_complete(self, load: meta.Load) -> None:
+        """Say in the indices that this load was not cut off. Only what is served says so."""
+        client = self._cluster.client
+        with self._cluster.errors():
+            for index in (load.index, load.documents_index):
+                mapping = client.indices.get_mapping(index=index)[index]["mappings"]["_meta"]
+                mapping["esr"]["complete"] = True
+                client.indices.put_mapping(index=index, meta=mapping)
+
     def _remove_abandoned(self) -> None:
-        """Remove what loads of this machine left when they were killed."""
+        """Remove what loads of this machine left when they were killed, at any moment before the switch."""
+        served = {load.index for load in meta.read(self._cluster)}
         for load in meta.read(self._cluster, f"{self._cluster.alias}-*{meta.SENTENCES}"):
-            if not load.complete and _is_dead(load.owner):
+            if load.index not in served and not load.complete and _is_dead(load.owner):
                 self._discard(load)
 
     def _discard(self, load: meta.Load) -> None:
@@ -234,14 +251,16 @@ class ElasticsearchLoading:
 
 
 def _owner() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}"
+    return f"{socket.gethostname()}:{os.getpid()}:{_PROCESS}"
 
 
 def _is_dead(owner: str) -> bool:
     """Whether the loader was a process of this machine that is no more."""
-    host, _, number = owner.rpartition(":")
+    host, number, process = owner.rsplit(":", 2)
     if host != socket.gethostname():
         return False
+    if int(number) == os.getpid():
+        return process != _PROCESS
     try:
         os.kill(int(number), 0)
     except ProcessLookupError:

@@ -1,0 +1,85 @@
+"""An index of a few sentences in memory, with no engine: what it answers is set by the test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from esr import analysis
+from esr.documents import Document
+from esr.engines.index import Candidates, Description, Filters, Hit, SentenceRecord
+from esr.plans.evidence import Evidence
+from esr.plans.plan import Plan
+from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
+
+STORM = SentenceRecord(
+    sentence_id="a.s1",
+    document_id="a",
+    position=1,
+    text="The storms damaged forty houses.",
+    previous="It blew all night.",
+    next="Nobody was hurt.",
+    title="A night of wind",
+    date="2017-03-05T10:00:00Z",
+    source="The Example",
+    url="https://news.example/a?x=1&y=2",
+    language="en",
+)
+FLOOD = SentenceRecord("b.s0", "b", 0, "After the storm came a flood.", *[None] * 7)
+
+
+class FakeIndex:
+    """Answers with the sentences that hold a term of the plan, best first as they were given.
+
+    `error` is raised by each method if it is set. `asked` is the last search.
+    """
+
+    def __init__(self, *records: SentenceRecord, analyzer: str = "english-stem") -> None:
+        self.where = "memory"
+        self.description = Description(analyzer, True)
+        self.analyzer = analysis.get(analyzer)
+        self.records = list(records)
+        self.error: Exception | None = None
+        self.incomplete: str | None = None
+        self.asked: tuple[Plan, int, Filters] | None = None
+
+    def statistics(self, terms: Sequence[str]) -> Statistics:
+        self._fail()
+        held = [term for record in self.records for term in self._terms(record)]
+        collection = CollectionStatistics(len(self.records), len(self.records), len(held))
+        return Statistics(collection, {t: TermStatistics(*[held.count(t)] * 3) for t in terms})
+
+    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
+        self._fail()
+        self.asked = plan, k, filters
+        wanted = {term.term for term in plan.terms}
+        found = [record for record in self.records if wanted & set(self._terms(record))]
+        hits = [Hit(r.sentence_id, -float(n), r if records else None) for n, r in enumerate(found)]
+        return Candidates(hits[:k], len(hits), self.incomplete)
+
+    def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
+        raise NotImplementedError
+
+    def evidence(self, terms: Sequence[str], ids: Sequence[str]) -> Evidence:
+        raise NotImplementedError
+
+    def document(self, document_id: str) -> Document:
+        raise NotImplementedError
+
+    def status(self) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+    def close(self) -> None: ...
+
+    def _terms(self, record: SentenceRecord) -> list[str]:
+        return self.analyzer.terms(record.text)
+
+    def _fail(self) -> None:
+        if self.error:
+            raise self.error
+
+
+def many(count: int) -> list[SentenceRecord]:
+    """That many sentences with the word storm."""
+    return [replace(STORM, sentence_id=f"m.s{n}", text=f"Storm number {n}.") for n in range(count)]
