@@ -60,13 +60,11 @@ def create_app(searcher: Searcher, settings: Settings | None = None) -> Flask:
     @app.get("/search")
     def results() -> Response:
         asked, found = search()
-        index = searcher.index
         return page(
             "results.html",
             asked=asked,
             found=found,
-            mark=Marker(index.analyzer, searcher.terms(asked.query)),
-            unseen=Marker(index.analyzer, found.unseen).found_in(asked.query),
+            mark=Marker(searcher.index.analyzer, searcher.terms(asked.query)),
             more=min(asked.k + limits.more_k, limits.max_k) if found.total > asked.k < limits.max_k else None,
         )
 

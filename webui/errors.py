@@ -31,7 +31,7 @@ def problem(error: Exception) -> Problem:
             return Problem(400, "bad_input", "This cannot be searched for", sentence(str(error)), field)
         case EngineUnreachable():
             return Problem(
-                503, "engine_unreachable", "The search engine does not answer", "Try again in a moment."
+                503, "engine_unreachable", "The search engine does not answer", "It may be back in a moment."
             )
         case IndexMissing():
             return Problem(

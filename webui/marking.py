@@ -42,11 +42,6 @@ class Marker:
             known = self._known[word] = not self._terms.isdisjoint(self._analyzer.terms(word))
         return known
 
-    def found_in(self, text: str) -> list[str]:
-        """The words of a text that match, as they are written there, each once."""
-        found = (text[start:end] for start, end in words(text))
-        return list(dict.fromkeys(word for word in found if self.matches(word)))
-
 
 def words(text: str) -> Iterator[tuple[int, int]]:
     """Where words begin and end: letters and digits, and the accents that follow them."""

@@ -9,7 +9,7 @@ from esr.ranking.searcher import Answer
 
 
 def answer(found: Answer) -> dict[str, Any]:
-    """An answer. `unseen` are query terms that no document holds; `incomplete` is what is missing."""
+    """An answer. `unseen` are words of the query that no document holds; `incomplete` is what is missing."""
     return {
         "hits": [hit(each) for each in found.hits],
         "total": found.total,

@@ -57,4 +57,4 @@ def duration(milliseconds: float) -> str:
 
 def score(value: float) -> str:
     """A score to three places, with a minus sign that can be seen."""
-    return f"{value:.3f}".replace("-", "−")
+    return f"{value:z.3f}".replace("-", "−")

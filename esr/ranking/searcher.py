@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ MAX_TERMS = 1000
 
 
 class Prepared(NamedTuple):
-    """A query made ready: its plan, and the terms that the collection does not know."""
+    """A query made ready: its plan, and its words that no document holds."""
 
     plan: Plan
     unseen: tuple[str, ...]
@@ -29,7 +30,7 @@ class Prepared(NamedTuple):
 class Answer:
     """Ranked sentences and how they came about.
 
-    `total` counts the candidates; `unseen` are query terms that no document holds; `incomplete`
+    `total` counts the candidates; `unseen` are words of the query that no document holds; `incomplete`
     says what is missing from the answer, or is None.
     """
 
@@ -88,7 +89,13 @@ class Searcher:
         counts = self.terms(query)
         statistics = self.index.statistics(list(counts))
         plan = ranking.plan(counts, statistics)
-        return Prepared(plan, tuple(t for t in counts if not statistics.terms[t].seen))
+        unseen = {term for term in counts if not statistics.terms[term].seen}
+        return Prepared(plan, self._words(query, unseen) if unseen else ())
+
+    def _words(self, query: str, terms: set[str]) -> tuple[str, ...]:
+        """The words of a query, as they were typed, that become one of these terms."""
+        words = dict.fromkeys(re.findall(r"\w+", query))
+        return tuple(word for word in words if terms.intersection(self.index.analyzer.terms(word)))
 
     def terms(self, query: str) -> Mapping[str, int]:
         """The query's terms and how often each occurs, in their first order."""

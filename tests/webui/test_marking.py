@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from html import unescape
-from re import split
+from re import findall, split
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,10 +44,6 @@ def test_an_accent_written_apart_stays_with_its_letter() -> None:
     assert str(Marker(PLAIN, ["cafe"])("cafe\u0301 x")) == "<mark>cafe\u0301</mark> x"
 
 
-def test_words_are_found_as_they_are_written() -> None:
-    assert Marker(STEMS, ["storm"]).found_in("Storms, storm and Storms") == ["Storms", "storm"]
-
-
 @given(TEXTS, st.lists(st.text(max_size=5), max_size=5))
 def test_any_text_comes_out_escaped_and_otherwise_unchanged(text: str, terms: list[str]) -> None:
     html = str(Marker(PLAIN, [*terms, "storm"])(text))
@@ -60,7 +56,8 @@ def test_any_text_comes_out_escaped_and_otherwise_unchanged(text: str, terms: li
 @given(TEXTS)
 def test_all_that_the_analyzer_finds_in_a_text_is_marked(text: str) -> None:
     terms = PLAIN.terms(text)
-    assert {t for w in Marker(PLAIN, terms).found_in(text) for t in PLAIN.terms(w)} == set(terms)
+    marked = findall("<mark>(.*?)</mark>", str(Marker(PLAIN, terms)(text)))
+    assert [term for word in marked for term in PLAIN.terms(word)] == terms
 
 
 @given(TEXTS)

@@ -67,7 +67,7 @@ def test_numbers_are_shown_as_people_write_them() -> None:
     assert showing.count(1, "sentence") == "1 sentence"
     assert showing.count(22645, "sentence") == "22,645 sentences"
     assert [showing.duration(ms) for ms in (0.2, 12.4, 1440)] == ["under 1 ms", "12 ms", "1.4 s"]
-    assert showing.score(-1.23456) == "−1.235"
+    assert [showing.score(s) for s in (-1.23456, -0.0001, 2.0)] == ["−1.235", "0.000", "2.000"]
 
 
 def test_a_field_for_dates_takes_full_dates_only() -> None:

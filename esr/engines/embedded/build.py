@@ -24,7 +24,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class SegmentBuilder:
-    """Gathers documents up to a bounded size. Memory use is about 300 MB when full."""
+    """Gathers documents up to a bounded size. A load of full segments takes about 500 MB."""
 
     def __init__(self, analyzer: Analyzer, title: bool) -> None:
         self._analyzer = analyzer

@@ -47,8 +47,12 @@ class EmbeddedLoading:
                     fresh = self._write(documents, kept, report)
                     if fresh or not self._append:
                         manifest.commit(self._folder, before.next((*kept, *fresh), self._description))
-                finally:
+                except BaseException:
                     self._sweep()
+                    if not before.generation:
+                        manifest.remove(self._folder)  # there was no index, and there is none
+                    raise
+                self._sweep()
         report.seconds = time.perf_counter() - started
         return report
 
@@ -107,7 +111,7 @@ def existing(where: str) -> Description | None:
     Raises IndexUnusable if there is something else.
     """
     folder = Path(where)
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+    if not folder.exists() or (folder.is_dir() and manifest.is_bare(folder)):
         return None
     found = manifest.read(folder)
     return found.description if found.segments else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from esr.errors import IndexMissing, IndexUnusable
 NAME = "esr-index.json"
 FORMAT = 1
 SEGMENTS = "segments"
+_FRESH, _LOCK = f"{NAME}.new", "lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def read(folder: Path) -> Manifest:
 
 def commit(folder: Path, manifest: Manifest) -> None:
     """Replace the manifest in one step: a reader sees the old one or the new one."""
-    fresh = folder / f"{NAME}.new"
+    fresh = folder / _FRESH
     with fresh.open("w", encoding="utf-8") as file:
         json.dump(asdict(manifest), file, indent=1)
         file.flush()
@@ -62,12 +63,27 @@ def commit(folder: Path, manifest: Manifest) -> None:
     sync_folder(folder)
 
 
+def is_bare(folder: Path) -> bool:
+    """Whether a folder is empty, or has no more in it than a load that was killed at its first step."""
+    return {entry.name for entry in folder.iterdir()} <= {_FRESH, _LOCK}
+
+
+def remove(folder: Path) -> None:
+    """Take back an index that never held anything. The folder goes too, if nothing else is in it."""
+    for name in (NAME, _FRESH, _LOCK):
+        (folder / name).unlink(missing_ok=True)
+    with suppress(OSError):
+        (folder / SEGMENTS).rmdir()
+    with suppress(OSError):
+        folder.rmdir()
+
+
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
     """Keep other loaders out. The system lets go of it when the process ends, however it ends."""
     import fcntl
 
-    with (folder / "lock").open("w") as file:
+    with (folder / _LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
