@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -65,6 +65,18 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True)
+class Pool:
+    """All candidates of a plan, in collection order, with their evidence: what tuning computes from.
+
+    `name` gives the id of the candidate at a place; `place` the place of a sentence, or None.
+    """
+
+    evidence: Evidence
+    name: Callable[[int], str]
+    place: Callable[[str], int | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Description:
     """How an index was made: what must be the same for all that is loaded into it."""
 
@@ -106,6 +118,9 @@ class Index(Protocol):
 
     def evidence(self, terms: Sequence[str], ids: Sequence[str]) -> Evidence:
         """The exact counts, lengths and stored columns that a plan is computed from."""
+
+    def pool(self, plan: Plan, filters: Filters) -> Pool:
+        """All candidates of a plan, whatever its weights, with the evidence for its terms."""
 
     def document(self, document_id: str) -> Document:
         """A whole document. Raises UsageError for an unknown id."""

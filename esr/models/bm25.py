@@ -2,10 +2,11 @@
 
 from esr.models.idf import K3, bm25_idf, repeated
 from esr.models.model import Model, Query, Ranked, Settings, register
-from esr.models.parameter import Parameter
+from esr.models.parameter import TENTHS, Parameter
 from esr.plans.plan import PlanTerm, Saturation, Smoothing
 
-K1 = Parameter("k1", "saturation of repeated terms", 1.2, high=float("inf"))
+K1_GRID = tuple(1.0 + tenth for tenth in TENTHS)
+K1 = Parameter("k1", "saturation of repeated terms", 1.2, high=float("inf"), grid=K1_GRID)
 
 
 def terms(settings: Settings, query: Query) -> tuple[PlanTerm, ...]:
@@ -29,6 +30,6 @@ BM25 = register(
         "Okapi BM25 over sentences",
         "Robertson et al. 1999; formulas.md A.9",
         plan,
-        (K1, Parameter("b", "length normalisation", 0.75), K3),
+        (K1, Parameter("b", "length normalisation", 0.75, grid=TENTHS), K3),
     )
 )

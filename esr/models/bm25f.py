@@ -4,7 +4,7 @@ from esr.models.bm25 import K1, terms
 from esr.models.idf import K3
 from esr.models.likelihood import ALL_CONTEXTS, NU, at_most_one, contexts
 from esr.models.model import Model, Query, Ranked, Settings, register
-from esr.models.parameter import Parameter
+from esr.models.parameter import TENTHS, Parameter
 from esr.plans.plan import Saturation, Smoothing
 
 
@@ -32,10 +32,10 @@ BM25F = register(
         "Robertson et al. 2004; Fernández, Losada & Azzopardi 2011; formulas.md A.11",
         plan,
         (
-            Parameter("alpha", "share of the sentence", 0.6),
+            Parameter("alpha", "share of the sentence", 0.6, grid=TENTHS),
             NU,
             K1,
-            Parameter("b_sent", "length normalisation of the sentence", 0.0),
+            Parameter("b_sent", "length normalisation of the sentence", 0.0, grid=TENTHS),
             Parameter("b_context", "length normalisation of the context", 0.75),
             Parameter(
                 "avcl",

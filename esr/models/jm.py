@@ -2,7 +2,7 @@
 
 from esr.models.likelihood import BACKGROUND, terms
 from esr.models.model import Model, Query, Ranked, Settings, register
-from esr.models.parameter import Parameter
+from esr.models.parameter import INNER_TENTHS, Parameter
 from esr.plans.plan import Affine, Mixture
 
 
@@ -19,6 +19,6 @@ JM = register(
         "Jelinek-Mercer language model of the sentence",
         "Fernández, Losada & Azzopardi 2011, eq. 2; formulas.md A.2",
         plan,
-        (Parameter("lambda", "share of the collection", 0.5, open_low=True), BACKGROUND),
+        (Parameter("lambda", "share of the collection", 0.5, open_low=True, grid=INNER_TENTHS), BACKGROUND),
     )
 )

@@ -7,7 +7,7 @@ from esr.models.model import Model, Query, Ranked, Settings, register
 
 def plan(settings: Settings, query: Query) -> Ranked:
     """sum of p(t|q) log p(t|s), p(t|q) = c(t,q)/c(q): `dir` divided by the query's length."""
-    return Ranked(terms(settings, query, scale=1.0 / query.length), transform(settings))
+    return Ranked(terms(settings, query, scale=1.0 / max(query.length, 1)), transform(settings))
 
 
 KLD = register(

@@ -21,11 +21,20 @@ BACKGROUND = Parameter(
     "occurrences",
     choices=("occurrences", "documents"),
 )
-NU = Parameter("nu", "share of the surrounding sentences, beside the document's", 0.2, only_with="both")
+MU_GRID = (1.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0, 5000.0, 10000.0)
+NU = Parameter(
+    "nu",
+    "share of the surrounding sentences, beside the document's",
+    0.2,
+    only_with="both",
+    grid=(0.0, 0.1, 0.2, 0.3, 0.4),
+)
 
 
 def mu(default: float = 30.0) -> Parameter:
-    return Parameter("mu", "Dirichlet smoothing, in terms", default, high=float("inf"), open_low=True)
+    return Parameter(
+        "mu", "Dirichlet smoothing, in terms", default, high=float("inf"), open_low=True, grid=MU_GRID
+    )
 
 
 def terms(settings: Settings, query: Query, scale: float = 1.0) -> tuple[PlanTerm, ...]:

@@ -10,13 +10,17 @@ from esr.errors import UsageError
 
 Value = float | str
 
+TENTHS = tuple(n / 10 for n in range(11))
+INNER_TENTHS = TENTHS[1:-1]
+
 
 @dataclass(frozen=True)
 class Parameter:
     """A number in a range, or one of some choices.
 
     `open_low` and `open_high` leave the end itself out. `only_with` names the context that the
-    parameter needs to mean anything.
+    parameter needs to mean anything. `grid` holds the values that tuning tries, the papers' where
+    they give some (formulas.md, A.14); a parameter without one is not tuned unless asked for.
     """
 
     name: str
@@ -28,6 +32,7 @@ class Parameter:
     open_high: bool = False
     choices: tuple[str, ...] = ()
     only_with: str | None = None
+    grid: tuple[Value, ...] = ()
 
     @property
     def range(self) -> str:
@@ -61,4 +66,5 @@ class Parameter:
             "range": self.range,
             "choices": list(self.choices),
             "only_with": self.only_with,
+            "grid": list(self.grid),
         }

@@ -3,7 +3,7 @@
 from esr.models.idf import IDF
 from esr.models.likelihood import ALL_CONTEXTS, NU, at_most_one, contexts
 from esr.models.model import Model, Query, Ranked, Settings, register
-from esr.models.parameter import Parameter
+from esr.models.parameter import TENTHS, Parameter
 from esr.models.tfisf import terms
 from esr.plans.plan import Saturation, Smoothing
 
@@ -23,7 +23,7 @@ TFMIX = register(
         "tfisf over mixed counts of the sentence and its context",
         "Fernández, Losada & Azzopardi 2011; formulas.md A.12",
         plan,
-        (Parameter("alpha", "share of the sentence's own counts", 0.6), NU, IDF),
+        (Parameter("alpha", "share of the sentence's own counts", 0.6, grid=TENTHS), NU, IDF),
         ALL_CONTEXTS,
     )
 )

@@ -2,7 +2,7 @@
 
 from esr.models.likelihood import ALL_CONTEXTS, BACKGROUND, NU, at_most_one, contexts, terms
 from esr.models.model import Model, Query, Ranked, Settings, register
-from esr.models.parameter import Parameter
+from esr.models.parameter import INNER_TENTHS, Parameter
 from esr.plans.plan import Affine, Mixture
 
 
@@ -43,8 +43,13 @@ THREE_MIXTURE = register(
         "Murdock 2006; Fernández, Losada & Azzopardi 2011; formulas.md A.5",
         plan,
         (
-            Parameter("lambda", "share of the sentence (flat) or of the collection (flat_jm, nested)", 0.5),
-            Parameter("gamma", "share of the context", 0.25),
+            Parameter(
+                "lambda",
+                "share of the sentence (flat) or of the collection (flat_jm, nested)",
+                0.5,
+                grid=INNER_TENTHS,
+            ),
+            Parameter("gamma", "share of the context", 0.25, grid=INNER_TENTHS),
             NU,
             Parameter("form", "reading of the formula", "flat", choices=("flat", "flat_jm", "nested")),
             BACKGROUND,

@@ -2,7 +2,7 @@
 
 from esr.models.likelihood import ALL_CONTEXTS, BACKGROUND, NU, mu, terms
 from esr.models.model import Model, Query, Ranked, Settings, register
-from esr.models.parameter import Parameter
+from esr.models.parameter import INNER_TENTHS, Parameter
 from esr.plans.plan import Affine, Mixture
 
 
@@ -31,7 +31,7 @@ TWO_STAGE = register(
         plan,
         (
             mu(),
-            Parameter("lambda", "share of the collection", 0.25, open_low=True),
+            Parameter("lambda", "share of the collection", 0.25, open_low=True, grid=INNER_TENTHS),
             NU,
             BACKGROUND,
         ),

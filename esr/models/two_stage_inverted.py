@@ -2,7 +2,7 @@
 
 from esr.models.likelihood import BACKGROUND, NU, at_most_one, contexts, mu, terms
 from esr.models.model import Model, Query, Ranked, Settings, register
-from esr.models.parameter import Parameter
+from esr.models.parameter import INNER_TENTHS, Parameter
 from esr.plans.plan import Affine, Mixture
 
 
@@ -33,7 +33,12 @@ TWO_STAGE_INVERTED = register(
         plan,
         (
             mu(30.0),
-            Parameter("lambda", "share of the context; of the document with --context both", 0.25),
+            Parameter(
+                "lambda",
+                "share of the context; of the document with --context both",
+                0.25,
+                grid=INNER_TENTHS,
+            ),
             NU,
             BACKGROUND,
         ),

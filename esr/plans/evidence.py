@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,3 +26,19 @@ class Evidence:
     counts: Mapping[FieldName, Array]
     lengths: Mapping[FieldName, Array]
     columns: Mapping[str, Array]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in use."""
+        arrays = (*self.counts.values(), *self.lengths.values(), *self.columns.values())
+        return sum(array.nbytes for array in arrays)
+
+
+def joined(rows: Sequence[Evidence]) -> Evidence:
+    """Evidence of the same terms for several runs of sentences, one after another. At least one run."""
+    first = rows[0]
+    return Evidence(
+        {field: np.concatenate([row.counts[field] for row in rows], axis=1) for field in first.counts},
+        {field: np.concatenate([row.lengths[field] for row in rows]) for field in first.lengths},
+        {name: np.concatenate([row.columns[name] for row in rows]) for name in first.columns},
+    )

@@ -1,3 +1,4 @@
+import io
 import json
 import tracemalloc
 
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 
 from esr.documents import Document, ParseWord, Sentence
 from esr.errors import InputError
-from esr.loaders import documents, utf8
+from esr.loaders import Source, documents, jsonl, utf8
 
 GOOD = '{"id": "a", "text": "One."}'
 
@@ -96,6 +97,16 @@ def test_a_line_without_end_is_refused_before_it_fills_the_memory(loaded, monkey
     assert "standard input:2: the document that begins here is longer" in refused(
         loaded, GOOD + "\n" + "x" * 101
     )
+
+
+def test_no_more_of_an_endless_line_is_read_than_is_needed_to_refuse_it():
+    class Endless(io.RawIOBase):
+        def readline(self, size: int = -1) -> bytes:
+            assert 0 < size < 100e6
+            return b"x" * size
+
+    with pytest.raises(InputError, match=r"^f:1: the document that begins here is longer than 64 MiB"):
+        next(jsonl.read(Source("f", "f", Endless())))
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path):

@@ -153,7 +153,7 @@ def test_hidden_files_and_files_of_no_known_format_in_a_folder_are_passed_over(f
 
 
 def test_a_folder_read_as_one_format_leaves_out_files_of_another(folder):
-    path = folder(**{"a.jsonl": JSONL, "b.txt": TEXT, "c.sgml": TREC, "d": TREC, "e.json": JSONL})
+    path = folder(**{"a.jsonl": JSONL, "b.txt": TREC, "c.sgml": TREC, "d": TREC, "e.json": JSONL})
     assert ids(path) == ["a", "b", "t", "t", "a"]
     assert ids(path, format="trec") == ["t", "t"]
     assert ids(path, format="jsonl") == ["a", "a"]
@@ -218,7 +218,7 @@ def test_a_folder_without_a_loadable_file_is_refused(folder):
     assert refused(path, format="trec") == f"{path}: there is no trec file in this folder"
 
 
-@pytest.mark.parametrize("content", [TEXT, b"a,b\n1,2", b"<html>", b"[{", b"\xff\xfe{"])
+@pytest.mark.parametrize("content", [TEXT, b"a,b\n1,2", b"<html>", b"[{", b"\xff\xfe{", b"See <DOC>"])
 def test_a_file_whose_format_cannot_be_told_is_refused(folder, content):
     path = folder(**{"x.odd": content})
     assert refused(f"{path}/x.odd") == (

@@ -124,6 +124,15 @@ def test_a_lead_paragraph_and_all_texts_are_read_in_order(loaded):
     assert [s.text for s in loaded(data, "trec")[0].sentences] == ["One lead", "Two", "Three"]
 
 
+def test_a_paragraph_tag_ends_a_sentence_and_other_tags_do_not():
+    data = b"<DOC><DOCNO>1</DOCNO><TEXT><P>A heading</P><p>The <B>text</B> of<BR>it</TEXT></DOC>"
+    (record,) = trec.read(Source("f", "f", io.BytesIO(data)))
+    assert [" ".join(p.split()) for p in record.fields["text"].split("\n\n") if p.strip()] == [
+        "A heading",
+        "The text of it",
+    ]
+
+
 def test_ampersands_that_are_no_entities_stay(loaded):
     data = "<DOC><DOCNO>1</DOCNO><TEXT>AT&T &amp; R&D &lt;x&gt; &#233; &copy &UR; 3 < 4 > 2</TEXT></DOC>"
     assert loaded(data, "trec")[0].sentences[0].text == "AT&T & R&D <x> é &copy &UR; 3 < 4 > 2"

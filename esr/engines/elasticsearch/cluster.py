@@ -88,7 +88,7 @@ class Cluster:
 
     def _api_error(self, error: ApiError) -> EsrError:
         status, reason = error.meta.status, _reason(error)
-        if status < 500 and "x-elastic-product" not in error.meta.headers:
+        if status < 500 and not from_elasticsearch(error):
             return self._not_elasticsearch()
         if status == 401:
             return EngineUnreachable(
@@ -96,7 +96,7 @@ class Cluster:
             )
         if status == 403:
             return EsrError(f"Elasticsearch at {self.url} refuses: {reason}")
-        if status == 404 and "unable to find script" in reason:
+        if "unable to find script" in reason:
             return IndexUnusable(f"{self.where} lacks a stored script: load again, or send index_templates/")
         if status == 404:
             return IndexMissing(f"there is no index at {self.where}: make one with esr load")
@@ -105,6 +105,13 @@ class Cluster:
         if status in (429, 502, 503, 504):
             return EngineUnreachable(f"Elasticsearch at {self.url} is overloaded or not ready: {reason}")
         return EsrError(f"Elasticsearch at {self.url} answered {status}: {reason}")
+
+
+def from_elasticsearch(error: ApiError) -> bool:
+    """Whether Elasticsearch itself gave this answer: its security gives some without the product's header."""
+    body = error.body
+    shaped = isinstance(body, dict) and isinstance(body.get("error"), dict)
+    return shaped or "x-elastic-product" in error.meta.headers
 
 
 def _oldest() -> str:

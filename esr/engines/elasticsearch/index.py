@@ -13,14 +13,15 @@ from esr.documents import Document, ParseWord, Sentence
 from esr.engines.elasticsearch.cluster import SEARCH_TIMEOUT, Cluster
 from esr.engines.elasticsearch.meta import read as read_meta
 from esr.engines.elasticsearch.raw import SHOWN, SORT
-from esr.engines.elasticsearch.request import scored
+from esr.engines.elasticsearch.request import candidates, scored
 from esr.engines.elasticsearch.statistics import AliasStatistics
-from esr.engines.index import Candidates, Filters, Hit, SentenceRecord
+from esr.engines.index import Candidates, Filters, Hit, Pool, SentenceRecord
 from esr.errors import IndexMissing, UsageError
-from esr.plans.evidence import Evidence
+from esr.plans.evidence import Evidence, joined
 from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
 
+_POOLED = 1000
 PAGE = 10_000
 """Hits in one answer; Elasticsearch gives no more."""
 
@@ -73,7 +74,29 @@ class ElasticsearchIndex:
         return [_record(hit) for hit in self._sentences(ids, SHOWN)]
 
     def evidence(self, terms: Sequence[str], ids: Sequence[str]) -> Evidence:
-        found = [hit["_source"] for hit in self._sentences(ids, True)]
+        return self._evidence(terms, [hit["_source"] for hit in self._sentences(ids, True)])
+
+    def pool(self, plan: Plan, filters: Filters) -> Pool:
+        names: list[str] = []
+        rows: list[Evidence] = []
+        terms = [term.term for term in plan.terms]
+        body: dict[str, Any] = {"query": candidates(plan, filters), "sort": [{"order": "asc"}]}
+        while True:
+            with self.cluster.errors():
+                answer = self.cluster.client.search(
+                    index=self.cluster.alias, size=_POOLED, allow_partial_search_results=False, **body
+                )
+            found = answer["hits"]["hits"]
+            names += [hit["_id"] for hit in found]
+            rows.append(self._evidence(terms, [hit["_source"] for hit in found]))
+            if len(found) < _POOLED:
+                break
+            body |= {"search_after": found[-1]["sort"]}
+        places = {name: place for place, name in enumerate(names)}
+        return Pool(joined(rows), names.__getitem__, places.get)
+
+    def _evidence(self, terms: Sequence[str], found: Sequence[Mapping[str, Any]]) -> Evidence:
+        """Counts made from the stored texts, by the analysis that made the index."""
         counts = np.zeros((3, len(terms), len(found)))
         for column, source in enumerate(found):
             around = [source.get("previous"), source["text"], source.get("next")]

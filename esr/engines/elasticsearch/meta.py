@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from elasticsearch import NotFoundError
 
-from esr.engines.elasticsearch.cluster import Cluster
+from esr.engines.elasticsearch.cluster import Cluster, from_elasticsearch
 from esr.engines.elasticsearch.templates import FORMAT
 from esr.engines.index import Description
 from esr.errors import IndexUnusable
@@ -38,7 +38,7 @@ def read(cluster: Cluster, pattern: str | None = None) -> list[Load]:
         try:
             answer = cluster.client.indices.get_mapping(index=pattern or cluster.alias)
         except NotFoundError as error:
-            if "x-elastic-product" not in error.meta.headers:
+            if not from_elasticsearch(error):
                 raise  # a server of another kind knows no index at all
             return []
     loads = []

@@ -71,6 +71,11 @@ def scored(
     return Scored({"script_score": {"query": query, "script": {"id": SCORE, "params": params}}}, shift)
 
 
+def candidates(plan: Plan, filters: Filters) -> Query:
+    """The query that matches a plan's candidates, without scores."""
+    return {"bool": {"filter": [_rule(plan), *filter_clauses(filters)]}}
+
+
 def filter_clauses(filters: Filters) -> list[Query]:
     clauses: list[Query] = []
     if filters.date_from is not None or filters.date_to is not None:

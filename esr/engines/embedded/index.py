@@ -13,10 +13,10 @@ from esr.documents import Document
 from esr.engines.embedded import gather, manifest
 from esr.engines.embedded.snapshot import IMPORTANCE, Snapshot
 from esr.engines.embedded.top import best
-from esr.engines.index import Candidates, Filters, Hit, SentenceRecord
+from esr.engines.index import Candidates, Filters, Hit, Pool, SentenceRecord
 from esr.errors import UsageError
 from esr.plans.evaluate import scores
-from esr.plans.evidence import Evidence
+from esr.plans.evidence import Evidence, joined
 from esr.plans.plan import FIELDS, Plan
 from esr.plans.statistics import Statistics
 
@@ -83,11 +83,32 @@ class EmbeddedIndex:
             segment, importance = snapshot.segments[place.segment], snapshot.importance[place.segment]
             at = np.array([place.number])
             rows.append(gather.evidence(terms, FIELDS, ("length", *IMPORTANCE), segment, importance, at))
-        return Evidence(
-            {f: np.concatenate([row.counts[f] for row in rows], axis=1) for f in FIELDS},
-            {f: np.concatenate([row.lengths[f] for row in rows]) for f in FIELDS},
-            {c: np.concatenate([row.columns[c] for row in rows]) for c in rows[0].columns},
-        )
+        return joined(rows)
+
+    def pool(self, plan: Plan, filters: Filters) -> Pool:
+        snapshot = self._now()
+        terms = [term.term for term in plan.terms]
+        found, rows = [], []
+        for segment, importance in zip(snapshot.segments, snapshot.importance, strict=True):
+            at = gather.candidates(plan, segment, filters)
+            found.append(at)
+            rows.append(gather.evidence(terms, FIELDS, ("length", *IMPORTANCE), segment, importance, at))
+        starts = np.cumsum([0, *(len(at) for at in found)])
+
+        def name(place: int) -> str:
+            owner = int(np.searchsorted(starts, place, "right")) - 1
+            return _id(snapshot, _Place(owner, int(found[owner][place - starts[owner]])))
+
+        def place(sentence_id: str) -> int | None:
+            for owner, segment in enumerate(snapshot.segments):
+                number = segment.find_sentence(sentence_id)
+                if number is not None:
+                    at = int(np.searchsorted(found[owner], number))
+                    there = at < len(found[owner]) and found[owner][at] == number
+                    return int(starts[owner]) + at if there else None
+            return None
+
+        return Pool(joined(rows), name, place)
 
     def document(self, document_id: str) -> Document:
         for segment in self._now().segments:

@@ -1,0 +1,1 @@
+"""Finding a ranking's parameters: from judgements, or from the collection alone."""

@@ -1,0 +1,87 @@
+"""The figure of every setting on every topic: each topic's candidates are gathered once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.engines.index import Filters
+from esr.evaluation.tuning.objective import DEPTH, measure, ranks
+from esr.evaluation.tuning.pool import JudgedPool, gather
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+
+NO_FILTERS = Filters()
+Table = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A topic to tune on: its query, its relevant sentences, and what it may rank."""
+
+    topic: str
+    query: str
+    relevant: tuple[str, ...]
+    filters: Filters = NO_FILTERS
+
+
+class Tuner:
+    """Figures of settings on topics of one index.
+
+    Pools are kept while they fit into `memory` bytes, so that they need not be gathered again.
+    """
+
+    def __init__(
+        self,
+        searcher: Searcher,
+        tasks: Sequence[Task],
+        objective: str = "AP",
+        depth: int = DEPTH,
+        memory: int = 1_000_000_000,
+    ) -> None:
+        self.tasks = tuple(tasks)
+        self._measure = measure(objective)
+        self._depth = depth
+        self._pools = _Pools(searcher, memory)
+
+    def part(self, places: Sequence[int]) -> Tuner:
+        """A tuner on some of the topics, sharing what was gathered."""
+        part = copy(self)
+        part.tasks = tuple(self.tasks[place] for place in places)
+        return part
+
+    def table(self, settings: Sequence[Ranking], tick: Callable[[int], None] = lambda n: None) -> Table:
+        """Figures of shape (settings, topics). The settings share model, context and candidate rule."""
+        found = np.zeros((len(settings), len(self.tasks)))
+        for column, task in enumerate(self.tasks):
+            pool = self._pools.get(task, settings[0])
+            if pool is not None:
+                for row, setting in enumerate(settings):
+                    placed = ranks(pool, pool.scores(setting), self._depth)
+                    found[row, column] = self._measure(placed, pool.judged)
+            tick(1)
+        return found
+
+
+class _Pools:
+    """Gathers pools, and keeps those that there is room for."""
+
+    def __init__(self, searcher: Searcher, room: int) -> None:
+        self._searcher = searcher
+        self._room = room
+        self._kept: dict[tuple[Task, str, str | None, str | None], JudgedPool | None] = {}
+
+    def get(self, task: Task, ranking: Ranking) -> JudgedPool | None:
+        key = task, ranking.model, ranking.context, ranking.candidates
+        if key not in self._kept:
+            pool = gather(self._searcher, task.query, ranking, task.filters, task.relevant)
+            size = 0 if pool is None else pool.evidence.nbytes
+            if size > self._room:
+                return pool
+            self._room -= size
+            self._kept[key] = pool
+        return self._kept[key]

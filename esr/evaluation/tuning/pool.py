@@ -1,0 +1,59 @@
+"""A topic's candidates, gathered once: what every setting of a model is then computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.engines.index import Filters
+from esr.errors import UsageError
+from esr.plans.evaluate import scores
+from esr.plans.evidence import Array, Evidence
+from esr.plans.statistics import Statistics
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+
+
+class JudgedPool(NamedTuple):
+    """The candidates of a topic in collection order, and which of them are relevant.
+
+    `relevant` holds places among the candidates; `judged` counts all relevant sentences of the topic,
+    those outside the candidates too. `name` gives the id of the candidate at a place.
+    """
+
+    counts: Mapping[str, int]
+    statistics: Statistics
+    evidence: Evidence
+    relevant: npt.NDArray[np.intp]
+    judged: int
+    name: Callable[[int], str]
+
+    def scores(self, ranking: Ranking) -> Array:
+        """The scores of the candidates under a setting. No search is made."""
+        return scores(ranking.plan(self.counts, self.statistics), self.evidence)
+
+
+def gather(
+    searcher: Searcher, query: str, ranking: Ranking, filters: Filters, relevant: Iterable[str]
+) -> JudgedPool | None:
+    """The pool of a topic, or None if there is nothing to rank for it.
+
+    The candidates depend on the ranking's model, context and candidate rule, not on its parameters.
+    """
+    relevant = list(relevant)
+    try:
+        counts = searcher.terms(query)
+    except UsageError:
+        return None
+    statistics = searcher.index.statistics(list(counts))
+    plan = ranking.plan(counts, statistics)
+    if not plan.terms:
+        return None
+    pool = searcher.index.pool(plan, filters)
+    places = [place for place in map(pool.place, relevant) if place is not None]
+    return JudgedPool(
+        counts, statistics, pool.evidence, np.array(sorted(places), np.intp), len(relevant), pool.name
+    )

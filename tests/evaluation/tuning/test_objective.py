@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from esr.engines.index import Filters
+from esr.errors import UsageError
+from esr.evaluation import measures, runs
+from esr.evaluation.tuning.figures import Task, Tuner
+from esr.evaluation.tuning.objective import measure
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from tests.evaluation.tuning.conftest import tasks
+
+MEASURES = ["AP", "RR", "RPrec", "P@10", "P@3", "R@5", "R@1000"]
+RANKINGS = [
+    Ranking("tfisf"),
+    Ranking("dir", params={"mu": 3}),
+    Ranking("2si", "both", {"mu": 20}),
+    Ranking("2si", "document", {"lambda": 0.6}, {"length": 1.0}),
+    Ranking("bm25", priors={"importance": 0.3}, candidates="context"),
+]
+
+
+def figures_of_a_run(searcher: Searcher, ranking: Ranking, name: str, depth: int) -> dict[str, float]:
+    """What evaluating the run file gives, topic by topic."""
+    found = {}
+    for task in tasks():
+        hits = searcher.search(task.query, depth, ranking=ranking, filters=Filters(), records=False).hits
+        lines = [line.split() for line in runs.lines(task.topic, hits, "x")]
+        run = {task.topic: {line[2]: float(line[4]) for line in lines}}
+        qrels = {task.topic: dict.fromkeys(task.relevant, 1)}
+        found[task.topic] = measures.evaluate([name], qrels, run)[name][task.topic]
+    return found
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("ranking", RANKINGS, ids=lambda r: r.model)
+@pytest.mark.parametrize("depth", [1000, 7])
+def test_tuning_sees_the_figures_that_a_run_and_its_evaluation_give_to_the_last_digit(
+    searcher: Searcher, ranking: Ranking, name: str, depth: int
+) -> None:
+    table = Tuner(searcher, tasks(), name, depth).table([ranking])
+    assert dict(zip((t.topic for t in tasks()), table[0].tolist(), strict=True)) == figures_of_a_run(
+        searcher, ranking, name, depth
+    )
+
+
+def test_a_topic_without_a_known_word_scores_zero(searcher: Searcher) -> None:
+    nothing = [Task("t", "unheardof", ("d0.s0",)), Task("u", "...", ("d0.s0",))]
+    assert Tuner(searcher, nothing).table([Ranking()]).tolist() == [[0.0, 0.0]]
+
+
+@pytest.mark.parametrize("name", ["nDCG@10", "P@0", "", "P@x"])
+def test_a_measure_that_ranks_do_not_decide_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="cannot tune for"):
+        measure(name)
