@@ -24,7 +24,7 @@ import esr
 from esr import loaders
 from esr.analysis import get
 from esr.engines.opening import LoadOptions, loading
-from esr.evaluation.tables import topics
+from esr.evaluation import topics
 from esr.models import MODELS
 from esr.ranking.ranking import Ranking
 
@@ -43,7 +43,7 @@ def main() -> None:
     options.add_argument("-o", "--output", type=Path, help="raw numbers, as JSON")
     given = options.parse_args()
     terms = get(ANALYZER).terms
-    queries = [q for q in topics(given.queries).values() if 2 <= len(set(terms(q))) <= 6][: given.number]
+    queries = [q for q in (topic.query() for topic in topics.read(given.queries)) if 2 <= len(set(terms(q))) <= 6][: given.number]
     raw: dict[str, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         embedded = {**_esr(_load(given.documents, f"{folder}/index"), given.k)}

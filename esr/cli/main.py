@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import esr
-from esr.cli import catalogue, explain, load, query, run, search, serve, status
+from esr.cli import catalogue, compare, evaluate, explain, load, query, report, run, search, serve, status, tune
 from esr.errors import EsrError
 
 
@@ -50,6 +50,10 @@ for command in (
     load.load,
     search.search,
     run.run,
+    evaluate.evaluate,
+    tune.tune,
+    report.report,
+    compare.compare,
     explain.explain,
     query.query,
     serve.serve,

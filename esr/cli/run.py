@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,12 +17,16 @@ import esr
 from esr.cli import options
 from esr.engines.index import Filters
 from esr.errors import EsrError, UsageError
-from esr.evaluation import runs, tables
+from esr.evaluation import restrict as restrictions
+from esr.evaluation import runs
+from esr.evaluation import topics as topic_files
+from esr.evaluation.topic import TITLE, Topic, names
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import NothingToSearchFor
 
 
 @click.command()
-@click.argument("topics", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("topics", type=click.Path(dir_okay=False))
 @options.index
 @options.ranking
 @options.filters
@@ -31,22 +35,31 @@ from esr.ranking.ranking import Ranking
 )
 @click.option(
     "--restrict",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help='Lines of "qid<TAB>document id": rank only these documents of a topic.',
+    metavar="FILE|topics",
+    help='Rank only these documents of a topic. FILE has lines of "qid<TAB>document id"; the word '
+    '"topics" takes the documents that the topics themselves name, as those of the Novelty track do.',
+)
+@click.option(
+    "--field",
+    default=TITLE,
+    show_default=True,
+    help="What of a topic to search for: title, desc, narr, or several as in title+desc.",
 )
 @click.option("--tag", default="esr", show_default=True, help="The run's name, its last column.")
 @click.option("-o", "--output", required=True, type=click.Path(allow_dash=True), help="The run; - prints it.")
 def run(
-    topics: Path,
+    topics: str,
     where: str,
     ranking: Ranking,
     filters: Filters,
     k: int,
-    restrict: Path | None,
+    restrict: str | None,
+    field: str,
     tag: str,
     output: str,
 ) -> None:
-    """Answer every topic and write a TREC run. TOPICS has lines of "qid<TAB>query".
+    """Answer every topic and write a TREC run. TOPICS has lines of "qid<TAB>query",
+    or is JSON Lines, or TREC topics (<top>). It may be packed with gzip.
 
     Scores fall strictly; ties keep the collection's order. The file appears when it is complete.
 
@@ -55,9 +68,10 @@ def run(
       esr run topics.tsv --index my-index --model 2si --set mu=50 -o 2si.run
     """
     runs.check_tag(tag)
-    queries = tables.topics(topics)
-    allowed = tables.restrictions(restrict) if restrict else None
-    skipped: list[str] = []
+    names(field)
+    asked = topic_files.read(topics)
+    allowed = _allowed(restrict, asked)
+    queries, skipped = _queries(asked, field)
     written = 0
     with esr.open(where) as searcher, _written(output) as file:
         for topic, query in tqdm(queries.items(), unit=" topics", disable=None, leave=False):
@@ -65,11 +79,11 @@ def run(
             if allowed is not None:
                 only = replace(filters, documents=allowed.get(topic, ()))
                 if not only.documents:
-                    skipped.append(f"{topic}: no document in {restrict}")
+                    skipped.append(f"{topic}: no document is named for it")
                     continue
             try:
                 answer = searcher.search(query, k, ranking=ranking, filters=only, records=False)
-            except UsageError as error:
+            except NothingToSearchFor as error:
                 skipped.append(f"{topic}: {error}")
                 continue
             if answer.incomplete:
@@ -79,7 +93,32 @@ def run(
     for reason in skipped:
         click.echo(f"nothing for topic {reason}", err=True)
     if output != "-":
-        click.echo(f"wrote {written:,} lines for {len(queries) - len(skipped):,} topics to {output}")
+        click.echo(f"wrote {written:,} lines for {len(asked) - len(skipped):,} topics to {output}")
+
+
+def _queries(topics: Sequence[Topic], field: str) -> tuple[dict[str, str], list[str]]:
+    """What to search for by topic id, and what to say of topics that have no such field.
+
+    Raises UsageError if none has it.
+    """
+    found: dict[str, str] = {}
+    skipped: list[str] = []
+    for topic in topics:
+        try:
+            found[topic.id] = topic.query(field)
+        except UsageError as error:
+            skipped.append(f"{topic.id}: {error}")
+    if not found:
+        raise UsageError(f"nothing for topic {skipped[0]}")
+    return found, skipped
+
+
+def _allowed(restrict: str | None, topics: Sequence[Topic]) -> restrictions.Restrictions | None:
+    if restrict is None:
+        return None
+    if restrict == restrictions.FROM_TOPICS:
+        return restrictions.of_topics(topics)
+    return restrictions.read(restrict)
 
 
 @contextmanager

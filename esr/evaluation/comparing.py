@@ -1,0 +1,189 @@
+"""Rankings against collections: every pair is a cell, computed once and kept in a file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import esr
+from esr import models
+from esr.engines.index import Filters
+from esr.errors import InputError, UsageError, unknown
+from esr.evaluation import measures, qrels, restrict, topics
+from esr.evaluation.topic import TITLE
+from esr.ranking.ranking import Ranking
+
+
+@dataclass(frozen=True)
+class Collection:
+    """An index with topics and judgements."""
+
+    index: str
+    topics: str
+    qrels: str
+    field: str = TITLE
+    restrict: str | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared: collections and rankings by name, the measures, and how deep runs go."""
+
+    collections: Mapping[str, Collection]
+    rankings: Mapping[str, Ranking] = field(default_factory=lambda: every_model())
+    measures: tuple[str, ...] = ("AP", "P@10", "RR")
+    depth: int = 1000
+    baseline: str | None = None
+
+    @staticmethod
+    def from_file(path: Path) -> Comparison:
+        """From JSON. Raises InputError naming the file."""
+        try:
+            return _comparison(json.loads(path.read_text("utf-8")))
+        except OSError as error:
+            raise InputError(str(path), f"cannot be read: {error.strerror}") from error
+        except ValueError as error:
+            raise InputError(str(path), f"not JSON: {error}") from error
+        except UsageError as error:
+            raise InputError(str(path), str(error)) from error
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One ranking on one collection: its key, and what it takes to compute it."""
+
+    collection: str
+    ranking: str
+    where: Collection
+    settings: Ranking
+    measures: tuple[str, ...]
+    depth: int
+
+    def key(self) -> str:
+        """Everything that the figures depend on, but for the files' contents, of which it has the times."""
+        files = [f for f in (self.where.topics, self.where.qrels, self.where.restrict) if f]
+        times = [os.stat(file).st_mtime_ns for file in files]
+        parts = [self.where.__dict__, self.settings.as_dict(), self.measures, self.depth, times]
+        return json.dumps(parts, sort_keys=True)
+
+
+def every_model() -> dict[str, Ranking]:
+    """Every model in every context that it takes, with default parameters."""
+    found = {}
+    for name, model in models.MODELS.items():
+        for context in model.contexts or (None,):
+            found[f"{name} {context}" if context else name] = Ranking(name, context)
+    return found
+
+
+def cells(comparison: Comparison) -> list[Cell]:
+    return [
+        Cell(collection, ranking, where, settings, comparison.measures, comparison.depth)
+        for collection, where in comparison.collections.items()
+        for ranking, settings in comparison.rankings.items()
+    ]
+
+
+def done(path: Path) -> dict[str, dict[str, Any]]:
+    """The cells of an earlier call, by key. A last line that was cut off is passed over."""
+    found: dict[str, dict[str, Any]] = {}
+    if path.exists():
+        for line in path.read_text("utf-8").splitlines():
+            try:
+                cell = json.loads(line)
+            except ValueError:
+                continue
+            found[cell["key"]] = cell
+    return found
+
+
+def compute(wanted: Sequence[Cell], path: Path, workers: int) -> Iterator[dict[str, Any]]:
+    """Compute cells, write each to the file as soon as it is there, and yield it."""
+    with path.open("a", encoding="utf-8") as file, _pool(workers) as pool:
+        if file.tell():
+            file.write("\n")  # ends a line that a killed call may have left
+        waiting = [pool.submit(figures, cell) for cell in wanted]
+        try:
+            for future in as_completed(waiting):
+                cell = future.result()
+                file.write(json.dumps(cell) + "\n")
+                file.flush()
+                yield cell
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def figures(cell: Cell) -> dict[str, Any]:
+    """A cell with its values by measure and topic."""
+    where = cell.where
+    known = topics.read(where.topics)
+    allowed = restrict.read(where.restrict) if where.restrict else None
+    judged = qrels.read(where.qrels)
+    run = {}
+    with esr.open(where.index) as searcher:
+        for topic in known:
+            if topic.id not in judged:
+                continue
+            only = Filters() if allowed is None else Filters(documents=allowed.get(topic.id, ("",)))
+            try:
+                answer = searcher.search(
+                    topic.query(where.field), cell.depth, ranking=cell.settings, filters=only, records=False
+                )
+            except UsageError:  # stop words only: an empty answer
+                continue
+            if answer.incomplete:
+                raise UsageError(f"{cell.collection}: an answer is incomplete: {answer.incomplete}")
+            run[topic.id] = {hit.sentence_id: hit.score for hit in answer.hits}
+    given = {topic.id for topic in known}
+    of_topics = {topic: grades for topic, grades in judged.items() if topic in given}
+    values = measures.evaluate(cell.measures, of_topics, run)
+    return {
+        "key": cell.key(),
+        "collection": cell.collection,
+        "ranking": cell.ranking,
+        "topics": len(of_topics),
+        "measures": {name: measures.mean(name, found.values()) for name, found in values.items()},
+        "values": values,
+    }
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+
+
+def _comparison(data: Any) -> Comparison:
+    if not isinstance(data, dict) or not isinstance(data.get("collections"), dict):
+        raise UsageError('wants an object with "collections", each with its index, topics and qrels')
+    for key in data:
+        if key not in Comparison.__dataclass_fields__:
+            raise unknown("key of a comparison", key, Comparison.__dataclass_fields__)
+    given = dict(data)
+    given["collections"] = {name: _collection(name, c) for name, c in data["collections"].items()}
+    if "rankings" in data:
+        given["rankings"] = {name: Ranking.from_dict(r) for name, r in data["rankings"].items()}
+    if "measures" in data:
+        given["measures"] = tuple(data["measures"])
+    comparison = Comparison(**given)
+    for name in comparison.measures:
+        measures.parse(name)
+    if comparison.baseline is not None and comparison.baseline not in comparison.rankings:
+        raise unknown("baseline", comparison.baseline, comparison.rankings)
+    return comparison
+
+
+def _collection(name: str, data: Any) -> Collection:
+    wanted = Collection.__dataclass_fields__
+    for key in data:
+        if key not in wanted:
+            raise unknown(f"key of collection {name!r}", key, wanted)
+    for key in ("index", "topics", "qrels"):
+        if not isinstance(data.get(key), str):
+            raise UsageError(f"collection {name!r} has no {key!r}")
+    return Collection(**data)

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from esr.cli.compare import compare
+from esr.errors import InputError
+from esr.evaluation.comparing import Comparison, cells, done, every_model, figures
+from tests.evaluation.tuning.conftest import place, tasks  # noqa: F401  a fixture
+
+
+@pytest.fixture
+def plan(place: Path, tmp_path: Path) -> Path:  # noqa: F811
+    topics = "".join(f"{task.topic}\t{task.query}\n" for task in tasks())
+    qrels = "".join(f"{t.topic} 0 {sentence} 1\n" for t in tasks() for sentence in t.relevant)
+    (tmp_path / "topics.tsv").write_text(topics + "stop\t...\n", "utf-8")
+    (tmp_path / "qrels.txt").write_text(qrels + "stop 0 d0.s0 1\n", "utf-8")
+    data = {
+        "collections": {
+            "made up": {
+                "index": str(place),
+                "topics": str(tmp_path / "topics.tsv"),
+                "qrels": str(tmp_path / "qrels.txt"),
+            }
+        },
+        "rankings": {"tfisf": {"model": "tfisf"}, "long": {"model": "dir", "priors": {"length": 1}}},
+        "measures": ["AP", "P@10"],
+        "baseline": "tfisf",
+    }
+    path = tmp_path / "comparison.json"
+    path.write_text(json.dumps(data), "utf-8")
+    return path
+
+
+def test_a_cell_holds_a_figure_for_every_topic_and_their_mean(plan: Path) -> None:
+    cell = figures(cells(Comparison.from_file(plan))[0])
+    assert cell["topics"] == len(cell["values"]["AP"]) == len(tasks()) + 1
+    assert cell["values"]["AP"]["stop"] == 0.0
+    assert cell["measures"]["AP"] == pytest.approx(sum(cell["values"]["AP"].values()) / cell["topics"])
+
+
+def test_every_model_is_compared_in_every_context_where_none_are_named() -> None:
+    assert {"2si both", "2si document", "bm25", "tfmix surrounding"} <= set(every_model())
+
+
+@pytest.mark.slow
+def test_a_comparison_that_was_cut_off_goes_on_where_it_was(plan: Path, tmp_path: Path) -> None:
+    out = tmp_path / "figures.jsonl"
+    first = CliRunner().invoke(compare, [str(plan), "-o", str(out), "--workers", "1"])
+    assert first.exit_code == 0, first.output
+    lines = out.read_text("utf-8").splitlines()
+    out.write_text(lines[0] + "\n" + lines[1][:40], "utf-8")
+    assert len(done(out)) == 1
+    again = CliRunner().invoke(compare, [str(plan), "-o", str(out), "--workers", "1"])
+    assert again.exit_code == 0, again.output
+    assert again.stdout == first.stdout
+    assert len(done(out)) == 2
+
+
+def test_other_judgements_make_other_cells(plan: Path) -> None:
+    before = cells(Comparison.from_file(plan))[0]
+    key = before.key()
+    qrels = Path(before.where.qrels)
+    qrels.write_text("t0 0 d0.s0 1\n", "utf-8")
+    assert before.key() != key
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("[]", "wants an object"),
+        ('{"collections": {"a": {"index": "x"}}}', "has no 'topics'"),
+        ('{"collections": {}, "colour": 1}', "unknown key"),
+        ('{"collections": {}, "rankings": {"a": {"model": "bm52"}}}', "did you mean 'bm25'"),
+        ('{"collections": {}, "measures": ["APP"]}', "unknown measure"),
+        ('{"collections": {}, "baseline": "x"}', "unknown baseline"),
+        ("{", "not JSON"),
+    ],
+)
+def test_a_bad_comparison_is_named_with_its_file(tmp_path: Path, data: str, said: str) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(data, "utf-8")
+    with pytest.raises(InputError, match=r"bad\.json") as caught:
+        Comparison.from_file(path)
+    assert said in str(caught.value)

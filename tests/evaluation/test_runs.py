@@ -1,0 +1,87 @@
+import math
+import tempfile
+from pathlib import Path
+
+import ir_measures
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from esr.engines.index import Hit
+from esr.errors import InputError, UsageError
+from esr.evaluation import runs
+
+
+def test_a_run_is_scores_by_topic_and_sentence_in_any_order(file):
+    path = file("1 Q0 b 2 1.5 mine\n2 Q0 a 1 -3 mine\n\n1 Q0 a 1 2e0 mine\n", "mine.run.gz")
+    run = runs.read(path)
+    assert run == runs.Run("mine", {"1": {"b": 1.5, "a": 2.0}, "2": {"a": -3.0}})
+    assert list(run.scores["1"]) == ["b", "a"]
+
+
+def test_a_run_with_several_tags_or_no_line_has_no_tag(file):
+    assert runs.read(file("1 Q0 a 1 2 x\n1 Q0 b 2 1 y\n")).tag is None
+    assert runs.read(file("")) == runs.Run(None, {})
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("1 Q0 b 2 1", "expected qid Q0 sentence_id rank score tag, found '1 Q0 b 2 1'"),
+        ("1 Q0 b 2 1 my run", "expected qid Q0 sentence_id rank score tag"),
+        ("1 Q0 b 2 high x", "with a number as score"),
+        ("1 Q0 b 2 nan x", "with a number as score"),
+        ("1 Q0 a 2 1 x", "sentence a stands twice in topic 1"),
+    ],
+)
+def test_a_bad_line_is_refused_with_its_place(refused, line, said):
+    message = refused(runs.read, f"1 Q0 a 1 2 x\n\n{line}\n")
+    assert message.startswith("file.txt:3: ")
+    assert said in message
+
+
+@settings(deadline=None)
+@given(
+    st.dictionaries(
+        st.text("abé𝄞Z9", min_size=1, max_size=3),
+        st.sampled_from([1.0, 1 + 1e-9, 1 + 1e-6, 1e300, -1e300, math.inf, 0.0, -0.0]),
+        min_size=1,
+    )
+)
+def test_sentences_are_ranked_as_trec_eval_ranks_them(scores):
+    ranked = runs.ranked(scores)
+    for place, sentence in enumerate(ranked, 1):
+        found = ir_measures.pytrec_eval.calc_aggregate(
+            [ir_measures.RR], {"1": {sentence: 1}}, {"1": dict(scores)}
+        )
+        assert found[ir_measures.RR] == 1 / place
+
+
+def test_what_esr_writes_it_reads_again(file):
+    hits = [Hit("b", 2.0, None), Hit("a", 2.0, None), Hit("c", 0.1, None)]
+    run = runs.read(file("".join(runs.lines("1", hits, "mine"))))
+    assert list(run.scores["1"].items()) == [("b", 2.0), ("a", math.nextafter(2.0, 0)), ("c", 0.1)]
+
+
+@pytest.mark.parametrize("tag", ["", "a b", " a", "a\n"])
+def test_a_tag_is_one_word(tag):
+    assert runs.check_tag("2si-mu50") == "2si-mu50"
+    with pytest.raises(UsageError, match="one word"):
+        runs.check_tag(tag)
+
+
+WORDS = st.sampled_from(["1", "Q0", "a", "2", "0.5", "x", "nan", "\n", "1e999"])
+
+
+@settings(deadline=None)
+@given(st.binary() | st.lists(WORDS).map(lambda words: " ".join(words).encode()))
+def test_any_bytes_are_a_run_or_refused(data):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run"
+        path.write_bytes(data)
+        try:
+            found = runs.read(path)
+        except InputError as error:
+            assert "\n" not in str(error)
+        else:
+            assert all(scores for scores in found.scores.values())
