@@ -64,6 +64,9 @@ class FakeIndex:
     def evidence(self, terms: Sequence[str], ids: Sequence[str]) -> Evidence:
         raise NotImplementedError
 
+    def pool(self, plan: Plan, filters: Filters) -> Any:
+        raise NotImplementedError
+
     def document(self, document_id: str) -> Document:
         raise NotImplementedError
 

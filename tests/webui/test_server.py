@@ -53,7 +53,10 @@ def test_an_address_is_printed_as_a_browser_takes_it() -> None:
             assert url(six).startswith("http://[::1]:")
 
 
-def test_a_missing_index_is_told_before_anything_is_served(tmp_path: Path) -> None:
+def test_a_missing_index_is_told_before_anything_is_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webui.server._Server.run", lambda server: None)
     with pytest.raises(IndexMissing):
         serve(str(tmp_path / "none"), "127.0.0.1", 0)
 
