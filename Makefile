@@ -1,0 +1,75 @@
+# make demo    install, load the example news, answer a few queries, serve the page (SERVE=no: do not serve)
+# make test    install and run every check and every test
+# make quick   the tests that need no node and no large corpus, in under a minute
+# make check   ruff and mypy
+# make clean   remove what these made
+#
+# A second run skips what is done.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := .demo
+PORT ?= 8080
+SERVE ?= yes
+
+.PHONY: demo test quick check clean
+.DELETE_ON_ERROR:
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/installed
+
+$(DEMO)/news.jsonl: | $(VENV)/installed
+	@mkdir -p $(DEMO)
+	$(BIN)/python -m esr.loaders.example_news $@
+
+$(DEMO)/loaded: $(DEMO)/news.jsonl | $(VENV)/installed
+	$(BIN)/esr load $< --index $(DEMO)/index --if-exists replace
+	@touch $@
+
+# PORT if it is free, else any free one.
+define FREE_PORT
+import socket, sys
+for port in (int(sys.argv[1]), 0):
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        print(probe.getsockname()[1])
+        break
+endef
+export FREE_PORT
+
+demo: $(DEMO)/loaded
+	@head -n 3 examples/topics.tsv | cut -f 2 | while read -r query; do \
+		echo; echo "=== $$query"; $(BIN)/esr search "$$query" --index $(DEMO)/index -k 3 || exit 1; \
+	done
+ifneq ($(SERVE),no)
+	@echo
+	@port=$$($(BIN)/python -c "$$FREE_PORT" $(PORT)) && echo "Stop the page with Ctrl-C." && \
+		exec $(BIN)/esr serve --index $(DEMO)/index --port $$port
+endif
+
+check: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+quick: $(VENV)/installed-dev
+	$(BIN)/pytest -q -m "not elasticsearch and not slow"
+
+test: check
+	$(BIN)/pytest -q
+
+clean:
+	rm -rf $(VENV) $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
