@@ -12,8 +12,9 @@ from flask import Flask, Response, jsonify, render_template, request, url_for
 
 from esr.errors import EsrError
 from esr.plans.statistics import CollectionStatistics
+from esr.ranking import answers
 from esr.ranking.searcher import Answer, Searcher
-from webui import arguments, errors, form, headers, shapes, showing
+from webui import arguments, errors, form, headers, showing
 from webui.errors import Problem
 from webui.marking import Marker
 from webui.settings import Settings
@@ -33,7 +34,7 @@ def create_app(searcher: Searcher, settings: Settings | None = None) -> Flask:
         score=showing.score,
     )
     app.jinja_env.tests["full_date"] = showing.full_date
-    app.jinja_env.globals.update(count=showing.count, record=shapes.record, static=_static)
+    app.jinja_env.globals.update(count=showing.count, record=answers.record, static=_static)
 
     def search() -> tuple[arguments.Search, Answer]:
         asked = arguments.read(request.query_string, limits)
@@ -70,7 +71,7 @@ def create_app(searcher: Searcher, settings: Settings | None = None) -> Flask:
 
     @app.get("/search.json")
     def results_json() -> Response:
-        return jsonify(shapes.answer(search()[1]))
+        return jsonify(answers.answer_dict(search()[1]))
 
     @app.get("/healthz")
     def healthz() -> Response:

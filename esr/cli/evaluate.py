@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 import click
 
@@ -91,9 +89,9 @@ def evaluate(
         measures.parse(name)  # before long files are read
     kinds = topics.kinds(by) if by else None
     judged = qrels.read(qrels_file)
-    paths = _once([*([baseline] if baseline else []), *run_files])
+    paths = runs.distinct([*([baseline] if baseline else []), *run_files])
     read = {path: runs.read(path) for path in paths}
-    called = _names(read)
+    called = runs.names(read)
     _say_unjudged(qrels_file, judged, where)
     for path, run in read.items():
         _say_unmatched(path, run, judged)
@@ -114,22 +112,6 @@ def evaluate(
         click.echo(showing.as_csv(results, per_topic=per_topic), nl=False)
     else:
         click.echo(showing.as_table(results, per_topic=per_topic))
-
-
-def _once(paths: Iterable[str]) -> list[str]:
-    """The paths without those that name a file once more: the baseline may be among the runs."""
-    found: dict[str, str] = {}
-    for path in paths:
-        found.setdefault(os.path.realpath(path), path)
-    return list(found.values())
-
-
-def _names(read: Mapping[str, Run]) -> dict[str, str]:
-    """What the runs are called: by their tags, or by their paths if two have the same tag."""
-    tags = Counter(run.tag for run in read.values())
-    if None in tags or max(tags.values()) > 1:
-        return {path: path for path in read}
-    return {path: str(run.tag) for path, run in read.items()}
 
 
 def _say_unjudged(path: str, judged: qrels.Qrels, where: str | None) -> None:

@@ -59,7 +59,7 @@ def _meaning(parameter: models.Parameter) -> str:
 
 
 def _command(name: str, command: click.Command) -> str:
-    context = click.Context(command, info_name=f"esr {name}", max_content_width=100)
+    context = click.Context(command, info_name=f"esr {name}", max_content_width=100, **main.context_settings)
     context.terminal_width = 100
     return f"### esr {name}\n\n```\n{command.get_help(context)}\n```\n"
 

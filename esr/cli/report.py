@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from esr.ranking.searcher import Searcher
 
 _FILE = click.Path(dir_okay=False)
-_SENSITIVITY = "AP"
+_MAIN = "AP"
 
 
 @click.command()
@@ -40,7 +40,7 @@ _SENSITIVITY = "AP"
     multiple=True,
     default=[" ".join(measures.DEFAULT)],
     show_default=True,
-    help='Measures, as ir_measures names them: "AP P@10". The gains by topic are those of the first.',
+    help='Measures, as ir_measures names them: "AP P@10". The gains by topic are of AP or the first.',
 )
 @click.option(
     "--by", type=_FILE, metavar="FILE", help='Also by type of topic: lines of "qid<TAB>type", or topics.'
@@ -100,7 +100,7 @@ def report(
     results = evaluate_runs(names, given.qrels, given.runs, baseline=given.baseline, kinds=kinds)
     from esr.evaluation.report import page  # brings matplotlib, which other commands need not wait for
 
-    drawn = _of_runs(given, results, names[0])
+    drawn = _of_runs(given, results, _MAIN if _MAIN in names else names[0])
     if where:
         with esr.open(where) as searcher:
             drawn += _of_index(searcher, given, topics_file, field, restrict_file, ranking)
@@ -150,8 +150,8 @@ def _of_index(
             def tick(topics: int) -> None:
                 bar.update(topics)
 
-            found = sensitivity.lines(Tuner(searcher, tasks, _SENSITIVITY), ranking, tick)
-        drawn.append(sensitivity.picture(found, ranking, _SENSITIVITY))
+            found = sensitivity.lines(Tuner(searcher, tasks, _MAIN), ranking, tick)
+        drawn.append(sensitivity.picture(found, ranking, _MAIN))
     return drawn
 
 

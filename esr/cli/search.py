@@ -10,7 +10,7 @@ import click
 import esr
 from esr.cli import options
 from esr.engines.index import Filters, Hit
-from esr.ranking.answers import answer_dict
+from esr.ranking import answers
 from esr.ranking.ranking import Ranking
 
 
@@ -33,7 +33,7 @@ def search(query: str, where: str, ranking: Ranking, filters: Filters, k: int, a
     with esr.open(where) as searcher:
         answer = searcher.search(query, k, ranking=ranking, filters=filters)
     if as_json:
-        click.echo(json.dumps(answer_dict(answer), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(answers.answer_dict(answer), indent=1, ensure_ascii=False))
         return
     if answer.incomplete:
         click.echo(f"The answer is incomplete: {answer.incomplete}.", err=True)
@@ -47,8 +47,7 @@ def search(query: str, where: str, ranking: Ranking, filters: Filters, k: int, a
 
 
 def _shown(rank: int, hit: Hit) -> str:
-    record = hit.record
-    assert record is not None
+    record = answers.record(hit)
     about = " · ".join(part for part in (record.title, record.source, record.date) if part)
     lines = [click.style(f"{rank:>3}  {hit.score:.4f}  {hit.sentence_id}", bold=True)]
     lines += [f"     {about}"] if about else []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -51,6 +53,22 @@ def read(path: str | Path) -> Run:
         answers[sentence] = score
         tags.add(tag)
     return Run(tags.pop() if len(tags) == 1 else None, scores)
+
+
+def distinct(paths: Iterable[str]) -> list[str]:
+    """The paths without those that name a file once more: a baseline may be among the runs."""
+    found: dict[str, str] = {}
+    for path in paths:
+        found.setdefault(os.path.realpath(path), path)
+    return list(found.values())
+
+
+def names(read: Mapping[str, Run]) -> dict[str, str]:
+    """What the runs of these paths are called: by their tags, or by their paths if two have the same tag."""
+    tags = Counter(run.tag for run in read.values())
+    if None in tags or max(tags.values()) > 1:
+        return {path: path for path in read}
+    return {path: str(run.tag) for path, run in read.items()}
 
 
 def ranked(scores: Mapping[str, float]) -> list[str]:

@@ -50,7 +50,7 @@ class Parameter:
             return str(value)
         try:
             number = math.nan if isinstance(value, bool) else float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         too_low = number <= self.low if self.open_low else number < self.low
         too_high = number >= self.high if self.open_high else number > self.high

@@ -69,7 +69,7 @@ def parts(plan: Plan, evidence: Evidence) -> Parts:
     else:
         shares = _saturation_shares(transform, evidence)
     pieces = {name: share * evidence.counts[name] for name, share in shares.items()}
-    x = _sum(pieces.values())
+    x = _sum(pieces.values()) if pieces else np.zeros_like(background)
     if isinstance(transform, Mixture):
         gain = weights * np.log1p(x / (collection * p))
     else:
@@ -86,10 +86,10 @@ def parts(plan: Plan, evidence: Evidence) -> Parts:
 def static_part(static: Static, evidence: Evidence) -> Array:
     """What a static adds, of shape (n,)."""
     value = evidence.columns[static.column]
-    if static.form == "log":
-        with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # no value times a weight of 0 is no value
+        if static.form == "log":
             value = np.log(value)
-    return static.weight * value + static.constant
+        return static.weight * value + static.constant
 
 
 def _beta(transform: Mixture, lengths: Array) -> Array:

@@ -50,7 +50,7 @@ def check_weight(name: str, value: Any) -> float:
     """A prior's weight: any finite number."""
     try:
         weight = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         weight = math.nan
     if not math.isfinite(weight):
         raise UsageError(f"the weight of prior {name!r} is a number, not {value!r}")

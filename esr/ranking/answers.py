@@ -5,19 +5,35 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from esr.engines.index import Hit, SentenceRecord
 from esr.ranking.searcher import Answer
 
 
 def answer_dict(answer: Answer) -> dict[str, Any]:
-    """`{"hits": [...], "total", "took_ms", "unseen", "incomplete"}`; records must have been asked for."""
-    hits = []
-    for hit in answer.hits:
-        assert hit.record is not None, "an answer without records has nothing to show"
-        hits.append({"score": hit.score, **asdict(hit.record)})
+    """`{"hits": [...], "total", "took_ms", "unseen", "incomplete"}`; records must have been asked for.
+
+    `unseen` are words of the query that no document holds; `incomplete` is what is missing, or None.
+    """
     return {
-        "hits": hits,
+        "hits": [hit_dict(hit) for hit in answer.hits],
         "total": answer.total,
         "took_ms": round(answer.took_ms, 3),
         "unseen": list(answer.unseen),
         "incomplete": answer.incomplete,
     }
+
+
+def hit_dict(hit: Hit) -> dict[str, Any]:
+    """A ranked sentence with its score, its neighbours and its document."""
+    shown = asdict(record(hit))
+    return {"sentence_id": shown.pop("sentence_id"), "document_id": shown.pop("document_id")} | {
+        "score": hit.score,
+        **shown,
+    }
+
+
+def record(hit: Hit) -> SentenceRecord:
+    """A hit's sentence, where it was asked for."""
+    if hit.record is None:
+        raise TypeError(f"hit {hit.sentence_id!r} came without its sentence")
+    return hit.record

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +61,7 @@ class Explanation:
     def as_dict(self) -> dict[str, Any]:
         return {
             "sentence_id": self.sentence_id,
-            "score": self.score,
+            "score": _finite(self.score),
             "terms": [
                 {
                     "term": part.term,
@@ -77,11 +78,17 @@ class Explanation:
             ],
             "length": self.length,
             "priors": [
-                {"name": p.name, "value": p.value, "weight": p.weight, "adds": p.adds} for p in self.priors
+                {"name": p.name, "value": p.value, "weight": p.weight, "adds": _finite(p.adds)}
+                for p in self.priors
             ],
             "unseen": list(self.unseen),
             "plan": self.plan.as_dict(),
         }
+
+
+def _finite(value: float) -> float | None:
+    """A sentence that the ranking has no value for has null in JSON, which knows no infinity."""
+    return value if math.isfinite(value) else None
 
 
 def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) -> Explanation:

@@ -49,7 +49,8 @@ class Ranking:
             if not isinstance(data.get(key, {}), Mapping):
                 raise UsageError(f"ranking key {key!r} is a JSON object, not {data[key]!r}")
         for key in ("model", "context", "candidates"):
-            if not isinstance(data.get(key, ""), str | None):
+            optional = key != "model"
+            if not isinstance(data.get(key, ""), str) and not (optional and data[key] is None):
                 raise UsageError(f"ranking key {key!r} is a name, not {data[key]!r}")
         return Ranking(**data)
 
@@ -62,6 +63,10 @@ class Ranking:
             raise InputError(f"{path}:{error.lineno}", f"not JSON: {error.msg}") from error
         except UnicodeDecodeError as error:
             raise InputError(str(path), "not UTF-8 text") from error
+        except (ValueError, RecursionError) as error:
+            raise InputError(
+                str(path), "not JSON: it is nested too deeply, or has too long a number"
+            ) from error
         except OSError as error:
             raise InputError(str(path), f"cannot be read: {error.strerror}") from error
         except UsageError as error:

@@ -19,6 +19,10 @@ MAX_TERMS = 1000
 """Distinct terms that a query may have. More is a mistake, and would only be slow."""
 
 
+class NothingToSearchFor(UsageError):
+    """A query that cannot be searched for, whatever the ranking: empty, stop words only, or too long."""
+
+
 class Prepared(NamedTuple):
     """A query made ready: its plan, and its words that no document holds."""
 
@@ -102,9 +106,11 @@ class Searcher:
         counts = Counter(self.index.analyzer.terms(query))
         if not counts:
             what = "has only stop words" if query.strip() else "is empty"
-            raise UsageError(f"the query {what}: give at least one word to search for")
+            raise NothingToSearchFor(f"the query {what}: give at least one word to search for")
         if len(counts) > MAX_TERMS:
-            raise UsageError(f"the query has {len(counts)} distinct terms: at most {MAX_TERMS} are allowed")
+            raise NothingToSearchFor(
+                f"the query has {len(counts)} distinct terms: at most {MAX_TERMS} are allowed"
+            )
         return counts
 
 

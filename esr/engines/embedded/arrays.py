@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 def save_array(path: Path, array: npt.NDArray[Any]) -> None:
     with path.open("wb") as file:
-        np.save(file, array, allow_pickle=False)
+        # np.save would write past the file object, and say nothing of a full disk but "1 of 9 written".
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
+        file.write(np.ascontiguousarray(array).data)
         file.flush()
         os.fsync(file.fileno())
 

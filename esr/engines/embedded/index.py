@@ -11,6 +11,7 @@ import numpy as np
 from esr import analysis
 from esr.documents import Document
 from esr.engines.embedded import gather, manifest
+from esr.engines.embedded.segment import SegmentBroken
 from esr.engines.embedded.snapshot import IMPORTANCE, Snapshot
 from esr.engines.embedded.top import best
 from esr.engines.index import Candidates, Filters, Hit, Pool, SentenceRecord
@@ -34,10 +35,8 @@ class EmbeddedIndex:
     def __init__(self, where: str) -> None:
         self.where = where
         self._folder = Path(where)
-        self._snapshot = self._open()
+        self._use(self._open())
         self._committed = self._commit_mark()
-        self.description = self._snapshot.manifest.description
-        self.analyzer = analysis.get(self.description.analyzer)
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         snapshot = self._now()
@@ -140,10 +139,15 @@ class EmbeddedIndex:
             read = manifest.read(self._folder)
             try:
                 return Snapshot(self._folder, read)
-            except FileNotFoundError:
-                # A loader replaced the commit and swept the old one between the two steps.
+            except SegmentBroken:
+                # Perhaps a loader replaced the commit and swept the old one between the two steps.
                 if manifest.read(self._folder) == read:
-                    raise manifest.damaged(self._folder) from None
+                    raise
+
+    def _use(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self.description = snapshot.manifest.description
+        self.analyzer = analysis.get(self.description.analyzer)
 
     def _commit_mark(self) -> tuple[int, int]:
         found = (self._folder / manifest.NAME).stat()
@@ -156,7 +160,8 @@ class EmbeddedIndex:
         except FileNotFoundError:
             return self._snapshot  # removed under a running search: what is mapped still answers
         if mark != self._committed:
-            self._snapshot, self._committed = self._open(), mark
+            self._use(self._open())
+            self._committed = mark
         return self._snapshot
 
     def _place(self, snapshot: Snapshot, sentence_id: str) -> _Place:

@@ -33,6 +33,7 @@ class EmbeddedLoading:
         self._folder = Path(where)
         self._description = description
         self._append = append
+        self._generation = _generation(self._folder)
 
     def load(self, documents: Iterable[Located]) -> LoadReport:
         """Load all, or nothing. Raises InputError for a repeated id, EsrError when the disk is full."""
@@ -42,6 +43,10 @@ class EmbeddedLoading:
             self._folder.mkdir(parents=True, exist_ok=True)
             with manifest.lock(self._folder):
                 before = self._before()
+                if before.generation != self._generation:
+                    raise EsrError(
+                        f"another load into {self._folder} has ended since this one began: load again"
+                    )
                 kept = before.segments if self._append else ()
                 try:
                     fresh = self._write(documents, kept, report)
@@ -111,14 +116,23 @@ def existing(where: str) -> Description | None:
     Raises IndexUnusable if there is something else.
     """
     folder = Path(where)
-    if not folder.exists() or (folder.is_dir() and manifest.is_bare(folder)):
-        return None
+    with _disk(folder):
+        if not folder.exists() or (folder.is_dir() and manifest.is_bare(folder)):
+            return None
     found = manifest.read(folder)
     return found.description if found.segments else None
 
 
 def start(where: str, description: Description, append: bool, shards: int | None) -> EmbeddedLoading:
     return EmbeddedLoading(where, description, append=append)
+
+
+def _generation(folder: Path) -> int:
+    """Which commit is there; 0 where there is none that holds anything."""
+    try:
+        return manifest.read(folder).generation
+    except EsrError:
+        return 0
 
 
 def _unchanged(where: str, document: Document, old: list[Segment]) -> bool:
@@ -149,6 +163,4 @@ def _disk(folder: Path) -> Iterator[None]:
             raise EsrError(
                 f"the disk is full: {folder} keeps what it had; make room and load again"
             ) from error
-        if isinstance(error, PermissionError | NotADirectoryError | FileExistsError):
-            raise IndexUnusable(f"cannot write to {folder}: {error.strerror}") from error
-        raise
+        raise IndexUnusable(f"cannot write to {folder}: {error.strerror or error}") from error

@@ -45,11 +45,15 @@ def read(folder: Path) -> Manifest:
         raise IndexUnusable(f"{folder} is not an index: it has no {NAME}") from error
     except (OSError, ValueError) as error:
         raise IndexUnusable(f"{folder / NAME} cannot be read: {error}") from error
-    if data.get("format") != FORMAT:
+    found = data.get("format") if isinstance(data, dict) else None
+    if found != FORMAT:
         raise IndexUnusable(
-            f"{folder} has index format {data.get('format')}, this esr reads {FORMAT}: load again"
+            f"{folder} has index format {found}, this esr reads {FORMAT}: remove the folder and load again"
         )
-    return Manifest(Description(**data["description"]), tuple(data["segments"]), data["generation"])
+    try:
+        return Manifest(Description(**data["description"]), tuple(data["segments"]), data["generation"])
+    except (KeyError, TypeError) as error:
+        raise IndexUnusable(f"{folder / NAME} is not whole: remove the folder and load again") from error
 
 
 def commit(folder: Path, manifest: Manifest) -> None:
@@ -89,7 +93,3 @@ def lock(folder: Path) -> Iterator[None]:
         except OSError as error:
             raise IndexUnusable(f"another load into {folder} is running: wait until it has ended") from error
         yield
-
-
-def damaged(folder: Path) -> IndexUnusable:
-    return IndexUnusable(f"{folder} is damaged: files of its last load are missing; load it again")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from esr.documents import Document
 from esr.documents.document import default_sentence_id
-from esr.engines.embedded.segment import Segment
+from esr.engines.embedded.segment import Segment, is_position
 from esr.errors import InputError
 
 
@@ -16,19 +16,21 @@ class Taken:
     def __init__(self) -> None:
         self._documents: dict[str, tuple[str, int]] = {}
         self._given: set[str] = set()
+        self._without_default: set[str] = set()
         self._any_given = False
 
     def add(self, where: str, document: Document, closed: Sequence[Segment]) -> None:
         """Take a document's ids. Raises InputError at the second use of one."""
         self._check_document(where, document.id, closed)
         self._documents[document.id] = where, len(document.sentences)
+        any_given = self._any_given or any(segment.has_given_ids for segment in closed)
         mine: set[str] = set()
         for position, sentence in enumerate(document.sentences):
             default = sentence.id == default_sentence_id(document.id, position)
             if not default:
-                self._any_given = True
+                any_given = self._any_given = True
             # Default ids can only meet a given one, which is rare: most loads have none at all.
-            if (self._any_given or not default) and self._is_taken(sentence.id, document.id, closed):
+            if (any_given or not default) and self._is_taken(sentence.id, document.id, closed):
                 raise InputError(
                     where, f"sentence id {sentence.id!r} is taken: give every sentence its own id"
                 )
@@ -39,11 +41,13 @@ class Taken:
             mine.add(sentence.id)
             if not default:
                 self._given.add(sentence.id)
+                self._without_default.add(default_sentence_id(document.id, position))
 
     def closed(self) -> None:
         """The open segment was written: its ids are on disk now."""
         self._documents.clear()
         self._given.clear()
+        self._without_default.clear()
 
     def _check_document(self, where: str, document_id: str, closed: Sequence[Segment]) -> None:
         if document_id in self._documents:
@@ -56,6 +60,7 @@ class Taken:
         if sentence_id in self._given:
             return True
         document_id, _, position = sentence_id.rpartition(".s")
-        if document_id != own and position.isdecimal() and document_id in self._documents:
-            return int(position) < self._documents[document_id][1]
+        if document_id != own and document_id in self._documents and is_position(position):
+            there = int(position) < self._documents[document_id][1]
+            return there and sentence_id not in self._without_default
         return any(segment.find_sentence(sentence_id) is not None for segment in closed)

@@ -16,6 +16,7 @@ from esr.engines.embedded.build import NO_DATE
 from esr.engines.embedded.stored import unpack
 from esr.engines.embedded.strings import Blobs, Names
 from esr.engines.index import Filters
+from esr.errors import IndexUnusable
 from esr.plans.statistics import TermStatistics
 
 Numbers = npt.NDArray[np.integer[Any]]
@@ -31,32 +32,62 @@ class Postings(NamedTuple):
 NOWHERE = Postings(np.zeros(0, np.int32), np.zeros(0, np.uint8))
 
 
+class SegmentBroken(IndexUnusable):
+    """Files of a segment are missing or cut off."""
+
+
+COLUMNS = [
+    "date",
+    "document",
+    "document_counts",
+    "document_length",
+    "document_likelihood",
+    "document_numbers",
+    "document_starts",
+    "first",
+    "length",
+    "occurrences",
+    "sentence_counts",
+    "sentence_numbers",
+    "sentence_starts",
+    "source",
+    "surrounding_length",
+    "surrounding_likelihood",
+]
+
+
+def is_position(text: str) -> bool:
+    """Whether this is the `<n>` of a default sentence id: "7", not "07", "+7" or "٧"."""
+    return text.isascii() and text.isdecimal() and (text == "0" or text[0] != "0")
+
+
 class Segment:
     """Sentences and documents are numbered from 0 within the segment, in the order they were loaded."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.terms = Names(folder, "terms")
-        self.documents = Names(folder, "documents")
-        self._given = Names(folder, "given")
-        self._given_at = map_array(folder / "given_at.npy")
-        self._texts = Blobs(folder, "texts")
-        self._columns: dict[str, npt.NDArray[Any]] = {}
+        # All is mapped at once: a search that has begun ends, even if a loader sweeps the segment.
+        try:
+            self.terms = Names(folder, "terms")
+            self.documents = Names(folder, "documents")
+            self._given = Names(folder, "given")
+            self._given_at = map_array(folder / "given_at.npy")
+            self._texts = Blobs(folder, "texts")
+            self._columns = {name: map_array(folder / f"{name}.npy") for name in COLUMNS}
+            self.sources: list[str | None] = json.loads((folder / "sources.json").read_text("utf-8"))
+        except (FileNotFoundError, EOFError, ValueError) as error:
+            raise SegmentBroken(
+                f"{folder} is damaged: files are missing or cut off; load everything again with "
+                "--if-exists replace"
+            ) from error
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        """A stored column, mapped when it is first used."""
-        if name not in self._columns:
-            self._columns[name] = map_array(self.folder / f"{name}.npy")
+        """A stored column."""
         return self._columns[name]
 
     @cached_property
     def sentence_count(self) -> int:
         return len(self.column("length"))
-
-    @cached_property
-    def sources(self) -> list[str | None]:
-        found: list[str | None] = json.loads((self.folder / "sources.json").read_text("utf-8"))
-        return found
 
     @cached_property
     def joined_before(self) -> npt.NDArray[np.bool_]:
@@ -107,7 +138,7 @@ class Segment:
         if given is not None:
             return int(self._given_at[given])
         document_id, dot, position = sentence_id.rpartition(".s")
-        if not dot or not position.isdecimal() or str(int(position)) != position:
+        if not dot or not is_position(position):
             return None
         document = self.documents.find(document_id)
         if document is None:
@@ -124,6 +155,10 @@ class Segment:
             return self._given[place]
         document = int(self.column("document")[number])
         return f"{self.documents[document]}.s{number - int(self.column('first')[document])}"
+
+    @property
+    def has_given_ids(self) -> bool:
+        return len(self._given_at) > 0
 
     def _has_given_id(self, number: int) -> bool:
         place = int(np.searchsorted(self._given_at, number))

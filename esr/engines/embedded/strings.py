@@ -16,7 +16,9 @@ Hashes = npt.NDArray[np.uint64]
 
 def hash64(string: str) -> int:
     """64 bits that are the same on every machine and in every process."""
-    return int.from_bytes(hashlib.blake2b(string.encode(), digest_size=8).digest(), "little")
+    # What is asked for may hold bytes that are no UTF-8, as the command line passes them on.
+    code = string.encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(code, digest_size=8).digest(), "little")
 
 
 def hashes(strings: Iterable[str]) -> Hashes:
@@ -29,6 +31,8 @@ class Blobs:
     def __init__(self, folder: Path, name: str) -> None:
         self._bytes = map_bytes(folder / f"{name}.bytes")
         self._ends = map_array(folder / f"{name}.ends.npy")
+        if len(self._ends) == 0 or len(self._bytes) != self._ends[-1]:
+            raise ValueError(f"{folder / name}.bytes is cut off")
 
     def __len__(self) -> int:
         return len(self._ends) - 1

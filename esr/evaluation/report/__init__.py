@@ -1,0 +1,1 @@
+"""The report, a page of tables and pictures: one file a picture, its data and its drawing apart."""

@@ -1,0 +1,173 @@
+"""One definition, two implementations: Elasticsearch's analyzers and Python's find the same terms."""
+
+from __future__ import annotations
+
+import secrets
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from elasticsearch import Elasticsearch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from esr import analysis, loaders
+from esr.batches import batched
+from esr.engines.elasticsearch import templates
+from esr.engines.elasticsearch.cluster import Cluster
+from esr.loaders.example_news import cache_folder
+from tests.engines.elasticsearch.support import fresh, load
+
+ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
+# Letters whose lower case, width, marks or stems are handled in different ways by different programs.
+SCRIPTS = {
+    "latin": (0x20, 0x24F), "latin more": (0x1E00, 0x1EFF), "greek": (0x370, 0x3FF),
+    "greek more": (0x1F00, 0x1FFF), "cyrillic": (0x400, 0x52F), "armenian": (0x530, 0x58F),
+    "hebrew": (0x590, 0x5FF), "arabic": (0x600, 0x6FF), "devanagari": (0x900, 0x97F),
+    "bengali": (0x980, 0x9FF), "tamil": (0xB80, 0xBFF), "thai": (0xE00, 0xE7F), "tibetan": (0xF00,
+    0xFFF), "georgian": (0x10A0, 0x10FF), "georgian capitals": (0x1C90, 0x1CBF), "hangul": (0x1100,
+    0x11FF), "ethiopic": (0x1200, 0x137F), "cherokee": (0x13A0, 0x13FF), "cherokee small": (0xAB70,
+    0xABBF), "khmer": (0x1780, 0x17FF), "mongolian": (0x1800, 0x18AF), "punctuation": (0x2000, 0x206F),
+    "letter-like": (0x2070, 0x218F), "enclosed": (0x2460, 0x24FF), "glagolitic": (0x2C00, 0x2C5F),
+    "kana": (0x3040, 0x30FF), "han": (0x4E00, 0x4FFF), "vai": (0xA500, 0xA63F), "latin d": (0xA720,
+    0xA7FF), "syllables": (0xAC00, 0xAD00), "forms": (0xFB00, 0xFDFF), "full width": (0xFF00, 0xFFEF),
+    "deseret": (0x10400, 0x1044F), "osage": (0x104B0, 0x104FF), "adlam": (0x1E900, 0x1E95F),
+    "bold": (0x1D400, 0x1D4FF), "emoji": (0x1F300, 0x1F6FF), "han more": (0x20000, 0x20100),
+}  # fmt: skip
+WORDS = st.sampled_from(
+    [
+        "running", "generously", "İstanbul", "ΟΔΟΣ", "straße", "STRASSE", "don't", "it's", "the",
+        "Dying", "ﬁnance", "skies", "added", "egging", "inning", "news", "o'neill", "U.S.", "naïve",
+        "cafe\u0301", "x" * 254, "y" * 256, "𐐀" * 127, "𐐀" * 128, "ǅ", "Ⅷ", "ß", "ſ", "K", "happily",
+        "yyy", "'s", "’s"
+    ]
+)  # fmt: skip
+LETTERS = st.one_of(*(st.characters(min_codepoint=low, max_codepoint=high) for low, high in SCRIPTS.values()))
+TEXT = st.lists(
+    st.one_of(
+        st.text(LETTERS, max_size=12), st.text(max_size=8), WORDS, st.sampled_from(" .,-_'’\u200b\u00ad")
+    ),
+    max_size=20,
+).map("".join)
+
+
+@pytest.fixture(scope="module")
+def cluster(elasticsearch_url: str) -> Iterator[Cluster]:
+    """A cluster with an empty index made from the templates."""
+    opened = Cluster(f"{elasticsearch_url}/esr-test-analysis-{secrets.token_hex(4)}")
+    templates.install(opened)
+    index = f"{opened.alias}-esr-sentences"
+    opened.client.indices.create(index=index)
+    yield opened
+    opened.client.indices.delete(index=index)
+    opened.close()
+
+
+def elasticsearch_terms(
+    client: Elasticsearch, index: str, analyzer: str, texts: Sequence[str]
+) -> list[list[str]]:
+    """The terms of each text, in order.
+
+    One call takes all texts. Their tokens have offsets into the texts as if these were joined by one
+    character, which is what tells them apart.
+    """
+    tokens = client.indices.analyze(index=index, analyzer=analyzer, text=list(texts))["tokens"]
+    ends, end = [], 0
+    for text in texts:
+        end += len(text.encode("utf-16-le")) // 2 + 1
+        ends.append(end)
+    found: list[list[str]] = [[] for _ in texts]
+    place = 0
+    for token in tokens:
+        while token["start_offset"] >= ends[place]:
+            place += 1
+        found[place].append(token["token"])
+    return found
+
+
+def news_sentences() -> Iterator[str]:
+    """All sentences of the example news if somebody fetched it, else of the articles of the project."""
+    fetched = cache_folder() / "newsarticles.jsonl"
+    for found in loaders.documents([str(fetched if fetched.exists() else ARTICLES)], "auto"):
+        yield from (sentence.text for sentence in found.document.sentences)
+        yield found.document.title or ""
+
+
+def compare(cluster: Cluster, analyzer: str, texts: Iterable[str]) -> tuple[int, list[str]]:
+    """How many texts were compared, and what differs."""
+    index, terms = f"{cluster.alias}-esr-sentences", analysis.get(analyzer).terms
+    wrong, compared = [], 0
+    for some in batched(texts, 200):  # Elasticsearch makes at most 10,000 tokens in one call
+        texts = list(some)
+        compared += len(texts)
+        got = elasticsearch_terms(cluster.client, index, analyzer, texts)
+        for text, theirs in zip(texts, got, strict=True):
+            if theirs != terms(text):
+                wrong.append(f"{text!r}: Elasticsearch {theirs}, Python {terms(text)}")
+    return compared, wrong
+
+
+@pytest.mark.parametrize("analyzer", analysis.ANALYZERS)
+def test_news(cluster: Cluster, analyzer: str) -> None:
+    compared, wrong = compare(cluster, analyzer, news_sentences())
+    assert compared > 100
+    assert not wrong, "\n".join(wrong[:10])
+
+
+@pytest.mark.parametrize("analyzer", analysis.ANALYZERS)
+def test_every_letter(cluster: Cluster, analyzer: str) -> None:
+    """Each character of Unicode's first planes: alone, between letters, with an ending."""
+    characters = [
+        chr(c) for c in range(0x20, 0x20000) if unicodedata.category(chr(c)) not in ("Cs", "Cn", "Co")
+    ]
+    lines = ("".join(f"a{c}b {c} {c}y r{c}ings " for c in some) for some in batched(characters, 10))
+    compared, wrong = compare(cluster, analyzer, lines)
+    assert compared > 2000
+    assert not wrong, "\n".join(wrong[:10])
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(TEXT, min_size=1, max_size=40))
+def test_any_text(cluster: Cluster, texts: list[str]) -> None:
+    """Mixed scripts, marks, long words, words where stemmers differ. Each example is up to 40 texts."""
+    for analyzer in analysis.ANALYZERS:
+        _, wrong = compare(cluster, analyzer, texts)
+        assert not wrong, "\n".join(wrong[:3])
+
+
+@pytest.mark.parametrize("analyzer", analysis.ANALYZERS)
+def test_fields(elasticsearch_url: str, analyzer: str) -> None:
+    """The counts in each field of the index are those of Python: this is what scores are made of."""
+    documents = [found.document for found in loaders.documents([str(ARTICLES)], "auto")]
+    terms = analysis.get(analyzer).terms
+    with fresh(elasticsearch_url) as where:
+        load(where, documents, analyzer=analyzer)
+        opened = Cluster(where)
+        seen = 0
+        for document in documents:
+            texts = [sentence.text for sentence in document.sentences]
+            whole = Counter(term for text in [document.title or "", *texts] for term in terms(text))
+            ids = [sentence.id for sentence in document.sentences]
+            answer = opened.client.mtermvectors(
+                index=next(iter(opened.client.indices.get_alias(name=opened.alias))),
+                ids=ids,
+                fields=["text", "surrounding", "context"],
+                positions=False,
+                offsets=False,
+            )
+            for found in answer["docs"]:
+                n = ids.index(found["_id"])
+                counts = {
+                    field: {term: known["term_freq"] for term, known in vector["terms"].items()}
+                    for field, vector in found["term_vectors"].items()
+                }
+                assert set(counts) == {"text", "surrounding", "context"}
+                around = Counter(term for text in texts[max(n - 1, 0) : n + 2] for term in terms(text))
+                assert counts["text"] == Counter(terms(texts[n]))
+                assert counts["surrounding"] == around
+                assert counts["context"] == whole
+                seen += 1
+        opened.close()
+    assert seen > 100

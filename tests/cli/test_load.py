@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+import esr as library
+from tests.cli.conftest import Esr
+
+ONE = '{"id": "a", "title": "T", "sentences": [{"text": "A storm."}, {"text": "Calm."}]}\n'
+TWO = '{"id": "b", "text": "Storms came. They went."}\n'
+
+
+def ids(where: Path) -> list[str]:
+    with library.open(str(where)) as searcher:
+        hits = searcher.search("storm", 100, candidates="all", model="tfisf", records=False).hits
+    return sorted(hit.sentence_id for hit in hits)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "news.jsonl"
+    path.write_text(ONE + TWO)
+    return path
+
+
+def test_a_load_says_what_it_did(esr: Esr, source: Path, tmp_path: Path) -> None:
+    result = esr("load", source, "--index", tmp_path / "index")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("loaded 2 documents with 4 sentences into ")
+    assert ids(tmp_path / "index") == ["a.s0", "a.s1", "b.s0", "b.s1"]
+
+
+def test_json_reports_the_same_counts(esr: Esr, source: Path, tmp_path: Path) -> None:
+    source.write_text(ONE + '{"id": "none"}\n')
+    data = json.loads(esr("load", source, "--index", tmp_path / "index", "--json").stdout)
+    assert (data["documents"], data["sentences"], data["without_sentences"]) == (2, 2, 1)
+
+
+def test_documents_without_a_sentence_are_counted_and_no_error(
+    esr: Esr, source: Path, tmp_path: Path
+) -> None:
+    source.write_text(ONE + '{"id": "none"}\n{"id": "blank", "text": "  "}\n')
+    result = esr("load", source, "--index", tmp_path / "index")
+    assert result.exit_code == 0
+    assert "2 documents have no sentence" in result.stdout
+
+
+def test_several_paths_gzip_and_standard_input_are_read(esr: Esr, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "one.jsonl.gz").write_bytes(gzip.compress(ONE.encode()))
+    result = esr("load", tmp_path / "folder", "-", "--index", tmp_path / "index", input=TWO)
+    assert result.exit_code == 0, result.output
+    assert len(ids(tmp_path / "index")) == 4
+
+
+def test_appending_and_replacing(esr: Esr, source: Path, tmp_path: Path) -> None:
+    where = tmp_path / "index"
+    esr("load", source, "--index", where)
+    source.write_text(ONE + '{"id": "c", "text": "New."}\n')
+    appended = esr("load", source, "--index", where, "--if-exists", "append")
+    assert appended.stdout.startswith("loaded 1 documents with 1 sentences")
+    assert "1 documents were there already, and are the same" in appended.stdout
+    assert len(ids(where)) == 5
+    esr("load", source, "--index", where, "--if-exists", "replace")
+    assert ids(where) == ["a.s0", "a.s1", "c.s0"]
+
+
+def test_the_same_append_again_changes_nothing(esr: Esr, source: Path, tmp_path: Path) -> None:
+    where = tmp_path / "index"
+    for _ in range(3):
+        assert esr("load", source, "--index", where, "--if-exists", "append").exit_code == 0
+    assert len(ids(where)) == 4
+
+
+def test_titles_may_be_left_out(esr: Esr, source: Path, tmp_path: Path) -> None:
+    esr("load", source, "--index", tmp_path / "with")
+    esr("load", source, "--index", tmp_path / "without", "--no-title")
+    for name, total in (("with", 2), ("without", 0)):
+        with library.open(str(tmp_path / name)) as searcher:
+            assert searcher.search("T").total == total
+
+
+GOOD = ONE.encode()
+BAD: dict[str, tuple[bytes, str]] = {
+    "broken JSON": (GOOD + b'{"id": "b", "text"\n', "news.jsonl:2: broken JSON"),
+    "no object": (GOOD + b"\n\n[1]\n", "news.jsonl:4: not a JSON object"),
+    "no id": (GOOD + b'{"text": "x"}\n', "news.jsonl:2: the document has no id"),
+    "an empty id": (GOOD + b'{"id": ""}\n', "news.jsonl:2: id is empty"),
+    "an id with a blank": (GOOD + b'{"id": "a b"}\n', "news.jsonl:2: id 'a b' has ' ' in it"),
+    "an id of another type": (GOOD + b'{"id": 7}\n', "news.jsonl:2: id must be a string, not a number"),
+    "a duplicate id": (GOOD + TWO.encode() + GOOD, "news.jsonl:3: document id 'a' stands twice: first at"),
+    "a duplicate sentence id": (
+        GOOD + b'{"id": "b", "sentences": [{"id": "a.s1", "text": "x"}]}\n',
+        "news.jsonl:2: sentence id 'a.s1' is taken",
+    ),
+    "a wrong type": (
+        GOOD + b'{"id": "b", "text": ["x"]}\n',
+        "news.jsonl:2: text must be a string, not a list",
+    ),
+    "a bad date": (GOOD + b'{"id": "b", "date": "yesterday"}\n', "news.jsonl:2: date 'yesterday' is not"),
+    "a bad feature": (
+        GOOD + b'{"id": "b", "sentences": [{"text": "x", "features": {"f": "1"}}]}\n',
+        "news.jsonl:2: sentences[0].features.f must be a number",
+    ),
+    "a bad parse": (
+        GOOD + b'{"id": "b", "sentences": [{"text": "x", "parse": [{"word": "x", "head": 5}]}]}\n',
+        "news.jsonl:2: sentences[0].parse[0].head is 5",
+    ),
+    "text and sentences": (
+        GOOD + b'{"id": "b", "text": "x", "sentences": []}\n',
+        "has both text and sentences",
+    ),
+    "no UTF-8": (GOOD + b'{"id": "b", "text": "caf\xe9"}\n', "news.jsonl:2"),
+    "an empty file": (b"", "news.jsonl: the file is empty"),
+    "a blank file": (b" \n\n", "news.jsonl: the file is empty"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_is_refused_with_its_place_and_nothing_is_loaded(
+    refused: Esr, esr: Esr, tmp_path: Path, name: str
+) -> None:
+    content, message = BAD[name]
+    source, where = tmp_path / "news.jsonl", tmp_path / "index"
+    source.write_bytes(content)
+    assert message in str(refused("load", source, "--index", where))
+    assert not where.exists()
+    (tmp_path / "good.jsonl").write_text('{"id": "old", "text": "A storm before."}\n')
+    assert esr("load", tmp_path / "good.jsonl", "--index", where).exit_code == 0
+    for choice in ("append", "replace"):
+        assert message in str(refused("load", source, "--index", where, "--if-exists", choice))
+        assert ids(where) == ["old.s0"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--format", "josnl"], "unknown format 'josnl': did you mean 'jsonl'"),
+        (["--analyzer", "englsh"], "unknown analyzer 'englsh': did you mean 'english'"),
+        (["--if-exists", "apend"], "unknown choice for --if-exists 'apend': did you mean 'append'"),
+        (["--shards", "2"], "--shards is for Elasticsearch"),
+    ],
+)
+def test_a_bad_option_is_refused_before_anything_is_made(
+    refused: Esr, source: Path, tmp_path: Path, options: list[str], message: str
+) -> None:
+    assert message in str(refused("load", source, "--index", tmp_path / "index", *options))
+    assert not (tmp_path / "index").exists()
+
+
+def test_a_path_that_is_not_there_is_refused(refused: Esr, tmp_path: Path) -> None:
+    line = str(refused("load", tmp_path / "none.jsonl", "--index", tmp_path / "index"))
+    assert "none.jsonl: there is no such file or folder" in line
+    assert not (tmp_path / "index").exists()
+
+
+def test_a_place_that_is_something_else_is_refused_and_left_alone(
+    refused: Esr, source: Path, tmp_path: Path
+) -> None:
+    letters = tmp_path / "letters"
+    letters.mkdir()
+    (letters / "dear.txt").write_text("dear")
+    for choice in ("fail", "append", "replace"):
+        assert "is not an index" in str(refused("load", source, "--index", letters, "--if-exists", choice))
+        line = str(refused("load", source, "--index", letters / "dear.txt", "--if-exists", choice))
+        assert "is a file, not an index folder" in line
+    assert [p.name for p in letters.iterdir()] == ["dear.txt"]
+    assert (letters / "dear.txt").read_text() == "dear"
+    assert "is neither a folder nor http" in str(refused("load", source, "--index", "ftp://host/news"))
+
+
+def test_an_index_that_exists_is_not_loaded_over_by_accident(
+    refused: Esr, esr: Esr, source: Path, tmp_path: Path
+) -> None:
+    esr("load", source, "--index", tmp_path / "index")
+    line = str(refused("load", source, "--index", tmp_path / "index"))
+    assert "say --if-exists replace or --if-exists append" in line

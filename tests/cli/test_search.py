@@ -1,0 +1,161 @@
+"""`esr search`, `explain`, `status` and `query`: what they print."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Esr
+
+
+@pytest.fixture
+def news(esr: Esr, tmp_path: Path) -> Path:
+    """An index of three documents with everything that can be filtered by."""
+    lines = [
+        {
+            "id": "a",
+            "title": "Weather",
+            "date": "2017-01-05",
+            "source": "x.org",
+            "text": "A storm. It rained. Calm.",
+        },
+        {"id": "b", "date": "2017-02-28T20:00:00Z", "source": "y.org", "sentences": [{"text": "A storm."}]},
+        {"id": "c", "sentences": [{"id": "own", "text": "storm storm"}, {"text": ""}]},
+    ]
+    source = tmp_path / "news.jsonl"
+    source.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert esr("load", source, "--index", tmp_path / "news").exit_code == 0
+    return tmp_path / "news"
+
+
+def ids(esr: Esr, *args: object) -> list[str]:
+    result = esr("search", *args, "--json")
+    assert result.exit_code == 0, result.output
+    return [hit["sentence_id"] for hit in json.loads(result.stdout)["hits"]]
+
+
+def test_hits_are_shown_with_their_neighbours_title_source_and_date(esr: Esr, news: Path) -> None:
+    output = esr("search", "rain", "--index", news, "--candidates", "matching").stdout
+    assert "a.s1" in output
+    assert "Weather · x.org · 2017-01-05" in output
+    assert "… A storm." in output and "It rained." in output and "Calm. …" in output
+    assert output.splitlines()[-1].startswith("1 of 1 sentences, ")
+
+
+def test_unseen_words_are_told_beside_the_answer(esr: Esr, news: Path) -> None:
+    result = esr("search", "storm volcano", "--index", news)
+    assert result.exit_code == 0
+    assert result.stderr == "In no document: volcano.\n"
+    nothing = esr("search", "volcano", "--index", news)
+    assert nothing.exit_code == 0
+    assert "Nothing matched." in nothing.stdout and "0 of 0 sentences" in nothing.stdout
+
+
+def test_json_has_what_programs_read_and_nothing_else_on_standard_output(esr: Esr, news: Path) -> None:
+    result = esr("search", "storm volcano", "--index", news, "-k", 2, "--json")
+    data = json.loads(result.stdout)
+    assert (len(data["hits"]), data["total"], data["unseen"]) == (2, 6, ["volcano"])
+    assert data["hits"][0]["score"] >= data["hits"][1]["score"]
+    assert result.stderr == ""
+
+
+def test_an_empty_sentence_is_shown_as_one(esr: Esr, news: Path) -> None:
+    output = esr("search", "storm", "--index", news, "--document", "c").output
+    assert "(an empty sentence)" in output and "c.s1" in output
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        (["--from", "2017-02"], ["b.s0"]),
+        (["--to", "2017-01"], ["a.s0"]),
+        (["--from", "2017-01", "--to", "2017-02"], ["a.s0", "b.s0"]),
+        (["--to", "2017-02-28T19:59"], ["a.s0"]),
+        (["--source", "y.org", "--source", "x.org"], ["a.s0", "b.s0"]),
+        (["--document", "c", "--document", "b"], ["own", "b.s0"]),
+        (["--document", "c", "--source", "x.org"], []),
+    ],
+)
+def test_filters_choose_documents(esr: Esr, news: Path, filters: list[str], found: list[str]) -> None:
+    options = ["--index", news, "--model", "tfisf", *filters]
+    assert sorted(ids(esr, "storm", *options)) == sorted(found)
+
+
+def test_the_index_may_come_from_the_environment(
+    esr: Esr, news: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ESR_INDEX", str(news))
+    assert ids(esr, "rain", "--candidates", "matching") == ["a.s1"]
+
+
+def scores(esr: Esr, news: Path, *options: object) -> dict[str, float]:
+    result = esr("search", "storm", "--index", news, *options, "--json")
+    assert result.exit_code == 0, result.output
+    return {hit["sentence_id"]: hit["score"] for hit in json.loads(result.stdout)["hits"]}
+
+
+def test_options_win_over_the_ranking_file(esr: Esr, news: Path, tmp_path: Path) -> None:
+    def ranking(**data: Any) -> Path:
+        (tmp_path / "ranking.json").write_text(json.dumps(data))
+        return tmp_path / "ranking.json"
+
+    full = {
+        "model": "2s",
+        "context": "surrounding",
+        "params": {"mu": 8, "lambda": 0.5},
+        "priors": {"length": 2},
+    }
+    by_options = ["--model", "2s", "--context", "surrounding", "--set", "mu=8", "--set", "lambda=0.5"]
+    assert scores(esr, news, "--ranking", ranking(**full)) == scores(
+        esr, news, *by_options, "--prior", "length:2"
+    )
+    changed = ["--ranking", ranking(**full), "--set", "mu=50", "--context", "document", "--prior", "length"]
+    assert scores(esr, news, *changed) == scores(
+        esr, news, "--model", "2s", "--set", "mu=50", "--set", "lambda=0.5", "--prior", "length"
+    )
+    # Another model has other parameters: those of the file go, its priors stay.
+    other = scores(esr, news, "--ranking", ranking(**full), "--model", "dir")
+    assert other == scores(esr, news, "--model", "dir", "--prior", "length:2")
+    # The same model named again changes nothing.
+    assert scores(esr, news, "--ranking", ranking(**full), "--model", "2s") == scores(
+        esr, news, "--ranking", ranking(**full)
+    )
+
+
+def test_an_explanation_adds_up_to_the_score_of_the_search(esr: Esr, news: Path) -> None:
+    for options in ([], ["--model", "bm25f"], ["--prior", "importance:0.5", "--prior", "length"]):
+        for sentence, score in scores(esr, news, *options).items():
+            result = esr("explain", "storm", sentence, "--index", news, *options, "--json")
+            data = json.loads(result.stdout)
+            assert data["score"] == pytest.approx(score, rel=1e-12)
+            fields = [f["adds"] for term in data["terms"] for f in term["fields"].values()]
+            background = [term["background"] for term in data["terms"]]
+            rest = [data["length"], *(prior["adds"] for prior in data["priors"])]
+            assert sum(fields + background + rest) == pytest.approx(score, rel=1e-9)
+
+
+def test_an_explanation_is_a_table_for_people(esr: Esr, news: Path) -> None:
+    output = esr("explain", "storm volcano", "own", "--index", news, "--prior", "length").stdout
+    lines = output.splitlines()
+    assert lines[0] == "own  storm storm"
+    assert lines[2].split()[:3] == ["term", "weight", "p(t|C)"]
+    assert lines[-1] == "In no document: volcano."
+    assert [line.split()[0] for line in lines[3:-1]] == ["storm", "length", "prior", "score"]
+    adds = [float(line.split()[-1]) for line in lines[3:-1]]
+    assert sum(adds[:-1]) == pytest.approx(adds[-1], abs=2e-4)
+
+
+def test_the_status_counts_what_is_there(esr: Esr, news: Path) -> None:
+    data = json.loads(esr("status", "--index", news, "--json").stdout)
+    assert (data["engine"], data["documents"], data["sentences"]) == ("embedded", 3, 6)
+    assert (data["analyzer"], data["title"], data["where"]) == ("english-stem", True, str(news))
+    assert data["size_bytes"] > 0
+    output = esr("status", "--index", news).stdout
+    assert all(name.replace("_", " ") in output for name in data)
+
+
+def test_a_query_for_elasticsearch_needs_one(refused: Esr, news: Path) -> None:
+    assert "esr query is for Elasticsearch" in refused("query", "storm", "--index", news)

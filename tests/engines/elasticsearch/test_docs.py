@@ -1,0 +1,171 @@
+"""docs/elasticsearch.md: its commands are run as they stand, on a real node, and what it says is so."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import esr
+from esr import resources
+from esr.engines.elasticsearch import templates
+from esr.engines.elasticsearch.cluster import Cluster
+from tests.engines.elasticsearch.support import fresh, http
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = (ROOT / "docs" / "elasticsearch.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```(sh|json)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def where(elasticsearch_url: str) -> Iterator[str]:
+    with fresh(elasticsearch_url) as place:
+        yield place
+
+
+@pytest.fixture(scope="module")
+def outputs(where: str, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What each block of commands printed. `news` on localhost stands for a place of the test's own."""
+    folder = tmp_path_factory.mktemp("docs")
+    for name in ("examples", "index_templates"):
+        shutil.copytree(ROOT / name, folder / name)
+    program = folder / "esr"
+    program.write_text(f"#!{sys.executable}\nfrom esr.cli import main\nmain(prog_name='esr')\n")
+    program.chmod(0o755)
+    variables = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    url = where.rpartition("/")[0]
+    printed = []
+    for kind, block in BLOCKS:
+        if kind == "sh":
+            block = block.replace("http://localhost:9200/news", where).replace("http://localhost:9200", url)
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", block],
+                cwd=folder,
+                env=variables,
+                capture_output=True,
+                text=True,
+            )
+            assert done.returncode == 0, f"{block}\n{done.stderr}"
+            printed.append(done.stdout)
+    return printed
+
+
+def holds(shown: Any, real: Any, path: str = "") -> list[str]:
+    """What the shortened output on the page shows and the real one does not hold."""
+    if isinstance(shown, dict):
+        return [p for key, value in shown.items() for p in holds(value, real.get(key, {}), f"{path}.{key}")]
+    if isinstance(shown, list):
+        if len(shown) != len(real):
+            return [f"{path}: {len(real)} instead of {len(shown)}"]
+        return [
+            p for n, (a, b) in enumerate(zip(shown, real, strict=True)) for p in holds(a, b, f"{path}[{n}]")
+        ]
+    same = math.isclose(shown, real, rel_tol=1e-5) if isinstance(shown, float) else shown == real
+    return [] if same else [f"{path}: {real!r} instead of {shown!r}"]
+
+
+def test_the_outputs_are_those_of_the_page(outputs: list[str]) -> None:
+    compared, commands = 0, -1
+    for kind, block in BLOCKS:
+        if kind == "sh":
+            commands += 1
+        else:
+            assert holds(json.loads(block), json.loads(outputs[commands])) == []
+            compared += 1
+    assert compared == 3
+
+
+def test_both_forms_rank_as_esr_does(where: str, outputs: list[str]) -> None:
+    answers = [json.loads(text) for text in outputs if text.startswith('{"took"')]
+    found = [[hit["_id"] for hit in answer["hits"]["hits"]] for answer in answers]
+    with esr.open(where) as searcher:
+        right = [
+            [hit.sentence_id for hit in searcher.search("earthquake relief", 2, context=context).hits]
+            for context in ("both", "document")
+        ]
+    assert found[:2] == right
+
+
+@pytest.mark.parametrize(
+    "ranking", [{"model": "2si"}, {"model": "3mm"}, {"model": "bm25"}, {"model": "tfmix"}], ids=str
+)
+def test_the_shift_is_what_the_page_says(where: str, outputs: list[str], ranking: dict[str, Any]) -> None:
+    from esr.engines.elasticsearch.raw import request
+    from esr.engines.index import Filters
+    from esr.ranking.ranking import Ranking
+
+    with esr.open(where) as searcher:
+        made = Ranking(**ranking, priors={"importance": 1.0})
+        right = searcher.search("earthquake relief relief road", 5, ranking=made).hits
+        plan = searcher.prepare("earthquake relief relief road", made).plan
+        body = request(plan, searcher.index.statistics(()).collection, Filters(), 5)
+    hits = http("POST", f"{where}/_search", body)["hits"]["hits"]
+    outer = body["query"]["script_score"]
+    terms = [clause["script_score"]["script"]["params"] for clause in outer["query"]["bool"]["should"]]
+    shift = -outer["script"]["params"]["offset"]
+    shift += sum(term["weight"] * math.log(term["background"]) for term in terms if "background" in term)
+    assert [hit["_score"] + shift for hit in hits] == pytest.approx([hit.score for hit in right], rel=1e-4)
+
+
+def test_the_fields_of_the_page_are_those_of_the_mapping() -> None:
+    section = PAGE.split("## Fields")[1].split("\n## ")[0]
+    told = set(re.findall(r"`([a-z_]+)`", section))
+    for name in ("sentences", "documents"):
+        fields = set(resources.load(f"components/esr-{name}.json")["template"]["mappings"]["properties"])
+        assert fields <= told
+
+
+def test_templates_by_hand_are_those_that_esr_sends(outputs: list[str]) -> None:
+    """The page's last commands send what `esr load` sends, to the same places. A real node takes it all."""
+    files = [path for path in (ROOT / "index_templates").rglob("*") if path.suffix in (".json", ".painless")]
+    assert outputs[-1].count('{"acknowledged":true}') == len(files)
+    with recorder() as (url, by_hand):
+        block = BLOCKS[-1][1].replace("http://localhost:9200", url)
+        subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=ROOT, check=True, capture_output=True)
+    with recorder() as (url, by_esr):
+        opened = Cluster(f"{url}/news")
+        templates.install(opened)
+        opened.close()
+    assert by_hand == by_esr
+    assert len(by_esr) == len(files)
+
+
+@contextmanager
+def recorder() -> Iterator[tuple[str, dict[str, Any]]]:
+    """A server that takes everything: its URL, and the bodies that came to it, by path."""
+    taken: dict[str, Any] = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            taken[self.path] = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(200)
+            self.send_header("X-elastic-product", "Elasticsearch")
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", "21")
+            self.end_headers()
+            self.wfile.write(b'{"acknowledged":true}')
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}", taken
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

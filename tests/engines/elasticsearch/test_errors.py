@@ -1,0 +1,280 @@
+"""What can go wrong with a server: each is one clear error, and nothing missing is passed over in silence."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+import esr
+from esr.engines.elasticsearch import cluster as connection
+from esr.engines.elasticsearch.cluster import Cluster
+from esr.engines.opening import LoadOptions, loading
+from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
+from tests.engines.elasticsearch.support import document, http, indices, load
+
+DOCUMENTS = [document(f"d{n}", f"A flood in town {n}.", "A river.", "The bank of it.") for n in range(40)]
+READ_ONLY = {"reader": {"indices": [{"names": ["news*"], "privileges": ["read", "view_index_metadata"]}]}}
+
+
+@contextmanager
+def stand_in(status: int, body: Any, headers: dict[str, str] | None = None) -> Iterator[str]:
+    """A server that answers everything alike."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            text = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+            known = {"Content-Type": "text/html" if isinstance(body, str) else "application/json"}
+            self.send_response(status)
+            for name, value in {**known, "Content-Length": str(len(text)), **(headers or {})}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(text)
+
+        do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = answer
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/news"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def both_ways(where: str) -> list[Callable[[], Any]]:
+    """To search and to load."""
+    return [lambda: esr.open(where), lambda: loading(where, LoadOptions())]
+
+
+ELASTIC = {"X-elastic-product": "Elasticsearch"}
+MEDIA_TYPE = {
+    "error": {
+        "root_cause": [],
+        "type": "media_type_header_exception",
+        "reason": "Invalid media-type value on headers [Accept]",
+        "caused_by": {
+            "type": "status_exception",
+            "reason": "A compatible version is required, compatible-with=9",
+        },
+    },
+    "status": 400,
+}
+
+
+@pytest.mark.parametrize(
+    "status, body, headers, message",
+    [
+        (400, MEDIA_TYPE, ELASTIC, "too old: esr needs 9.0 or later"),
+        (200, "<h1>It works</h1>", {}, "not Elasticsearch 9.0 or later"),
+        (404, "<h1>Not found</h1>", {}, "not Elasticsearch 9.0 or later"),
+        (403, {"no": "entry"}, {}, "not Elasticsearch 9.0 or later"),
+    ],
+)
+def test_another_server(status: int, body: Any, headers: dict[str, str], message: str) -> None:
+    with stand_in(status, body, headers) as where:
+        for call in both_ways(where):
+            with pytest.raises(IndexUnusable, match=message):
+                call()
+
+
+def test_an_old_version_is_not_loaded_into() -> None:
+    with (
+        stand_in(200, {"version": {"number": "8.17.3"}}, ELASTIC) as where,
+        pytest.raises(IndexUnusable, match=r"is 8\.17\.3: esr needs 9\.0 or later"),
+    ):
+        loading(where, LoadOptions())
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_overloaded(status: int) -> None:
+    body = {"error": {"type": "busy", "reason": "too many requests"}, "status": status}
+    with stand_in(status, body, ELASTIC) as where:
+        for call in both_ways(where):
+            with pytest.raises(EngineUnreachable, match="overloaded or not ready: too many requests"):
+                call()
+
+
+def test_nobody_listens() -> None:
+    for call in both_ways("http://127.0.0.1:9/news"):
+        with pytest.raises(
+            EngineUnreachable, match=r"cannot reach Elasticsearch at http://127\.0\.0\.1:9: check"
+        ):
+            call()
+
+
+@pytest.mark.parametrize(
+    "where", ["http://localhost:9200", "http://localhost:9200/", "http://localhost:9200/A", "http://localhost:9200/a/b",
+              "http://localhost:9200/a*", "http://localhost:x/a", "http:///a", "http://localhost:9200/_all"]
+)  # fmt: skip
+def test_no_place(where: str) -> None:
+    for call in both_ways(where):
+        with pytest.raises(UsageError, match="http"):
+            call()
+
+
+def test_a_password_is_not_shown() -> None:
+    for where in (
+        "http://me:secret@127.0.0.1:9/news",
+        "http://me:secret@127.0.0.1:9/BAD",
+        "http://me:secret@h:x/a",
+    ):
+        with pytest.raises(EsrError) as raised:
+            esr.open(where)
+        assert "secret" not in str(raised.value)
+
+
+def test_missing_alias(where: str) -> None:
+    with pytest.raises(IndexMissing, match=r"there is no index at .*: make one with esr load"):
+        esr.open(where)
+
+
+def test_the_alias_goes_away(where: str) -> None:
+    load(where, DOCUMENTS)
+    url, _, alias = where.rpartition("/")
+    with esr.open(where) as searcher:
+        searcher.search("flood")
+        for index in indices(url, alias):
+            http("DELETE", f"{url}/{index}")
+        with pytest.raises(IndexMissing, match="there is no index"):
+            searcher.search("flood")
+        with pytest.raises(EsrError, match="cannot tell its statistics: no such index"):
+            searcher.search("river")
+
+
+def test_unknown_ids(where: str) -> None:
+    load(where, DOCUMENTS)
+    with esr.open(where) as searcher:
+        with pytest.raises(UsageError, match="no sentence 'x'"):
+            searcher.index.sentences(["d1.s0", "x"])
+        with pytest.raises(UsageError, match="no document 'x'"):
+            searcher.index.document("x")
+
+
+def test_a_shard_that_fails(where: str) -> None:
+    """Behind the alias is also an index without the lengths that the scripts need: its shard fails."""
+    load(where, DOCUMENTS)
+    url, _, alias = where.rpartition("/")
+    index = next(name for name in indices(url, alias) if name.endswith("sentences"))
+    meta = http("GET", f"{url}/{index}/_mapping")[index]["mappings"]["_meta"]
+    other = f"{alias}-0-broken-sentences"
+    fields = {"text": {"type": "text"}, "order": {"type": "long"}}
+    http("PUT", f"{url}/{other}", {"mappings": {"_meta": meta, "properties": fields}})
+    http("PUT", f"{url}/{other}/_doc/1?refresh=true", {"text": "flood", "order": 0})
+    with esr.open(where) as searcher:
+        assert searcher.search("flood").incomplete is None
+        action = {"add": {"index": other, "alias": alias}}
+        http("POST", f"{url}/_aliases", {"actions": [action]})
+        answer = searcher.search("flood", 100)
+    assert answer.incomplete == "1 of 2 shards failed"
+    assert {hit.sentence_id for hit in answer.hits} >= {f"d{n}.s0" for n in range(40)}
+
+
+def test_a_missing_script(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    load(where, DOCUMENTS)
+    monkeypatch.setattr("esr.engines.elasticsearch.request.SCORE", "esr-gone-v1")
+    with esr.open(where) as searcher, pytest.raises(IndexUnusable, match="lacks a stored script"):
+        searcher.search("flood")
+
+
+def test_a_search_that_takes_too_long(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    load(where, DOCUMENTS)
+    with esr.open(where) as searcher:
+        real = searcher.index.cluster.client.search  # type: ignore[attr-defined]
+
+        def late(**given: Any) -> Any:
+            answer = real(**given)
+            answer.body["timed_out"] = True
+            return answer
+
+        monkeypatch.setattr(searcher.index.cluster.client, "search", late)  # type: ignore[attr-defined]
+        assert searcher.search("flood").incomplete == "the search took longer than 20 seconds"
+
+
+def test_deadlines() -> None:
+    """A search gives up after the time that Elasticsearch itself may take, and is not tried again."""
+    assert connection.SEARCH_TIMEOUT < connection.REQUEST_TIMEOUT <= 30
+
+
+@pytest.mark.slow
+def test_a_node_that_hangs_or_dies(
+    start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two nodes, the shards on both, no copies. First one hangs, then one is killed, then all are."""
+    nodes = start_elasticsearch(nodes=2)
+    where = f"{nodes.url}/news"
+    load(where, DOCUMENTS, shards=4)
+    for index in indices(nodes.url, "news"):
+        settings = {"index": {"auto_expand_replicas": False, "number_of_replicas": 0}}
+        http("PUT", f"{nodes.url}/{index}/_settings", settings)
+    monkeypatch.setattr(Cluster.__init__, "__defaults__", (3,))
+    with esr.open(where) as searcher:
+        whole = searcher.search("flood", 100)
+        assert (whole.total, whole.incomplete) == (120, None)
+
+        nodes.nodes[0].pause()
+        started = time.monotonic()
+        with pytest.raises(EngineUnreachable, match=r"Elasticsearch at .* failed: Connection timed out"):
+            searcher.search("flood")
+        assert time.monotonic() - started < 6, "a hanging node is asked once"
+        nodes.nodes[0].resume()
+        nodes.wait()
+        monkeypatch.setattr(Cluster.__init__, "__defaults__", (30,))
+
+    with esr.open(where) as searcher:
+        searcher.search("flood")
+        monkeypatch.setattr("esr.engines.elasticsearch.statistics.MAX_AGE", 1e9)
+        nodes.nodes[1].kill()
+        part = searcher.search("flood", 100)
+        assert part.incomplete and part.incomplete.endswith("of 4 shards failed")
+        assert 0 < part.total < 120
+        with pytest.raises(EsrError, match="cannot tell its statistics"):
+            searcher.index.statistics(["river"])  # wrong statistics would make every score wrong
+        nodes.nodes[0].kill()
+        with pytest.raises(EngineUnreachable, match="cannot reach Elasticsearch"):
+            searcher.search("flood")
+
+
+@pytest.mark.slow
+def test_security(start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a login nothing; with a key that may read, searches only."""
+    node = start_elasticsearch(security=True)
+    monkeypatch.delenv("ESR_API_KEY", raising=False)
+    user, password = node.auth
+    where = f"{node.url}/news"
+    for call in both_ways(where):
+        with pytest.raises(EngineUnreachable, match="wants a login: set ESR_API_KEY, or user:password"):
+            call()
+    with pytest.raises(EngineUnreachable, match="wants a login"):
+        esr.open(where.replace("//", "//nobody:wrong@"))
+
+    full = where.replace("//", f"//{user}:{password}@")
+    load(full, DOCUMENTS)
+    login = {"Authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()}
+    body = {"name": "reader", "role_descriptors": READ_ONLY}
+    key = http("POST", f"{node.url}/_security/api_key", body, login)["encoded"]
+    monkeypatch.setenv("ESR_API_KEY", key)
+    with esr.open(where) as searcher:
+        answer = searcher.search("flood", 100)
+        assert (answer.total, answer.incomplete) == (120, None)
+        assert searcher.index.document("d1").id == "d1"
+    for if_exists in ("replace", "append", "fail"):
+        with pytest.raises(EsrError, match=r"refuses: .* is unauthorized for API key"):
+            load(where, DOCUMENTS, if_exists=if_exists)
+    with esr.open(full) as searcher:
+        assert searcher.search("flood", 100).total == 120
+        assert password not in searcher.index.where

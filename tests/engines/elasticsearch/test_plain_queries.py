@@ -1,0 +1,169 @@
+"""What `esr query` prints is enough: sent by plain HTTP, without esr, it gives the same answer."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import esr
+from esr import loaders, models, resources
+from esr.cli import main
+from tests.engines.elasticsearch.support import document, fresh, http, load
+
+ARTICLES = Path(__file__).resolve().parents[3] / "examples" / "articles.jsonl"
+SPLITS = [(m.name, c) for m in models.MODELS.values() for c in (m.contexts or (None,))]
+MIXTURES = [(m, c) for m, c in SPLITS if m in ("jm", "dir", "3mm", "2s", "2si")]
+QUERIES = ["earthquake relief county", "flood flood bank", "Titleword bank"]
+
+
+@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
+def where(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[str]:
+    chance = random.Random(5)
+    articles = [found.document for found in loaders.documents([str(ARTICLES)], "auto")]
+    made = [
+        document(
+            f"r{n}", *(" ".join(chance.choices(["flood", "bank", "river", "stone"], k=6)) for _ in range(4))
+        )
+        for n in range(30)
+    ]
+    with fresh(elasticsearch_url) as place:
+        load(place, [*articles, *made, document("t", "Bank.", title="Titleword")], shards=request.param)
+        yield place
+
+
+def printed(where: str, query: str, *options: str, model: str = "2si", context: str | None = None) -> Any:
+    """The body that `esr query` prints."""
+    ranking = ["--model", model, *(["--context", context] if context else [])]
+    done = CliRunner().invoke(main, ["query", query, "--index", where, *ranking, *options])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.output)
+
+
+def answer(where: str, body: Any, search_type: str = "") -> list[dict[str, Any]]:
+    hits: list[dict[str, Any]] = http("POST", f"{where}/_search{search_type}", body)["hits"]["hits"]
+    return hits
+
+
+@pytest.mark.parametrize("model, context", SPLITS)
+def test_as_it_is(where: str, model: str, context: str | None) -> None:
+    with esr.open(where) as searcher:
+        for query, prior in product(QUERIES, ("importance", "length")):
+            ranking = {"model": model, "context": context, "priors": {prior: 1.0}}
+            right = searcher.search(query, 25, **ranking).hits
+            got = answer(where, printed(where, query, "-k25", "--prior", prior, model=model, context=context))
+            assert [hit["_id"] for hit in got] == [hit.sentence_id for hit in right]
+            assert len(got) > 5
+            assert got[0]["_source"]["text"] == right[0].record.text  # type: ignore[union-attr]
+
+
+def whole_numbers(value: Any) -> Any:
+    """As JavaScript writes JSON: 30.0 is 30."""
+    if isinstance(value, dict):
+        return {key: whole_numbers(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [whole_numbers(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+@pytest.mark.parametrize("model, context", SPLITS)
+def test_whole_numbers_do_not_become_whole_divisions(where: str, model: str, context: str | None) -> None:
+    b = ["--set", "b=1"] if model == "bm25" else []
+    body = printed(where, "flood bank road", "-k25", "--prior", "length", *b, model=model, context=context)
+    for clause in body["query"]["script_score"]["query"]["bool"]["should"]:
+        params = clause["script_score"]["script"]["params"]
+        for name in ("own", "middle", "wide"):
+            if len(params[name]) == 3:
+                params[name] = [params[name][0], 1.0, 7.0]  # b and a mean length that are whole
+    right, got = answer(where, body), answer(where, whole_numbers(body))
+    assert [(hit["_id"], hit["_score"]) for hit in got] == [(hit["_id"], hit["_score"]) for hit in right]
+    assert len({hit["_score"] for hit in got}) > 3
+
+
+@pytest.mark.parametrize("model, context", MIXTURES)
+def test_standalone(where: str, model: str, context: str | None) -> None:
+    with esr.open(where) as searcher:
+        for query in QUERIES:
+            right = searcher.search(query, 25, model=model, context=context).hits
+            body = printed(where, query, "-k25", "--standalone", model=model, context=context)
+            for clause in body["query"]["script_score"]["query"]["bool"]["should"]:
+                # It must not need what only esr knows.
+                clause["script_score"]["script"]["params"]["background"] = -1
+            got = answer(where, body, "?search_type=dfs_query_then_fetch")
+            assert [hit["_id"] for hit in got] == [hit.sentence_id for hit in right]
+
+
+def test_standalone_with_other_terms(where: str) -> None:
+    """The terms changed by hand: the query is another one, and its order is right."""
+    body = json.dumps(printed(where, "flood", "-k25", "--standalone")).replace('"flood"', '"stone"')
+    got = answer(where, body, "?search_type=dfs_query_then_fetch")
+    with esr.open(where) as searcher:
+        right = searcher.search("stone", 25).hits
+    assert [hit["_id"] for hit in got] == [hit.sentence_id for hit in right]
+
+
+def test_filters_are_printed(where: str) -> None:
+    got = answer(where, printed(where, "flood", "--document", "r3"))
+    assert {hit["_source"]["document_id"] for hit in got} == {"r3"}
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["flood", "--model", "bm25", "--standalone"], "--standalone is for language models"),
+        (["unseenword"], "no document holds a word of the query"),
+        (["flood", "--index", "some/folder"], "no index"),
+    ],
+)
+def test_what_cannot_be_printed(where: str, arguments: list[str], message: str) -> None:
+    done = CliRunner().invoke(main, ["query", "--index", where, *arguments])
+    assert done.exit_code != 0
+    assert message in done.output
+
+
+def scripts(body: Any) -> Iterator[dict[str, Any]]:
+    """Every script of a request, at any depth."""
+    if isinstance(body, dict):
+        for key, value in body.items():
+            if key == "script":
+                yield value
+            yield from scripts(value)
+    elif isinstance(body, list):
+        for value in body:
+            yield from scripts(value)
+
+
+@pytest.mark.parametrize(
+    "model, context, standalone",
+    [*((*split, False) for split in SPLITS), *((*split, True) for split in MIXTURES)],
+)
+def test_scripts_are_named_and_never_hold_the_query(
+    where: str, model: str, context: str | None, standalone: bool
+) -> None:
+    """The text of a query goes into term queries only: it cannot become code, nor be compiled anew."""
+    options = ["--prior", "length", "--candidates", "all", *(["--standalone"] if standalone else [])]
+    found = list(scripts(printed(where, "flood bank", *options, model=model, context=context)))
+    assert len(found) == 3
+    for script in found:
+        assert script.keys() == {"id", "params"}
+        assert script["id"] in resources.names("scripts", ".painless")
+        assert "flood" not in json.dumps(script)
+
+
+@pytest.mark.parametrize(
+    "text", ["'; return 1e9; //", '"}}, {"match_all": {', "${flood} <script>", "flood\\u0000"]
+)
+def test_a_query_that_looks_like_code(where: str, text: str) -> None:
+    with esr.open(where) as searcher:
+        words = " ".join(searcher.index.analyzer.terms(f"flood {text}"))
+        right, found = (searcher.search(query, 5, model="jm") for query in (words, f"flood {text}"))
+        assert [(h.sentence_id, h.score) for h in found.hits] == [
+            (h.sentence_id, h.score) for h in right.hits
+        ]
+        assert found.total == right.total > 50

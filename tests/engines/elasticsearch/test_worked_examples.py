@@ -1,0 +1,29 @@
+"""The worked examples, whose scores were computed elsewhere, on a real Elasticsearch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import esr
+from esr.ranking.searcher import Searcher
+from tests import worked
+from tests.engines.elasticsearch.support import close, fresh, load
+
+
+@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
+def searcher(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[Searcher]:
+    with fresh(elasticsearch_url) as where:
+        load(where, [found.document for found in worked.documents()], analyzer="plain", shards=request.param)
+        with esr.open(where) as opened:
+            yield opened
+
+
+@pytest.mark.parametrize("run", worked.runs(), ids=lambda run: run.name)
+def test_scores(searcher: Searcher, run: worked.Run) -> None:
+    for name, query in worked.queries().items():
+        got = {hit.sentence_id: hit.score for hit in searcher.search(query, 100, **run.ranking).hits}
+        right = {sentence: score for sentence, score in run.scores[name].items() if score is not None}
+        assert got.keys() == right.keys()
+        assert [s for s in got if not close(got[s], right[s])] == [], (name, got, right)

@@ -1,0 +1,100 @@
+"""`kill -9` of the loader at any moment."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from esr.engines.embedded.index import EmbeddedIndex
+from tests.engines.embedded.making import document, indexed, load
+
+SMALL_SEGMENTS = (
+    "import esr.engines.embedded.build as build; build.FULL_TERMS = 2500\nfrom esr.cli import main; main()"
+)
+DOCUMENTS, SENTENCES = 600, 8
+KILLS = 10
+
+
+@pytest.fixture(scope="module")
+def news(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = random.Random(3)
+    file = tmp_path_factory.mktemp("news") / "news.jsonl"
+    with file.open("w") as lines:
+        for n in range(DOCUMENTS):
+            texts = [" ".join(f"w{rng.randrange(4000)}" for _ in range(12)) for _ in range(SENTENCES)]
+            lines.write(json.dumps({"id": f"n{n}", "sentences": [{"text": text} for text in texts]}) + "\n")
+    return file
+
+
+NEWS_IDS = [f"n{n}.s{m}" for n in range(DOCUMENTS) for m in range(SENTENCES)]
+
+
+def start(news: Path, where: Path, if_exists: str) -> subprocess.Popen[str]:
+    options = ["--index", str(where), "--if-exists", if_exists]
+    command = [sys.executable, "-c", SMALL_SEGMENTS, "load", str(news), *options]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(loader: subprocess.Popen[str]) -> None:
+    _, complaint = loader.communicate(timeout=120)
+    assert loader.returncode == 0, complaint
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("if_exists", ["append", "replace"])
+def test_a_killed_load_keeps_the_last_commit_and_can_be_said_again(
+    tmp_path: Path, news: Path, if_exists: str
+) -> None:
+    before = ["old.s0", "old.s1"]
+    after = [*before, *NEWS_IDS] if if_exists == "append" else NEWS_IDS
+    analyzer = None  # the default, as the command line takes it
+    load(tmp_path / "timed", [document("old", "storm", "flood")], analyzer=analyzer)
+    started = time.perf_counter()
+    finish(start(news, tmp_path / "timed", if_exists))
+    whole = time.perf_counter() - started
+    assert EmbeddedIndex(str(tmp_path / "timed")).status()["segments"] > 10
+
+    rng = random.Random()
+    seen_half = 0
+    for attempt in range(KILLS):
+        where = tmp_path / f"index{attempt}"
+        load(where, [document("old", "storm", "flood")], analyzer=analyzer)
+        loader = start(news, where, if_exists)
+        if attempt % 2:
+            time.sleep(rng.uniform(0.1, 1.1) * whole)
+        else:  # in the middle of a segment, whatever the machine's speed
+            wanted = rng.randrange(1, 20)
+            while loader.poll() is None and len(list((where / "segments").iterdir())) <= wanted:
+                time.sleep(0.001)
+        loader.kill()
+        loader.communicate()
+        found = indexed(where)
+        assert found in (before, after)
+        seen_half += found == before and len(list((where / "segments").iterdir())) > 1
+        finish(start(news, where, if_exists))
+        assert indexed(where) == after
+        named = EmbeddedIndex(str(where)).status()["segments"]
+        assert len(list((where / "segments").iterdir())) == named, "what the killed load left is swept"
+    assert seen_half, "no kill came in the middle: the test shows nothing"
+
+
+@pytest.mark.slow
+def test_a_first_load_that_was_killed_can_be_said_again(tmp_path: Path, news: Path) -> None:
+    for wanted in (0, 1, 7):
+        where = tmp_path / f"index{wanted}"
+        loader = start(news, where, "fail")
+        while loader.poll() is None and len(list(where.glob("segments/*"))) < wanted:
+            time.sleep(0.001)
+        while not wanted and loader.poll() is None and not where.exists():
+            pass  # the very first moment
+        loader.kill()
+        loader.communicate()
+        if not (where / "esr-index.json").exists() or indexed(where) == []:
+            finish(start(news, where, "fail"))
+        assert indexed(where) == NEWS_IDS

@@ -1,0 +1,95 @@
+"""A disk that is full, and a quota that is reached: one message, and the last commit is kept."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.engines.embedded.making import document, files, indexed, load
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 2 MB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting a small disk is not permitted here")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.fixture
+def much_news(tmp_path: Path) -> Path:
+    """More than fits on the small disk, and more than one file may be big; it hardly compresses."""
+    news = tmp_path / "news.jsonl"
+    with news.open("w") as file:
+        for n in range(60):
+            text = os.urandom(8_000).hex()
+            words = " ".join(text[i : i + 8] for i in range(0, len(text), 8))
+            file.write(f'{{"id": "n{n}", "sentences": [{{"text": "{words}"}}]}}\n')
+    return news
+
+
+def esr(*args: str, most_bytes: int | None = None) -> subprocess.CompletedProcess[str]:
+    def limit() -> None:
+        if most_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+
+    command = [sys.executable, "-c", "from esr.cli import main; main()", *args]
+    return subprocess.run(command, capture_output=True, text=True, preexec_fn=limit, timeout=60)
+
+
+def _one_message(done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 1
+    assert done.stdout == ""
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith("Error: the disk is full") and "make room and load again" in line
+
+
+def _nothing_is_changed(where: Path, news: Path, most_bytes: int | None = None) -> None:
+    load(where, [document("A", "storm")])
+    before = files(where)
+    for if_exists in ("append", "replace"):
+        analyzer = [] if if_exists == "append" else ["--analyzer", "english"]
+        options = ["--index", str(where), "--if-exists", if_exists, *analyzer]
+        _one_message(esr("load", str(news), *options, most_bytes=most_bytes))
+        assert files(where) == before
+    assert indexed(where) == ["A.s0"]
+
+
+def test_a_full_disk_keeps_the_last_commit(small_disk: Path, much_news: Path) -> None:
+    _nothing_is_changed(small_disk / "index", much_news)
+
+
+def test_a_first_load_on_a_full_disk_leaves_no_index(small_disk: Path, much_news: Path) -> None:
+    _one_message(esr("load", str(much_news), "--index", str(small_disk / "index")))
+    assert list(small_disk.iterdir()) == []
+
+
+def test_a_disk_without_any_room_is_told(small_disk: Path, much_news: Path) -> None:
+    with pytest.raises(OSError):
+        (small_disk / "ballast").write_bytes(b"x" * 3_000_000)
+    _one_message(esr("load", str(much_news), "--index", str(small_disk / "index")))
+
+
+def test_a_limit_on_files_keeps_the_last_commit(tmp_path: Path, much_news: Path) -> None:
+    _nothing_is_changed(tmp_path / "index", much_news, most_bytes=300_000)
+
+
+def test_a_run_on_a_full_disk_leaves_no_half_run(small_disk: Path, tmp_path: Path) -> None:
+    load(tmp_path / "index", [document("A", *["storm"] * 30_000)])
+    topics = tmp_path / "topics.tsv"
+    topics.write_text("".join(f"q{n}\tstorm\n" for n in range(4)))
+    index = ["--index", str(tmp_path / "index"), "-k", "30000"]
+    done = esr("run", str(topics), *index, "-o", str(small_disk / "esr.run"))
+    assert done.returncode == 1
+    assert done.stderr.strip().splitlines()[-1].startswith(f"Error: cannot write {small_disk}/esr.run")
+    assert list(small_disk.iterdir()) == []

@@ -1,0 +1,240 @@
+"""Both engines give the same answers: every model, context, prior, candidate rule and filter."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import esr
+from esr import loaders, models, priors
+from esr.documents import Document, ParseWord, Sentence
+from esr.documents.dates import instant
+from esr.engines.index import Filters
+from esr.plans.plan import CANDIDATES
+from esr.ranking.explain import explain
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from tests.engines.elasticsearch.support import close, differences, fresh, load
+
+ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
+WORDS = [
+    "bank",
+    "fraud",
+    "river",
+    "flood",
+    "relief",
+    "minister",
+    "vote",
+    "the",
+    "court",
+    "rare",
+    "stone",
+    "İstanbul",
+]
+QUERIES = [
+    "earthquake relief",
+    "flood flood bank minister",
+    "rare titleword unseenword",
+    "court vote river stone",
+]
+SPLITS = [(m.name, c) for m in models.MODELS.values() for c in (m.contexts or (None,))]
+PRIORS: list[dict[str, float]] = [
+    {},
+    *({name: 1.0} for name in priors.PRIORS),
+    {"importance": 0.3, "length": -2.0},
+]
+FILTERS = [
+    Filters(),
+    Filters(date_from=instant("2025-04-13"), date_to=instant("2025-06-15")),  # both are dates of documents
+    Filters(date_from=instant("2025-06-16")),
+    Filters(sources=("Northern Wire", "random")),
+    Filters(documents=("r1", "r2", "r3", "r8", "earthquake-relief")),
+]
+
+
+class Engines(NamedTuple):
+    """The same documents in both engines."""
+
+    embedded: Searcher
+    elasticsearch: Searcher
+
+
+def random_documents(first: int, count: int, seed: int) -> Iterator[Document]:
+    """Documents with all that is unusual: no sentence, one, empty ones, a term a hundred times, no title."""
+    chance = random.Random(seed)
+    for number in range(first, first + count):
+        size = [0, 1, 1, 2, 5, 9][number % 6]
+        texts = [" ".join(chance.choices(WORDS, k=chance.randrange(0, 14))) for _ in range(size)]
+        if size == 5:
+            texts[0], texts[2], texts[3] = "flood " * 100, "", "The ... of!"
+        if size == 9:
+            texts[4] = "Rare: " + "bank " * 70 + "vote"
+        yield Document(
+            f"r{number}",
+            tuple(
+                Sentence(
+                    f"r{number}/{n}", text, {"subj": n / 3} if n % 2 else {}, _parse(text) if n == 1 else None
+                )
+                for n, text in enumerate(texts)
+            ),
+            title="Titleword flood" if number % 3 == 0 else None,
+            date=f"2025-0{number % 9 + 1}-1{number % 10}" if number % 4 else None,
+            source="random" if number % 2 else None,
+            url=f"https://random.example/{number}" if number % 5 == 0 else None,
+            language="en" if number % 2 else None,
+        )
+
+
+def _parse(text: str) -> tuple[ParseWord, ...]:
+    return tuple(ParseWord(word, n - 1) for n, word in enumerate(text.split()))
+
+
+def corpus() -> list[Document]:
+    articles = [found.document for found in loaders.documents([str(ARTICLES)], "auto")]
+    return [*articles, *random_documents(0, 60, seed=1)]
+
+
+@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
+def engines(
+    request: pytest.FixtureRequest, elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Engines]:
+    folder = str(tmp_path_factory.mktemp("parity") / "index")
+    load(folder, corpus())
+    with fresh(elasticsearch_url) as where:
+        load(where, corpus(), shards=request.param)
+        with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
+            yield Engines(embedded, elasticsearch)
+
+
+def same_answers(engines: Engines, query: str, filters: Filters, k: int, **ranking: Any) -> list[str]:
+    """What differs between the engines' answers to one query."""
+    right = engines.embedded.search(query, 100_000, filters=filters, records=False, **ranking)
+    got = engines.elasticsearch.search(query, k, filters=filters, records=False, **ranking)
+    wrong = differences(right.hits, got.hits, k)
+    if (right.total, right.unseen, right.incomplete) != (got.total, got.unseen, got.incomplete):
+        wrong.append(f"{right.total, right.unseen} against {got.total, got.unseen, got.incomplete}")
+    return [f"{query!r} {ranking} {filters}: {problem}" for problem in wrong]
+
+
+@pytest.mark.parametrize("model, context", SPLITS)
+def test_answers(engines: Engines, model: str, context: str | None) -> None:
+    wrong: list[str] = []
+    found = 0
+    for n, (prior, rule) in enumerate(product(PRIORS, CANDIDATES)):
+        for m, query in enumerate(QUERIES):
+            filters = FILTERS[(n + m) % len(FILTERS)] if n % 2 else Filters()
+            ranking = {"model": model, "context": context, "priors": prior, "candidates": rule}
+            wrong += same_answers(engines, query, filters, 500, **ranking)
+            found += 1
+    assert not wrong, "\n".join(wrong[:10])
+    assert found == len(PRIORS) * len(CANDIDATES) * len(QUERIES)
+
+
+@pytest.mark.parametrize(
+    "ranking",
+    [
+        {"model": "2si", "params": {"background": "documents", "mu": 3000, "lambda": 0.7}},
+        {"model": "2si", "params": {"lambda": 0, "nu": 0}},
+        {"model": "2si", "params": {"mu": 1e-3}},
+        {"model": "3mm", "params": {"lambda": 0.05}},
+        {"model": "bm25", "params": {"k1": 0.001, "b": 1}},
+        {"model": "tfisf", "params": {"idf": "document"}},
+    ],
+    ids=str,
+)
+def test_parameters(engines: Engines, ranking: dict[str, Any]) -> None:
+    wrong = [p for query in QUERIES for p in same_answers(engines, query, Filters(), 500, **ranking)]
+    assert not wrong, "\n".join(wrong[:10])
+
+
+def test_statistics(engines: Engines) -> None:
+    terms = [*engines.embedded.terms(" ".join(QUERIES)), "bank", "titleword", "unseenword"]
+    right = engines.embedded.index.statistics(terms)
+    got = engines.elasticsearch.index.statistics(terms)
+    assert got.terms == right.terms
+    assert right.terms["flood"].cf > 1000
+    for name in right.collection.__dataclass_fields__:
+        if name != "bounds":
+            assert getattr(got.collection, name) == getattr(right.collection, name), name
+
+
+def test_documents_and_sentences(engines: Engines) -> None:
+    """Both give back what was loaded: ids, features, parses, neighbours, everything."""
+    for document in corpus():
+        assert engines.elasticsearch.index.document(document.id) == document
+        assert engines.embedded.index.document(document.id) == document
+        ids = [sentence.id for sentence in document.sentences][::-1]
+        records = engines.elasticsearch.index.sentences(ids)
+        assert records == engines.embedded.index.sentences(ids)
+        assert [record.sentence_id for record in records] == ids
+
+
+def test_records_of_hits(engines: Engines) -> None:
+    hits = engines.elasticsearch.search("flood court", 20).hits
+    ids = [hit.sentence_id for hit in hits]
+    assert [hit.record for hit in hits] == engines.embedded.index.sentences(ids)
+
+
+def test_evidence(engines: Engines) -> None:
+    terms = ["flood", "bank", "titleword"]
+    ids = [sentence.id for document in corpus() for sentence in document.sentences]
+    right, got = (searcher.index.evidence(terms, ids) for searcher in engines)
+    for name in right.counts:
+        np.testing.assert_array_equal(got.counts[name], right.counts[name], name)
+    for name in right.lengths:
+        np.testing.assert_array_equal(got.lengths[name], right.lengths[name], name)
+    for column in got.columns:
+        np.testing.assert_allclose(got.columns[column], right.columns[column], err_msg=column)
+    assert right.counts["sentence"].max() == 100
+
+
+@pytest.mark.parametrize("model, context", SPLITS)
+def test_explanations(engines: Engines, model: str, context: str | None) -> None:
+    """The parts are the same and add up to the score that the search gives."""
+    ranking = Ranking(model, context, priors={"importance": 0.5, "length": 1.0})
+    query = "flood bank titleword unseenword"
+    hits = engines.elasticsearch.search(query, 3, ranking=ranking).hits
+    assert hits
+    for hit in hits:
+        right, got = (explain(searcher, query, hit.sentence_id, ranking) for searcher in engines)
+        assert close(got.score, hit.score)
+        assert got.unseen == right.unseen == ("unseenword",)
+        assert [(t.term, t.probability, t.weight) for t in got.terms] == [
+            (t.term, t.probability, t.weight) for t in right.terms
+        ]
+        for mine, theirs in zip(got.terms, right.terms, strict=True):
+            assert mine.adds == pytest.approx(theirs.adds, rel=1e-9)
+            assert mine.fields.keys() == theirs.fields.keys()
+        total = sum(t.adds for t in got.terms) + got.length + sum(p.adds for p in got.priors)
+        assert total == pytest.approx(got.score, rel=1e-9)
+
+
+def test_two_loads_equal(elasticsearch_url: str, tmp_path: Path) -> None:
+    """An appended load is an index of its own behind the alias: the scores are those of one collection.
+
+    Stored priors are left out: those of the first load were computed when the second was not there.
+    """
+    first, second = corpus(), list(random_documents(60, 40, seed=2))
+    folder = str(tmp_path / "index")
+    load(folder, first)
+    load(folder, second, if_exists="append")
+    with fresh(elasticsearch_url) as where:
+        load(where, first, shards=2)
+        report = load(where, [*first[:5], *second], if_exists="append")
+        assert (report.unchanged, report.documents) == (5, 45)
+        with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
+            both = Engines(embedded, elasticsearch)
+            assert elasticsearch.index.status()["loads"] == 2
+            test_statistics(both)
+            wrong = [
+                problem
+                for (model, context), query in product(SPLITS, QUERIES)
+                for problem in same_answers(both, query, Filters(), 500, model=model, context=context)
+            ]
+    assert not wrong, "\n".join(wrong[:10])

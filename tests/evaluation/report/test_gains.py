@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+
+from esr.evaluation.report.gains import Gains, draw, gains, merged, rows
+
+
+def test_gains_are_differences_of_topics_the_greatest_first(results):
+    good, odd = gains(results, "AP")
+    assert (good.run, odd.run) == ("good", "odd")
+    assert good.values == pytest.approx([1 - 5 / 6] * 6)
+    assert odd.topics == ("t0", "t1", "t2", "t3", "t4", "t5")
+    assert odd.values == pytest.approx([1 / 6, 0, 0, 7 / 12 - 5 / 6, 7 / 12 - 5 / 6, -5 / 6])
+    assert odd.counts == (1, 2, 3)
+
+
+def test_the_counts_are_those_of_the_comparison(results):
+    for result, each in zip(results[1:], gains(results, "AP"), strict=True):
+        compared = result.parts["all"].significance["AP"]
+        assert each.counts == (compared.wins, compared.ties, compared.losses)
+
+
+def test_the_table_names_the_topics_at_both_ends(results):
+    assert rows(gains(results, "AP"))[2] == [
+        *("odd", "1", "2", "3", "t0 +0.17"),
+        "t5 -0.83, t4 -0.25, t3 -0.25",
+    ]
+
+
+def test_few_topics_are_bars_with_names(results):
+    panel = draw(gains(results, "AP"), "AP").axes[1]
+    assert [bar.get_height() for bar in panel.patches] == pytest.approx([*gains(results, "AP")[1].values])
+    assert [label.get_text() for label in panel.get_xticklabels()] == [f"t{n}" for n in range(6)]
+
+
+def test_neighbours_that_no_eye_tells_apart_are_one_step():
+    steps, edges = merged(np.array([0.5, 0.4999, 0.2, 0, 0, 0, -0.3]))
+    assert steps == pytest.approx([0.5, 0.2, 0, -0.3])
+    assert list(edges) == [-0.5, 1.5, 2.5, 5.5, 6.5]
+
+
+def test_thousands_of_topics_make_a_small_picture():
+    values = np.linspace(1, -1, 5000)
+    figure = draw([Gains("run", tuple(map(str, range(5000))), tuple(map(float, values)))], "AP")
+    assert sum(len(patch.get_path()) for patch in figure.axes[0].patches) < 5000

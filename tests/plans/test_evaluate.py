@@ -1,0 +1,125 @@
+"""A plan's value and its parts, over evidence that hypothesis makes up."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from esr.plans.evaluate import parts, scores
+from esr.plans.evidence import Evidence
+from esr.plans.plan import FIELDS, Affine, Mixture, Plan, PlanTerm, Saturation, Smoothing, Static
+
+share = st.floats(0, 1).map(lambda x: round(x, 3))
+positive = st.floats(0.001, 1).map(lambda x: round(x, 3) or 0.001)
+
+
+@st.composite
+def evidences(draw: st.DrawFn, terms: int) -> Evidence:
+    n = draw(st.integers(0, 5))
+    count = st.integers(0, 4) | st.just(100)
+    own = [[draw(count) for _ in range(n)] for _ in range(terms)]
+    wider = [[[c + draw(count) for c in row] for row in own] for _ in range(2)]
+    counts = [np.array(rows, float).reshape(terms, n) for rows in (own, *wider)]
+    extra = draw(st.integers(0, 9))
+    return Evidence(
+        dict(zip(FIELDS, counts, strict=True)),
+        {name: c.sum(axis=0) + extra * (c.sum(axis=0) > 0) for name, c in zip(FIELDS, counts, strict=True)},
+        {"length": counts[0].sum(axis=0) + extra, "importance": np.linspace(-3.0, 5.0, n)},
+    )
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> tuple[Plan, Evidence]:
+    transform: Mixture | Saturation
+    if draw(st.booleans()):
+        affine = st.builds(Affine, share, st.just(0.0)) | share.map(lambda x: Affine(x, -x))
+        mu = draw(st.sampled_from([0.0, 0.5, 30.0]))
+        transform = Mixture(mu, *(draw(affine) for _ in FIELDS), Affine(draw(positive)))
+    else:
+        smoothing = st.builds(Smoothing, share, share, st.floats(0.5, 20))
+        k1 = draw(st.none() | st.sampled_from([0.0, 1.2, 50.0]))
+        transform = Saturation(k1, Smoothing(1.0, 0.3, 4.0), draw(smoothing), draw(smoothing))
+    terms = draw(st.lists(st.tuples(st.floats(-3, 9), positive), min_size=1, max_size=4))
+    statics = draw(st.lists(st.sampled_from([Static("importance", "identity", 0.5, -1.0)]), max_size=2))
+    if draw(st.booleans()):
+        statics = [*statics, Static("length", "log", draw(st.sampled_from([-1.0, 0.0, 2.0])), -3.0)]
+    plan = Plan(
+        tuple(PlanTerm(f"t{n}", weight, p) for n, (weight, p) in enumerate(terms)),
+        transform,
+        "all",
+        "document",
+        tuple(statics),
+    )
+    return plan, draw(evidences(len(terms)))
+
+
+@given(plans())
+def test_the_parts_add_up_to_the_scores(case: tuple[Plan, Evidence]) -> None:
+    plan, evidence = case
+    split = parts(plan, evidence)
+    total = split.background.sum(axis=0) + split.length + sum(split.statics, np.zeros(len(split.length)))
+    for adds in split.fields.values():
+        total = total + adds.sum(axis=0)
+    assert total == pytest.approx(scores(plan, evidence), rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+@given(plans())
+def test_a_score_is_the_formula_of_the_plan(case: tuple[Plan, Evidence]) -> None:
+    plan, evidence = case
+    found = scores(plan, evidence)
+    for n, score in enumerate(found):
+        assert score == pytest.approx(_by_hand(plan, evidence, n), rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+def _by_hand(plan: Plan, evidence: Evidence, n: int) -> float:
+    transform, total = plan.transform, 0.0
+    length = float(evidence.lengths["sentence"][n])
+    for row, term in enumerate(plan.terms):
+        x = 0.0
+        for name in FIELDS:
+            count, size = float(evidence.counts[name][row][n]), float(evidence.lengths[name][n])
+            weights = getattr(transform, name)
+            if isinstance(transform, Mixture):
+                beta = transform.mu / (length + transform.mu) if transform.mu else 0.0
+                x += (weights.constant + weights.slope * beta) * (count / size if size else 0.0)
+            elif count:
+                x += weights.share * count / (1 - weights.b + weights.b * size / weights.average)
+        if isinstance(transform, Mixture):
+            total += term.weight * math.log(x + transform.collection.constant * term.background)
+        elif transform.k1 is None:
+            total += term.weight * math.log(1 + x)
+        elif x:
+            total += term.weight * (transform.k1 + 1) * x / (transform.k1 + x)
+    for static in plan.statics:
+        value = float(evidence.columns[static.column][n])
+        if static.form == "log":
+            value = math.log(value) if value else -math.inf
+        total += static.weight * value + static.constant
+    return total
+
+
+def test_a_field_that_the_plan_leaves_out_need_not_be_there() -> None:
+    plan = Plan(
+        (PlanTerm("storm", 2.0),),
+        Saturation(None, Smoothing(1.0), Smoothing(), Smoothing()),
+        "matching",
+        "document",
+    )
+    evidence = Evidence({"sentence": np.array([[0.0, 1.0]])}, {"sentence": np.array([3.0, 4.0])}, {})
+    assert scores(plan, evidence).tolist() == pytest.approx([0.0, 2 * math.log(2)])
+    assert list(parts(plan, evidence).fields) == ["sentence"]
+
+
+def test_a_mixture_that_looks_at_no_field_is_all_background() -> None:
+    zero = Affine()
+    plan = Plan(
+        (PlanTerm("storm", 2.0, 0.25),), Mixture(0.0, zero, zero, zero, Affine(1.0)), "all", "document"
+    )
+    evidence = Evidence({}, {"sentence": np.array([3.0, 0.0])}, {})
+    assert scores(plan, evidence) == pytest.approx(2 * math.log(0.25))
+    split = parts(plan, evidence)
+    assert (split.fields, split.background.tolist()) == ({}, [[2 * math.log(0.25)] * 2])

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from esr.engines.index import Hit, SentenceRecord
+from esr.ranking.answers import answer_dict, record
+from esr.ranking.searcher import Answer
+
+STORM = SentenceRecord(
+    "a.s1", "a", 1, "Rain fell.", "Clouds came.", None, "Storm", "2017-03-01", "Wire", "https://x.org/1", "en"
+)
+
+
+def test_an_answer_has_the_documented_keys() -> None:
+    shape = answer_dict(Answer([Hit("a.s1", -1.5, STORM)], 9, 1.23456, ("xyz",), "1 of 3 shards failed"))
+    assert shape.pop("hits") == [
+        {
+            "sentence_id": "a.s1",
+            "document_id": "a",
+            "position": 1,
+            "score": -1.5,
+            "text": "Rain fell.",
+            "previous": "Clouds came.",
+            "next": None,
+            "title": "Storm",
+            "source": "Wire",
+            "date": "2017-03-01",
+            "url": "https://x.org/1",
+            "language": "en",
+        }
+    ]
+    assert shape == {"total": 9, "took_ms": 1.235, "unseen": ["xyz"], "incomplete": "1 of 3 shards failed"}
+
+
+def test_a_hit_without_its_sentence_is_a_fault_of_the_program() -> None:
+    with pytest.raises(TypeError, match=r"a\.s1"):
+        record(Hit("a.s1", 0.0, None))

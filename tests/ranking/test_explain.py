@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+import esr
+from esr.errors import UsageError
+from esr.models import MODELS
+from esr.ranking.explain import explain
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from tests import worked
+from tests.engines.embedded.making import document, load
+
+PRIORS = {"importance": 0.5, "importance-surrounding": -1.0, "length": 2.0}
+
+
+@pytest.fixture(scope="module")
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+    where = tmp_path_factory.mktemp("explained") / "index"
+    news = [*worked.documents(), document("E", "", "china " * 100, title="fund headline")]
+    load(where, news)
+    return esr.open(str(where))
+
+
+EACH = [(model.name, context) for model in MODELS.values() for context in (None, *model.contexts)]
+
+
+@pytest.mark.parametrize(("model", "context"), EACH)
+def test_the_parts_add_up_to_the_score_that_the_search_gives(
+    searcher: Searcher, model: str, context: str | None
+) -> None:
+    ranking = Ranking(model, context, priors=PRIORS, candidates="all")
+    query = "relief fund relief unseenword headline"
+    for hit in searcher.search(query, 100, ranking=ranking).hits:
+        found = explain(searcher, query, hit.sentence_id, ranking)
+        assert found.score == hit.score
+        parts = [part.adds for part in found.terms] + [found.length] + [p.adds for p in found.priors]
+        assert sum(parts) == pytest.approx(hit.score, rel=1e-9, abs=1e-9)
+        assert found.unseen == ("unseenword",)
+
+
+def test_a_terms_counts_and_lengths_are_those_of_the_text(searcher: Searcher) -> None:
+    found = explain(searcher, "earthquake", "D1.2", Ranking("2si", "both"))
+    (term,) = found.terms
+    counts = {name: (f.count, f.length) for name, f in term.fields.items()}
+    assert counts == {"sentence": (1, 5), "surrounding": (2, 12), "document": (2, 12)}
+    assert term.probability == pytest.approx(4 / 132)
+
+
+def test_a_prior_is_told_with_its_value_and_weight(searcher: Searcher) -> None:
+    found = explain(searcher, "china", "D1.1", Ranking("jm", priors={"length": 3.0}))
+    (prior,) = found.priors
+    assert (prior.name, prior.value, prior.weight) == ("length", 4.0, 3.0)
+    assert prior.adds == pytest.approx(3 * math.log(4 / 132))
+
+
+def test_a_sentence_without_a_value_is_null_in_json(searcher: Searcher) -> None:
+    for weight in (1.0, 0.0, -1.0):
+        data = explain(searcher, "china", "E.s0", Ranking("jm", priors={"length": weight})).as_dict()
+        assert data["score"] is None and data["priors"][0]["adds"] is None
+        json.dumps(data, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("model", "params"), [("jm", {"lambda": 1}), ("2s", {"lambda": 1}), ("3mm", {"lambda": 0, "gamma": 0})]
+)
+def test_a_mixture_of_the_collection_alone_is_explained(
+    searcher: Searcher, model: str, params: dict[str, Any]
+) -> None:
+    found = explain(searcher, "china", "D1.1", Ranking(model, params=params))
+    assert found.terms[0].adds + found.length == pytest.approx(found.score)
+
+
+def test_a_query_that_no_document_knows_explains_nothing(searcher: Searcher) -> None:
+    found = explain(searcher, "unseenword", "D1.1", Ranking())
+    assert (found.score, found.terms, found.unseen) == (0.0, [], ("unseenword",))
+
+
+def test_an_unknown_sentence_is_named(searcher: Searcher) -> None:
+    for query in ("china", "unseenword"):
+        with pytest.raises(UsageError, match=r"there is no sentence 'D9\.1'"):
+            explain(searcher, query, "D9.1", Ranking())

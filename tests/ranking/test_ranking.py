@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from esr.errors import EsrError, InputError, UsageError
+from esr.ranking.ranking import Ranking
+
+FULL: dict[str, Any] = {
+    "model": "2si",
+    "context": "both",
+    "params": {"mu": 50},
+    "priors": {"importance": 1.0, "length": 1.0},
+    "candidates": "context",
+}
+
+
+def written(folder: Path, content: str | bytes) -> Path:
+    path = folder / "ranking.json"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def test_a_file_may_have_every_key(tmp_path: Path) -> None:
+    assert Ranking.from_file(written(tmp_path, json.dumps(FULL))) == Ranking(**FULL)
+
+
+@pytest.mark.parametrize("key", FULL)
+def test_every_key_may_be_left_out(tmp_path: Path, key: str) -> None:
+    data = {k: v for k, v in FULL.items() if k != key}
+    assert Ranking.from_file(written(tmp_path, json.dumps(data))) == Ranking(**data)
+
+
+def test_an_empty_object_is_the_default_ranking(tmp_path: Path) -> None:
+    assert Ranking.from_file(written(tmp_path, "{}")) == Ranking()
+
+
+@pytest.mark.parametrize("key", ["context", "candidates"])
+def test_null_is_the_models_default(key: str) -> None:
+    assert Ranking.from_dict({key: None}) == Ranking()
+
+
+@pytest.mark.parametrize("data", [{}, FULL, {"model": "bm25", "priors": {"length": -0.5}}, {"model": "3mm"}])
+def test_a_saved_ranking_keeps_its_meaning(data: dict[str, Any]) -> None:
+    saved = Ranking.from_dict(data).as_dict()
+    again = Ranking.from_dict(json.loads(json.dumps(saved)))
+    assert again.as_dict() == saved
+    assert again.settings() == Ranking.from_dict(data).settings()
+    assert "nu" not in saved["params"] or saved["context"] == "both"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"model": "2si",\n "oops"}', ":2: not JSON"),
+        ("", ":1: not JSON"),
+        (b'{"model": "\xff"}', "not UTF-8"),
+        ("[" * 100_000, "not JSON"),
+        ('{"params": {"mu": ' + "9" * 5000 + "}}", "not JSON"),
+        ("[]", "a ranking is a JSON object, not list"),
+        ("null", "a ranking is a JSON object"),
+        ('{"modle": "2si"}', "unknown ranking key 'modle': did you mean 'model'"),
+        ('{"model": "bm52"}', "unknown model 'bm52': did you mean 'bm25'"),
+        ('{"model": null}', "ranking key 'model' is a name"),
+        ('{"model": 7}', "ranking key 'model' is a name, not 7"),
+        ('{"context": ["both"]}', "ranking key 'context' is a name"),
+        ('{"context": "boht"}', "unknown context 'boht': did you mean 'both'"),
+        ('{"candidates": "al"}', "unknown candidates 'al': did you mean 'all'"),
+        ('{"candidates": true}', "ranking key 'candidates' is a name"),
+        ('{"params": null}', "ranking key 'params' is a JSON object, not None"),
+        ('{"params": [["mu", 3]]}', "ranking key 'params' is a JSON object"),
+        ('{"params": {"mu": -1}}', "parameter 'mu' is a number in (0, inf), not -1"),
+        ('{"params": {"mu": NaN}}', "parameter 'mu' is a number"),
+        ('{"params": {"mu": ' + "9" * 400 + "}}", "parameter 'mu' is a number"),
+        ('{"params": {"mu": {}}}', "parameter 'mu' is a number"),
+        ('{"params": {"my": 1}}', "unknown parameter of 2si 'my': did you mean 'mu'"),
+        ('{"priors": "length"}', "ranking key 'priors' is a JSON object"),
+        ('{"priors": {"lengt": 1}}', "unknown prior 'lengt': did you mean 'length'"),
+        ('{"priors": {"length": "much"}}', "the weight of prior 'length' is a number, not 'much'"),
+    ],
+)
+def test_a_bad_file_is_refused_with_its_name(tmp_path: Path, content: str | bytes, message: str) -> None:
+    path = written(tmp_path, content)
+    with pytest.raises(InputError) as caught:
+        Ranking.from_file(path)
+    assert str(caught.value).startswith(str(path))
+    assert message in str(caught.value)
+
+
+def test_a_file_that_is_not_there_or_is_a_folder_is_refused(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.json", tmp_path):
+        with pytest.raises(EsrError, match="cannot be read"):
+            Ranking.from_file(path)
+
+
+def test_a_rankings_own_candidate_rule_wins() -> None:
+    assert Ranking("bm25").as_dict()["candidates"] == "matching"
+    assert Ranking("bm25", candidates="all").as_dict()["candidates"] == "all"
+
+
+def test_a_wrong_ranking_cannot_be_made() -> None:
+    with pytest.raises(UsageError):
+        Ranking("bm25", params={"b": 2})
+    with pytest.raises(UsageError):
+        Ranking(priors={"length": float("nan")})
+    with pytest.raises(UsageError):
+        Ranking(candidates="some")

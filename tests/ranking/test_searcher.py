@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import esr
+from esr.errors import UsageError
+from esr.ranking import searcher as searching
+from esr.ranking.answers import answer_dict
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from tests.engines.embedded.making import document, load
+
+
+@pytest.fixture
+def searcher(tmp_path: Path) -> Searcher:
+    news = [
+        document("A", "A storm came.", "It rained.", "The Floods followed.", title="Weather", source="s"),
+        document("B", "Markets grew.", "A storm of selling.", "Calm."),
+    ]
+    load(tmp_path / "index", news, analyzer="english-stem")
+    return esr.open(str(tmp_path / "index"))
+
+
+def ids(searcher: Searcher, query: str, **settings: object) -> list[str]:
+    return sorted(hit.sentence_id for hit in searcher.search(query, 100, **settings).hits)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("", "the query is empty"),
+        (" \t\n", "the query is empty"),
+        ("the of and", "the query has only stop words"),
+        ("... !", "the query has only stop words"),
+    ],
+)
+def test_a_query_without_words_is_refused(searcher: Searcher, query: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        searcher.search(query)
+
+
+def test_a_query_of_too_many_words_is_refused(searcher: Searcher) -> None:
+    with pytest.raises(UsageError, match="1001 distinct terms: at most 1000"):
+        searcher.search(" ".join(f"w{n}" for n in range(1001)))
+    searcher.search("storm " * 5000)
+
+
+def test_words_that_no_document_holds_are_named_as_they_were_typed(searcher: Searcher) -> None:
+    answer = searcher.search("Storms and Volcanoes")
+    assert answer.unseen == ("Volcanoes",)
+    assert answer.total > 0
+
+
+def test_a_query_of_unseen_words_finds_nothing_whatever_the_candidates(searcher: Searcher) -> None:
+    answer = searcher.search("volcano", candidates="all", priors={"length": 1.0})
+    assert (answer.hits, answer.total, answer.unseen) == ([], 0, ("volcano",))
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ({"candidates": "matching"}, ["A.s0", "B.s1"]),
+        ({"context": "surrounding", "candidates": "context"}, ["A.s0", "A.s1", "B.s0", "B.s1", "B.s2"]),
+        ({"context": "document"}, ["A.s0", "A.s1", "A.s2", "B.s0", "B.s1", "B.s2"]),
+        ({"model": "bm25"}, ["A.s0", "B.s1"]),
+    ],
+)
+def test_the_candidate_rule_says_what_is_ranked(searcher: Searcher, settings: dict, found: list[str]) -> None:
+    assert ids(searcher, "storm", **settings) == found
+
+
+def test_a_titles_terms_reach_its_sentences_through_the_document_alone(searcher: Searcher) -> None:
+    assert ids(searcher, "weather") == ["A.s0", "A.s1", "A.s2"]
+    assert ids(searcher, "weather", candidates="matching") == []
+    assert ids(searcher, "weather", context="surrounding") == []
+
+
+def test_the_best_come_first_and_k_cuts_them(searcher: Searcher) -> None:
+    everything = searcher.search("storm flood weather", 100)
+    assert [h.score for h in everything.hits] == sorted((h.score for h in everything.hits), reverse=True)
+    few = searcher.search("storm flood weather", 2)
+    assert few.hits == everything.hits[:2]
+    assert few.total == everything.total == 6
+
+
+def test_a_ranking_and_its_settings_cannot_both_be_given(searcher: Searcher) -> None:
+    with pytest.raises(UsageError, match="not both"):
+        searcher.search("storm", ranking=Ranking(), model="bm25")
+
+
+def test_a_setting_that_does_not_exist_is_refused(searcher: Searcher) -> None:
+    with pytest.raises(UsageError, match="unknown ranking key 'mdoel': did you mean 'model'"):
+        searcher.search("storm", mdoel="bm25")
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_k_is_positive(searcher: Searcher, k: int) -> None:
+    with pytest.raises(UsageError, match="k is a positive number"):
+        searcher.search("storm", k)
+
+
+def test_without_records_only_ids_and_scores_come(searcher: Searcher) -> None:
+    bare, full = searcher.search("storm", records=False), searcher.search("storm")
+    assert [hit[:2] for hit in bare.hits] == [hit[:2] for hit in full.hits]
+    assert all(hit.record is None for hit in bare.hits)
+    assert all(hit.record is not None and hit.record.sentence_id == hit.sentence_id for hit in full.hits)
+
+
+def test_an_answer_as_json_has_the_keys_that_programs_read(searcher: Searcher) -> None:
+    data = answer_dict(searcher.search("flood volcano", 1))
+    assert set(data) == {"hits", "total", "took_ms", "unseen", "incomplete"}
+    (hit,) = data["hits"]
+    expected = {"sentence_id", "document_id", "score", "text", "previous", "next", "title", "source", "date"}
+    assert set(hit) >= expected
+    assert (hit["sentence_id"], hit["previous"], hit["next"]) == ("A.s2", "It rained.", None)
+    assert (hit["title"], hit["source"], hit["date"]) == ("Weather", "s", None)
+    assert (data["unseen"], data["incomplete"]) == (["volcano"], None)
+
+
+def test_repeated_words_of_a_query_count_as_often(searcher: Searcher) -> None:
+    assert searching.Searcher.terms(searcher, "storm flood storms") == {"storm": 2, "flood": 1}
+    once, twice = (searcher.search(q, 1, model="dir").hits[0].score for q in ("storm", "storm storm"))
+    assert twice == pytest.approx(2 * once)
+
+
+def test_a_searcher_closes_with_its_block(searcher: Searcher) -> None:
+    with searcher as same:
+        assert same is searcher

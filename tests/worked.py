@@ -1,0 +1,93 @@
+"""The worked examples: three documents, two queries and every score of them, from `tests/data/worked.json`.
+
+They are those of section E of the formulas, with their names: there tfmix is tfisf with a `mix`.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from esr.documents import Document, Located, ParseWord, Sentence
+
+FILE = Path(__file__).parent / "data" / "worked.json"
+WITHOUT_CONTEXT = {"tfisf", "bm25", "jm", "dir", "kld"}
+PRIORS = {"none": {}, "document": {"importance": 1.0}, "context": {"importance-surrounding": 1.0}}
+LENGTH = {"none": {}, "linear": {"length": 1.0}}
+
+
+class Run(NamedTuple):
+    """A run's name, its ranking, and its scores by query and sentence."""
+
+    name: str
+    ranking: dict[str, Any]
+    scores: dict[str, dict[str, float]]
+
+
+@cache
+def _data() -> Any:
+    return json.loads(FILE.read_text("utf-8"))
+
+
+def json_lines() -> str:
+    """The documents as `esr load` reads them. A text is its terms: load it with the analyzer plain."""
+    return "".join(json.dumps(document) + "\n" for document in map(_fields, _data()["documents"]))
+
+
+def documents() -> list[Located]:
+    """The documents, for loading with the analyzer plain."""
+    return [
+        Located(
+            f"worked.json:{number}",
+            Document(
+                fields["id"],
+                tuple(
+                    Sentence(
+                        sentence["id"],
+                        sentence["text"],
+                        {name: float(value) for name, value in sentence["features"].items()},
+                        tuple(ParseWord(word["word"], word["head"]) for word in sentence["parse"]),
+                    )
+                    for sentence in fields["sentences"]
+                ),
+            ),
+        )
+        for number, fields in enumerate(map(_fields, _data()["documents"]), 1)
+    ]
+
+
+def queries() -> dict[str, str]:
+    """Query texts by id."""
+    return {query["id"]: " ".join(query["terms"]) for query in _data()["queries"]}
+
+
+def runs() -> list[Run]:
+    """Every run, ranking all sentences."""
+    return [Run(run["name"], _ranking(run), run["scores"]) for run in _data()["runs"]]
+
+
+def _fields(document: dict[str, Any]) -> dict[str, Any]:
+    sentences = [
+        {
+            "id": sentence["id"],
+            "text": " ".join(sentence["tokens"]),
+            "features": sentence["features"],
+            "parse": sentence["parse"],
+        }
+        for sentence in document["sentences"]
+    ]
+    return {"id": document["id"], "sentences": sentences}
+
+
+def _ranking(run: dict[str, Any]) -> dict[str, Any]:
+    model, params = run["model"], dict(run["params"])
+    if "mix" in params:
+        model, params["alpha"] = "tfmix", params.pop("mix")
+    return {
+        "model": model,
+        "params": params,
+        "priors": PRIORS[run["importance"]] | LENGTH[run["length_prior"]],
+        "candidates": "all",
+    } | ({} if model in WITHOUT_CONTEXT else {"context": run["context"]})
