@@ -8,7 +8,21 @@ from typing import Any
 import click
 
 import esr
-from esr.cli import catalogue, compare, evaluate, explain, load, query, report, run, search, serve, status, tune
+from esr.cli import (
+    catalogue,
+    compare,
+    evaluate,
+    explain,
+    load,
+    query,
+    report,
+    reproduce,
+    run,
+    search,
+    serve,
+    status,
+    tune,
+)
 from esr.errors import EsrError
 
 
@@ -54,6 +68,7 @@ for command in (
     tune.tune,
     report.report,
     compare.compare,
+    reproduce.reproduce,
     explain.explain,
     query.query,
     serve.serve,

@@ -45,9 +45,7 @@ def reproduce() -> None:
     show_default=True,
     help="Count over all documents of the year, or over each topic's.",
 )
-@click.option(
-    "--depth", type=click.IntRange(1), default=1000, show_default=True, help="Sentences a topic."
-)
+@click.option("--depth", type=click.IntRange(1), default=1000, show_default=True, help="Sentences a topic.")
 @click.option(
     "--grid",
     "grid_texts",

@@ -18,6 +18,7 @@ from esr.errors import InputError, UsageError, unknown
 from esr.evaluation import measures, qrels, restrict, topics
 from esr.evaluation.topic import TITLE
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import NothingToSearchFor
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ def figures(cell: Cell) -> dict[str, Any]:
                 answer = searcher.search(
                     topic.query(where.field), cell.depth, ranking=cell.settings, filters=only, records=False
                 )
-            except UsageError:  # stop words only: an empty answer
+            except NothingToSearchFor:  # stop words only: an empty answer
                 continue
             if answer.incomplete:
                 raise UsageError(f"{cell.collection}: an answer is incomplete: {answer.incomplete}")

@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.index import Filters
-from esr.errors import UsageError
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array, Evidence
 from esr.plans.statistics import Statistics
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import NothingToSearchFor, Searcher
 
 
 class JudgedPool(NamedTuple):
@@ -46,7 +45,7 @@ def gather(
     relevant = list(relevant)
     try:
         counts = searcher.terms(query)
-    except UsageError:
+    except NothingToSearchFor:
         return None
     statistics = searcher.index.statistics(list(counts))
     plan = ranking.plan(counts, statistics)

@@ -1,0 +1,198 @@
+"""`esr reproduce novelty`, whole, on the made-up miniature; its figures against those of `esr run`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import ir_measures
+import pytest
+from click.testing import CliRunner
+from scipy.stats import ttest_rel
+
+from esr.cli import reproduce
+from esr.cli.main import main
+from esr.evaluation.reproduce import experiment, protocol, raw
+from esr.evaluation.reproduce.systems import SYSTEMS
+from tests.evaluation.reproduce import miniature
+from tests.evaluation.reproduce.conftest import GRID
+
+FEW = [
+    text
+    for name, values in GRID.items()
+    for text in ("--grid", f"{name}={','.join(str(value) for value in values)}")
+]
+
+
+def esr(*arguments, code=0):
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def novelty(data, *arguments, code=0):
+    return esr("reproduce", "novelty", "--data", data, "--depth", 20, *FEW, *arguments, code=code)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """The folder of the whole command, run once."""
+    folder = tmp_path_factory.mktemp("whole")
+    miniature.write(folder / "data")
+    files = ("-o", folder / "out.md", "-o", folder / "out.json")
+    novelty(folder / "data", "--work", folder / "work", *files)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def found(done):
+    return json.loads((done / "out.json").read_text("utf-8"))
+
+
+def table(found, train, test):
+    (one,) = [each for each in found["tables"] if (each["train"], each["test"]) == (train, test)]
+    return {row["name"]: row for row in one["systems"]}
+
+
+def test_every_year_is_trained_on_and_tested_on_the_others(found):
+    assert [(each["train"], each["test"]) for each in found["tables"]] == [
+        (train, test) for train in raw.YEARS for test in raw.YEARS if train != test
+    ]
+    assert all([row["name"] for row in each["systems"]] == list(SYSTEMS) for each in found["tables"])
+
+
+@pytest.mark.parametrize(
+    "name", ["tfisf", "bm25", "2si document", "3mm surrounding + p(d|s)", "idfdoc", "dir + length"]
+)
+def test_figures_are_those_of_esr_run_and_ir_measures(done, found, name, tmp_path):
+    topics, _, qrels = (next((done / "data").rglob(file)) for file in raw.NAMES["2003"])
+    for file in sorted((done / "work/2003/documents").glob("N*")):  # N1 and N2 share a document
+        lines = file.read_text("utf-8").splitlines(keepends=True)
+        kept = [line for line in lines if file.name != "N2.docs_text" or "20030101.00" not in line]
+        (tmp_path / file.name).write_text("".join(kept))
+    files = sorted(tmp_path.glob("N*"))
+    esr("load", *files, "--index", tmp_path / "index", "--format", "trec", "--analyzer", "english")
+    (tmp_path / "ranking.json").write_text(json.dumps(found["training"]["2002"][name]["ranking"]))
+    options = ("--ranking", tmp_path / "ranking.json", "--restrict", "topics", "-k", 20)
+    esr("run", topics, "--index", tmp_path / "index", *options, "-o", tmp_path / "a.run")
+    judged = [ir_measures.Qrel(*line.split(), 1) for line in qrels.read_text().splitlines()]
+    row = table(found, "2002", "2003")[name]
+    for measure, value in row["measures"].items():
+        wanted = ir_measures.parse_measure(measure)
+        run = ir_measures.read_trec_run(str(tmp_path / "a.run"))
+        assert value == pytest.approx(ir_measures.calc_aggregate([wanted], judged, run)[wanted], abs=1e-12)
+    assert list(row["measures"]) == ["P@10", "AP", "RPrec"]
+
+
+def test_marks_are_those_of_a_paired_two_sided_t_test(done, found):
+    rows = table(found, "2002", "2004")
+    ours, theirs = (rows[name]["topics"]["AP"] for name in ("2s document", "dir"))
+    p = ttest_rel([ours[topic] for topic in ours], [theirs[topic] for topic in ours]).pvalue
+    assert rows["2s document"]["p_dir"]["AP"] == pytest.approx(p)
+    page = (done / "out.md").read_text("utf-8").partition("## Trained on 2002, tested on 2004")[2]
+    for name, row in rows.items():
+        (line,) = [
+            line for line in page.partition("## ")[0].splitlines() if f"| {name} |" in line.replace("\\", "")
+        ]
+        cells = line.replace("\\", "").split(" | ")
+        for cell, measure in (
+            zip(cells[1:4], ("P@10", "AP", "RPrec"), strict=True) if "|s" not in name else ()
+        ):
+            assert cell.startswith(f"{row['measures'][measure]:.4f}")
+            for sign, other in (("*", "tfisf"), ("†", "dir")):
+                value = row[f"p_{other}"][measure]
+                assert cell.count(sign) == (value < 0.05) + (value < 0.01)
+
+
+def test_the_page_says_what_was_chosen_and_what_survives(done, found):
+    page = (done / "out.md").read_text("utf-8")
+    assert "`--ranked matching`; open" in page and "`--statistics year`; open" in page
+    assert "the papers', but for mu 10.0, 100.0;" in page
+    for target in found["targets"]:
+        assert f"| {target['id']} |" in page and f"**{target['mark']}**" in page
+    assert "| relevant in 2003, % (micro or macro) | 39.07 ± 0.50 | 55" in page
+
+
+def test_the_same_command_writes_the_same_and_takes_up_what_was_done(done, tmp_path):
+    before = {path: path.stat().st_mtime_ns for path in (done / "work").rglob("*") if path.is_file()}
+    files = ("-o", tmp_path / "out.md", "-o", tmp_path / "out.json")
+    novelty(done / "data", "--work", done / "work", *files)
+    for name in ("out.md", "out.json"):
+        assert (tmp_path / name).read_bytes() == (done / name).read_bytes()
+    assert before == {path: path.stat().st_mtime_ns for path in (done / "work").rglob("*") if path.is_file()}
+
+
+def test_options_of_the_protocol_change_the_figures(done, found, tmp_path):
+    def other(*arguments):
+        output = tmp_path / f"{len(list(tmp_path.iterdir()))}.json"
+        novelty(done / "data", "--work", done / "work", "--train", "2002", *arguments, "-o", output)
+        read = json.loads(output.read_text("utf-8"))
+        assert {each["train"] for each in read["tables"]} == {"2002"}
+        return table(read, "2002", "2003")
+
+    assert other() == other("--ranked", "matching") == table(found, "2002", "2003")
+    matching, context, all_ = (
+        other("--ranked", ranked, "--depth", 1000) for ranked in ("matching", "context", "all")
+    )
+    importance = "2s document + p(d|s)"
+    figures = [
+        {name: run[name]["topics"] for name in ("tfisf", importance)} for run in (matching, context, all_)
+    ]
+    assert figures[1]["tfisf"] == figures[0]["tfisf"] != figures[2]["tfisf"]
+    assert figures[1][importance] == figures[2][importance] != figures[0][importance]
+    by_topic = other("--statistics", "topic", "--depth", 1000)
+    assert by_topic["2si document"]["topics"] != matching["2si document"]["topics"]
+
+
+def test_years_that_are_missing_are_left_out_and_said(tmp_path):
+    miniature.write(tmp_path / "data", ("2003", "2004"))
+    done = novelty(tmp_path / "data")
+    assert "- left out, as the folder holds no file of it: 2002" in done.stdout
+    assert "holds no file of it: 2002" in done.stderr
+    assert "## Trained on 2003, tested on 2004" in done.stdout
+    assert "| **cannot be checked** |" in done.stdout
+    said = novelty(tmp_path / "data", "--train", "2002", code=2).stderr
+    assert said.startswith("Error: cannot train on 2002")
+
+
+def test_judged_sentences_that_nobody_knows_are_counted_and_listed(tmp_path):
+    miniature.write(tmp_path, ("2003", "2004"))
+    with next(tmp_path.rglob("04.qrels.relevant")).open("a") as qrels:
+        qrels.writelines(f"N51 NOWHERE:{n}\n" for n in range(7))
+    said = "- 2004: 7 relevant sentences that the archive does not hold: NOWHERE:0, NOWHERE:1, NOWHERE:2"
+    assert said in novelty(tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ((), 1, "of 2003 there is no qrels.relevant.03.txt (judgements)"),
+        (("-o", "out.txt"), 2, "a file called .md or .json, not out.txt"),
+        (("--grid", "muh=1"), 2, "unknown parameter to tune 'muh': did you mean 'mu'?"),
+    ],
+)
+def test_a_wrong_call_is_one_line(tmp_path, arguments, code, said):
+    miniature.write(tmp_path, ("2003",))
+    next(tmp_path.rglob("qrels.relevant.03.txt")).unlink()
+    done = novelty(tmp_path, *arguments, code=code)
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_archive_that_leads_out_of_its_folder_is_refused(tmp_path):
+    miniature.write(tmp_path / "data", ("2002",), add={"../../../escaped": b"bad"})
+    done = novelty(tmp_path / "data", "--work", tmp_path / "work", code=1)
+    assert "refused: '../../../escaped' would be written outside of the folder" in done.stderr
+    assert not list(tmp_path.rglob("escaped"))
+
+
+def test_the_choices_of_the_command_are_those_of_the_experiment():
+    assert (*raw.YEARS, experiment.ALL) == reproduce._TRAIN
+    assert tuple(protocol.RANKED) == reproduce._RANKED
+    assert tuple(protocol.STATISTICS) == reproduce._STATISTICS
+
+
+def test_the_docs_say_that_the_data_is_not_here():
+    page = Path(__file__, "../../../docs/reproduce.md").resolve().read_text("utf-8")
+    assert "made-up miniature" in page
+    assert all(name in page for names in raw.NAMES.values() for name in names)
