@@ -65,7 +65,7 @@ check: $(VENV)/installed-dev
 	$(BIN)/mypy
 
 quick: $(VENV)/installed-dev
-	$(BIN)/pytest -q -m "not elasticsearch and not slow"
+	$(BIN)/pytest -q -n 2 -m "not elasticsearch and not slow"
 
 test: check
 	$(BIN)/pytest -q

@@ -43,7 +43,8 @@ def main() -> None:
     options.add_argument("-o", "--output", type=Path, help="raw numbers, as JSON")
     given = options.parse_args()
     terms = get(ANALYZER).terms
-    queries = [q for q in (topic.query() for topic in topics.read(given.queries)) if 2 <= len(set(terms(q))) <= 6][: given.number]
+    every = (topic.query() for topic in topics.read(given.queries))
+    queries = [query for query in every if 2 <= len(set(terms(query))) <= 6][: given.number]
     raw: dict[str, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         embedded = {**_esr(_load(given.documents, f"{folder}/index"), given.k)}

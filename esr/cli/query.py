@@ -41,6 +41,8 @@ def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, st
     with esr.open(where) as searcher:
         if not isinstance(searcher.index, ElasticsearchIndex):
             raise UsageError("esr query is for Elasticsearch: give --index http(s)://host:port/alias")
+        if standalone and ranking.settings().values.get("background") == "documents":
+            raise UsageError("--standalone takes p(t|C) from occurrences: leave out background=documents")
         plan = searcher.prepare(query, ranking).plan
         body = request(plan, searcher.index.statistics(()).collection, filters, k, standalone=standalone)
     click.echo(json.dumps(body, indent=1, ensure_ascii=False))

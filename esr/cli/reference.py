@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -32,7 +32,7 @@ def text() -> str:
             [(f.name, f.description, " ".join(f.suffixes)) for f in loaders.FORMATS.values()],
         ),
         "## Commands\n",
-        *(_command(name, command) for name, command in sorted(main.commands.items())),
+        *(_command(name, command) for name, command in _commands(main)),
     ]
     return "\n".join(parts)
 
@@ -56,6 +56,14 @@ def _model(model: Model) -> str:
 def _meaning(parameter: models.Parameter) -> str:
     only = f" (with `--context {parameter.only_with}`)" if parameter.only_with else ""
     return parameter.description + only
+
+
+def _commands(group: click.Group, above: str = "") -> Iterator[tuple[str, click.Command]]:
+    """All commands, those of a group behind it."""
+    for name, command in sorted(group.commands.items()):
+        yield above + name, command
+        if isinstance(command, click.Group):
+            yield from _commands(command, f"{above}{name} ")
 
 
 def _command(name: str, command: click.Command) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -53,6 +54,8 @@ def gather(
         return None
     pool = searcher.index.pool(plan, filters)
     places = [place for place in map(pool.place, relevant) if place is not None]
+    # The same few sentences tie under many settings.
+    name = cache(pool.name)
     return JudgedPool(
-        counts, statistics, pool.evidence, np.array(sorted(places), np.intp), len(relevant), pool.name
+        counts, statistics, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name
     )

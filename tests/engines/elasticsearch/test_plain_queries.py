@@ -117,6 +117,7 @@ def test_filters_are_printed(where: str) -> None:
     "arguments, message",
     [
         (["flood", "--model", "bm25", "--standalone"], "--standalone is for language models"),
+        (["flood", "--standalone", "--set", "background=documents"], "leave out background=documents"),
         (["unseenword"], "no document holds a word of the query"),
         (["flood", "--index", "some/folder"], "no index"),
     ],
