@@ -91,7 +91,7 @@ class Reference:
         rule = candidates or ("context" if CONTEXTS[model] else "matching")
         found = []
         for number, place in enumerate(self.places):
-            if not counts or not self._chosen(rule, context, place, counts):
+            if not self._chosen(rule, context, place, counts):
                 continue
             score = self.score(place, counts, len(query), model, context, p)
             score += sum(weight * self.prior(name, place) for name, weight in (priors or {}).items())

@@ -83,7 +83,7 @@ class Searcher:
             raise UsageError(f"k is a positive number, not {k}")
         started = time.perf_counter()
         plan, unseen = self.prepare(query, ranking or Ranking.from_dict(settings))
-        if not plan.terms:
+        if not plan.terms and plan.candidates != "all":
             return Answer([], 0, _since(started), unseen)
         found = self.index.search(plan, k, filters or Filters(), records=records)
         return Answer(found.hits, found.total, _since(started), unseen, found.incomplete)

@@ -53,9 +53,19 @@ def test_words_that_no_document_holds_are_named_as_they_were_typed(searcher: Sea
     assert answer.total > 0
 
 
-def test_a_query_of_unseen_words_finds_nothing_whatever_the_candidates(searcher: Searcher) -> None:
-    answer = searcher.search("volcano", candidates="all", priors={"length": 1.0})
+@pytest.mark.parametrize("candidates", ["matching", "context"])
+def test_a_query_of_unseen_words_finds_nothing(searcher: Searcher, candidates: str) -> None:
+    answer = searcher.search("volcano", candidates=candidates, priors={"length": 1.0})
     assert (answer.hits, answer.total, answer.unseen) == ([], 0, ("volcano",))
+
+
+def test_a_query_of_unseen_words_ranks_all_sentences_by_their_priors_if_all_are_asked_for(
+    searcher: Searcher,
+) -> None:
+    answer = searcher.search("volcano", 1000, candidates="all", priors={"length": 1.0})
+    lengths = [len(searcher.index.analyzer.terms(hit.record.text)) for hit in answer.hits if hit.record]
+    assert answer.unseen == ("volcano",)
+    assert lengths and lengths == sorted(lengths, reverse=True)
 
 
 @pytest.mark.parametrize(
