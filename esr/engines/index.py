@@ -107,6 +107,9 @@ class Index(Protocol):
     description: Description
     analyzer: Analyzer
 
+    def now(self) -> Index:
+        """The index as it is now. Loads that end later do not change what is seen through it."""
+
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """The collection's and the terms' statistics, over the whole collection."""
 

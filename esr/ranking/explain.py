@@ -93,6 +93,7 @@ def _finite(value: float) -> float | None:
 
 def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) -> Explanation:
     """The parts of a sentence's score. Raises UsageError for an unknown sentence or a bad query."""
+    searcher = searcher.now()
     plan, unseen = searcher.prepare(query, ranking)
     evidence = searcher.index.evidence([term.term for term in plan.terms], [sentence_id])
     if not plan.terms:

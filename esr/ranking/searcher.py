@@ -82,11 +82,16 @@ class Searcher:
         if k < 1:
             raise UsageError(f"k is a positive number, not {k}")
         started = time.perf_counter()
-        plan, unseen = self.prepare(query, ranking or Ranking.from_dict(settings))
+        now = self.now()
+        plan, unseen = now.prepare(query, ranking or Ranking.from_dict(settings))
         if not plan.terms and plan.candidates != "all":
             return Answer([], 0, _since(started), unseen)
-        found = self.index.search(plan, k, filters or Filters(), records=records)
+        found = now.index.search(plan, k, filters or Filters(), records=records)
         return Answer(found.hits, found.total, _since(started), unseen, found.incomplete)
+
+    def now(self) -> Searcher:
+        """A searcher of the index as it is now: for several steps that must see the same."""
+        return Searcher(self.index.now())
 
     def prepare(self, query: str, ranking: Ranking) -> Prepared:
         """Analyse a query and plan it. Raises UsageError if nothing is left to search for."""

@@ -44,6 +44,9 @@ class FakeIndex:
         self.incomplete: str | None = None
         self.asked: tuple[Plan, int, Filters] | None = None
 
+    def now(self) -> FakeIndex:
+        return self
+
     def statistics(self, terms: Sequence[str]) -> Statistics:
         self._fail()
         held = [term for record in self.records for term in self._terms(record)]

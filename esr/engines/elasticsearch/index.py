@@ -42,6 +42,9 @@ class ElasticsearchIndex:
     def close(self) -> None:
         self.cluster.close()
 
+    def now(self) -> ElasticsearchIndex:
+        return self  # a search is one request: it sees one state, and statistics are remembered for it
+
     def statistics(self, terms: Sequence[str]) -> Statistics:
         return self._statistics.get(terms)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,8 +36,15 @@ class EmbeddedIndex:
     def __init__(self, where: str) -> None:
         self.where = where
         self._folder = Path(where)
+        self._pinned = False
         self._use(self._open())
         self._committed = self._commit_mark()
+
+    def now(self) -> EmbeddedIndex:
+        self._now()
+        pinned = copy(self)
+        pinned._pinned = True
+        return pinned
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         snapshot = self._now()
@@ -155,6 +163,8 @@ class EmbeddedIndex:
 
     def _now(self) -> Snapshot:
         """The last commit, opened anew only when there is a new one."""
+        if self._pinned:
+            return self._snapshot
         try:
             mark = self._commit_mark()
         except FileNotFoundError:

@@ -43,7 +43,7 @@ def gather(
 
     The candidates depend on the ranking's model, context and candidate rule, not on its parameters.
     """
-    relevant = list(relevant)
+    searcher, relevant = searcher.now(), list(relevant)
     try:
         counts = searcher.terms(query)
     except NothingToSearchFor:
