@@ -32,7 +32,7 @@ class Topic:
         """
         texts = [self.fields[name] for name in names(fields) if self.fields.get(name)]
         if not texts:
-            has = ", ".join(self.fields) or "no text at all"
+            has = ", ".join(name for name, text in self.fields.items() if text) or "no text at all"
             raise UsageError(f"topic {self.id} has no {fields}: it has {has}")
         return " ".join(texts)
 
