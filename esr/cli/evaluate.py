@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 import esr
-from esr.cli.options import as_json
+from esr.cli import options
 from esr.errors import UsageError
 from esr.evaluation import measures, qrels, runs, showing, significance, topics
 from esr.evaluation.results import evaluate_runs
@@ -21,15 +21,7 @@ _FILE = click.Path(dir_okay=False)
 @click.command()
 @click.argument("qrels_file", metavar="QRELS", type=_FILE)
 @click.argument("run_files", metavar="RUN...", nargs=-1, required=True, type=_FILE)
-@click.option(
-    "-m",
-    "--measures",
-    "wanted",
-    multiple=True,
-    default=[" ".join(measures.DEFAULT)],
-    show_default=True,
-    help='Measures, as ir_measures names them: "AP P@10". May be repeated.',
-)
+@options.measures
 @click.option("--baseline", type=_FILE, metavar="RUN", help="Compare with this run: is the difference luck?")
 @click.option(
     "--by",
@@ -39,7 +31,7 @@ _FILE = click.Path(dir_okay=False)
 )
 @click.option("--per-topic", is_flag=True, help="Also the figures of every topic.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: run, type, topic, measure, value.")
-@as_json
+@options.as_json
 @click.option(
     "--index", "where", metavar="WHERE", help="Also say which judged sentences this index does not hold."
 )

@@ -12,6 +12,7 @@ from esr import models, priors
 from esr.documents.dates import instant, instant_end
 from esr.engines.index import Filters
 from esr.errors import UsageError
+from esr.evaluation.measures import DEFAULT as DEFAULT_MEASURES
 from esr.plans.plan import CANDIDATES
 from esr.ranking.ranking import Ranking
 
@@ -25,6 +26,15 @@ index = click.option(
     show_envvar=True,
     metavar="WHERE",
     help="The index: a folder, or http(s)://host:port/alias for Elasticsearch.",
+)
+measures = click.option(
+    "-m",
+    "--measures",
+    "wanted",
+    multiple=True,
+    default=[" ".join(DEFAULT_MEASURES)],
+    show_default=True,
+    help='Measures, as ir_measures names them: "AP P@10". May be repeated.',
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 

@@ -33,15 +33,7 @@ _MAIN = "AP"
 @click.argument("run_files", metavar="RUN...", nargs=-1, required=True, type=_FILE)
 @click.option("-o", "--output", required=True, type=_FILE, help="The HTML page to write; - prints it.")
 @click.option("--baseline", type=_FILE, metavar="RUN", help="Compare with this run: marks, gains by topic.")
-@click.option(
-    "-m",
-    "--measures",
-    "wanted",
-    multiple=True,
-    default=[" ".join(measures.DEFAULT)],
-    show_default=True,
-    help='Measures, as ir_measures names them: "AP P@10". The gains by topic are of AP or the first.',
-)
+@options.measures
 @click.option(
     "--by", type=_FILE, metavar="FILE", help='Also by type of topic: lines of "qid<TAB>type", or topics.'
 )

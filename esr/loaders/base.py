@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
-from esr.errors import unknown
+from esr.registry import Registry
 
 
 class Source(NamedTuple):
@@ -49,16 +49,6 @@ class Format:
     read: Callable[[Source], Iterator[Record]]
 
 
-FORMATS: dict[str, Format] = {}
-
-
-def register(format: Format) -> Format:
-    FORMATS[format.name] = format
-    return format
-
-
-def get(name: str) -> Format:
-    """The format of that name. Raises UsageError with the nearest name."""
-    if name not in FORMATS:
-        raise unknown("format", name, FORMATS)
-    return FORMATS[name]
+FORMATS: Registry[Format] = Registry("format")
+register = FORMATS.register
+get = FORMATS.find

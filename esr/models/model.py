@@ -10,6 +10,7 @@ from esr.errors import UsageError, unknown
 from esr.models.parameter import Parameter, Value
 from esr.plans.plan import Mixture, PlanTerm, Rule, Saturation
 from esr.plans.statistics import Statistics
+from esr.registry import Registry
 
 Context = Literal["document", "surrounding", "both"]
 CONTEXTS: dict[Context, str] = {
@@ -109,16 +110,6 @@ class Model:
         }
 
 
-MODELS: dict[str, Model] = {}
-
-
-def register(model: Model) -> Model:
-    MODELS[model.name] = model
-    return model
-
-
-def get(name: str) -> Model:
-    """The model of that name. Raises UsageError with the nearest name."""
-    if name not in MODELS:
-        raise unknown("model", name, MODELS)
-    return MODELS[name]
+MODELS: Registry[Model] = Registry("model")
+register = MODELS.register
+get = MODELS.find

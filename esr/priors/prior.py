@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from esr.errors import UsageError, unknown
+from esr.errors import UsageError
 from esr.plans.plan import Static
 from esr.plans.statistics import CollectionStatistics
+from esr.registry import Registry
 
 
 @dataclass(frozen=True)
@@ -31,19 +32,9 @@ class Prior:
         return {"name": self.name, "description": self.description, "source": self.source}
 
 
-PRIORS: dict[str, Prior] = {}
-
-
-def register(prior: Prior) -> Prior:
-    PRIORS[prior.name] = prior
-    return prior
-
-
-def get(name: str) -> Prior:
-    """The prior of that name. Raises UsageError with the nearest name."""
-    if name not in PRIORS:
-        raise unknown("prior", name, PRIORS)
-    return PRIORS[name]
+PRIORS: Registry[Prior] = Registry("prior")
+register = PRIORS.register
+get = PRIORS.find
 
 
 def check_weight(name: str, value: Any) -> float:
