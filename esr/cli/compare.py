@@ -9,6 +9,7 @@ from typing import Any
 import click
 from tqdm import tqdm
 
+from esr.cli.output import check
 from esr.errors import EsrError
 from esr.evaluation.comparing import Comparison, cells, compute, done
 from esr.evaluation.showing import grid
@@ -44,15 +45,17 @@ def compare(comparison: Path, output: Path, workers: int) -> None:
     given = Comparison.from_file(comparison)
     every = cells(given)
     try:
+        check(output, comparison, *(f for c in given.collections.values() for f in (c.topics, c.qrels)))
         known = done(output)
-        missing = [cell for cell in every if cell.key() not in known]
+        keys = [cell.key() for cell in every]
+        missing = {key: cell for key, cell in zip(keys, every, strict=True) if key not in known}
         for cell in tqdm(
             compute(missing, output, workers), total=len(missing), unit=" cells", disable=None, leave=False
         ):
             known[cell["key"]] = cell
     except OSError as error:
         raise EsrError(f"cannot use {error.filename or output}: {error.strerror}") from error
-    found = {(cell.collection, cell.ranking): known[cell.key()] for cell in every}
+    found = {(cell.collection, cell.ranking): known[key] for key, cell in zip(keys, every, strict=True)}
     for name in given.measures:
         click.echo(f"{name}\n{_table(given, found, name)}\n")
 

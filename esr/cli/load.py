@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -55,6 +57,7 @@ def load(
     import json
     from dataclasses import asdict
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was begun is taken back
     engine = loading(where, LoadOptions(if_exists, analyzer, title, shards))
     report = engine.load(_counted(loaders.documents(paths, source_format)))
     if as_json:

@@ -35,6 +35,9 @@ class Group(click.Group):
         except EsrError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(error.exit_code)
+        except OSError as error:  # what is left is the output's: a full disk behind a redirection
+            click.echo(f"Error: cannot go on: {error.strerror or error}", err=True)
+            sys.exit(1)
         except KeyboardInterrupt:
             click.echo("stopped", err=True)
             sys.exit(130)
@@ -79,3 +82,6 @@ for command in (
     catalogue.formats,
 ):
     main.add_command(command)
+    # A command that is called by itself has the same help options.
+    for each in (command, *getattr(command, "commands", {}).values()):
+        each.context_settings = main.context_settings

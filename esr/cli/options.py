@@ -113,6 +113,8 @@ def filters(command: F) -> F:
         **kwargs: Any,
     ) -> Any:
         ends = (_date(date_from, "--from", instant), _date(date_to, "--to", instant_end))
+        if ends[0] is not None and ends[1] is not None and ends[0] > ends[1]:
+            raise UsageError(f"--from {date_from} comes after --to {date_to}: exchange them")
         return command(*args, filters=Filters(*ends, sources, documents), **kwargs)
 
     return cast(F, _with(options, with_filters))

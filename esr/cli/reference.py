@@ -67,7 +67,9 @@ def _commands(group: click.Group, above: str = "") -> Iterator[tuple[str, click.
 
 
 def _command(name: str, command: click.Command) -> str:
-    context = click.Context(command, info_name=f"esr {name}", max_content_width=100, **main.context_settings)
+    context = click.Context(
+        command, info_name=f"esr {name}", max_content_width=100, **command.context_settings
+    )
     context.terminal_width = 100
     return f"### esr {name}\n\n```\n{command.get_help(context)}\n```\n"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from tqdm import tqdm
 
 import esr
 from esr.cli import options
+from esr.cli.output import check, written
 from esr.errors import EsrError, UsageError
 from esr.evaluation import measures, restrict, topics
 from esr.evaluation.report import inputs
@@ -76,6 +76,7 @@ def report(
       esr report qrels.txt 2si.run bm25.run --baseline tfisf.run -o report.html
       esr report qrels.txt 2si.run -o report.html --index my-index --topics topics.tsv --model 2si
     """
+    check(output, qrels_file, *run_files, baseline, by, topics_file, restrict_file)
     names = measures.names(" ".join(wanted))
     if not names:
         raise UsageError("no measure is named: give one, as -m AP")
@@ -101,9 +102,12 @@ def report(
     try:
         if pictures:
             _write_pictures(Path(pictures), drawn)
-        _write(output, text)
     except OSError as error:
-        raise EsrError(f"cannot write {error.filename or output}: {error.strerror}") from error
+        raise EsrError(f"cannot write {error.filename or pictures}: {error.strerror}") from error
+    with written(output) as file:
+        file.write(text)
+    if output != "-":
+        click.echo(f"wrote {output}")
 
 
 def _of_runs(given: Inputs, results: list[Evaluated], measure: str) -> list[Picture]:
@@ -160,17 +164,3 @@ def _write_pictures(folder: Path, drawn: list[Picture]) -> None:
     for picture in drawn:
         (folder / f"{picture.name}.svg").write_bytes(svg(picture))
         (folder / f"{picture.name}.png").write_bytes(png(picture))
-
-
-def _write(output: str, text: str) -> None:
-    """Write the page beside its place, and move it there when it is whole."""
-    if output == "-":
-        click.echo(text, nl=False)
-        return
-    fresh = Path(f"{output}.new")
-    try:
-        fresh.write_text(text, "utf-8")
-        os.replace(fresh, output)
-    finally:
-        fresh.unlink(missing_ok=True)
-    click.echo(f"wrote {output}")

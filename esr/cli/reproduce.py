@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 
-from esr.errors import EsrError, UsageError
+from esr.cli.output import check, written
+from esr.errors import UsageError
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -92,6 +92,7 @@ def novelty(
     for output in outputs:
         if output.suffix not in (".md", ".json"):
             raise UsageError(f"-o wants a file called .md or .json, not {output}")
+        check(output)
     protocol = Protocol(ranked, statistics, depth, grids.parse(grid_texts))
     with ExitStack() as stack:
         place = work or Path(stack.enter_context(TemporaryDirectory(prefix="esr-novelty-")))
@@ -104,22 +105,13 @@ def novelty(
         found = experiment.run(data, place, train, protocol, tick)
     verdicts = experiment.verdicts(found)
     for output in outputs:
-        if output.suffix == ".md":
-            _write(output, as_markdown(found, verdicts))
-        else:
-            _write(output, json.dumps(as_json(found, verdicts), indent=1, ensure_ascii=False) + "\n")
+        with written(output) as file:
+            if output.suffix == ".md":
+                file.write(as_markdown(found, verdicts))
+            else:
+                file.write(json.dumps(as_json(found, verdicts), indent=1, ensure_ascii=False) + "\n")
         click.echo(f"wrote {output}")
     if not outputs:
         click.echo(as_markdown(found, verdicts), nl=False)
     if found.absent:
         click.echo(f"left out, as {data} holds no file of it: {', '.join(found.absent)}", err=True)
-
-
-def _write(path: Path, text: str) -> None:
-    fresh = path.with_name(f"{path.name}.new")
-    try:
-        fresh.write_text(text, "utf-8")
-        os.replace(fresh, path)
-    except OSError as error:
-        fresh.unlink(missing_ok=True)
-        raise EsrError(f"cannot write {path}: {error.strerror}") from error

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import IO
 
 import click
 from tqdm import tqdm
 
 import esr
 from esr.cli import options
+from esr.cli.output import written
 from esr.engines.index import Filters
 from esr.errors import EsrError, UsageError
 from esr.evaluation import restrict as restrictions
@@ -72,8 +68,8 @@ def run(
     asked = topic_files.read(topics)
     allowed = _allowed(restrict, asked)
     queries, skipped = _queries(asked, field)
-    written = 0
-    with esr.open(where) as searcher, _written(output) as file:
+    total = 0
+    with esr.open(where) as searcher, written(output, topics, restrict) as file:
         for topic, query in tqdm(queries.items(), unit=" topics", disable=None, leave=False):
             only = filters
             if allowed is not None:
@@ -89,11 +85,11 @@ def run(
             if answer.incomplete:
                 raise EsrError(f"topic {topic}: the answer is incomplete: {answer.incomplete}; run again")
             file.writelines(runs.lines(topic, answer.hits, tag))
-            written += len(answer.hits)
+            total += len(answer.hits)
     for reason in skipped:
         click.echo(f"nothing for topic {reason}", err=True)
     if output != "-":
-        click.echo(f"wrote {written:,} lines for {len(asked) - len(skipped):,} topics to {output}")
+        click.echo(f"wrote {total:,} lines for {len(asked) - len(skipped):,} topics to {output}")
 
 
 def _queries(topics: Sequence[Topic], field: str) -> tuple[dict[str, str], list[str]]:
@@ -119,22 +115,3 @@ def _allowed(restrict: str | None, topics: Sequence[Topic]) -> restrictions.Rest
     if restrict == restrictions.FROM_TOPICS:
         return restrictions.of_topics(topics)
     return restrictions.read(restrict)
-
-
-@contextmanager
-def _written(output: str) -> Iterator[IO[str]]:
-    """The run's file: written beside its place, and moved there when it is whole."""
-    if output == "-":
-        yield sys.stdout
-        return
-    fresh = f"{output}.new"
-    try:
-        with open(fresh, "w", encoding="utf-8") as file:
-            yield file
-        os.replace(fresh, output)
-    except OSError as error:
-        Path(fresh).unlink(missing_ok=True)
-        raise EsrError(f"cannot write {output}: {error.strerror}") from error
-    except BaseException:
-        Path(fresh).unlink(missing_ok=True)
-        raise

@@ -27,4 +27,5 @@ def status(where: str, as_json: bool) -> None:
         return
     for name, value in found.items():
         shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+        shown = ", ".join(value) if isinstance(value, list) else shown
         click.echo(f"{name.replace('_', ' '):<12} {shown}")

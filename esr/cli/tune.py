@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 import esr
 from esr.cli import options
+from esr.cli.output import check, written
 from esr.errors import UsageError
 from esr.evaluation import qrels as judgements
 from esr.evaluation import restrict as restrictions
@@ -86,6 +87,8 @@ def tune(
       esr tune topics.tsv qrels.txt --index my-index --model 2si --context document -o best.json
       esr tune topics.tsv qrels.txt --index my-index --model dir --grid mu=5,10,20,40 --folds 5
     """
+    if output:
+        check(output, topics, qrels, restrict, groups, test_topics, test_qrels)
     grid = grids.parse(grid_texts) or grids.default(ranking)
     tried = grids.settings(ranking, grid)
     training = _tasks(topics, qrels, field, restrict)
@@ -113,7 +116,8 @@ def tune(
         found |= {"test": float(figures.mean()), "test_topics": len(testing.ready)}
         found["tested_on_training_topics"] = test_on_training
     if output:
-        output.write_text(json.dumps(found["ranking"], indent=1) + "\n", "utf-8")
+        with written(output) as file:
+            file.write(json.dumps(found["ranking"], indent=1) + "\n")
     if training.unjudged:
         click.echo(f"{len(training.unjudged)} topics have nothing relevant and are left out", err=True)
     click.echo(json.dumps(found, indent=1) if as_json else _text(found))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,6 +20,8 @@ from esr.evaluation import measures, qrels, restrict, topics
 from esr.evaluation.topic import TITLE
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import NothingToSearchFor
+
+_BEGIN = '{"key": '
 
 
 @dataclass(frozen=True)
@@ -92,24 +95,27 @@ def cells(comparison: Comparison) -> list[Cell]:
 
 
 def done(path: Path) -> dict[str, dict[str, Any]]:
-    """The cells of an earlier call, by key. A last line that was cut off is passed over."""
+    """The cells of an earlier call, by key. A line that was cut off is passed over.
+
+    Raises InputError for a file of something else: figures are never written into it.
+    """
     found: dict[str, dict[str, Any]] = {}
-    if path.exists():
-        for line in path.read_text("utf-8").splitlines():
-            try:
-                cell = json.loads(line)
-            except ValueError:
-                continue
+    lines = path.read_text("utf-8", "replace").splitlines() if path.exists() else []
+    for number, line in enumerate(lines, 1):
+        if line and not line.startswith(_BEGIN[: len(line)]):
+            raise InputError(f"{path}:{number}", "not the figures of a comparison: write to another file")
+        with suppress(ValueError):
+            cell = json.loads(line)
             found[cell["key"]] = cell
     return found
 
 
-def compute(wanted: Sequence[Cell], path: Path, workers: int) -> Iterator[dict[str, Any]]:
-    """Compute cells, write each to the file as soon as it is there, and yield it."""
+def compute(wanted: Mapping[str, Cell], path: Path, workers: int) -> Iterator[dict[str, Any]]:
+    """Compute cells, given by key, write each to the file as soon as it is there, and yield it."""
     with path.open("a", encoding="utf-8") as file, _pool(workers) as pool:
         if file.tell():
             file.write("\n")  # ends a line that a killed call may have left
-        waiting = [pool.submit(figures, cell) for cell in wanted]
+        waiting = [pool.submit(figures, cell, key) for key, cell in wanted.items()]
         try:
             for future in as_completed(waiting):
                 cell = future.result()
@@ -121,8 +127,8 @@ def compute(wanted: Sequence[Cell], path: Path, workers: int) -> Iterator[dict[s
             raise
 
 
-def figures(cell: Cell) -> dict[str, Any]:
-    """A cell with its values by measure and topic."""
+def figures(cell: Cell, key: str) -> dict[str, Any]:
+    """A cell with its values by measure and topic, under its key."""
     where = cell.where
     known = topics.read(where.topics)
     allowed = restrict.read(where.restrict) if where.restrict else None
@@ -146,7 +152,7 @@ def figures(cell: Cell) -> dict[str, Any]:
     of_topics = {topic: grades for topic, grades in judged.items() if topic in given}
     values = measures.evaluate(cell.measures, of_topics, run)
     return {
-        "key": cell.key(),
+        "key": key,
         "collection": cell.collection,
         "ranking": cell.ranking,
         "topics": len(of_topics),

@@ -110,7 +110,9 @@ class Searcher:
         """The query's terms and how often each occurs, in their first order."""
         counts = Counter(self.index.analyzer.terms(query))
         if not counts:
-            what = "has only stop words" if query.strip() else "is empty"
+            what = "is empty"
+            if query.strip():
+                what = "has only stop words" if re.search(r"\w", query) else "has no word in it"
             raise NothingToSearchFor(f"the query {what}: give at least one word to search for")
         if len(counts) > MAX_TERMS:
             raise NothingToSearchFor(

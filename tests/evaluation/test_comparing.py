@@ -36,7 +36,7 @@ def plan(place: Path, tmp_path: Path) -> Path:  # noqa: F811
 
 
 def test_a_cell_holds_a_figure_for_every_topic_and_their_mean(plan: Path) -> None:
-    cell = figures(cells(Comparison.from_file(plan))[0])
+    cell = figures(cells(Comparison.from_file(plan))[0], "its key")
     assert cell["topics"] == len(cell["values"]["AP"]) == len(tasks()) + 1
     assert cell["values"]["AP"]["stop"] == 0.0
     assert cell["measures"]["AP"] == pytest.approx(sum(cell["values"]["AP"].values()) / cell["topics"])
@@ -58,6 +58,15 @@ def test_a_comparison_that_was_cut_off_goes_on_where_it_was(plan: Path, tmp_path
     assert again.exit_code == 0, again.output
     assert again.stdout == first.stdout
     assert len(done(out)) == 2
+
+
+@pytest.mark.parametrize("content", ['{"id": "a", "text": "x"}\n', "q 0 s 1\n", "[]"])
+def test_a_file_of_something_else_is_never_added_to(plan: Path, tmp_path: Path, content: str) -> None:
+    other = tmp_path / "other"
+    other.write_text(content, "utf-8")
+    result = CliRunner().invoke(compare, [str(plan), "-o", str(other)])
+    assert isinstance(result.exception, InputError)
+    assert other.read_text("utf-8") == content
 
 
 def test_other_judgements_make_other_cells(plan: Path) -> None:
