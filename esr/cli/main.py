@@ -11,6 +11,7 @@ import esr
 from esr.cli import (
     catalogue,
     compare,
+    estimate,
     evaluate,
     explain,
     load,
@@ -69,6 +70,7 @@ for command in (
     run.run,
     evaluate.evaluate,
     tune.tune,
+    estimate.estimate,
     report.report,
     compare.compare,
     reproduce.reproduce,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import click
@@ -17,6 +18,8 @@ from esr.plans.plan import CANDIDATES
 from esr.ranking.ranking import Ranking
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+FILE = click.Path(dir_okay=False, path_type=Path)
 
 index = click.option(
     "--index",

@@ -9,11 +9,11 @@ from tempfile import TemporaryDirectory
 
 import click
 
+from esr.cli import options
 from esr.cli.output import check, written
 from esr.errors import UsageError
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
-_FILE = click.Path(dir_okay=False, path_type=Path)
 # As in esr.evaluation.reproduce; written out so that other commands start without it. A test compares them.
 _TRAIN = ("2002", "2003", "2004", "all")
 _RANKED = ("matching", "context", "all")
@@ -58,7 +58,7 @@ def reproduce() -> None:
     "--output",
     "outputs",
     multiple=True,
-    type=_FILE,
+    type=options.FILE,
     metavar="FILE",
     help="FILE.md or FILE.json; may be repeated. Without it Markdown is printed.",
 )

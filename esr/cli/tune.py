@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from tqdm import tqdm
 
 import esr
 from esr.cli import options
-from esr.cli.output import check, written
+from esr.cli.output import check
+from esr.cli.tuned import counting, grid_of, grid_option, measure_option, save, setting, way_option
 from esr.errors import UsageError
 from esr.evaluation import qrels as judgements
 from esr.evaluation import restrict as restrictions
@@ -20,42 +20,32 @@ from esr.evaluation.topic import TITLE
 from esr.evaluation.tuning import grid as grids
 from esr.evaluation.tuning.figures import Tuner
 from esr.evaluation.tuning.tasks import Tasks, make
-from esr.evaluation.tuning.training import WAYS, check_apart, cross_validate, train
+from esr.evaluation.tuning.training import check_apart, cross_validate, train
 from esr.ranking.ranking import Ranking
-
-_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("topics", type=_FILE)
-@click.argument("qrels", type=_FILE)
+@click.argument("topics", type=options.FILE)
+@click.argument("qrels", type=options.FILE)
 @options.index
 @options.ranking
-@click.option(
-    "--grid",
-    "grid_texts",
-    multiple=True,
-    metavar="NAME=V,V,...",
-    help="Values to try. Default: the papers', for every parameter that --set leaves open.",
-)
-@click.option("--measure", default="AP", show_default=True, help="What to maximise: AP, RR, RPrec, P@k, R@k.")
-@click.option(
-    "--way",
-    type=click.Choice(list(WAYS)),
-    default="grid",
-    show_default=True,
-    help="Every combination, or one parameter after another (for many parameters).",
-)
+@grid_option
+@measure_option
+@way_option("grid")
 @click.option("--folds", type=click.IntRange(2), help="Cross-validate over this many parts of the topics.")
-@click.option("--groups", type=_FILE, help="Lines of qid<TAB>group: a group is never cut by the folds.")
-@click.option("--test-topics", type=_FILE, help="Topics to test on, others than those trained on.")
-@click.option("--test-qrels", type=_FILE, help="Their judgements.")
+@click.option(
+    "--groups", type=options.FILE, help="Lines of qid<TAB>group: a group is never cut by the folds."
+)
+@click.option("--test-topics", type=options.FILE, help="Topics to test on, others than those trained on.")
+@click.option("--test-qrels", type=options.FILE, help="Their judgements.")
 @click.option("--test-index", help="Their index, if it is another.")
 @click.option("--test-on-training", is_flag=True, help="Test on topics that were trained on all the same.")
 @click.option("--field", default=TITLE, show_default=True, help="Field of the topics to search for.")
-@click.option("--restrict", type=_FILE, help="Lines of qid<TAB>document id: rank only these documents.")
+@click.option(
+    "--restrict", type=options.FILE, help="Lines of qid<TAB>document id: rank only these documents."
+)
 @click.option("-k", "depth", type=click.IntRange(1), default=1000, show_default=True, help="Depth of a run.")
-@click.option("-o", "--output", type=_FILE, help="Write the best ranking to this file, for --ranking.")
+@click.option("-o", "--output", type=options.FILE, help="Write the best ranking to this file, for --ranking.")
 @options.as_json
 def tune(
     topics: Path,
@@ -89,26 +79,22 @@ def tune(
     """
     if output:
         check(output, topics, qrels, restrict, groups, test_topics, test_qrels)
-    grid = grids.parse(grid_texts) or grids.default(ranking)
-    tried = grids.settings(ranking, grid)
+    grid = grid_of(ranking, grid_texts)
+    every = grids.settings(ranking, grid)
     training = _tasks(topics, qrels, field, restrict)
     testing = _testing(test_topics, test_qrels, field)
     if testing and not test_on_training and not test_index:
         check_apart(training.ready, testing.ready)
-    found: dict[str, Any] = {"measure": measure, "topics": len(training.ready), "settings": len(tried)}
-    with esr.open(where) as searcher, tqdm(unit=" topics", disable=None, leave=False) as bar:
+    found: dict[str, Any] = {"measure": measure, "topics": len(training.ready), "settings": len(every)}
+    with esr.open(where) as searcher, counting() as tick:
         tuner = Tuner(searcher, training.ready, measure, depth)
-
-        def tick(topics: int) -> None:
-            bar.update(topics)
-
         best = train(tuner, ranking, grid, way, tick)
         found |= {"ranking": best.ranking.as_dict(), "training": float(best.figures.mean())}
-        found["tried"] = [{**setting.params, measure: figure} for setting, figure in best.tried]
+        found["tried"] = [{**tried.params, measure: figure} for tried, figure in best.tried]
         if folds:
             held_together = topic_files.kinds(groups) if groups else {}
             validated = cross_validate(tuner, ranking, grid, way, folds, held_together, tick)
-            found["folds"] = [dict(setting.params) for setting in validated.settings]
+            found["folds"] = [dict(chosen.params) for chosen in validated.settings]
             found["cross_validated"] = float(validated.figures.mean())
     if testing:
         with esr.open(test_index or where) as searcher:
@@ -116,8 +102,7 @@ def tune(
         found |= {"test": float(figures.mean()), "test_topics": len(testing.ready)}
         found["tested_on_training_topics"] = test_on_training
     if output:
-        with written(output) as file:
-            file.write(json.dumps(found["ranking"], indent=1) + "\n")
+        save(output, found["ranking"])
     if training.unjudged:
         click.echo(f"{len(training.unjudged)} topics have nothing relevant and are left out", err=True)
     click.echo(json.dumps(found, indent=1) if as_json else _text(found))
@@ -139,9 +124,8 @@ def _testing(topics: Path | None, qrels: Path | None, field: str) -> Tasks | Non
 def _text(found: dict[str, Any]) -> str:
     """The outcome in lines. What was trained on is called so."""
     measure = found["measure"]
-    values = " ".join(f"{name}={_shown(value)}" for name, value in found["ranking"]["params"].items())
     lines = [
-        f"best of {len(found['tried']):,} settings: {found['ranking']['model']} {values}",
+        f"best of {len(found['tried']):,} settings: {setting(found['ranking'])}",
         f"{measure} {found['training']:.4f} on the {found['topics']:,} topics that it was trained on",
     ]
     if "cross_validated" in found:
@@ -153,7 +137,3 @@ def _text(found: dict[str, Any]) -> str:
         note = " (trained on as well: this is no test)" if found["tested_on_training_topics"] else ""
         lines.append(f"{measure} {found['test']:.4f} on {found['test_topics']:,} test topics{note}")
     return "\n".join(lines)
-
-
-def _shown(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -128,6 +128,9 @@ class Index(Protocol):
     def document(self, document_id: str) -> Document:
         """A whole document. Raises UsageError for an unknown id."""
 
+    def documents_at(self, places: Sequence[int]) -> list[Document]:
+        """Documents by their place in the collection, from 0, in this order: for drawing at random."""
+
     def status(self) -> Mapping[str, Any]:
         """Counts, sizes and settings, for people and programs."""
 

@@ -14,10 +14,11 @@ from typing import Any
 
 import esr
 from esr import models
-from esr.engines.index import Filters
 from esr.errors import InputError, UsageError, unknown
 from esr.evaluation import measures, qrels, restrict, topics
+from esr.evaluation.parameters import SOURCES
 from esr.evaluation.topic import TITLE
+from esr.evaluation.tuning.tasks import make
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import NothingToSearchFor
 
@@ -37,13 +38,17 @@ class Collection:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared: collections and rankings by name, the measures, and how deep runs go."""
+    """What is compared: collections and rankings by name, the measures, and how deep runs go.
+
+    `parameters` names where the rankings' parameters come from (`esr.evaluation.parameters.SOURCES`).
+    """
 
     collections: Mapping[str, Collection]
     rankings: Mapping[str, Ranking] = field(default_factory=lambda: every_model())
     measures: tuple[str, ...] = ("AP", "P@10", "RR")
     depth: int = 1000
     baseline: str | None = None
+    parameters: tuple[str, ...] = ("default",)
 
     @staticmethod
     def from_file(path: Path) -> Comparison:
@@ -60,10 +65,11 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Cell:
-    """One ranking on one collection: its key, and what it takes to compute it."""
+    """One ranking on one collection, with parameters of one source, and what it takes to compute it."""
 
     collection: str
     ranking: str
+    parameters: str
     where: Collection
     settings: Ranking
     measures: tuple[str, ...]
@@ -74,6 +80,7 @@ class Cell:
         files = [f for f in (self.where.topics, self.where.qrels, self.where.restrict) if f]
         times = [os.stat(file).st_mtime_ns for file in files]
         parts = [self.where.__dict__, self.settings.as_dict(), self.measures, self.depth, times]
+        parts += [self.parameters] if self.parameters != "default" else []
         return json.dumps(parts, sort_keys=True)
 
 
@@ -88,9 +95,10 @@ def every_model() -> dict[str, Ranking]:
 
 def cells(comparison: Comparison) -> list[Cell]:
     return [
-        Cell(collection, ranking, where, settings, comparison.measures, comparison.depth)
+        Cell(collection, ranking, source, where, settings, comparison.measures, comparison.depth)
         for collection, where in comparison.collections.items()
         for ranking, settings in comparison.rankings.items()
+        for source in comparison.parameters
     ]
 
 
@@ -133,28 +141,29 @@ def figures(cell: Cell, key: str) -> dict[str, Any]:
     known = topics.read(where.topics)
     allowed = restrict.read(where.restrict) if where.restrict else None
     judged = qrels.read(where.qrels)
-    run = {}
+    asked = [topic for topic in known if topic.id in judged]
     with esr.open(where.index) as searcher:
-        for topic in known:
-            if topic.id not in judged:
-                continue
-            only = Filters() if allowed is None else Filters(documents=allowed.get(topic.id, ("",)))
+        ready = make(asked, judged, field=where.field, restrictions=allowed)
+        chosen = SOURCES[cell.parameters](searcher, cell.settings, ready.ready)
+        run = {}
+        for task, setting in zip(ready.ready, chosen.of_tasks, strict=True):
             try:
                 answer = searcher.search(
-                    topic.query(where.field), cell.depth, ranking=cell.settings, filters=only, records=False
+                    task.query, cell.depth, ranking=setting, filters=task.filters, records=False
                 )
             except NothingToSearchFor:  # stop words only: an empty answer
                 continue
             if answer.incomplete:
                 raise UsageError(f"{cell.collection}: an answer is incomplete: {answer.incomplete}")
-            run[topic.id] = {hit.sentence_id: hit.score for hit in answer.hits}
-    given = {topic.id for topic in known}
-    of_topics = {topic: grades for topic, grades in judged.items() if topic in given}
+            run[task.topic] = {hit.sentence_id: hit.score for hit in answer.hits}
+    of_topics = {topic.id: judged[topic.id] for topic in asked}
     values = measures.evaluate(cell.measures, of_topics, run)
     return {
         "key": key,
         "collection": cell.collection,
         "ranking": cell.ranking,
+        "parameters": cell.parameters,
+        "settings": [setting.as_dict()["params"] for setting in chosen.settings],
         "topics": len(of_topics),
         "measures": {name: measures.mean(name, found.values()) for name, found in values.items()},
         "values": values,
@@ -175,11 +184,14 @@ def _comparison(data: Any) -> Comparison:
     given["collections"] = {name: _collection(name, c) for name, c in data["collections"].items()}
     if "rankings" in data:
         given["rankings"] = {name: Ranking.from_dict(r) for name, r in data["rankings"].items()}
-    if "measures" in data:
-        given["measures"] = tuple(data["measures"])
+    for name in {"measures", "parameters"} & data.keys():
+        given[name] = tuple(data[name])
     comparison = Comparison(**given)
     for name in comparison.measures:
         measures.parse(name)
+    for name in comparison.parameters:
+        if name not in SOURCES:
+            raise unknown("source of parameters", name, SOURCES)
     if comparison.baseline is not None and comparison.baseline not in comparison.rankings:
         raise unknown("baseline", comparison.baseline, comparison.rankings)
     return comparison

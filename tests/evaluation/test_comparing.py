@@ -2,13 +2,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+import esr
 from esr.cli.compare import compare
 from esr.errors import InputError
 from esr.evaluation.comparing import Comparison, cells, done, every_model, figures
+from esr.evaluation.parameters import SOURCES
+from esr.evaluation.tuning.figures import Task, Tuner
+from esr.evaluation.tuning.training import cross_validate
+from esr.models.likelihood import MU_GRID
+from esr.ranking.ranking import Ranking
 from tests.evaluation.tuning.conftest import place, tasks  # noqa: F401  a fixture
 
 
@@ -44,6 +51,46 @@ def test_a_cell_holds_a_figure_for_every_topic_and_their_mean(plan: Path) -> Non
 
 def test_every_model_is_compared_in_every_context_where_none_are_named() -> None:
     assert {"2si both", "2si document", "bm25", "tfmix surrounding"} <= set(every_model())
+
+
+def cell_of(plan: Path, parameters: str, model: str = "dir") -> dict[str, Any]:
+    data = json.loads(plan.read_text("utf-8"))
+    rankings = {"it": {"model": model}}
+    plan.write_text(
+        json.dumps(data | {"rankings": rankings, "baseline": "it", "parameters": [parameters]}), "utf-8"
+    )
+    (cell,) = cells(Comparison.from_file(plan))
+    return figures(cell, cell.key())
+
+
+def test_a_tuned_cell_tests_each_topic_with_what_the_other_folds_chose(plan: Path) -> None:
+    cell = cell_of(plan, "tuned")
+    assert len(cell["settings"]) == 5
+    with esr.open(cells(Comparison.from_file(plan))[0].where.index) as searcher:
+        ready = [*tasks(), Task("stop", "...", ("d0.s0",))]
+        validated = cross_validate(Tuner(searcher, ready), Ranking("dir"), {"mu": MU_GRID}, "grid", 5, {})
+    figures_of = {task.topic: figure for task, figure in zip(ready, validated.figures, strict=True)}
+    assert cell["values"]["AP"] == figures_of
+
+
+def test_an_estimated_cell_does_not_depend_on_the_judgements(plan: Path) -> None:
+    first = cell_of(plan, "estimated")
+    qrels = Path(json.loads(plan.read_text("utf-8"))["collections"]["made up"]["qrels"])
+    qrels.write_text("t0 0 d3.s0 1\nt1 0 d4.s0 1\n", "utf-8")
+    second = cell_of(plan, "estimated")
+    assert first["settings"] == second["settings"]
+    assert len(first["settings"]) == 1
+    assert first["measures"] != second["measures"]
+
+
+def test_a_model_without_parameters_is_the_same_from_every_source(plan: Path) -> None:
+    values = [cell_of(plan, source, "tfisf")["values"] for source in SOURCES]
+    assert values[0] == values[1] == values[2]
+
+
+def test_an_unknown_source_of_parameters_is_named(plan: Path) -> None:
+    with pytest.raises(InputError, match="unknown source of parameters 'tuned '"):
+        cell_of(plan, "tuned ")
 
 
 @pytest.mark.slow

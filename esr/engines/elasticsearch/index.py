@@ -136,6 +136,20 @@ class ElasticsearchIndex:
             raise UsageError(f"there is no document {document_id!r} in {self.where}")
         return document_of(hits[0]["_source"])
 
+    def documents_at(self, places: Sequence[int]) -> list[Document]:
+        found: dict[int, Document] = {}
+        for some in batched(places, _POOLED):
+            with self.cluster.errors():
+                answer = self.cluster.client.search(
+                    index=self.cluster.documents_alias,
+                    query={"terms": {"order": list(some)}},
+                    size=len(some),
+                    source={"excludes": ["context"]},
+                    allow_partial_search_results=False,
+                )
+            found |= {hit["_source"]["order"]: document_of(hit["_source"]) for hit in answer["hits"]["hits"]}
+        return [found[place] for place in places]
+
     def status(self) -> Mapping[str, Any]:
         collection = self._statistics.get(()).collection
         indices = [f"{self.cluster.alias},{self.cluster.documents_alias}"]

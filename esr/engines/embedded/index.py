@@ -124,6 +124,15 @@ class EmbeddedIndex:
                 return segment.document(number)
         raise UsageError(f"there is no document {document_id!r} in {self.where}")
 
+    def documents_at(self, places: Sequence[int]) -> list[Document]:
+        segments = self._now().segments
+        ends = np.cumsum([len(segment.documents) for segment in segments])
+        owners = np.searchsorted(ends, places, "right")
+        return [
+            segments[owner].document(int(place - (ends[owner - 1] if owner else 0)))
+            for place, owner in zip(places, owners.tolist(), strict=True)
+        ]
+
     def status(self) -> Mapping[str, Any]:
         snapshot = self._now()
         size = sum(f.stat().st_size for s in snapshot.segments for f in s.folder.iterdir())

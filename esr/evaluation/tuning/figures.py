@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -47,24 +48,31 @@ class Tuner:
         self._measure = measure(objective)
         self._depth = depth
         self._pools = _Pools(searcher, memory)
+        self._known: dict[tuple[Task, str], float] = {}
 
     def part(self, places: Sequence[int]) -> Tuner:
-        """A tuner on some of the topics, sharing what was gathered."""
+        """A tuner on some of the topics, sharing what was gathered and computed."""
         part = copy(self)
         part.tasks = tuple(self.tasks[place] for place in places)
         return part
 
     def table(self, settings: Sequence[Ranking], tick: Callable[[int], None] = lambda n: None) -> Table:
         """Figures of shape (settings, topics). The settings share model, context and candidate rule."""
-        found = np.zeros((len(settings), len(self.tasks)))
-        for column, task in enumerate(self.tasks):
-            pool = self._pools.get(task, settings[0])
-            if pool is not None:
-                for row, setting in enumerate(settings):
-                    placed = ranks(pool, pool.scores(setting), self._depth)
-                    found[row, column] = self._measure(placed, pool.judged)
+        keys = [json.dumps(setting.as_dict(), sort_keys=True) for setting in settings]
+        for task in self.tasks:
+            missing = [
+                (key, setting)
+                for key, setting in zip(keys, settings, strict=True)
+                if (task, key) not in self._known
+            ]
+            pool = self._pools.get(task, settings[0]) if missing else None
+            for key, setting in missing:
+                self._known[task, key] = 0.0 if pool is None else self._figure(pool, setting)
             tick(1)
-        return found
+        return np.array([[self._known[task, key] for task in self.tasks] for key in keys])
+
+    def _figure(self, pool: JudgedPool, setting: Ranking) -> float:
+        return self._measure(ranks(pool, pool.scores(setting), self._depth), pool.judged)
 
 
 class _Pools:

@@ -10,6 +10,7 @@ import numpy as np
 
 from esr.evaluation.tuning.figures import Table, Tuner
 from esr.evaluation.tuning.grid import Grid, is_allowed, settings
+from esr.models.parameter import Value
 from esr.ranking.ranking import Ranking
 
 Tick = Callable[[int], None]
@@ -36,7 +37,9 @@ def ascent(tuner: Tuner, ranking: Ranking, grid: Grid, tick: Tick = lambda n: No
     Ends at a setting that no single step of the grid improves: not always the best of all.
     """
     current = ranking
-    if not is_allowed(current) or not all(name in current.params for name in grid):
+    if not is_allowed(current) or not all(
+        current.params.get(name) in values for name, values in grid.items()
+    ):
         current = _start(ranking, grid)
     figures = tuner.table([current], tick)[0]
     tried = [(current, float(figures.mean()))]
@@ -54,9 +57,19 @@ def ascent(tuner: Tuner, ranking: Ranking, grid: Grid, tick: Tick = lambda n: No
 
 
 def _start(ranking: Ranking, grid: Grid) -> Ranking:
-    """The model's defaults, written out for the grid's parameters."""
+    """The values of the grid that are nearest to the model's defaults."""
     values = ranking.settings().values
-    return replace(ranking, params={**ranking.params, **{name: values[name] for name in grid}})
+    near = {name: _nearest(some, values[name]) for name, some in grid.items()}
+    start = replace(ranking, params={**ranking.params, **near})
+    return start if is_allowed(start) else settings(ranking, grid)[0]
+
+
+def _nearest(values: Sequence[Value], wanted: Value) -> Value:
+    """The nearest number; of words, the wanted one or the first."""
+    numbers = [value for value in values if isinstance(value, float)]
+    if isinstance(wanted, float) and numbers:
+        return min(numbers, key=lambda value: abs(value - wanted))
+    return wanted if wanted in values else values[0]
 
 
 def _best(every: Sequence[Ranking], table: Table) -> Tuned:

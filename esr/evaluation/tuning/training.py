@@ -18,9 +18,10 @@ WAYS = {"grid": full, "ascent": ascent}
 
 
 class Validated(NamedTuple):
-    """Cross-validation: each fold's setting, and a figure for every topic from the folds without it."""
+    """Cross-validation: each fold's setting; every topic's setting and figure, by the folds without it."""
 
     settings: list[Ranking]
+    of_topics: list[Ranking]
     figures: Table
 
 
@@ -40,13 +41,16 @@ def cross_validate(
 ) -> Validated:
     """Train on all folds but one, test on that one, for each. Figures have the shape (topics,)."""
     figures = np.zeros(len(tuner.tasks))
+    of_topics = [ranking] * len(tuner.tasks)
     chosen = []
     for part in folds(tuner.tasks, number, groups):
         rest = sorted(set(range(len(tuner.tasks))) - set(part))
         found = train(tuner.part(rest), ranking, grid, way, tick)
         chosen.append(found.ranking)
         figures[part] = tuner.part(part).table([found.ranking])[0]
-    return Validated(chosen, figures)
+        for place in part:
+            of_topics[place] = found.ranking
+    return Validated(chosen, of_topics, figures)
 
 
 def check_apart(trained: Sequence[Task], tested: Sequence[Task]) -> None:

@@ -31,6 +31,20 @@ def test_an_ascent_ends_where_no_single_step_is_better(searcher: Searcher) -> No
             assert tuner.table([step]).mean() <= found.figures.mean()
 
 
+def test_an_ascent_takes_values_of_the_grid_only(searcher: Searcher) -> None:
+    grid = {"mu": [900.0, 1000.0], "lambda": [0.9], "nu": [0.1]}
+    found = ascent(Tuner(searcher, tasks()), Ranking("2si", "both"), grid)
+    assert all(setting.params[name] in values for setting, _ in found.tried for name, values in grid.items())
+
+
+def test_figures_that_are_known_are_not_computed_again(searcher: Searcher) -> None:
+    tuner = Tuner(searcher, tasks())
+    table = full(tuner, START, GRID)
+    tuner._pools = None  # type: ignore[assignment]  # nothing can be gathered any more
+    assert full(tuner, START, GRID).tried == table.tried
+    assert np.array_equal(tuner.part([3, 5]).table([table.ranking])[0], table.figures[[3, 5]])
+
+
 def test_tuning_without_room_for_pools_gives_the_same(searcher: Searcher) -> None:
     kept, gathered = Tuner(searcher, tasks()), Tuner(searcher, tasks(), memory=0)
     assert full(kept, START, GRID).tried == full(gathered, START, GRID).tried

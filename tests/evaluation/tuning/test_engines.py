@@ -1,0 +1,62 @@
+"""Both engines give a researcher the same numbers, to the last digit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import esr
+from esr.documents import Located
+from esr.engines.elasticsearch.loading import ElasticsearchLoading
+from esr.engines.index import Description
+from esr.evaluation.tuning import likelihood, pseudo
+from esr.evaluation.tuning.figures import Tuner
+from esr.evaluation.tuning.search import full
+from esr.evaluation.tuning.training import cross_validate
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from tests.engines.elasticsearch.support import fresh
+from tests.evaluation.tuning.conftest import documents, tasks
+
+pytestmark = pytest.mark.elasticsearch
+GRID = {"mu": [1.0, 10.0, 100.0], "lambda": [0.1, 0.5], "nu": [0.0, 0.4]}
+START = Ranking("2si", "both")
+
+
+@pytest.fixture(scope="module")
+def both(
+    elasticsearch_url: str, place: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[list[Searcher]]:
+    where = fresh(elasticsearch_url)
+    loading = ElasticsearchLoading(where, Description("plain", True), append=False, shards=3)
+    loading.load(Located("made up", d) for d in documents())
+    with esr.open(str(place)) as embedded, esr.open(where) as elasticsearch:
+        yield [embedded, elasticsearch]
+
+
+def test_tuning_finds_the_same_figures_on_both_engines(both: list[Searcher]) -> None:
+    first, second = (full(Tuner(searcher, tasks()), START, GRID) for searcher in both)
+    assert first.tried == second.tried
+    assert np.array_equal(first.figures, second.figures)
+
+
+def test_folds_choose_the_same_settings_on_both_engines(both: list[Searcher]) -> None:
+    first, second = (
+        cross_validate(Tuner(searcher, tasks()), START, GRID, "ascent", 3, {}) for searcher in both
+    )
+    assert first.settings == second.settings
+    assert np.array_equal(first.figures, second.figures)
+
+
+def test_pseudo_topics_are_the_same_on_both_engines(both: list[Searcher]) -> None:
+    first, second = (pseudo.tasks(searcher.index, 40, seed=2) for searcher in both)
+    assert first == second
+
+
+def test_the_likelihood_is_the_same_on_both_engines(both: list[Searcher]) -> None:
+    settings = [Ranking("2si", "both", {"mu": mu}) for mu in (3.0, 30.0)]
+    first, second = (likelihood.table(searcher.index, settings, 30) for searcher in both)
+    assert np.array_equal(first, second)
