@@ -27,14 +27,12 @@ START = Ranking("2si", "both")
 
 
 @pytest.fixture(scope="module")
-def both(
-    elasticsearch_url: str, place: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[list[Searcher]]:
-    where = fresh(elasticsearch_url)
-    loading = ElasticsearchLoading(where, Description("plain", True), append=False, shards=3)
-    loading.load(Located("made up", d) for d in documents())
-    with esr.open(str(place)) as embedded, esr.open(where) as elasticsearch:
-        yield [embedded, elasticsearch]
+def both(elasticsearch_url: str, place: Path) -> Iterator[list[Searcher]]:
+    with fresh(elasticsearch_url) as where:
+        loading = ElasticsearchLoading(where, Description("plain", True), append=False, shards=3)
+        loading.load(Located("made up", d) for d in documents())
+        with esr.open(str(place)) as embedded, esr.open(where) as elasticsearch:
+            yield [embedded, elasticsearch]
 
 
 def test_tuning_finds_the_same_figures_on_both_engines(both: list[Searcher]) -> None:
