@@ -78,6 +78,7 @@ for command in (
     status.status,
     catalogue.models,
     catalogue.priors,
+    catalogue.forms,
     catalogue.analyzers,
     catalogue.formats,
 ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from esr.batches import batched
@@ -15,7 +16,7 @@ MAX_AGE = 10.0
 """Seconds for which statistics are remembered: a collection changes by whole loads."""
 _REMEMBERED = 200_000
 _BATCH = 300
-_BOUNDED = ("importance", "importance_surrounding")
+_PAGE = 10_000
 
 
 class AliasStatistics:
@@ -25,11 +26,11 @@ class AliasStatistics:
         self._cluster = cluster
         self._collection: CollectionStatistics | None = None
         self._terms: dict[str, TermStatistics] = {}
+        self._bounds: dict[str, tuple[float, float] | None] = {}
         self._asked = 0.0
 
     def get(self, terms: Sequence[str]) -> Statistics:
-        if time.monotonic() - self._asked > MAX_AGE or len(self._terms) > _REMEMBERED:
-            self._terms, self._collection, self._asked = {}, None, time.monotonic()
+        self._forget_old()
         known, collection = self._terms, self._collection
         with self._cluster.errors():
             if collection is None:
@@ -38,15 +39,60 @@ class AliasStatistics:
                 known.update(self._ask_terms(some))
         return Statistics(collection, {term: known[term] for term in terms})
 
+    def bounded(self, columns: Iterable[str]) -> CollectionStatistics:
+        """The collection's, with the lowest and highest value of these columns that have any."""
+        collection = self.get(()).collection
+        wanted, known = list(dict.fromkeys(columns)), self._bounds
+        unknown = [column for column in wanted if column not in known]
+        if unknown:
+            with self._cluster.errors():
+                known.update(self._ask_bounds(unknown))
+        found = {column: known[column] for column in wanted}
+        return replace(collection, bounds={c: ends for c, ends in found.items() if ends is not None})
+
+    def histogram(self, column: str) -> dict[float, int]:
+        """How many sentences have each value of a column, the lowest first."""
+        sources = [{"value": {"terms": {"field": column}}}]
+        composite: dict[str, Any] = {"size": _PAGE, "sources": sources}
+        found: dict[float, int] = {}
+        while True:
+            body = {"size": 0, "aggs": {"values": {"composite": composite}}}
+            with self._cluster.errors():
+                (answer,) = self._msearch([(self._cluster.alias, body)])
+            page = answer["aggregations"]["values"]
+            found |= {float(b["key"]["value"]): b["doc_count"] for b in page["buckets"]}
+            if len(page["buckets"]) < _PAGE:
+                return found
+            composite["after"] = page["after_key"]
+
+    def features(self) -> list[str]:
+        """The names of the features that some index of the alias has a field for."""
+        with self._cluster.errors():
+            answer = self._cluster.client.indices.get_mapping(index=self._cluster.alias)
+        fields = [found["mappings"]["properties"].get("features", {}) for found in answer.values()]
+        return sorted({name for field in fields for name in field.get("properties", {})})
+
+    def _forget_old(self) -> None:
+        if time.monotonic() - self._asked > MAX_AGE or len(self._terms) > _REMEMBERED:
+            self._terms, self._collection, self._bounds = {}, None, {}
+            self._asked = time.monotonic()
+
+    def _ask_bounds(self, columns: Sequence[str]) -> dict[str, tuple[float, float] | None]:
+        aggs = {f"{end} {c}": {end: {"field": c}} for c in columns for end in ("min", "max")}
+        (answer,) = self._msearch([(self._cluster.alias, {"size": 0, "aggs": aggs})])
+        ends = {
+            c: tuple(answer["aggregations"][f"{e} {c}"]["value"] for e in ("min", "max")) for c in columns
+        }
+        return {c: None if low is None else (low, high) for c, (low, high) in ends.items()}
+
     def _ask_collection(self) -> CollectionStatistics:
         sums = {
             name: {"sum": {"field": name}} for name in ("length", "surrounding_length", "document_length")
         }
-        ends = {f"{end} {f}": {end: {"field": f}} for f in _BOUNDED for end in ("min", "max")}
         longest = {"longest": {"max": {"field": "length"}}}
         sentences, documents = self._msearch(
             [
-                (self._cluster.alias, {"size": 0, "track_total_hits": True, "aggs": sums | ends | longest}),
+                (self._cluster.alias, {"size": 0, "track_total_hits": True, "aggs": sums | longest}),
                 (
                     self._cluster.documents_alias,
                     {
@@ -70,7 +116,6 @@ class AliasStatistics:
             weighted_document_length=int(value(sentences, "document_length")),
             document_terms=int(value(documents, "terms")),
             longest_sentence=int(value(sentences, "longest")),
-            bounds={f: (value(sentences, f"min {f}"), value(sentences, f"max {f}")) for f in _BOUNDED},
         )
 
     def _ask_terms(self, terms: Iterable[str]) -> dict[str, TermStatistics]:
