@@ -27,6 +27,7 @@ class AliasStatistics:
         self._collection: CollectionStatistics | None = None
         self._terms: dict[str, TermStatistics] = {}
         self._bounds: dict[str, tuple[float, float] | None] = {}
+        self._features: list[str] | None = None
         self._asked = 0.0
 
     def get(self, terms: Sequence[str]) -> Statistics:
@@ -67,14 +68,17 @@ class AliasStatistics:
 
     def features(self) -> list[str]:
         """The names of the features that some index of the alias has a field for."""
-        with self._cluster.errors():
-            answer = self._cluster.client.indices.get_mapping(index=self._cluster.alias)
-        fields = [found["mappings"]["properties"].get("features", {}) for found in answer.values()]
-        return sorted({name for field in fields for name in field.get("properties", {})})
+        self._forget_old()
+        if self._features is None:
+            with self._cluster.errors():
+                answer = self._cluster.client.indices.get_mapping(index=self._cluster.alias)
+            fields = [found["mappings"]["properties"].get("features", {}) for found in answer.values()]
+            self._features = sorted({name for field in fields for name in field.get("properties", {})})
+        return self._features
 
     def _forget_old(self) -> None:
         if time.monotonic() - self._asked > MAX_AGE or len(self._terms) > _REMEMBERED:
-            self._terms, self._collection, self._bounds = {}, None, {}
+            self._terms, self._collection, self._bounds, self._features = {}, None, {}, None
             self._asked = time.monotonic()
 
     def _ask_bounds(self, columns: Sequence[str]) -> dict[str, tuple[float, float] | None]:

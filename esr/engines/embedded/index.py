@@ -85,13 +85,16 @@ class EmbeddedIndex:
     def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
         snapshot = self._now()
         wanted = {*COLUMNS, *columns}
+        places = [self._place(snapshot, sentence_id) for sentence_id in ids]
+        order: list[int] = []
         rows = []
-        for sentence_id in ids:
-            place = self._place(snapshot, sentence_id)
-            segment, importance = snapshot.segments[place.segment], snapshot.importance[place.segment]
-            at = np.array([place.number])
+        for owner in sorted({place.segment for place in places}):
+            here = [n for n, place in enumerate(places) if place.segment == owner]
+            order += here
+            at = np.array([places[n].number for n in here])
+            segment, importance = snapshot.segments[owner], snapshot.importance[owner]
             rows.append(gather.evidence(terms, FIELDS, wanted, segment, importance, at))
-        return joined(rows)
+        return joined(rows).at(np.argsort(order))
 
     def pool(self, plan: Plan, filters: Filters) -> Pool:
         snapshot = self._now()
