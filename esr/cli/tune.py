@@ -18,6 +18,8 @@ from esr.evaluation import restrict as restrictions
 from esr.evaluation import topics as topic_files
 from esr.evaluation.topic import TITLE
 from esr.evaluation.tuning import grid as grids
+from esr.evaluation.tuning.curves import left_over
+from esr.evaluation.tuning.curves import parse as parse_training
 from esr.evaluation.tuning.figures import Tuner
 from esr.evaluation.tuning.tasks import Tasks, make
 from esr.evaluation.tuning.training import WAYS, check_apart, cross_validate, train
@@ -37,6 +39,13 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     multiple=True,
     metavar="NAME=V,V,...",
     help="Values to try. Default: the papers', for every parameter that --set leaves open.",
+)
+@click.option(
+    "--train",
+    "train_texts",
+    multiple=True,
+    metavar="FORM:FEATURE[:OPTION=VALUE...]",
+    help="Train a curve, as floe:pos or indep:len:delta=1, over the best setting. May be repeated.",
 )
 @click.option("--measure", default="AP", show_default=True, help="What to maximise: AP, RR, RPrec, P@k, R@k.")
 @click.option(
@@ -63,6 +72,7 @@ def tune(
     where: str,
     ranking: Ranking,
     grid_texts: tuple[str, ...],
+    train_texts: tuple[str, ...],
     measure: str,
     way: str,
     folds: int | None,
@@ -80,17 +90,20 @@ def tune(
     """Find a model's best parameters on topics with judgements.
 
     Each topic's candidates are gathered once; every setting is then arithmetic on them. The figures are
-    those that esr run and esr evaluate give.
+    those that esr run and esr evaluate give. A feature that is given without a weight gets one from a grid;
+    grids call it subj.w.
 
     \b
     Example:
       esr tune topics.tsv qrels.txt --index my-index --model 2si --context document -o best.json
       esr tune topics.tsv qrels.txt --index my-index --model dir --grid mu=5,10,20,40 --folds 5
+      esr tune topics.tsv qrels.txt --index my-index --model tfisf --feature len:log --train floe:position
     """
     if output:
         check(output, topics, qrels, restrict, groups, test_topics, test_qrels)
     grid = grids.parse(grid_texts) or grids.default(ranking)
     tried = grids.settings(ranking, grid)
+    curves = list(map(parse_training, train_texts))
     training = _tasks(topics, qrels, field, restrict)
     testing = _testing(test_topics, test_qrels, field)
     if testing and not test_on_training and not test_index:
@@ -102,13 +115,15 @@ def tune(
         def tick(topics: int) -> None:
             bar.update(topics)
 
-        best = train(tuner, ranking, grid, way, tick)
+        best = train(tuner, ranking, grid, way, tick, curves)
         found |= {"ranking": best.ranking.as_dict(), "training": float(best.figures.mean())}
-        found["tried"] = [{**setting.params, measure: figure} for setting, figure in best.tried]
+        found["tried"] = [{**grids.values_of(setting), measure: figure} for setting, figure in best.tried]
+        if curves:
+            found["left"] = left_over(searcher, training.ready, best.ranking, curves)
         if folds:
             held_together = topic_files.kinds(groups) if groups else {}
-            validated = cross_validate(tuner, ranking, grid, way, folds, held_together, tick)
-            found["folds"] = [dict(setting.params) for setting in validated.settings]
+            validated = cross_validate(tuner, ranking, grid, way, folds, held_together, tick, curves)
+            found["folds"] = [grids.values_of(setting) for setting in validated.settings]
             found["cross_validated"] = float(validated.figures.mean())
     if testing:
         with esr.open(test_index or where) as searcher:
@@ -139,10 +154,17 @@ def _testing(topics: Path | None, qrels: Path | None, field: str) -> Tasks | Non
 def _text(found: dict[str, Any]) -> str:
     """The outcome in lines. What was trained on is called so."""
     measure = found["measure"]
-    values = " ".join(f"{name}={_shown(value)}" for name, value in found["ranking"]["params"].items())
+    best = Ranking.from_dict(found["ranking"])
+    values = "".join(f" {name}={_shown(value)}" for name, value in grids.values_of(best).items())
+    curves = "".join(f" {each.form}({each.feature})" for each in best.features if each.curve is not None)
     lines = [
-        f"best of {len(found['tried']):,} settings: {found['ranking']['model']} {values}",
+        f"best of {len(found['tried']):,} settings: {best.model}{values}{curves}",
         f"{measure} {found['training']:.4f} on the {found['topics']:,} topics that it was trained on",
+    ]
+    lines += [
+        f"FLOE of {each['feature']}, mean distance from 0: "
+        f"{each['before']:.4f} before, {each['after']:.4f} after"
+        for each in found.get("left", ())
     ]
     if "cross_validated" in found:
         parts = len(found["folds"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,9 +65,9 @@ def fit(searcher: Searcher, tasks: Sequence[Task], base: Ranking, trainings: Ite
     return base
 
 
-def without(ranking: Ranking, feature: str, form: str) -> Ranking:
-    """The ranking without this feature in this form."""
-    kept = tuple(each for each in ranking.features if (each.feature, each.form) != (feature, form))
+def without(ranking: Ranking, feature: str, form: str | None = None) -> Ranking:
+    """The ranking without this feature in this form, or in any."""
+    kept = tuple(f for f in ranking.features if f.feature != feature or form not in (None, f.form))
     return replace(ranking, features=kept)
 
 
@@ -76,6 +76,24 @@ def estimates(
 ) -> Estimates:
     """What indep and FLOE add over a base. After a curve was added to the base, what is left to gain."""
     return estimate.estimates(sample(searcher, tasks, base, feature), how)
+
+
+def left_over(
+    searcher: Searcher, tasks: Sequence[Task], ranking: Ranking, trainings: Iterable[Training]
+) -> list[dict[str, Any]]:
+    """How far FLOE is from 0 on the mean sentence, before the curve and after. Near 0, no more can be gained.
+
+    Fernández & Losada 2012, section 5.2.2: P(I|T) computed again with T from the combined ranking.
+    """
+    found = []
+    for training in trainings:
+        before, after = (
+            estimates(searcher, tasks, base, training.feature, training.how)
+            for base in (without(ranking, training.feature, training.form), ranking)
+        )
+        distances = (float(np.average(abs(e.floe), weights=e.everywhere)) for e in (before, after))
+        found.append({"feature": training.feature, **dict(zip(("before", "after"), distances, strict=True))})
+    return found
 
 
 def sample(searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: str) -> Sample:

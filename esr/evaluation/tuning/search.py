@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from esr import adjustments
 from esr.evaluation.tuning.figures import Table, Tuner
-from esr.evaluation.tuning.grid import Grid, is_allowed, settings
+from esr.evaluation.tuning.grid import Grid, is_allowed, placed, settings, values_of
 from esr.ranking.ranking import Ranking
 
 Tick = Callable[[int], None]
@@ -36,7 +36,7 @@ def ascent(tuner: Tuner, ranking: Ranking, grid: Grid, tick: Tick = lambda n: No
     Ends at a setting that no single step of the grid improves: not always the best of all.
     """
     current = ranking
-    if not is_allowed(current) or not all(name in current.params for name in grid):
+    if not is_allowed(current) or not grid.keys() <= values_of(current).keys():
         current = _start(ranking, grid)
     figures = tuner.table([current], tick)[0]
     tried = [(current, float(figures.mean()))]
@@ -44,7 +44,7 @@ def ascent(tuner: Tuner, ranking: Ranking, grid: Grid, tick: Tick = lambda n: No
     while improved:
         improved = False
         for name, values in grid.items():
-            steps = [replace(current, params={**current.params, name: v}) for v in values]
+            steps = [placed(current, {name: v}) for v in values]
             allowed = [step for step in steps if is_allowed(step)]
             found = _best(allowed, tuner.table(allowed, tick))
             tried += found.tried
@@ -54,9 +54,14 @@ def ascent(tuner: Tuner, ranking: Ranking, grid: Grid, tick: Tick = lambda n: No
 
 
 def _start(ranking: Ranking, grid: Grid) -> Ranking:
-    """The model's defaults, written out for the grid's parameters."""
-    values = ranking.settings().values
-    return replace(ranking, params={**ranking.params, **{name: values[name] for name in grid}})
+    """The defaults of the model and of the features' forms, written out for the grid's parameters."""
+    values = dict(ranking.settings().values)
+    for each in ranking.features:
+        values |= {
+            f"{each.feature}.{p.name}": each.params.get(p.name, p.default)
+            for p in adjustments.get(each.form).parameters
+        }
+    return placed(ranking, {name: values[name] for name in grid})
 
 
 def _best(every: Sequence[Ranking], table: Table) -> Tuned:
