@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from esr.adjustments import estimate
-from esr.adjustments.estimate import MOST_VALUES, Estimates, Estimation
+from esr.adjustments.estimate import Estimates, Estimation, Sample
 from esr.evaluation.report import style
 from esr.evaluation.report.picture import Picture
 from esr.evaluation.tuning import curves
@@ -31,8 +31,8 @@ _SHARE = 0.999
 _ROWS = 40
 _MARKED = 30
 """Lines of more points than that have no markers."""
-_KERNELS = 50
-"""A feature of many values is smoothed by kernels of this part of its range."""
+_PLAIN = 25
+"""A feature of more values is smoothed by kernels: single values would be noise."""
 
 
 class Curves(NamedTuple):
@@ -42,17 +42,25 @@ class Curves(NamedTuple):
     forms: tuple[str, ...]
     before: Estimates
     after: Estimates | None
+    bandwidth: float
 
 
 def estimated(searcher: Searcher, tasks: Sequence[Task], ranking: Ranking, feature: str) -> Curves:
     """Raises UsageError for a feature that the index does not have."""
     forms = tuple(each.form for each in ranking.features if each.feature == feature)
     base = curves.sample(searcher, tasks, curves.without(ranking, feature), feature)
-    how = Estimation()
-    if len(base.values) > MOST_VALUES:
-        how = Estimation(bandwidth=float(np.ptp(base.values)) / _KERNELS)
+    bandwidth = silverman(base) if len(base.values) > _PLAIN else 0.0
+    how = Estimation(bandwidth=bandwidth)
     after = curves.estimates(searcher, tasks, ranking, feature, how) if forms else None
-    return Curves(feature, forms, estimate.estimates(base, how), after)
+    return Curves(feature, forms, estimate.estimates(base, how), after, bandwidth)
+
+
+def silverman(sample: Sample) -> float:
+    """A bandwidth for the feature's values in R by Silverman's rule of thumb (1986, eq. 3.28)."""
+    number = sample.relevant.sum()
+    mean = np.average(sample.values, weights=sample.relevant)
+    deviation = np.sqrt(np.average((sample.values - mean) ** 2, weights=sample.relevant))
+    return float(1.06 * deviation * number**-0.2) or float(np.ptp(sample.values)) / _PLAIN
 
 
 def picture(found: Curves) -> Picture:
@@ -63,6 +71,8 @@ def picture(found: Curves) -> Picture:
         "FLOE = log p(I|R)/p(I|T) say that a value should add. Where FLOE is flat near 0, the ranking has "
         "nothing left to gain from the feature."
     )
+    if found.bandwidth:
+        text += f" All are smoothed by Gaussian kernels of bandwidth {found.bandwidth:.2g}."
     if found.after is not None:
         text += f" Dashed: after {name} was added by {' and '.join(found.forms)}."
     return Picture(f"feature-{name}", f"Feature {name}", text, draw(found), rows(found))
