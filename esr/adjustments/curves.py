@@ -47,7 +47,10 @@ def _slopes(x: Any, y: Any) -> Any:
         return np.zeros(1)
     from scipy.interpolate import PchipInterpolator  # slow to import, and most rankings have no curve
 
-    return PchipInterpolator(x, y).derivative()(x)
+    try:
+        return PchipInterpolator(x, y).derivative()(x)
+    except ValueError:  # it finds no finite slope
+        return np.full(len(x), np.nan)
 
 
 def from_dict(data: Any) -> Curve:

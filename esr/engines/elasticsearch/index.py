@@ -51,7 +51,7 @@ class ElasticsearchIndex:
 
     def bounded(self, plan: Plan) -> CollectionStatistics:
         """The collection's statistics, with the bounds of what the plan looks at."""
-        return self._statistics.bounded(static.column for static in plan.statics)
+        return self._statistics.bounded(plan.statics)
 
     def features(self) -> Sequence[str]:
         return self._statistics.features()

@@ -9,7 +9,7 @@ import math
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from esr.engines.elasticsearch.bounds import GREATEST_OFFSET, GREATEST_SCORE, bounds
+from esr.engines.elasticsearch.bounds import GREATEST_OFFSET, GREATEST_SCORE, above, bounds
 from esr.engines.index import Filters
 from esr.errors import EsrError
 from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm, Saturation, Static, StaticForm
@@ -47,7 +47,7 @@ def scored(
     clauses = [_term_clause(plan, term, layers, collection, standalone) for term in plan.terms]
     rising = all(term.weight >= 0 for term in plan.terms)
     only = filter_clauses(filters) + [
-        {"range": {static.column: {"gt": -static.shift}}}
+        {"range": {static.column: {"gt": above(static)}}}
         for static in plan.statics
         if static.form == "log" and static.required
     ]

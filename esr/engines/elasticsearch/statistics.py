@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from esr.batches import batched
+from esr.engines.elasticsearch.bounds import above
 from esr.engines.elasticsearch.cluster import Cluster
 from esr.errors import EsrError
+from esr.plans.plan import Static
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
 
 MAX_AGE = 10.0
@@ -17,6 +19,8 @@ MAX_AGE = 10.0
 _REMEMBERED = 200_000
 _BATCH = 300
 _PAGE = 10_000
+Domain = tuple[str, float | None]
+"""A column, and what only values above it are looked at, if not all are."""
 
 
 class AliasStatistics:
@@ -26,7 +30,7 @@ class AliasStatistics:
         self._cluster = cluster
         self._collection: CollectionStatistics | None = None
         self._terms: dict[str, TermStatistics] = {}
-        self._bounds: dict[str, tuple[float, float] | None] = {}
+        self._bounds: dict[Domain, tuple[float, float] | None] = {}
         self._features: list[str] | None = None
         self._asked = 0.0
 
@@ -40,16 +44,17 @@ class AliasStatistics:
                 known.update(self._ask_terms(some))
         return Statistics(collection, {term: known[term] for term in terms})
 
-    def bounded(self, columns: Iterable[str]) -> CollectionStatistics:
-        """The collection's, with the lowest and highest value of these columns that have any."""
+    def bounded(self, statics: Sequence[Static]) -> CollectionStatistics:
+        """The collection's, with the lowest and highest values of the columns of these statics."""
         collection = self.get(()).collection
-        wanted, known = list(dict.fromkeys(columns)), self._bounds
-        unknown = [column for column in wanted if column not in known]
+        known = self._bounds
+        domains = {static: (static.column, above(static)) for static in statics}
+        unknown = {domain for domain in domains.values() if domain not in known}
         if unknown:
             with self._cluster.errors():
-                known.update(self._ask_bounds(unknown))
-        found = {column: known[column] for column in wanted}
-        return replace(collection, bounds={c: ends for c, ends in found.items() if ends is not None})
+                known.update(self._ask_bounds(sorted(unknown, key=str)))
+        found = {static: known[domain] for static, domain in domains.items()}
+        return replace(collection, bounds={s: ends for s, ends in found.items() if ends is not None})
 
     def histogram(self, column: str) -> dict[float, int]:
         """How many sentences have each value of a column, the lowest first."""
@@ -61,7 +66,9 @@ class AliasStatistics:
             with self._cluster.errors():
                 (answer,) = self._msearch([(self._cluster.alias, body)])
             page = answer["aggregations"]["values"]
-            found |= {float(b["key"]["value"]): b["doc_count"] for b in page["buckets"]}
+            for bucket in page["buckets"]:
+                value = float(bucket["key"]["value"])  # 0.0 and -0.0 are two buckets
+                found[value] = found.get(value, 0) + bucket["doc_count"]
             if len(page["buckets"]) < _PAGE:
                 return found
             composite["after"] = page["after_key"]
@@ -81,13 +88,19 @@ class AliasStatistics:
             self._terms, self._collection, self._bounds, self._features = {}, None, {}, None
             self._asked = time.monotonic()
 
-    def _ask_bounds(self, columns: Sequence[str]) -> dict[str, tuple[float, float] | None]:
-        aggs = {f"{end} {c}": {end: {"field": c}} for c in columns for end in ("min", "max")}
+    def _ask_bounds(self, domains: Sequence[Domain]) -> dict[Domain, tuple[float, float] | None]:
+        aggs = {}
+        for place, (column, least) in enumerate(domains):
+            inside = {"match_all": {}} if least is None else {"range": {column: {"gt": least}}}
+            ends = {end: {end: {"field": column}} for end in ("min", "max")}
+            aggs[str(place)] = {"filter": inside, "aggs": ends}
         (answer,) = self._msearch([(self._cluster.alias, {"size": 0, "aggs": aggs})])
-        ends = {
-            c: tuple(answer["aggregations"][f"{e} {c}"]["value"] for e in ("min", "max")) for c in columns
-        }
-        return {c: None if low is None else (low, high) for c, (low, high) in ends.items()}
+        found: dict[Domain, tuple[float, float] | None] = {}
+        for place, domain in enumerate(domains):
+            ends = answer["aggregations"][str(place)]
+            low, high = ends["min"]["value"], ends["max"]["value"]
+            found[domain] = None if low is None else (low, high)
+        return found
 
     def _ask_collection(self) -> CollectionStatistics:
         sums = {
