@@ -68,6 +68,54 @@ def runs() -> list[Run]:
     return [Run(run["name"], _ranking(run), run["scores"]) for run in _data()["runs"]]
 
 
+def relevant() -> dict[str, list[str]]:
+    """The relevant sentences of each query."""
+    return dict(_data()["qrels"])
+
+
+def adjusted() -> list[Run]:
+    """The runs of query-independent evidence, whose adjustments are not trained."""
+    return [
+        Run(run["name"], _adjusted(run["params"]), run["scores"])
+        for run in _data()["adjusted"]
+        if run["model"] == "qie"
+    ]
+
+
+def _adjusted(params: dict[str, Any]) -> dict[str, Any]:
+    return {**params["base"], "features": params["features"], "candidates": "all"}
+
+
+class Trained(NamedTuple):
+    """A run with a trained curve: its ranking without the curve, the training, and its scores."""
+
+    name: str
+    ranking: dict[str, Any]
+    form: str
+    feature: str
+    delta: float
+    queries: list[str]
+    scores: dict[str, dict[str, float]]
+
+
+def trained() -> list[Trained]:
+    """The runs of query-independent evidence with a curve trained from the judgements of `queries`."""
+    return [
+        Trained(
+            run["name"],
+            {**params["base"], "candidates": "all"},
+            params.get("mode", "floe"),
+            params["feature"],
+            params["delta"],
+            params["train_queries"],
+            run["scores"],
+        )
+        for run in _data()["adjusted"]
+        if run["model"] == "floe"
+        for params in [run["params"]]
+    ]
+
+
 def _fields(document: dict[str, Any]) -> dict[str, Any]:
     sentences = [
         {

@@ -1,4 +1,4 @@
-"""`esr models`, `priors`, `analyzers`, `formats`: what there is, from the registries."""
+"""`esr models`, `priors`, `forms`, `analyzers`, `formats`: what there is, from the registries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from esr import analysis, loaders
+from esr import adjustments, analysis, loaders
 from esr import models as model_registry
 from esr import priors as prior_registry
 from esr.cli.options import as_json
@@ -36,11 +36,15 @@ def models(as_json: bool) -> None:
         if entry["contexts"]:
             click.echo(_indented(f"context: {' | '.join(entry['contexts'])} (first is the default)"))
         click.echo(_indented(f"candidates: {entry['candidates']}"))
-        for p in entry["parameters"]:
-            only = f"; with --context {p['only_with']}" if p["only_with"] else ""
-            text = f"{p['name']}={p['default']:g}" if not p["choices"] else f"{p['name']}={p['default']}"
-            click.echo(_indented(f"{text}  {p['range']}{only}: {p['description']}", 6))
+        _parameters(entry["parameters"])
         click.echo()
+
+
+def _parameters(parameters: Iterable[dict[str, Any]]) -> None:
+    for p in parameters:
+        only = f"; with --context {p['only_with']}" if p["only_with"] else ""
+        text = f"{p['name']}={p['default']:g}" if not p["choices"] else f"{p['name']}={p['default']}"
+        click.echo(_indented(f"{text}  {p['range']}{only}: {p['description']}", 6))
 
 
 @click.command()
@@ -53,6 +57,18 @@ def priors(as_json: bool) -> None:
       esr search "bank fraud" --index my-index --prior length
     """
     _list((prior.as_dict() for prior in prior_registry.PRIORS.values()), as_json)
+
+
+@click.command()
+@as_json
+def forms(as_json: bool) -> None:
+    """List the forms: what a feature of a sentence adds to its score. I is the feature's value.
+
+    \b
+    Example:
+      esr search "bank fraud" --index my-index --feature len:log:0.1
+    """
+    _list((form.as_dict() for form in adjustments.FORMS.values()), as_json)
 
 
 @click.command()
@@ -93,6 +109,7 @@ def _list(entries: Iterable[dict[str, Any]], as_json: bool) -> None:
             if entry.get(key):
                 value = entry[key]
                 click.echo(_indented(f"{key}: {value if isinstance(value, str) else ' '.join(value)}"))
+        _parameters(entry.get("parameters", ()))
 
 
 def _json(entries: list[dict[str, Any]]) -> None:

@@ -8,7 +8,7 @@ import click
 
 import esr
 from esr.cli import options
-from esr.ranking.explain import Explanation
+from esr.ranking.explain import Explanation, FeaturePart
 from esr.ranking.explain import explain as explained
 from esr.ranking.ranking import Ranking
 
@@ -60,8 +60,22 @@ def _table(found: Explanation) -> str:
         [f"prior {p.name}", f"{p.weight:.4g}", f"{p.value:.4g}", *blank[2:], f"{p.adds:+.4f}"]
         for p in found.priors
     ]
+    rows += [
+        [f"feature {p.feature}", _weight(p), _value(p.value), *blank[2:], f"{p.adds:+.4f}"]
+        for p in found.features
+    ]
     rows.append(["score", *blank, f"{found.score:.4f}"])
     widths = [max(len(row[n]) for row in rows) for n in range(len(head))]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     unseen = f"\nIn no document: {', '.join(found.unseen)}." if found.unseen else ""
     return "\n".join(lines) + unseen
+
+
+def _weight(part: FeaturePart) -> str:
+    """A feature's form and its parameters, the weight first and without its name."""
+    params = [f"{value:.4g}" if name == "w" else f"{name}={value:g}" for name, value in part.params.items()]
+    return " ".join([part.form, *params])
+
+
+def _value(value: float | None) -> str:
+    return "not known" if value is None else f"{value:.4g}"

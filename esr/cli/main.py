@@ -80,6 +80,7 @@ for command in (
     status.status,
     catalogue.models,
     catalogue.priors,
+    catalogue.forms,
     catalogue.analyzers,
     catalogue.formats,
 ):

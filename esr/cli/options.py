@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from esr import models, priors
+from esr import adjustments, models, priors
 from esr.documents.dates import instant, instant_end
 from esr.engines.index import Filters
 from esr.errors import UsageError
@@ -62,6 +62,14 @@ def ranking(command: F) -> F:
             help=f"A sentence prior: {_names(list(priors.PRIORS))}. See esr priors.",
         ),
         click.option(
+            "--feature",
+            "feature_texts",
+            multiple=True,
+            metavar="NAME:FORM[:WEIGHT]",
+            help="A feature of the sentences, as subj:linear:0.5 or len:log:0.1:shift=0. Forms: "
+            f"{_names([f.name for f in adjustments.FORMS.values() if not f.trained])}. See esr forms.",
+        ),
+        click.option(
             "--candidates",
             help="Sentences to rank: " + "; ".join(f"{k} ({v})" for k, v in CANDIDATES.items()) + ".",
         ),
@@ -80,6 +88,7 @@ def ranking(command: F) -> F:
         context: str | None,
         params: tuple[str, ...],
         prior_weights: tuple[str, ...],
+        feature_texts: tuple[str, ...],
         candidates: str | None,
         ranking_file: str | None,
         **kwargs: Any,
@@ -91,6 +100,8 @@ def ranking(command: F) -> F:
             data |= {"model": model, "context": None, "params": {}}  # another model has other parameters
         data["params"] |= dict(_pair(text, "=", "--set wants NAME=VALUE") for text in params)
         data["priors"] |= dict(_prior(text) for text in prior_weights)
+        given = {(f.feature, f.form): f for f in map(adjustments.parse, feature_texts)}
+        data["features"] = list(({(f.feature, f.form): f for f in base.features} | given).values())
         data |= {k: v for k, v in {"context": context, "candidates": candidates}.items() if v is not None}
         return command(*args, ranking=Ranking.from_dict(data), **kwargs)
 

@@ -44,5 +44,5 @@ def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, st
         if standalone and ranking.settings().values.get("background") == "documents":
             raise UsageError("--standalone takes p(t|C) from occurrences: leave out background=documents")
         plan = searcher.prepare(query, ranking).plan
-        body = request(plan, searcher.index.statistics(()).collection, filters, k, standalone=standalone)
+        body = request(plan, searcher.index.bounded(plan), filters, k, standalone=standalone)
     click.echo(json.dumps(body, indent=1, ensure_ascii=False))

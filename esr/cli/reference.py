@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from esr import analysis, loaders, models, priors
+from esr import adjustments, analysis, loaders, models, priors
 from esr.cli.main import main
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
@@ -20,6 +20,8 @@ def text() -> str:
         *(_model(model) for model in models.MODELS.values()),
         "## Priors\n",
         _table(("prior", "what it is", "source"), [(p.name, p.description, p.source) for p in _priors()]),
+        "## Forms\n",
+        *(_form(form) for form in adjustments.FORMS.values()),
         "## Contexts\n",
         _table(("context", "what it is"), list(CONTEXTS.items())),
         "## Candidates\n",
@@ -46,11 +48,20 @@ def _model(model: Model) -> str:
     contexts = ", ".join(f"`{context}`" for context in model.contexts) or "none"
     head = f"### {model.name}\n\n{model.description[0].upper()}{model.description[1:]}.{default}\n\n"
     facts = f"Source: {model.source}. Contexts: {contexts}. Candidates: `{model.candidates}`.\n"
+    return head + facts + "\n" + _parameters(model.parameters)
+
+
+def _form(form: adjustments.Form) -> str:
+    head = f"### {form.name}\n\n{form.description}\n\nSource: {form.source}.\n"
+    return head + ("\n" + _parameters(form.parameters) if form.parameters else "")
+
+
+def _parameters(parameters: Sequence[models.Parameter]) -> str:
     rows = [
         (f"`{p.name}`", f"`{p.default if p.choices else f'{p.default:g}'}`", f"`{p.range}`", _meaning(p))
-        for p in model.parameters
+        for p in parameters
     ]
-    return head + facts + "\n" + _table(("parameter", "default", "range", "meaning"), rows)
+    return _table(("parameter", "default", "range", "meaning"), rows)
 
 
 def _meaning(parameter: models.Parameter) -> str:

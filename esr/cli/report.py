@@ -22,6 +22,7 @@ from esr.ranking.ranking import Ranking
 
 if TYPE_CHECKING:
     from esr.evaluation.report.picture import Picture
+    from esr.evaluation.tuning.figures import Task
     from esr.ranking.searcher import Searcher
 
 _FILE = click.Path(dir_okay=False)
@@ -48,6 +49,12 @@ _MAIN = "AP"
     type=_FILE,
     help="With --index: also show how AP depends on each parameter of --model.",
 )
+@click.option(
+    "--curves",
+    multiple=True,
+    metavar="FEATURE",
+    help="With --topics: also what a feature could add, as it does for those of the ranking.",
+)
 @click.option("--field", default=TITLE, show_default=True, help="Field of the topics to search for.")
 @click.option("--restrict", "restrict_file", type=_FILE, help="Lines of qid<TAB>document id to rank.")
 @options.ranking
@@ -62,6 +69,7 @@ def report(
     pictures: str | None,
     where: str | None,
     topics_file: str | None,
+    curves: tuple[str, ...],
     field: str,
     restrict_file: str | None,
     ranking: Ranking,
@@ -84,8 +92,10 @@ def report(
         measures.parse(name)
     if topics_file and not where:
         raise UsageError("--topics goes with --index: say where to search")
-    if not topics_file and (ranking != Ranking() or restrict_file):
-        raise UsageError("a model and --restrict are for the sensitivity: give --index and --topics too")
+    if not topics_file and (ranking != Ranking() or restrict_file or curves):
+        raise UsageError(
+            "a model, --curves and --restrict are for what needs a search: give --index and --topics too"
+        )
     kinds = topics.kinds(by) if by else None
     given = inputs.read(qrels_file, run_files, baseline, kinds)
     for note in given.notes:
@@ -96,7 +106,7 @@ def report(
     drawn = _of_runs(given, results, _MAIN if _MAIN in names else names[0])
     if where:
         with esr.open(where) as searcher:
-            drawn += _of_index(searcher, given, topics_file, field, restrict_file, ranking)
+            drawn += _of_index(searcher, given, topics_file, field, restrict_file, ranking, curves)
     drawn += _of_models()
     text = page.html(page.Report(title, results, drawn, given.notes))
     try:
@@ -126,9 +136,9 @@ def _of_index(
     field: str,
     restrict_file: str | None,
     ranking: Ranking,
+    curves: tuple[str, ...],
 ) -> list[Picture]:
-    from esr.evaluation.report import lengths, sensitivity
-    from esr.evaluation.tuning.figures import Tuner
+    from esr.evaluation.report import feature_curves, lengths, sensitivity
 
     drawn = [lengths.picture(lengths.lengths(searcher.index, given.qrels, given.runs))]
     if topics_file is not None:
@@ -138,17 +148,30 @@ def _of_index(
             of_topics = restrict_file == restrict.FROM_TOPICS
             allowed = restrict.of_topics(known) if of_topics else restrict.read(restrict_file)
         tasks = make(known, given.qrels, field=field, restrictions=allowed).ready
-        if not sensitivity.varied(ranking):
+        features = dict.fromkeys([*(each.feature for each in ranking.features), *curves])
+        if not sensitivity.varied(ranking) and not features:
             raise UsageError(f"model {ranking.model!r} has no parameter to vary: leave out --topics")
-        total = len(tasks) * len(sensitivity.varied(ranking))
-        with tqdm(total=total, unit=" topics", disable=None, leave=False) as bar:
-
-            def tick(topics: int) -> None:
-                bar.update(topics)
-
-            found = sensitivity.lines(Tuner(searcher, tasks, _MAIN), ranking, tick)
-        drawn.append(sensitivity.picture(found, ranking, _MAIN))
+        if sensitivity.varied(ranking):
+            drawn.append(_sensitivity(searcher, tasks, ranking))
+        drawn += [
+            feature_curves.picture(feature_curves.estimated(searcher, tasks, ranking, feature))
+            for feature in features
+        ]
     return drawn
+
+
+def _sensitivity(searcher: Searcher, tasks: list[Task], ranking: Ranking) -> Picture:
+    from esr.evaluation.report import sensitivity
+    from esr.evaluation.tuning.figures import Tuner
+
+    total = len(tasks) * len(sensitivity.varied(ranking))
+    with tqdm(total=total, unit=" topics", disable=None, leave=False) as bar:
+
+        def tick(topics: int) -> None:
+            bar.update(topics)
+
+        found = sensitivity.lines(Tuner(searcher, tasks, _MAIN), ranking, tick)
+    return sensitivity.picture(found, ranking, _MAIN)
 
 
 def _of_models() -> list[Picture]:

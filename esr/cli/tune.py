@@ -18,6 +18,8 @@ from esr.evaluation import restrict as restrictions
 from esr.evaluation import topics as topic_files
 from esr.evaluation.topic import TITLE
 from esr.evaluation.tuning import grid as grids
+from esr.evaluation.tuning.curves import left_over
+from esr.evaluation.tuning.curves import parse as parse_training
 from esr.evaluation.tuning.figures import Tuner
 from esr.evaluation.tuning.tasks import Tasks, make
 from esr.evaluation.tuning.training import check_apart, cross_validate, train
@@ -30,6 +32,13 @@ from esr.ranking.ranking import Ranking
 @options.index
 @options.ranking
 @grid_option
+@click.option(
+    "--train",
+    "train_texts",
+    multiple=True,
+    metavar="FORM:FEATURE[:OPTION=VALUE...]",
+    help="Train a curve, as floe:pos or indep:len:delta=1, over the best setting. May be repeated.",
+)
 @measure_option
 @way_option("grid")
 @click.option("--folds", type=click.IntRange(2), help="Cross-validate over this many parts of the topics.")
@@ -53,6 +62,7 @@ def tune(
     where: str,
     ranking: Ranking,
     grid_texts: tuple[str, ...],
+    train_texts: tuple[str, ...],
     measure: str,
     way: str,
     folds: int | None,
@@ -70,16 +80,19 @@ def tune(
     """Find a model's best parameters on topics with judgements.
 
     Each topic's candidates are gathered once; every setting is then arithmetic on them. The figures are
-    those that esr run and esr evaluate give.
+    those that esr run and esr evaluate give. A feature that is given without a weight gets one from a grid;
+    grids call it subj.w.
 
     \b
     Example:
       esr tune topics.tsv qrels.txt --index my-index --model 2si --context document -o best.json
       esr tune topics.tsv qrels.txt --index my-index --model dir --grid mu=5,10,20,40 --folds 5
+      esr tune topics.tsv qrels.txt --index my-index --model tfisf --feature len:log --train floe:position
     """
     if output:
         check(output, topics, qrels, restrict, groups, test_topics, test_qrels)
-    grid = grid_of(ranking, grid_texts)
+    curves = list(map(parse_training, train_texts))
+    grid = grid_of(ranking, grid_texts, wanted=not curves)
     every = grids.settings(ranking, grid)
     training = _tasks(topics, qrels, field, restrict)
     testing = _testing(test_topics, test_qrels, field)
@@ -88,13 +101,15 @@ def tune(
     found: dict[str, Any] = {"measure": measure, "topics": len(training.ready), "settings": len(every)}
     with esr.open(where) as searcher, counting() as tick:
         tuner = Tuner(searcher, training.ready, measure, depth)
-        best = train(tuner, ranking, grid, way, tick)
+        best = train(tuner, ranking, grid, way, tick, curves)
         found |= {"ranking": best.ranking.as_dict(), "training": float(best.figures.mean())}
-        found["tried"] = [{**tried.params, measure: figure} for tried, figure in best.tried]
+        found["tried"] = [{**grids.values_of(tried), measure: figure} for tried, figure in best.tried]
+        if curves:
+            found["left"] = left_over(searcher, training.ready, best.ranking, curves)
         if folds:
             held_together = topic_files.kinds(groups) if groups else {}
-            validated = cross_validate(tuner, ranking, grid, way, folds, held_together, tick)
-            found["folds"] = [dict(chosen.params) for chosen in validated.settings]
+            validated = cross_validate(tuner, ranking, grid, way, folds, held_together, tick, curves)
+            found["folds"] = [grids.values_of(chosen) for chosen in validated.settings]
             found["cross_validated"] = float(validated.figures.mean())
     if testing:
         with esr.open(test_index or where) as searcher:
@@ -127,6 +142,11 @@ def _text(found: dict[str, Any]) -> str:
     lines = [
         f"best of {len(found['tried']):,} settings: {setting(found['ranking'])}",
         f"{measure} {found['training']:.4f} on the {found['topics']:,} topics that it was trained on",
+    ]
+    lines += [
+        f"FLOE of {each['feature']}, mean distance from 0: "
+        f"{each['before']:.4f} before, {each['after']:.4f} after"
+        for each in found.get("left", ())
     ]
     if "cross_validated" in found:
         parts = len(found["folds"])

@@ -39,10 +39,10 @@ def way_option(default: str) -> Callable[[Any], Any]:
     )
 
 
-def grid_of(ranking: Ranking, texts: Sequence[str]) -> grids.Grid:
-    """The grid that was asked for, or the model's own. Raises UsageError if there is none."""
+def grid_of(ranking: Ranking, texts: Sequence[str], *, wanted: bool = True) -> grids.Grid:
+    """The grid that was asked for, or the model's own. Raises UsageError if one is wanted and missing."""
     grid = grids.parse(texts) or grids.default(ranking)
-    if not grid:
+    if wanted and not grid:
         raise UsageError(f"{ranking.model} leaves no parameter open: name one and its values with --grid")
     return grid
 
@@ -65,9 +65,11 @@ def save(output: Path, ranking: Mapping[str, Any]) -> None:
 
 
 def setting(ranking: Mapping[str, Any]) -> str:
-    """A ranking's model and parameters in a line."""
+    """A ranking's model, parameters and trained curves in a line."""
+    made = Ranking.from_dict(ranking)
     values = (
         f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-        for name, value in ranking["params"].items()
+        for name, value in grids.values_of(made).items()
     )
-    return " ".join([ranking["model"], *values])
+    curves = (f"{each.form}({each.feature})" for each in made.features if each.curve is not None)
+    return " ".join([made.model, *values, *curves])

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from esr.analysis import Analyzer
 from esr.documents import Document, Located
-from esr.plans.evidence import Evidence
+from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
 
@@ -76,6 +79,17 @@ class Pool:
     place: Callable[[str], int | None]
 
 
+class Histogram(NamedTuple):
+    """The values of a column, rising, and how many sentences have each. Both have the shape (values,)."""
+
+    values: Array
+    counts: npt.NDArray[np.int64]
+
+
+COLUMNS = ("length", "importance", "importance_surrounding")
+"""The columns that any evidence has. Others are `position` and those of the features."""
+
+
 @dataclass(frozen=True, slots=True)
 class Description:
     """How an index was made: what must be the same for all that is loaded into it."""
@@ -119,11 +133,20 @@ class Index(Protocol):
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         """The sentences of these ids, in this order. Raises UsageError for an unknown id."""
 
-    def evidence(self, terms: Sequence[str], ids: Sequence[str]) -> Evidence:
-        """The exact counts, lengths and stored columns that a plan is computed from."""
+    def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
+        """The exact counts, lengths and stored columns that a plan is computed from.
+
+        There are always COLUMNS; `columns` names others, such as `features.subj`.
+        """
 
     def pool(self, plan: Plan, filters: Filters) -> Pool:
-        """All candidates of a plan, whatever its weights, with the evidence for its terms."""
+        """All candidates of a plan, whatever its weights, with the evidence for its terms and columns."""
+
+    def features(self) -> Sequence[str]:
+        """The names of the features that sentences of the index have."""
+
+    def histogram(self, column: str) -> Histogram:
+        """The values of a column over all sentences that it is known for."""
 
     def document(self, document_id: str) -> Document:
         """A whole document. Raises UsageError for an unknown id."""

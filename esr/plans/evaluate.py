@@ -12,7 +12,7 @@ from functools import reduce
 import numpy as np
 
 from esr.plans.evidence import Array, Evidence
-from esr.plans.plan import Affine, FieldName, Mixture, Plan, Saturation, Static
+from esr.plans.plan import Affine, Curve, FieldName, Mixture, Plan, Saturation, Static
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,46 @@ def parts(plan: Plan, evidence: Evidence) -> Parts:
 
 
 def static_part(static: Static, evidence: Evidence) -> Array:
-    """What a static adds, of shape (n,)."""
+    """What a static adds, of shape (n,). Not finite only where it is required and has no value."""
     value = evidence.columns[static.column]
-    with np.errstate(divide="ignore", invalid="ignore"):  # no value times a weight of 0 is no value
-        if static.form == "log":
-            value = np.log(value)
-        return static.weight * value + static.constant
+    with np.errstate(all="ignore"):  # where there is no value, there is nothing to be told of
+        adds = static.weight * _formed(static, value) + static.constant
+    # No value times a weight of 0 is no value.
+    return adds if static.required else np.where(np.isfinite(adds), adds, 0.0)
+
+
+def _formed(static: Static, value: Array) -> Array:
+    """The form of the values; NaN stays NaN."""
+    if static.form == "linear":
+        return value
+    if static.form == "log":
+        return np.log(static.shift + value)
+    if static.form == "step":
+        return np.where(np.isnan(value), value, (value > 0).astype(float))
+    if static.form == "curve":
+        assert static.curve is not None
+        return curve_at(static.curve, value)
+    # Written with k/I, so that neither a great I nor a great power of it becomes infinite over infinite.
+    ratio = static.k / np.maximum(value, 0.0)
+    return 1.0 / (1.0 + (ratio if static.form == "satu" else ratio**static.a))
+
+
+def curve_at(curve: Curve, value: Array) -> Array:
+    """What each of the numbers adds, of their shape. NaN gives NaN."""
+    x, y, slopes = (np.array(part) for part in (curve.values, curve.adds, curve.slopes))
+    if len(x) == 1:
+        inside = np.full(value.shape, y[0])
+    else:
+        n = np.clip(np.searchsorted(x, value, "right") - 1, 0, len(x) - 2)
+        width, beyond = x[n + 1] - x[n], value - x[n]
+        secant = (y[n + 1] - y[n]) / width
+        bend = (slopes[n] + slopes[n + 1] - 2.0 * secant) / width
+        cubic = bend / width * beyond + (secant - slopes[n]) / width - bend
+        inside = y[n] + beyond * (slopes[n] + beyond * cubic)
+    low, high = (y[0], y[-1]) if curve.outside is None else (curve.outside, curve.outside)
+    found = np.where(value < x[0], low, np.where(value > x[-1], high, inside))
+    found = np.where(value == x[-1], y[-1], found)
+    return np.where(np.isnan(value), value, found)
 
 
 def _beta(transform: Mixture, lengths: Array) -> Array:

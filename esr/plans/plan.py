@@ -29,6 +29,10 @@ CANDIDATES: dict[Rule, str] = {
 }
 
 
+FEATURES = "features."
+"""The columns of features begin so: `features.subj`. A sentence need not have them."""
+
+
 class Affine(NamedTuple):
     """constant + slope * beta."""
 
@@ -84,17 +88,49 @@ class PlanTerm(NamedTuple):
     background: float = 0.0
 
 
-class Static(NamedTuple):
-    """A number stored with each sentence that adds to its score, whatever the query.
+StaticForm = Literal["linear", "log", "step", "satu", "sigm", "curve"]
 
-    `weight * form(column) + constant`. A form that has no value at a sentence (the logarithm of
-    length 0) takes the sentence out of the answer.
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What a number adds, from some values of it: exact there, a cubic between two of them.
+
+    `values` rise; `adds` and `slopes` (the cubics' derivatives, of `esr.adjustments.curves`) stand beside
+    them. Numbers outside add `outside`, or what the nearest value adds if it is None.
+    """
+
+    values: tuple[float, ...]
+    adds: tuple[float, ...]
+    slopes: tuple[float, ...]
+    outside: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """A number I stored with each sentence that adds to its score, whatever the query.
+
+    It adds `weight * form(I) + constant`:
+
+    linear  I
+    log     log(shift + I)
+    step    1 if I > 0, else 0
+    satu    I / (k + I), where a negative I counts as 0
+    sigm    I^a / (k^a + I^a), likewise
+    curve   curve(I)
+
+    A sentence for which that is no finite number, since I is not known (NaN) or the form has no value there,
+    is left out of the answer if the number is `required`; if not, nothing is added.
     """
 
     column: str
-    form: Literal["identity", "log"]
-    weight: float
-    constant: float
+    form: StaticForm
+    weight: float = 1.0
+    constant: float = 0.0
+    required: bool = False
+    shift: float = 0.0
+    k: float = 1.0
+    a: float = 1.0
+    curve: Curve | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from esr.plans.plan import Static
+
 
 class TermStatistics(NamedTuple):
     """Of one term: sentences (sf) and documents (df) that contain it, its occurrences (cf)."""
@@ -30,7 +32,8 @@ class CollectionStatistics:
     `occurrences` is the collection's length: the sum of all sentence lengths.
     `document_length` and `surrounding_length` are sums over documents and over sentences.
     `document_terms` sums, over documents, their distinct terms (it normalises df).
-    `bounds` has the lowest and highest value of stored columns, where an engine needs them.
+    `bounds` has, for statics of a plan, the lowest and the highest value of their columns that their forms
+    take, where an engine needs them; a column without such a value is left out.
     """
 
     sentences: int = 0
@@ -41,7 +44,7 @@ class CollectionStatistics:
     weighted_document_length: int = 0
     document_terms: int = 0
     longest_sentence: int = 0
-    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    bounds: Mapping[Static, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def average_sentence(self) -> float:

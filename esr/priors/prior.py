@@ -21,12 +21,12 @@ class Prior:
     description: str
     source: str
     column: str
-    form: Literal["identity", "log"] = "identity"
+    form: Literal["linear", "log"] = "linear"
     constant: Callable[[CollectionStatistics], float] = lambda collection: 0.0
 
     def static(self, weight: float, collection: CollectionStatistics) -> Static:
         """The prior as the part of a plan that engines execute."""
-        return Static(self.column, self.form, weight, weight * self.constant(collection))
+        return Static(self.column, self.form, weight, weight * self.constant(collection), required=True)
 
     def as_dict(self) -> dict[str, Any]:
         return {"name": self.name, "description": self.description, "source": self.source}

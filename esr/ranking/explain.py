@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from esr.adjustments import Adjustment
 from esr.plans.evaluate import parts, scores
-from esr.plans.plan import FieldName, Plan, Static
+from esr.plans.plan import FieldName, Plan
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 
@@ -47,14 +49,35 @@ class PriorPart:
 
 
 @dataclass(frozen=True, slots=True)
+class FeaturePart:
+    """One feature: its value (None where it is not known), its form, its parameters, and what it adds."""
+
+    feature: str
+    value: float | None
+    form: str
+    params: Mapping[str, float]
+    adds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "feature": self.feature,
+            "value": self.value,
+            "form": self.form,
+            **self.params,
+            "adds": self.adds,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
-    """A score and its parts: terms, the length term of a smoothed model, priors."""
+    """A score and its parts: terms, the length term of a smoothed model, priors, features."""
 
     sentence_id: str
     score: float
     terms: list[TermPart]
     length: float
     priors: list[PriorPart]
+    features: list[FeaturePart]
     unseen: tuple[str, ...]
     plan: Plan
 
@@ -81,6 +104,7 @@ class Explanation:
                 {"name": p.name, "value": p.value, "weight": p.weight, "adds": _finite(p.adds)}
                 for p in self.priors
             ],
+            "features": [part.as_dict() for part in self.features],
             "unseen": list(self.unseen),
             "plan": self.plan.as_dict(),
         }
@@ -95,9 +119,10 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
     """The parts of a sentence's score. Raises UsageError for an unknown sentence or a bad query."""
     searcher = searcher.now()
     plan, unseen = searcher.prepare(query, ranking)
-    evidence = searcher.index.evidence([term.term for term in plan.terms], [sentence_id])
+    columns = [static.column for static in plan.statics]
+    evidence = searcher.index.evidence([term.term for term in plan.terms], [sentence_id], columns)
     if not plan.terms:
-        return Explanation(sentence_id, 0.0, [], 0.0, [], unseen, plan)
+        return Explanation(sentence_id, 0.0, [], 0.0, [], [], unseen, plan)
     split = parts(plan, evidence)
     terms = [
         TermPart(
@@ -114,10 +139,22 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
         )
         for row, term in enumerate(plan.terms)
     ]
-    statics: list[tuple[str, Static]] = list(zip(ranking.priors, plan.statics, strict=True))
+    values = [float(evidence.columns[static.column][0]) for static in plan.statics]
+    adds = [float(part[0]) for part in split.statics]
+    rest = list(zip(plan.statics, values, adds, strict=True))
     priors = [
-        PriorPart(name, float(evidence.columns[static.column][0]), static.weight, float(adds[0]))
-        for (name, static), adds in zip(statics, split.statics, strict=True)
+        PriorPart(name, value, static.weight, adds)
+        for name, (static, value, adds) in zip(ranking.priors, rest, strict=False)
+    ]
+    features = [
+        FeaturePart(each.feature, None if math.isnan(value) else value, each.form, _params(each), adds)
+        for each, (_, value, adds) in zip(ranking.features, rest[len(priors) :], strict=True)
     ]
     score = float(scores(plan, evidence)[0])
-    return Explanation(sentence_id, score, terms, float(split.length[0]), priors, unseen, plan)
+    return Explanation(sentence_id, score, terms, float(split.length[0]), priors, features, unseen, plan)
+
+
+def _params(adjustment: Adjustment) -> dict[str, float]:
+    """The parameters that the form is computed with."""
+    full = adjustment.as_dict()
+    return {name: value for name, value in full.items() if name not in ("feature", "form", "curve")}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from esr import models, priors
+from esr import adjustments, models, priors
+from esr.adjustments import Adjustment
 from esr.errors import InputError, UsageError, unknown
 from esr.models import Settings
 from esr.plans.plan import CANDIDATES, Plan, Rule
@@ -28,6 +29,7 @@ class Ranking:
     params: Mapping[str, Any] = field(default_factory=dict)
     priors: Mapping[str, float] = field(default_factory=dict)
     candidates: str | None = None
+    features: Sequence[Adjustment] = ()
 
     def __post_init__(self) -> None:
         self.settings()
@@ -35,6 +37,10 @@ class Ranking:
             check_weight(priors.get(name).name, weight)
         if self.candidates is not None and self.candidates not in CANDIDATES:
             raise unknown("candidates", self.candidates, CANDIDATES)
+        names = [(each.feature, each.form) for each in self.features]
+        for feature, form in names:
+            if names.count((feature, form)) > 1:
+                raise UsageError(f"feature {feature!r} stands twice with form {form!r}: leave one out")
 
     @staticmethod
     def from_dict(data: Any) -> Ranking:
@@ -52,7 +58,11 @@ class Ranking:
             optional = key != "model"
             if not isinstance(data.get(key, ""), str) and not (optional and data[key] is None):
                 raise UsageError(f"ranking key {key!r} is a name, not {data[key]!r}")
-        return Ranking(**data)
+        features = data.get("features", ())
+        if isinstance(features, str | Mapping) or not isinstance(features, Sequence):
+            raise UsageError(f"ranking key 'features' is a list, not {features!r}")
+        made = tuple(f if isinstance(f, Adjustment) else adjustments.from_dict(f) for f in features)
+        return Ranking(**{**data, "features": made})
 
     @staticmethod
     def from_file(path: str | Path) -> Ranking:
@@ -88,9 +98,12 @@ class Ranking:
             transform=transform,
             candidates=rule,
             context="surrounding" if settings.context == "surrounding" else "document",
-            statics=tuple(
-                priors.get(name).static(check_weight(name, weight), statistics.collection)
-                for name, weight in self.priors.items()
+            statics=(
+                *(
+                    priors.get(name).static(check_weight(name, weight), statistics.collection)
+                    for name, weight in self.priors.items()
+                ),
+                *(each.static() for each in self.features),
             ),
         )
 
@@ -103,5 +116,11 @@ class Ranking:
             for p in model.parameters
             if p.only_with is None or p.only_with == context
         }
-        full = asdict(self) | {"params": params, "context": context, "priors": dict(self.priors)}
-        return full | {"candidates": self.candidates or model.candidates}
+        return {
+            "model": self.model,
+            "context": context,
+            "params": params,
+            "priors": dict(self.priors),
+            "candidates": self.candidates or model.candidates,
+            "features": [each.as_dict() for each in self.features],
+        }

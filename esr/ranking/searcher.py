@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from esr.adjustments.adjustment import ALWAYS
 from esr.engines.index import Filters, Hit, Index
-from esr.errors import UsageError
+from esr.errors import UsageError, unknown
 from esr.plans.plan import Plan
 from esr.ranking.ranking import Ranking
 
@@ -74,8 +75,8 @@ class Searcher:
     ) -> Answer:
         """The best k sentences for a query.
 
-        `settings` are the keys of a ranking (`model`, `context`, `params`, `priors`, `candidates`)
-        where no `ranking` is given. Raises UsageError for an empty query or a bad setting.
+        `settings` are the keys of a ranking (`model`, `context`, `params`, `priors`, `candidates`,
+        `features`) where no `ranking` is given. Raises UsageError for an empty query or a bad setting.
         """
         if ranking is not None and settings:
             raise UsageError("give a ranking or its settings, not both")
@@ -95,11 +96,20 @@ class Searcher:
 
     def prepare(self, query: str, ranking: Ranking) -> Prepared:
         """Analyse a query and plan it. Raises UsageError if nothing is left to search for."""
+        self.check_features(each.feature for each in ranking.features)
         counts = self.terms(query)
         statistics = self.index.statistics(list(counts))
         plan = ranking.plan(counts, statistics)
         unseen = {term for term in counts if not statistics.terms[term].seen}
         return Prepared(plan, self._words(query, unseen) if unseen else ())
+
+    def check_features(self, features: Iterable[str]) -> None:
+        """Raises UsageError for a feature that no sentence of the index has, with the nearest name."""
+        wanted = [feature for feature in features if feature not in ALWAYS]
+        known = self.index.features() if wanted else ()
+        for feature in wanted:
+            if feature not in known:
+                raise unknown(f"feature of {self.index.where}", feature, [*ALWAYS, *known])
 
     def _words(self, query: str, terms: set[str]) -> tuple[str, ...]:
         """The words of a query, as they were typed, that become one of these terms."""

@@ -24,7 +24,7 @@ def parsed(path: Path) -> Run:
     return found
 
 
-@pytest.mark.parametrize("run", worked.runs(), ids=lambda run: run.name)
+@pytest.mark.parametrize("run", [*worked.runs(), *worked.adjusted()], ids=lambda run: run.name)
 def test_a_run_has_every_worked_score_in_falling_order(
     esr: Esr, index: Path, topics: Path, tmp_path: Path, run: worked.Run
 ) -> None:
@@ -43,16 +43,17 @@ def test_a_run_has_every_worked_score_in_falling_order(
         assert {tag for *_, tag in lines} == {"esr"}
 
 
-@pytest.mark.parametrize("run", worked.runs()[::7], ids=lambda run: run.name)
+@pytest.mark.parametrize("run", [*worked.runs()[::7], *worked.adjusted()], ids=lambda run: run.name)
 def test_the_same_ranking_by_options_gives_the_same_run(
     esr: Esr, index: Path, topics: Path, tmp_path: Path, run: worked.Run
 ) -> None:
     ranking = run.ranking
     options = ["--model", ranking["model"], "--candidates", ranking["candidates"]]
     options += [part for name, value in ranking["params"].items() for part in ("--set", f"{name}={value}")]
-    options += [
-        part for name, weight in ranking["priors"].items() for part in ("--prior", f"{name}:{weight}")
-    ]
+    priors = ranking.get("priors", {})
+    options += [part for name, weight in priors.items() for part in ("--prior", f"{name}:{weight}")]
+    features = [f"{f['feature']}:{f['form']}:{f['w']}" for f in ranking.get("features", [])]
+    options += [part for text in features for part in ("--feature", text)]
     options += ["--context", ranking["context"]] if "context" in ranking else []
     (tmp_path / "ranking.json").write_text(json.dumps(ranking))
     for name, given in (("a", ["--ranking", tmp_path / "ranking.json"]), ("b", options)):

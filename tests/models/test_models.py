@@ -48,6 +48,7 @@ def test_these_are_the_models_and_this_is_the_default() -> None:
         "context": "both",
         "params": {"mu": 30.0, "lambda": 0.25, "nu": 0.2, "background": "occurrences"},
         "priors": {},
+        "features": [],
         "candidates": "context",
     }
 

@@ -44,9 +44,14 @@ def plans(draw: st.DrawFn) -> tuple[Plan, Evidence]:
         k1 = draw(st.none() | st.sampled_from([0.0, 1.2, 50.0]))
         transform = Saturation(k1, Smoothing(1.0, 0.3, 4.0), draw(smoothing), draw(smoothing))
     terms = draw(st.lists(st.tuples(st.floats(-3, 9), positive), min_size=1, max_size=4))
-    statics = draw(st.lists(st.sampled_from([Static("importance", "identity", 0.5, -1.0)]), max_size=2))
+    statics = draw(
+        st.lists(st.sampled_from([Static("importance", "linear", 0.5, -1.0, required=True)]), max_size=2)
+    )
     if draw(st.booleans()):
-        statics = [*statics, Static("length", "log", draw(st.sampled_from([-1.0, 0.0, 2.0])), -3.0)]
+        statics = [
+            *statics,
+            Static("length", "log", draw(st.sampled_from([-1.0, 0.0, 2.0])), -3.0, required=True),
+        ]
     plan = Plan(
         tuple(PlanTerm(f"t{n}", weight, p) for n, (weight, p) in enumerate(terms)),
         transform,

@@ -24,7 +24,7 @@ def test_a_plan_is_plain_data() -> None:
         MIXTURE,
         "context",
         "document",
-        (Static("length", "log", 1.0, -2.0),),
+        (Static("length", "log", 1.0, -2.0, required=True),),
     )
     data = plan.as_dict()
     assert json.loads(json.dumps(data))["shape"] == "mixture"

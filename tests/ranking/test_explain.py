@@ -84,3 +84,37 @@ def test_an_unknown_sentence_is_named(searcher: Searcher) -> None:
     for query in ("china", "unseenword"):
         with pytest.raises(UsageError, match=r"there is no sentence 'D9\.1'"):
             explain(searcher, query, "D9.1", Ranking())
+
+
+FEATURES = [
+    {"feature": "subj", "form": "linear", "w": 0.5},
+    {"feature": "len", "form": "log", "w": 0.1},
+    {"feature": "pos", "form": "floe", "curve": {"values": [0, 1, 2], "adds": [0.25, -0.5, 1.5]}},
+]
+
+
+def test_features_are_told_with_value_form_and_what_they_add(searcher: Searcher) -> None:
+    ranking = Ranking.from_dict({"model": "tfisf", "candidates": "all", "features": FEATURES})
+    found = explain(searcher, "china", "D1.3", ranking)
+    assert [part.as_dict() for part in found.features] == [
+        {"feature": "subj", "value": 1.0, "form": "linear", "w": 0.5, "adds": 0.5},
+        {"feature": "len", "value": 3.0, "form": "log", "w": 0.1, "shift": 1.0, "adds": 0.1 * math.log(4)},
+        {"feature": "pos", "value": 2.0, "form": "floe", "adds": 1.5},
+    ]
+    for hit in searcher.search("china relief", 100, ranking=ranking).hits:
+        found = explain(searcher, "china relief", hit.sentence_id, ranking)
+        assert found.score == hit.score
+        parts = [part.adds for part in (*found.terms, *found.features)]
+        assert sum(parts) + found.length == pytest.approx(hit.score, rel=1e-9, abs=1e-9)
+
+
+def test_a_feature_that_is_not_known_is_said_to_be(searcher: Searcher) -> None:
+    ranking = Ranking.from_dict({"priors": {"length": 1.0}, "features": FEATURES})
+    found = explain(searcher, "china", "E.s1", ranking)
+    assert [(p.feature, p.value, p.adds == 0) for p in found.features] == [
+        ("subj", None, True),
+        ("len", 100.0, False),
+        ("pos", None, True),
+    ]
+    assert [p.name for p in found.priors] == ["length"]
+    json.dumps(found.as_dict(), allow_nan=False)

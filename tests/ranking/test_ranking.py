@@ -108,3 +108,36 @@ def test_a_wrong_ranking_cannot_be_made() -> None:
         Ranking(priors={"length": float("nan")})
     with pytest.raises(UsageError):
         Ranking(candidates="some")
+
+
+FEATURES: list[dict[str, Any]] = [
+    {"feature": "subj", "form": "linear", "w": 0.5},
+    {"feature": "len", "form": "log", "w": 0.1, "shift": 1.0},
+    {"feature": "pos", "form": "floe", "curve": {"values": [0.0, 1.0, 2.0], "adds": [0.0, -0.51, 1.1]}},
+]
+
+
+def test_a_file_may_have_features(tmp_path: Path) -> None:
+    ranking = Ranking.from_file(written(tmp_path, json.dumps({"features": FEATURES})))
+    assert [f.feature for f in ranking.features] == ["subj", "len", "pos"]
+    assert ranking.as_dict()["features"] == FEATURES
+    assert Ranking.from_dict(ranking.as_dict()).as_dict() == ranking.as_dict()
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        ({"subj": 1}, "'features' is a list"),
+        ("subj", "'features' is a list"),
+        (None, "'features' is a list"),
+        ([{"feature": "subj", "form": "lin"}], "unknown form 'lin': did you mean 'linear'"),
+        ([FEATURES[0], FEATURES[0]], "feature 'subj' stands twice with form 'linear'"),
+    ],
+)
+def test_features_that_are_wrong_are_refused_with_the_files_name(
+    tmp_path: Path, features: Any, message: str
+) -> None:
+    path = written(tmp_path, json.dumps({"features": features}))
+    with pytest.raises(InputError, match=message) as caught:
+        Ranking.from_file(path)
+    assert caught.value.where == str(path)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,11 @@ from esr.engines.elasticsearch.meta import read as read_meta
 from esr.engines.elasticsearch.raw import SHOWN, SORT
 from esr.engines.elasticsearch.request import candidates, scored
 from esr.engines.elasticsearch.statistics import AliasStatistics
-from esr.engines.index import Candidates, Filters, Hit, Pool, SentenceRecord
+from esr.engines.index import COLUMNS, Candidates, Filters, Histogram, Hit, Pool, SentenceRecord
 from esr.errors import IndexMissing, UsageError
 from esr.plans.evidence import Evidence, joined
-from esr.plans.plan import Plan
-from esr.plans.statistics import Statistics
+from esr.plans.plan import FEATURES, Plan
+from esr.plans.statistics import CollectionStatistics, Statistics
 
 _POOLED = 1000
 PAGE = 10_000
@@ -48,8 +49,19 @@ class ElasticsearchIndex:
     def statistics(self, terms: Sequence[str]) -> Statistics:
         return self._statistics.get(terms)
 
+    def bounded(self, plan: Plan) -> CollectionStatistics:
+        """The collection's statistics, with the bounds of what the plan looks at."""
+        return self._statistics.bounded(plan.statics)
+
+    def features(self) -> Sequence[str]:
+        return self._statistics.features()
+
+    def histogram(self, column: str) -> Histogram:
+        found = self._statistics.histogram(column)
+        return Histogram(np.array(list(found), float), np.array(list(found.values()), np.int64))
+
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
-        query, shift = scored(plan, self._statistics.get(()).collection, filters)
+        query, shift = scored(plan, self.bounded(plan), filters)
         body: dict[str, Any] = {
             "query": query,
             "sort": SORT,
@@ -76,13 +88,14 @@ class ElasticsearchIndex:
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         return [_record(hit) for hit in self._sentences(ids, SHOWN)]
 
-    def evidence(self, terms: Sequence[str], ids: Sequence[str]) -> Evidence:
-        return self._evidence(terms, [hit["_source"] for hit in self._sentences(ids, True)])
+    def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
+        return self._evidence(terms, [hit["_source"] for hit in self._sentences(ids, True)], columns)
 
     def pool(self, plan: Plan, filters: Filters) -> Pool:
         names: list[str] = []
         rows: list[Evidence] = []
         terms = [term.term for term in plan.terms]
+        columns = [static.column for static in plan.statics]
         body: dict[str, Any] = {"query": candidates(plan, filters), "sort": [{"order": "asc"}]}
         while True:
             with self.cluster.errors():
@@ -91,14 +104,16 @@ class ElasticsearchIndex:
                 )
             found = answer["hits"]["hits"]
             names += [hit["_id"] for hit in found]
-            rows.append(self._evidence(terms, [hit["_source"] for hit in found]))
+            rows.append(self._evidence(terms, [hit["_source"] for hit in found], columns))
             if len(found) < _POOLED:
                 break
             body |= {"search_after": found[-1]["sort"]}
         places = {name: place for place, name in enumerate(names)}
         return Pool(joined(rows), names.__getitem__, places.get)
 
-    def _evidence(self, terms: Sequence[str], found: Sequence[Mapping[str, Any]]) -> Evidence:
+    def _evidence(
+        self, terms: Sequence[str], found: Sequence[Mapping[str, Any]], columns: Iterable[str]
+    ) -> Evidence:
         """Counts made from the stored texts, by the analysis that made the index."""
         counts = np.zeros((3, len(terms), len(found)))
         for column, source in enumerate(found):
@@ -112,7 +127,7 @@ class ElasticsearchIndex:
                 counts[:, row, column] = [field.count(term) for field in fields]
 
         def stored(name: str) -> Any:
-            return np.array([float(source[name]) for source in found])
+            return np.array([_number(source, name) for source in found], float)
 
         return Evidence(
             {"sentence": counts[0], "surrounding": counts[1], "document": counts[2]},
@@ -121,7 +136,7 @@ class ElasticsearchIndex:
                 "surrounding": stored("surrounding_length"),
                 "document": stored("document_length"),
             },
-            {name: stored(name) for name in ("length", "importance", "importance_surrounding")},
+            {name: stored(name) for name in {*COLUMNS, *columns}},
         )
 
     def document(self, document_id: str) -> Document:
@@ -198,6 +213,13 @@ def document_of(source: Mapping[str, Any]) -> Document:
     )
     known = {name: source.get(name) for name in ("title", "date", "source", "url", "language")}
     return Document(source["document_id"], sentences, **known)
+
+
+def _number(source: Mapping[str, Any], column: str) -> float:
+    """A column's value in a stored sentence, NaN where it is not known."""
+    name = column.removeprefix(FEATURES)
+    value = source[column] if name == column else source.get("features", {}).get(name)
+    return math.nan if value is None else float(value)
 
 
 def _record(hit: Any) -> SentenceRecord:

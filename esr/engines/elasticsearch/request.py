@@ -6,13 +6,16 @@ Constant sources (stored scripts), everything variable in `params`: scripts are 
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
+from esr.engines.elasticsearch.bounds import GREATEST_OFFSET, GREATEST_SCORE, above, bounds
 from esr.engines.index import Filters
-from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm, Saturation, Static
+from esr.errors import EsrError
+from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm, Saturation, Static, StaticForm
 from esr.plans.statistics import CollectionStatistics
 
-MIXTURE, SATURATION, SCORE = "esr-mixture-v1", "esr-saturation-v1", "esr-score-v1"
+MIXTURE, SATURATION, SCORE = "esr-mixture-v1", "esr-saturation-v1", "esr-score-v2"
 
 # The indexed field and the stored length of each field of a plan.
 INDEXED: dict[FieldName, str] = {"sentence": "text", "surrounding": "surrounding", "document": "context"}
@@ -44,7 +47,9 @@ def scored(
     clauses = [_term_clause(plan, term, layers, collection, standalone) for term in plan.terms]
     rising = all(term.weight >= 0 for term in plan.terms)
     only = filter_clauses(filters) + [
-        {"range": {static.column: {"gt": 0}}} for static in plan.statics if static.form == "log"
+        {"range": {static.column: {"gt": above(static)}}}
+        for static in plan.statics
+        if static.form == "log" and static.required
     ]
     # Where the scripts match just the candidates, no second look at them is needed.
     matched = {"matching": len(layers) == 1, "context": layers[-1] == plan.context, "all": False}
@@ -60,7 +65,7 @@ def scored(
         "query": plan.query_weight if mixture else 0,
         "mu": transform.mu if isinstance(transform, Mixture) else 0,
         "collection": list(transform.collection) if isinstance(transform, Mixture) else [1, 0],
-        "statics": [static._asdict() for static in plan.statics],
+        "statics": [_static_params(static) for static in plan.statics],
         "offset": offset,
     }
     shift = -offset
@@ -139,8 +144,21 @@ def _limit(transform: Mixture | Saturation) -> float:
     return transform.k1 + 1.0
 
 
+# The parameters of the forms that have some.
+_OF_FORM: dict[StaticForm, tuple[str, ...]] = {"log": ("shift",), "satu": ("k",), "sigm": ("k", "a")}
+
+
+def _static_params(static: Static) -> dict[str, Any]:
+    """A static as the script reads it: no more than its form needs."""
+    names = ("column", "form", "weight", "constant", *_OF_FORM.get(static.form, ()))
+    return {name: getattr(static, name) for name in names} | (asdict(static.curve) if static.curve else {})
+
+
 def _offset(plan: Plan, collection: CollectionStatistics) -> float:
-    """Enough for no score to fall below 0: Elasticsearch refuses negative scores."""
+    """Enough for no score to fall below 0: Elasticsearch refuses negative scores.
+
+    Raises EsrError where the stored numbers add more than its 32-bit scores can tell apart.
+    """
     lowest = 0.0
     transform = plan.transform
     if isinstance(transform, Mixture):
@@ -149,14 +167,11 @@ def _offset(plan: Plan, collection: CollectionStatistics) -> float:
         most = 1.0 if mu else 0.0
         lowest += plan.query_weight * math.log(min(constant + slope * least, constant + slope * most))
     for static in plan.statics:
-        lowest += min(_static_bounds(static, collection))
+        low, high = bounds(static, collection)
+        if low < -GREATEST_OFFSET or high > GREATEST_SCORE:
+            raise EsrError(
+                f"{static.column} adds from {low:g} to {high:g}, more than Elasticsearch's 32-bit scores can "
+                "tell apart: lower its weight, or take the form satu or log"
+            )
+        lowest += low
     return max(0.0, -lowest)
-
-
-def _static_bounds(static: Static, collection: CollectionStatistics) -> tuple[float, float]:
-    if static.form == "log":
-        values = (0.0, math.log(max(collection.longest_sentence, 1)))
-    else:
-        values = collection.bounds.get(static.column, (0.0, 0.0))
-    low, high = (static.weight * value + static.constant for value in values)
-    return low, high

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from esr.batches import batched
+from esr.engines.elasticsearch.bounds import above
 from esr.engines.elasticsearch.cluster import Cluster
 from esr.errors import EsrError
+from esr.plans.plan import Static
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
 
 MAX_AGE = 10.0
 """Seconds for which statistics are remembered: a collection changes by whole loads."""
 _REMEMBERED = 200_000
 _BATCH = 300
-_BOUNDED = ("importance", "importance_surrounding")
+_PAGE = 10_000
+Domain = tuple[str, float | None]
+"""A column, and what only values above it are looked at, if not all are."""
 
 
 class AliasStatistics:
@@ -25,11 +30,12 @@ class AliasStatistics:
         self._cluster = cluster
         self._collection: CollectionStatistics | None = None
         self._terms: dict[str, TermStatistics] = {}
+        self._bounds: dict[Domain, tuple[float, float] | None] = {}
+        self._features: list[str] | None = None
         self._asked = 0.0
 
     def get(self, terms: Sequence[str]) -> Statistics:
-        if time.monotonic() - self._asked > MAX_AGE or len(self._terms) > _REMEMBERED:
-            self._terms, self._collection, self._asked = {}, None, time.monotonic()
+        self._forget_old()
         known, collection = self._terms, self._collection
         with self._cluster.errors():
             if collection is None:
@@ -38,15 +44,72 @@ class AliasStatistics:
                 known.update(self._ask_terms(some))
         return Statistics(collection, {term: known[term] for term in terms})
 
+    def bounded(self, statics: Sequence[Static]) -> CollectionStatistics:
+        """The collection's, with the lowest and highest values of the columns of these statics."""
+        collection = self.get(()).collection
+        known = self._bounds
+        domains = {static: (static.column, above(static)) for static in statics}
+        unknown = {domain for domain in domains.values() if domain not in known}
+        if unknown:
+            with self._cluster.errors():
+                known.update(self._ask_bounds(sorted(unknown, key=str)))
+        found = {static: known[domain] for static, domain in domains.items()}
+        return replace(collection, bounds={s: ends for s, ends in found.items() if ends is not None})
+
+    def histogram(self, column: str) -> dict[float, int]:
+        """How many sentences have each value of a column, the lowest first."""
+        sources = [{"value": {"terms": {"field": column}}}]
+        composite: dict[str, Any] = {"size": _PAGE, "sources": sources}
+        found: dict[float, int] = {}
+        while True:
+            body = {"size": 0, "aggs": {"values": {"composite": composite}}}
+            with self._cluster.errors():
+                (answer,) = self._msearch([(self._cluster.alias, body)])
+            page = answer["aggregations"]["values"]
+            for bucket in page["buckets"]:
+                value = float(bucket["key"]["value"])  # 0.0 and -0.0 are two buckets
+                found[value] = found.get(value, 0) + bucket["doc_count"]
+            if len(page["buckets"]) < _PAGE:
+                return found
+            composite["after"] = page["after_key"]
+
+    def features(self) -> list[str]:
+        """The names of the features that some index of the alias has a field for."""
+        self._forget_old()
+        if self._features is None:
+            with self._cluster.errors():
+                answer = self._cluster.client.indices.get_mapping(index=self._cluster.alias)
+            fields = [found["mappings"]["properties"].get("features", {}) for found in answer.values()]
+            self._features = sorted({name for field in fields for name in field.get("properties", {})})
+        return self._features
+
+    def _forget_old(self) -> None:
+        if time.monotonic() - self._asked > MAX_AGE or len(self._terms) > _REMEMBERED:
+            self._terms, self._collection, self._bounds, self._features = {}, None, {}, None
+            self._asked = time.monotonic()
+
+    def _ask_bounds(self, domains: Sequence[Domain]) -> dict[Domain, tuple[float, float] | None]:
+        aggs = {}
+        for place, (column, least) in enumerate(domains):
+            inside = {"match_all": {}} if least is None else {"range": {column: {"gt": least}}}
+            ends = {end: {end: {"field": column}} for end in ("min", "max")}
+            aggs[str(place)] = {"filter": inside, "aggs": ends}
+        (answer,) = self._msearch([(self._cluster.alias, {"size": 0, "aggs": aggs})])
+        found: dict[Domain, tuple[float, float] | None] = {}
+        for place, domain in enumerate(domains):
+            ends = answer["aggregations"][str(place)]
+            low, high = ends["min"]["value"], ends["max"]["value"]
+            found[domain] = None if low is None else (low, high)
+        return found
+
     def _ask_collection(self) -> CollectionStatistics:
         sums = {
             name: {"sum": {"field": name}} for name in ("length", "surrounding_length", "document_length")
         }
-        ends = {f"{end} {f}": {end: {"field": f}} for f in _BOUNDED for end in ("min", "max")}
         longest = {"longest": {"max": {"field": "length"}}}
         sentences, documents = self._msearch(
             [
-                (self._cluster.alias, {"size": 0, "track_total_hits": True, "aggs": sums | ends | longest}),
+                (self._cluster.alias, {"size": 0, "track_total_hits": True, "aggs": sums | longest}),
                 (
                     self._cluster.documents_alias,
                     {
@@ -70,7 +133,6 @@ class AliasStatistics:
             weighted_document_length=int(value(sentences, "document_length")),
             document_terms=int(value(documents, "terms")),
             longest_sentence=int(value(sentences, "longest")),
-            bounds={f: (value(sentences, f"min {f}"), value(sentences, f"max {f}")) for f in _BOUNDED},
         )
 
     def _ask_terms(self, terms: Iterable[str]) -> dict[str, TermStatistics]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from esr.engines.embedded import features
 from esr.engines.embedded.segment import NOWHERE, Postings, Segment
 from esr.engines.index import Filters
 from esr.plans.evidence import Array, Evidence
@@ -69,7 +70,10 @@ def evidence(
         lengths["surrounding"] = segment.column("surrounding_length")[at].astype(float)
     if "document" in wanted:
         lengths["document"] = segment.column("document_length")[document].astype(float)
-    stored = {name: lengths["sentence"] if name == "length" else importance[name][at] for name in columns}
+    stored = {
+        name: importance[name][at] if name in importance else features.column(segment, name)[at]
+        for name in columns
+    }
     return Evidence(counts, lengths, stored)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,11 +11,11 @@ import numpy as np
 
 from esr import analysis
 from esr.documents import Document
-from esr.engines.embedded import gather, manifest
+from esr.engines.embedded import features, gather, manifest
 from esr.engines.embedded.segment import SegmentBroken
 from esr.engines.embedded.snapshot import IMPORTANCE, Snapshot
 from esr.engines.embedded.top import best
-from esr.engines.index import Candidates, Filters, Hit, Pool, SentenceRecord
+from esr.engines.index import COLUMNS, Candidates, Filters, Histogram, Hit, Pool, SentenceRecord
 from esr.errors import UsageError
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Evidence, joined
@@ -82,24 +82,29 @@ class EmbeddedIndex:
         snapshot = self._now()
         return list(_records(snapshot, [self._place(snapshot, i) for i in ids]))
 
-    def evidence(self, terms: Sequence[str], ids: Sequence[str]) -> Evidence:
+    def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
         snapshot = self._now()
+        wanted = {*COLUMNS, *columns}
+        places = [self._place(snapshot, sentence_id) for sentence_id in ids]
+        order: list[int] = []
         rows = []
-        for sentence_id in ids:
-            place = self._place(snapshot, sentence_id)
-            segment, importance = snapshot.segments[place.segment], snapshot.importance[place.segment]
-            at = np.array([place.number])
-            rows.append(gather.evidence(terms, FIELDS, ("length", *IMPORTANCE), segment, importance, at))
-        return joined(rows)
+        for owner in sorted({place.segment for place in places}):
+            here = [n for n, place in enumerate(places) if place.segment == owner]
+            order += here
+            at = np.array([places[n].number for n in here])
+            segment, importance = snapshot.segments[owner], snapshot.importance[owner]
+            rows.append(gather.evidence(terms, FIELDS, wanted, segment, importance, at))
+        return joined(rows).at(np.argsort(order))
 
     def pool(self, plan: Plan, filters: Filters) -> Pool:
         snapshot = self._now()
         terms = [term.term for term in plan.terms]
+        wanted = {*COLUMNS, *(static.column for static in plan.statics)}
         found, rows = [], []
         for segment, importance in zip(snapshot.segments, snapshot.importance, strict=True):
             at = gather.candidates(plan, segment, filters)
             found.append(at)
-            rows.append(gather.evidence(terms, FIELDS, ("length", *IMPORTANCE), segment, importance, at))
+            rows.append(gather.evidence(terms, FIELDS, wanted, segment, importance, at))
         starts = np.cumsum([0, *(len(at) for at in found)])
 
         def name(place: int) -> str:
@@ -116,6 +121,19 @@ class EmbeddedIndex:
             return None
 
         return Pool(joined(rows), name, place)
+
+    def features(self) -> Sequence[str]:
+        return sorted({name for segment in self._now().segments for name in features.names(segment)})
+
+    def histogram(self, column: str) -> Histogram:
+        snapshot = self._now()
+        computed = column in IMPORTANCE
+        columns = [
+            snapshot.importance[owner][column] if computed else features.column(segment, column)
+            for owner, segment in enumerate(snapshot.segments)
+        ]
+        every = np.concatenate([np.zeros(0), *columns])
+        return Histogram(*np.unique_counts(every[~np.isnan(every)]))
 
     def document(self, document_id: str) -> Document:
         for segment in self._now().segments:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +48,7 @@ class Tuner:
         self.tasks = tuple(tasks)
         self._measure = measure(objective)
         self._depth = depth
+        self.searcher = searcher
         self._pools = _Pools(searcher, memory)
         self._known: dict[tuple[Task, str], float] = {}
 
@@ -57,7 +59,10 @@ class Tuner:
         return part
 
     def table(self, settings: Sequence[Ranking], tick: Callable[[int], None] = lambda n: None) -> Table:
-        """Figures of shape (settings, topics). The settings share model, context and candidate rule."""
+        """Figures of shape (settings, topics).
+
+        The settings share model, context, candidate rule and features.
+        """
         keys = [json.dumps(setting.as_dict(), sort_keys=True) for setting in settings]
         for task in self.tasks:
             missing = [
@@ -81,10 +86,11 @@ class _Pools:
     def __init__(self, searcher: Searcher, room: int) -> None:
         self._searcher = searcher
         self._room = room
-        self._kept: dict[tuple[Task, str, str | None, str | None], JudgedPool | None] = {}
+        self._kept: dict[tuple[Any, ...], JudgedPool | None] = {}
 
     def get(self, task: Task, ranking: Ranking) -> JudgedPool | None:
-        key = task, ranking.model, ranking.context, ranking.candidates
+        columns = frozenset(each.column for each in ranking.features)
+        key = task, ranking.model, ranking.context, ranking.candidates, columns
         if key not in self._kept:
             pool = gather(self._searcher, task.query, ranking, task.filters, task.relevant)
             size = 0 if pool is None else pool.evidence.nbytes

@@ -41,13 +41,15 @@ def gather(
 ) -> JudgedPool | None:
     """The pool of a topic, or None if there is nothing to rank for it.
 
-    The candidates depend on the ranking's model, context and candidate rule, not on its parameters.
+    The candidates depend on the ranking's model, context and candidate rule, not on its parameters; the
+    evidence has the columns of its features.
     """
     searcher, relevant = searcher.now(), list(relevant)
     try:
         counts = searcher.terms(query)
     except NothingToSearchFor:
         return None
+    searcher.check_features(each.feature for each in ranking.features)
     statistics = searcher.index.statistics(list(counts))
     plan = ranking.plan(counts, statistics)
     if not plan.terms:

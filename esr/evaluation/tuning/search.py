@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from esr import adjustments
 from esr.evaluation.tuning.figures import Table, Tuner
-from esr.evaluation.tuning.grid import Grid, is_allowed, settings
+from esr.evaluation.tuning.grid import Grid, is_allowed, placed, settings, values_of
 from esr.models.parameter import Value
 from esr.ranking.ranking import Ranking
 
@@ -37,9 +37,8 @@ def ascent(tuner: Tuner, ranking: Ranking, grid: Grid, tick: Tick = lambda n: No
     Ends at a setting that no single step of the grid improves: not always the best of all.
     """
     current = ranking
-    if not is_allowed(current) or not all(
-        current.params.get(name) in values for name, values in grid.items()
-    ):
+    named = values_of(current)
+    if not is_allowed(current) or not all(named.get(name) in values for name, values in grid.items()):
         current = _start(ranking, grid)
     figures = tuner.table([current], tick)[0]
     tried = [(current, float(figures.mean()))]
@@ -47,7 +46,7 @@ def ascent(tuner: Tuner, ranking: Ranking, grid: Grid, tick: Tick = lambda n: No
     while improved:
         improved = False
         for name, values in grid.items():
-            steps = [replace(current, params={**current.params, name: v}) for v in values]
+            steps = [placed(current, {name: v}) for v in values]
             allowed = [step for step in steps if is_allowed(step)]
             found = _best(allowed, tuner.table(allowed, tick))
             tried += found.tried
@@ -57,10 +56,14 @@ def ascent(tuner: Tuner, ranking: Ranking, grid: Grid, tick: Tick = lambda n: No
 
 
 def _start(ranking: Ranking, grid: Grid) -> Ranking:
-    """The values of the grid that are nearest to the model's defaults."""
-    values = ranking.settings().values
-    near = {name: _nearest(some, values[name]) for name, some in grid.items()}
-    start = replace(ranking, params={**ranking.params, **near})
+    """The values of the grid that are nearest to the defaults of the model and of the features' forms."""
+    defaults = dict(ranking.settings().values)
+    for each in ranking.features:
+        defaults |= {
+            f"{each.feature}.{p.name}": each.params.get(p.name, p.default)
+            for p in adjustments.get(each.form).parameters
+        }
+    start = placed(ranking, {name: _nearest(values, defaults[name]) for name, values in grid.items()})
     return start if is_allowed(start) else settings(ranking, grid)[0]
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from esr.errors import UsageError
+from esr.evaluation.tuning.curves import Training, fit
 from esr.evaluation.tuning.figures import Table, Task, Tuner
 from esr.evaluation.tuning.folds import folds
 from esr.evaluation.tuning.grid import Grid
@@ -25,9 +26,20 @@ class Validated(NamedTuple):
     figures: Table
 
 
-def train(tuner: Tuner, ranking: Ranking, grid: Grid, way: str, tick: Tick = lambda n: None) -> Tuned:
-    """The best setting on all of the tuner's topics."""
-    return WAYS[way](tuner, ranking, grid, tick)
+def train(
+    tuner: Tuner,
+    ranking: Ranking,
+    grid: Grid,
+    way: str,
+    tick: Tick = lambda n: None,
+    curves: Sequence[Training] = (),
+) -> Tuned:
+    """The best setting on all of the tuner's topics, then the curves, trained on the same topics."""
+    found = WAYS[way](tuner, ranking, grid, tick)
+    if not curves:
+        return found
+    fitted = fit(tuner.searcher, tuner.tasks, found.ranking, curves)
+    return Tuned(fitted, tuner.table([fitted], tick)[0], found.tried)
 
 
 def cross_validate(
@@ -38,6 +50,7 @@ def cross_validate(
     number: int,
     groups: Mapping[str, str],
     tick: Tick = lambda n: None,
+    curves: Sequence[Training] = (),
 ) -> Validated:
     """Train on all folds but one, test on that one, for each. Figures have the shape (topics,)."""
     figures = np.zeros(len(tuner.tasks))
@@ -45,7 +58,7 @@ def cross_validate(
     chosen = []
     for part in folds(tuner.tasks, number, groups):
         rest = sorted(set(range(len(tuner.tasks))) - set(part))
-        found = train(tuner.part(rest), ranking, grid, way, tick)
+        found = train(tuner.part(rest), ranking, grid, way, tick, curves)
         chosen.append(found.ranking)
         figures[part] = tuner.part(part).table([found.ranking])[0]
         for place in part:

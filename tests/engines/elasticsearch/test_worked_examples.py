@@ -20,7 +20,7 @@ def searcher(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator
             yield opened
 
 
-@pytest.mark.parametrize("run", worked.runs(), ids=lambda run: run.name)
+@pytest.mark.parametrize("run", [*worked.runs(), *worked.adjusted()], ids=lambda run: run.name)
 def test_scores(searcher: Searcher, run: worked.Run) -> None:
     for name, query in worked.queries().items():
         got = {hit.sentence_id: hit.score for hit in searcher.search(query, 100, **run.ranking).hits}

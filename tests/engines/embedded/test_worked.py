@@ -22,7 +22,7 @@ def test_there_are_1344_worked_scores() -> None:
     assert sum(len(scores) for run in worked.runs() for scores in run.scores.values()) == 1344
 
 
-@pytest.mark.parametrize("run", worked.runs(), ids=lambda run: run.name)
+@pytest.mark.parametrize("run", [*worked.runs(), *worked.adjusted()], ids=lambda run: run.name)
 def test_every_worked_score_is_met(searcher: Searcher, run: worked.Run) -> None:
     for query_id, query in worked.queries().items():
         answer = searcher.search(query, 100, **run.ranking)

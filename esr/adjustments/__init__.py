@@ -1,0 +1,7 @@
+"""Adjustments: what a feature, a number known of a sentence before any query, adds to its score."""
+
+from esr.adjustments import floe, indep, linear, log, satu, sigm, step  # noqa: F401  registers them
+from esr.adjustments.adjustment import Adjustment, column, from_dict, parse
+from esr.adjustments.form import FORMS, Form, get
+
+__all__ = ["FORMS", "Adjustment", "Form", "column", "from_dict", "get", "parse"]

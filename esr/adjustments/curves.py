@@ -1,0 +1,82 @@
+"""Curves from points: shape-preserving, so that between two points there is no new peak or dip.
+
+Fritsch & Carlson 1980 (PCHIP); formulas.md B.7.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from esr.errors import UsageError, unknown
+from esr.plans.plan import Curve
+
+_KEYS = ("values", "adds", "outside")
+
+
+def curve(values: Sequence[float], adds: Sequence[float], outside: float | None = None) -> Curve:
+    """The curve through these points. Raises UsageError if they make none.
+
+    `outside` is what numbers below the first and above the last value add; without it they add what the
+    nearest value does.
+    """
+    if not len(values) or len(values) != len(adds):
+        raise UsageError(
+            f"a curve has as many adds as values, at least one, not {len(adds)} and {len(values)}"
+        )
+    x, y = np.array(values, float), np.array(adds, float)
+    if not (np.isfinite(x).all() and np.isfinite(y).all() and math.isfinite(outside or 0.0)):
+        raise UsageError("a curve's values and adds are finite numbers")
+    if (x[1:] <= x[:-1]).any():
+        raise UsageError("a curve's values rise, each above the one before")
+    with np.errstate(all="ignore"):
+        slopes = _slopes(x, y)
+        bends = np.diff(y) / np.diff(x) / np.diff(x)
+    if not (np.isfinite(slopes).all() and np.isfinite(bends).all()):
+        raise UsageError(
+            "a curve's values are too far apart or too near to each other for a line through them"
+        )
+    return Curve(tuple(x.tolist()), tuple(y.tolist()), tuple(slopes.tolist()), outside)
+
+
+def _slopes(x: Any, y: Any) -> Any:
+    if len(x) == 1:
+        return np.zeros(1)
+    from scipy.interpolate import PchipInterpolator  # slow to import, and most rankings have no curve
+
+    try:
+        return PchipInterpolator(x, y).derivative()(x)
+    except ValueError:  # it finds no finite slope
+        return np.full(len(x), np.nan)
+
+
+def from_dict(data: Any) -> Curve:
+    """From JSON: `{"values": [...], "adds": [...]}`, and `"outside"` if it has one."""
+    if not isinstance(data, Mapping):
+        raise UsageError(f"a curve is a JSON object, not {data!r}")
+    for key in data:
+        if key not in _KEYS:
+            raise unknown("key of a curve", str(key), _KEYS)
+    for key in ("values", "adds"):
+        if not isinstance(data.get(key), list) or not all(map(_is_number, data[key])):
+            raise UsageError(f"a curve's {key!r} is a list of numbers, not {data.get(key)!r}")
+    outside = data.get("outside")
+    if outside is not None and not _is_number(outside):
+        raise UsageError(f"a curve's 'outside' is a number, not {outside!r}")
+    try:
+        return curve([float(v) for v in data["values"]], [float(v) for v in data["adds"]], outside)
+    except OverflowError as error:
+        raise UsageError("a curve's values and adds are finite numbers") from error
+
+
+def as_dict(curve: Curve) -> dict[str, Any]:
+    """As `from_dict` reads it: the slopes are made again."""
+    data: dict[str, Any] = {"values": list(curve.values), "adds": list(curve.adds)}
+    return data if curve.outside is None else data | {"outside": curve.outside}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,116 @@
+"""indep and FLOE by hand, and against other ways to compute them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import gaussian_kde
+
+from esr.adjustments import estimate
+from esr.adjustments.estimate import Estimation, Sample
+from esr.errors import UsageError
+from esr.plans.evaluate import curve_at
+
+
+def made(everywhere: dict[float, int], relevant: list[float], top: list[float]) -> Sample:
+    values = np.array(sorted(everywhere), float)
+    counts = np.array([everywhere[v] for v in values])
+    return estimate.sample(values, counts, np.array(relevant, float), np.array(top, float))
+
+
+# formulas.md E.10: F_pos over the eight sentences, the three relevant ones, and tfisf's first three.
+WORKED = made({0: 2, 1: 4, 2: 2}, [0, 1, 2], [1, 1, 0])
+
+
+def estimated(sample: Sample = WORKED, **how: Any) -> estimate.Estimates:
+    return estimate.estimates(sample, Estimation.of(how))
+
+
+def test_the_worked_probabilities() -> None:
+    found = estimated()
+    assert found.everywhere == pytest.approx([2.5 / 9.5, 4.5 / 9.5, 2.5 / 9.5], rel=1e-12)
+    assert found.relevant == pytest.approx([1.5 / 4.5] * 3, rel=1e-12)
+    assert found.top == pytest.approx([1.5 / 4.5, 2.5 / 4.5, 0.5 / 4.5], rel=1e-12)
+    assert found.floe == pytest.approx([0, math.log(1.5 / 2.5), math.log(3)], rel=1e-12, abs=1e-12)
+    assert found.indep == pytest.approx(
+        [math.log(9.5 / 7.5), math.log(9.5 / 13.5), math.log(9.5 / 7.5)], rel=1e-12
+    )
+
+
+def test_exact_complements_compare_with_what_is_not_relevant_and_not_at_the_top() -> None:
+    found = estimated(complement="exact")
+    # Not in R: {0: 1, 1: 3, 2: 1}; not in T: {0: 1, 1: 2, 2: 2}.
+    indep = np.log([(1.5 / 4.5) / (c / 6.5) for c in (1.5, 3.5, 1.5)])
+    captured = np.log([(t / 4.5) / (c / 6.5) for t, c in zip((1.5, 2.5, 0.5), (1.5, 2.5, 2.5), strict=True)])
+    assert found.indep == pytest.approx(indep, rel=1e-12)
+    assert found.floe == pytest.approx(indep - captured, rel=1e-12)
+
+
+def test_a_zero_in_a_ratio_adds_nothing() -> None:
+    found = estimated(made({0: 5, 1: 5, 2: 5}, [0, 0, 1], [0, 2, 2]), delta=0)
+    assert found.floe == pytest.approx([math.log(2), 0, 0])
+    assert found.indep == pytest.approx([math.log(2), 0, 0])
+
+
+@pytest.mark.parametrize(("value", "adds"), [(-1, None), (7, None), (0, 0.0), (2, math.log(3))])
+def test_values_that_training_has_not_seen_get_the_ratio_of_smoothed_nothing(value: float, adds: Any) -> None:
+    sample = made({0: 2, 1: 4, 2: 2}, [0, 1, 2, 2], [1, 1, 0])
+    found = estimated(sample).curve("floe")
+    unseen = math.log((0.5 / 5.5) / (0.5 / 4.5))
+    expected = unseen if adds is None else adds + math.log(4.5 / 5.5) + (math.log(2.5 / 1.5) if value else 0)
+    assert curve_at(found, np.array([value]))[0] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_or_what_the_nearest_value_gets() -> None:
+    found = estimated(outside="nearest").curve("floe")
+    assert curve_at(found, np.array([-1.0, 9.0])) == pytest.approx([0, math.log(3)], abs=1e-12)
+
+
+def test_densities_are_those_of_scipys_kernels() -> None:
+    chance = np.random.default_rng(1)
+    every = np.round(chance.normal(5, 3, 400), 1)
+    relevant, top = every[:40], every[20:60]
+    values, counts = np.unique(every, return_counts=True)
+    found = estimated(estimate.sample(values, counts, relevant, top), bandwidth=0.7)
+    for part, drawn in ((found.everywhere, every), (found.relevant, relevant), (found.top, top)):
+        right = gaussian_kde(drawn, bw_method=0.7 / drawn.std(ddof=1))(found.values)
+        assert part == pytest.approx(right, rel=1e-9)
+    assert found.floe == pytest.approx(np.log(found.relevant / found.top))
+    assert found.indep == pytest.approx(np.log(found.relevant / found.everywhere))
+    seen = np.concatenate([relevant, top])
+    assert (found.values[0], found.values[-1]) == (seen.min(), seen.max())
+    assert found.outside == (None, None)
+
+
+def test_many_distinct_values_want_a_bandwidth() -> None:
+    values = np.linspace(0, 1, 5000)
+    sample = estimate.sample(values, np.ones(5000, int), values[:50], values[50:90])
+    with pytest.raises(UsageError, match="5,000 distinct values: give a bandwidth"):
+        estimated(sample)
+    assert len(estimated(sample, bandwidth=0.1).values) <= estimate.POINTS
+
+
+def test_what_is_not_known_does_not_count() -> None:
+    assert estimated(
+        made({0: 2, 1: 4, 2: 2}, [0, math.nan, 1, 2], [1, 1, 0, math.nan])
+    ).floe == pytest.approx(estimated().floe)
+
+
+def test_nothing_known_of_any_relevant_sentence_is_refused() -> None:
+    with pytest.raises(UsageError, match="nothing to train from"):
+        made({0: 1}, [math.nan], [0])
+
+
+def test_no_sentence_at_the_top_leaves_floe_to_smoothing() -> None:
+    assert estimated(made({0: 2, 1: 2}, [1, 1], [])).floe == pytest.approx(np.log([0.5 / 1.5, 2.5 / 1.5]))
+
+
+@pytest.mark.parametrize(
+    "how", [{"delta": -1}, {"bandwidth": "wide"}, {"complement": "none"}, {"outside": "in"}]
+)
+def test_options_out_of_range_are_refused(how: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        Estimation.of(how)

@@ -1,0 +1,235 @@
+"""The score script's forms are those of esr/plans/evaluate.py, and features never make a score negative."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import esr
+from esr import adjustments, resources
+from esr.adjustments import Adjustment
+from esr.documents import Document, Sentence
+from esr.engines.elasticsearch.bounds import bounds
+from esr.engines.elasticsearch.request import SCORE, scored
+from esr.engines.index import Filters
+from esr.errors import EsrError
+from esr.plans.evaluate import static_part
+from esr.plans.plan import Plan, PlanTerm, Saturation, Smoothing
+from esr.plans.statistics import CollectionStatistics
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from tests.engines.elasticsearch.support import close, differences, fresh, http, load
+
+TFISF = Saturation(None, Smoothing(1.0), Smoothing(), Smoothing())
+SPECIAL = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    2.0,
+    3.0,
+    7.0,
+    1e-300,
+    -1e-300,
+    1e12,
+    -1e12,
+    1e150,
+    -1e150,
+    1.7e308,
+    -1.7e308,
+]
+
+
+class Loaded(NamedTuple):
+    embedded: Searcher
+    elasticsearch: Searcher
+    ids: list[str]
+
+
+def documents() -> Iterator[Document]:
+    """Two thirds of the sentences have `wild` and `tame`; none but those of one document have `rare`."""
+    chance = random.Random(3)
+    for number in range(30):
+        sentences = []
+        for n in range(8):
+            features = {}
+            if chance.random() < 0.67:
+                wild = chance.choice(
+                    [*SPECIAL, chance.uniform(-9, 9), math.ldexp(1, chance.randint(-60, 60))]
+                )
+                features = {"wild": wild, "tame": float(chance.choice([0, 1, 2, 3, 0.5, -1, 4.25]))}
+            if number == 7:
+                features["rare"] = float(n)
+            text = " ".join(chance.choices(["flood", "bank", "court", "vote"], k=chance.randrange(5)))
+            sentences.append(Sentence(f"f{number}.s{n}", text, features))
+        yield Document(f"f{number}", tuple(sentences))
+
+
+@pytest.fixture(scope="module")
+def loaded(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
+    folder = str(tmp_path_factory.mktemp("features") / "index")
+    load(folder, documents())
+    with fresh(elasticsearch_url) as where:
+        load(where, documents(), shards=3)
+        with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
+            yield Loaded(embedded, elasticsearch, [s.id for d in documents() for s in d.sentences])
+
+
+def some(chance: random.Random, form: str) -> dict[str, Any]:
+    """Parameters of a form, drawn."""
+    if adjustments.get(form).trained:
+        values = sorted(
+            {round(chance.uniform(-10, 10), chance.choice([0, 3])) for _ in range(chance.randint(1, 9))}
+        )
+        adds = [round(chance.uniform(-3, 3), 3) for _ in values]
+        outside = chance.choice([{}, {"outside": 0.75}, {"outside": 0}])
+        return {"curve": {"values": values, "adds": adds, **outside}}
+    known = {"w": chance.uniform(-2, 2), "k": chance.uniform(0.01, 9), "a": chance.uniform(0.1, 5)}
+    known["shift"] = chance.choice([0, 1, 2.5])
+    return {p.name: known[p.name] for p in adjustments.get(form).parameters}
+
+
+def doubles(loaded: Loaded, adjustment: Adjustment) -> dict[str, float]:
+    """What the score script's own source adds, as the doubles that a score of 32 bits cannot hold."""
+    source = resources.text(f"scripts/{SCORE}.painless")
+    assert source.count("return Math.max(0, score);") == 1
+    query, _ = scored(
+        Plan((PlanTerm("flood", 1.0),), TFISF, "all", "document", (adjustment.static(),)),
+        CollectionStatistics(),
+        Filters(),
+    )
+    source = source.replace("return Math.max(0, score);", "return score;")
+    script = {
+        "lang": "painless",
+        "source": source.replace("_score", "0.0"),
+        "params": query["script_score"]["script"]["params"] | {"offset": 0},
+    }
+    place, _, alias = loaded.elasticsearch.index.where.rpartition("/")
+    body = {
+        "size": 1000,
+        "query": {"match_all": {}},
+        "sort": [{"_script": {"type": "number", "script": script}}],
+    }
+    hits = http("POST", f"{place}/{alias}/_search", body)["hits"]["hits"]
+    return {hit["_id"]: hit["sort"][0] for hit in hits}
+
+
+@pytest.mark.parametrize("feature", ["wild", "tame", "rare", "len", "position"])
+@pytest.mark.parametrize("form", adjustments.FORMS)
+def test_the_script_adds_what_the_plan_means(loaded: Loaded, form: str, feature: str) -> None:
+    chance = random.Random(f"{form} {feature}")
+    column = adjustments.column(feature)
+    for _ in range(4):
+        adjustment = adjustments.from_dict({"feature": feature, "form": form, **some(chance, form)})
+        evidence = loaded.embedded.index.evidence([], loaded.ids, [column])
+        right = static_part(adjustment.static(), evidence)
+        got = doubles(loaded, adjustment)
+        assert len(got) == len(right) == 240
+        for place, name in enumerate(loaded.ids):
+            value = evidence.columns[column][place]
+            assert got[name] == pytest.approx(right[place], rel=1e-9, abs=1e-12), (adjustment, value)
+
+
+@pytest.mark.parametrize("feature", ["wild", "tame", "rare", "len", "position"])
+@pytest.mark.parametrize("form", adjustments.FORMS)
+def test_what_is_added_stays_within_the_bounds(loaded: Loaded, form: str, feature: str) -> None:
+    chance = random.Random(f"{feature} {form}")
+    column = adjustments.column(feature)
+    evidence = loaded.elasticsearch.index.evidence([], loaded.ids, [column])
+    for _ in range(10):
+        static = adjustments.from_dict({"feature": feature, "form": form, **some(chance, form)}).static()
+        plan = Plan((), TFISF, "all", "document", (static,))
+        low, high = bounds(static, loaded.elasticsearch.index.bounded(plan))
+        added = static_part(static, evidence)
+        assert low <= added.min() + 1e-9 and added.max() <= high + 1e-9, (static, low, high)
+
+
+@pytest.mark.parametrize("rule", ["matching", "all"])
+@pytest.mark.parametrize(
+    "features",
+    [
+        [{"feature": "tame", "form": "linear", "w": -5}],
+        [{"feature": "tame", "form": "log", "w": 1}],
+        [{"feature": "wild", "form": "satu", "w": -0.7, "k": 2}],
+        [
+            {"feature": "wild", "form": "sigm", "w": 3, "a": 2},
+            {"feature": "len", "form": "log", "w": 0.5, "shift": 0},
+        ],
+        [
+            {"feature": "rare", "form": "linear", "w": -0.5},
+            {"feature": "position", "form": "linear", "w": -0.3},
+        ],
+        [
+            {
+                "feature": "tame",
+                "form": "floe",
+                "curve": {"values": [-1, 0, 2], "adds": [-3, 2, 0.1], "outside": -9},
+            }
+        ],
+    ],
+    ids=lambda features: (
+        " ".join(f"{f['form']}({f['feature']})" for f in features) if isinstance(features, list) else features
+    ),
+)
+def test_both_engines_rank_alike(loaded: Loaded, features: list[dict[str, Any]], rule: str) -> None:
+    for model in ("tfisf", "2si"):
+        ranking = Ranking.from_dict({"model": model, "candidates": rule, "features": features})
+        for query in ("flood bank", "vote"):
+            right = loaded.embedded.search(query, 1000, ranking=ranking)
+            got = loaded.elasticsearch.search(query, 1000, ranking=ranking)
+            assert differences(right.hits, got.hits, 1000) == []
+            assert right.total == got.total > 20
+
+
+def test_a_feature_greater_than_scores_can_hold_is_refused_with_what_to_do(loaded: Loaded) -> None:
+    ranking = Ranking.from_dict({"features": [{"feature": "wild", "form": "linear", "w": 1}]})
+    with pytest.raises(EsrError, match=r"features.wild adds from -1.7e\+308 .* lower its weight, or take"):
+        loaded.elasticsearch.search("flood", ranking=ranking)
+
+
+def test_the_feature_columns_of_both_engines_are_equal(loaded: Loaded) -> None:
+    columns = ["position", "features.wild", "features.tame", "features.rare", "features.none"]
+    right, got = (each.index.evidence(["flood"], loaded.ids[::-1], columns) for each in loaded[:2])
+    for column in (*columns, "length"):
+        np.testing.assert_array_equal(right.columns[column], got.columns[column], column)
+    assert list(right.columns["position"][:8]) == [7, 6, 5, 4, 3, 2, 1, 0]
+    assert np.isnan(right.columns["features.none"]).all()
+
+
+def test_the_histograms_of_both_engines_are_equal(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
+    from esr.engines.elasticsearch import statistics
+
+    monkeypatch.setattr(statistics, "_PAGE", 3)  # several pages
+    for column in ("length", "position", "features.wild", "features.tame", "features.rare", "features.none"):
+        right, got = (each.index.histogram(column) for each in loaded[:2])
+        np.testing.assert_array_equal(right.values, got.values)
+        np.testing.assert_array_equal(right.counts, got.counts)
+    assert loaded.embedded.index.histogram("position").counts.tolist() == [30] * 8
+
+
+def test_both_engines_name_the_features_they_have(loaded: Loaded) -> None:
+    assert [list(each.index.features()) for each in loaded[:2]] == [["rare", "tame", "wild"]] * 2
+
+
+def test_a_query_for_other_applications_carries_the_features(loaded: Loaded) -> None:
+    from esr.engines.elasticsearch.raw import request
+
+    curve = {"values": [0, 1], "adds": [-1.5, 2]}
+    ranking = Ranking.from_dict(
+        {"features": [{"feature": "tame", "form": "floe", "curve": curve}, {"feature": "len", "form": "log"}]}
+    )
+    searcher = loaded.elasticsearch
+    plan, _ = searcher.prepare("flood bank", ranking)
+    place, _, alias = searcher.index.where.rpartition("/")
+    for standalone in (False, True):
+        body = request(plan, searcher.index.bounded(plan), Filters(), 20, standalone=standalone)
+        hits = http("POST", f"{place}/{alias}/_search?search_type=dfs_query_then_fetch", body)["hits"]["hits"]
+        right = searcher.search("flood bank", 20, ranking=ranking).hits
+        shift = right[0].score - hits[0]["_score"]
+        assert [hit["_id"] for hit in hits] == [hit.sentence_id for hit in right]
+        assert all(close(a["_score"] + shift, b.score) for a, b in zip(hits, right, strict=True))
