@@ -133,6 +133,8 @@ def test_the_script_adds_what_the_plan_means(loaded: Loaded, form: str, feature:
         for place, name in enumerate(loaded.ids):
             value = evidence.columns[column][place]
             assert got[name] == pytest.approx(right[place], rel=1e-9, abs=1e-12), (adjustment, value)
+            if adjustment.curve is not None and value in adjustment.curve.values:
+                assert got[name] == right[place]  # exact at the values of a curve
 
 
 @pytest.mark.parametrize("feature", ["wild", "tame", "rare", "len", "position"])
@@ -233,3 +235,15 @@ def test_a_query_for_other_applications_carries_the_features(loaded: Loaded) -> 
         shift = right[0].score - hits[0]["_score"]
         assert [hit["_id"] for hit in hits] == [hit.sentence_id for hit in right]
         assert all(close(a["_score"] + shift, b.score) for a, b in zip(hits, right, strict=True))
+
+
+def test_a_load_without_the_feature_is_ranked_too(elasticsearch_url: str) -> None:
+    """Its index has no field of that name."""
+    with fresh(elasticsearch_url) as where:
+        load(where, [Document("a", (Sentence("a.s0", "flood", {"subj": 1.0}), Sentence("a.s1", "flood")))])
+        load(where, [Document("b", (Sentence("b.s0", "flood"),))], if_exists="append")
+        with esr.open(where) as searcher:
+            found = searcher.search("flood", model="tfisf", features=[{"feature": "subj", "form": "linear"}])
+            assert [hit.sentence_id for hit in found.hits] == ["a.s0", "a.s1", "b.s0"]
+            assert found.hits[0].score - found.hits[2].score == pytest.approx(1, rel=1e-6)
+            assert found.incomplete is None

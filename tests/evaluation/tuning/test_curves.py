@@ -152,6 +152,12 @@ WEIGHTED = Ranking(
 )
 
 
+def test_one_tuner_may_tune_without_a_feature_and_with_it(searcher: Searcher) -> None:
+    tuner = Tuner(searcher, tasks())
+    for ranking in (Ranking("dir"), WEIGHTED):
+        assert np.array_equal(tuner.table([ranking]), Tuner(searcher, tasks()).table([ranking]))
+
+
 def test_a_feature_without_a_weight_gets_one_from_a_grid() -> None:
     found = grid.default(WEIGHTED)
     assert found == {"len.w": (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)}
