@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -83,18 +83,16 @@ class Annotator:
         return doc
 
     def _annotation(self, doc: Doc) -> Annotation:
-        size = len(doc)
-        tags, heads = [""] * size, [-1] * size
+        # Columns of codes: a quarter of the time that going from token to token takes.
+        string: Callable[[int], str] = doc.vocab.strings.__getitem__
+        codes, blanks, tag_codes, links = doc.to_array(["ORTH", "SPACY", "TAG", "HEAD"]).T
+        tags, heads = [""] * len(doc), [-1] * len(doc)
         if "tags" in self._layers:
-            strings = doc.vocab.strings
-            tags = [strings[code] for code in doc.to_array("TAG").tolist()]
+            tags = list(map(string, tag_codes.tolist()))
         if "heads" in self._layers:
-            links = doc.to_array("HEAD").astype(np.int64).tolist()
-            heads = [n + link if link else -1 for n, link in enumerate(links)]
-        words = tuple(
-            Word(token.text, tag, head, bool(token.whitespace_))
-            for token, tag, head in zip(doc, tags, heads, strict=True)
-        )
+            from_here = enumerate(links.astype(np.int64).tolist())
+            heads = [place + link if link else -1 for place, link in from_here]
+        words = tuple(map(Word, map(string, codes.tolist()), tags, heads, blanks.astype(bool).tolist()))
         entities = None
         if "entities" in self._layers:
             entities = tuple(Entity(e.text, TYPES[e.label_]) for e in doc.ents if e.label_ in TYPES)

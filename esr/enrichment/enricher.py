@@ -18,7 +18,7 @@ from esr.enrichment.recipe import PARTS, Recipe, checked_parts, short_digest
 from esr.features import FEATURES
 from esr.features.feature import DEFAULT_RULE, Reading, checked_rule
 from esr.features.lexicon import Lexicon, default, default_name
-from esr.features.lexicon_files import digest, read
+from esr.features.lexicon_files import read
 
 # To be raised when a document's annotations, or what is taken from them, change.
 VERSION = 1
@@ -44,6 +44,8 @@ class Enricher:
         self._parts = checked_parts(parts)
         self._model = installed_model(model)
         self._lexicon_files = tuple(map(Path, lexicon))
+        if self._lexicon_files:
+            self._lexicon = read(self._lexicon_files)
         self._rule = checked_rule(rule)
         self._analyzer = analysis.get(analyzer)
         self.recipe = self._recipe()
@@ -115,7 +117,7 @@ class Enricher:
 
     @cached_property
     def _lexicon(self) -> Lexicon:
-        return read(self._lexicon_files) if self._lexicon_files else default()
+        return default()
 
     def _recipe(self) -> Recipe:
         made_with = {"enrichment": str(VERSION), **versions(self._model)}
@@ -123,7 +125,7 @@ class Enricher:
             computed = {f.name: f.version for f in FEATURES.values() if f.values is not None}
             made_with |= {
                 "features": short_digest(computed),
-                "lexicon": digest(self._lexicon_files) if self._lexicon_files else default_name(),
+                "lexicon": self._lexicon.name if self._lexicon_files else default_name(),
                 "rule": self._rule,
                 "analyzer": self._analyzer.name,
             }

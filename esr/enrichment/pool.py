@@ -12,6 +12,8 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.connection import wait
+from multiprocessing.synchronize import Barrier
+from threading import BrokenBarrierError
 
 from esr.documents import Document
 from esr.enrichment.enriched import Enriched
@@ -47,8 +49,10 @@ def enriched(
             yield from zip(chunk, enricher.enrich_all(chunk), strict=True)
         return
     # Spawned: a forked copy of a process with threads may hang.
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin, (enricher,))
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, context, _begin, (enricher, context.Barrier(workers)))
     try:
+        _start(pool, workers)
         for chunk, result in _in_order(pool, chunks, workers):
             yield from zip(chunk, result, strict=True)
     except BrokenProcessPool:
@@ -57,19 +61,24 @@ def enriched(
         pool.shutdown(cancel_futures=True)
 
 
+def _start(pool: ProcessPoolExecutor, workers: int) -> None:
+    """Return when all workers have loaded the model; raise what went wrong in one of them."""
+    with for_workers():
+        # All processes start here: the barrier keeps each of them at one of these until all have loaded.
+        loading = [pool.submit(_load) for _ in range(workers)]
+    problems = [load.exception() for load in loading]
+    for problem in sorted(filter(None, problems), key=lambda p: isinstance(p, BrokenBarrierError)):
+        raise problem
+
+
 def _in_order(
     pool: ProcessPoolExecutor, chunks: Iterator[list[Document]], workers: int
 ) -> Iterator[tuple[list[Document], Result]]:
-    with _for_workers():
-        # All processes start here, and have loaded the model when these return.
-        ready = [pool.submit(_load) for _ in range(workers)]
     running: deque[tuple[list[Document], Future[Result]]] = deque()
     for chunk in chunks:
         if len(running) == workers * CHUNKS_A_WORKER:
             yield _finished(running)
         running.append((chunk, pool.submit(_enrich, chunk)))
-    for load in ready:
-        load.result()
     while running:
         yield _finished(running)
 
@@ -96,7 +105,7 @@ def _chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 @contextmanager
-def _for_workers() -> Iterator[None]:
+def for_workers() -> Iterator[None]:
     """What a process that starts in here inherits: one thread, and no interrupt from the keyboard.
 
     A Ctrl-C goes to the whole group of processes. This one hears it and ends the workers.
@@ -116,11 +125,12 @@ def _for_workers() -> Iterator[None]:
 
 
 _own: Enricher  # the worker's
+_all_loaded: Barrier
 
 
-def _begin(enricher: Enricher) -> None:
-    global _own
-    _own = enricher
+def _begin(enricher: Enricher, all_loaded: Barrier) -> None:
+    global _own, _all_loaded
+    _own, _all_loaded = enricher, all_loaded
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -133,7 +143,12 @@ def _end_with_parent() -> None:
 
 
 def _load() -> None:
-    _own.load()
+    try:
+        _own.load()
+    except BaseException:
+        _all_loaded.abort()
+        raise
+    _all_loaded.wait()
 
 
 def _enrich(chunk: Sequence[Document]) -> Result:

@@ -49,10 +49,10 @@ def read(paths: Sequence[Path]) -> Lexicon:
             words[word, of] = clue
             if inflected:
                 stems[stemmed(word), of] = clue
-    return Lexicon(digest(paths), words, stems)
+    return Lexicon(_digest(paths), words, stems)
 
 
-def digest(paths: Iterable[Path]) -> str:
+def _digest(paths: Iterable[Path]) -> str:
     """Names the contents of these files, in their order."""
     contents = hashlib.sha256()
     names = []
