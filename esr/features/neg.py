@@ -1,0 +1,21 @@
+"""The number of negative words in a sentence (Fernández & Losada 2012, F_neg; formulas.md B.8)."""
+
+from __future__ import annotations
+
+from esr.features.feature import Feature, Reading, Values, register
+from esr.features.polarity import counts
+
+
+def values(reading: Reading) -> Values:
+    return [None if n is None else float(n.negative) for n in counts(reading)]
+
+
+register(
+    Feature(
+        "neg",
+        "number of negative words; a negation turns the sign",
+        "Fernández & Losada 2012, F_neg",
+        values,
+        ("tags", "lexicon"),
+    )
+)

@@ -1,0 +1,21 @@
+"""The number of polar words in a sentence (Fernández & Losada 2012, F_opt; formulas.md B.8)."""
+
+from __future__ import annotations
+
+from esr.features.feature import Feature, Reading, Values, register
+from esr.features.polarity import counts
+
+
+def values(reading: Reading) -> Values:
+    return [None if n is None else float(n.positive + n.negative) for n in counts(reading)]
+
+
+register(
+    Feature(
+        "opt",
+        "number of positive and negative words: pos + neg",
+        "Fernández & Losada 2012, F_opt",
+        values,
+        ("tags", "lexicon"),
+    )
+)
