@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from esr.engines.embedded import strings
 from esr.engines.embedded.strings import Blobs, Names
 
+
 @settings(max_examples=40)
 @given(names=st.lists(st.text(st.characters(codec="utf-8")), unique=True), other=st.text())
 def test_names_are_found_by_number_and_numbers_by_name(names: list[str], other: str) -> None:
