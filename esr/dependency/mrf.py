@@ -33,7 +33,7 @@ MODELS: dict[str, Sets | None] = {"mrf_fidm": None, "mrf_sdm": "adjacent", "mrf_
 ALIASES = {name.removeprefix("mrf_"): name for name in MODELS}
 
 FORMS = ("product", "sum")
-"""alpha^distance * beta^height; or alpha/distance + beta/(1 + height), a distance below 1 counting as 1 (D.4)."""
+"""alpha^distance * beta^height, or alpha/distance + beta/(1 + height) with distances below 1 as 1 (D.4)."""
 
 PROXIMITIES = ("exclusive", "inclusive", "threshold")
 """Which sets f_PR takes: those in one tree that no choice of nodes connects, all in one tree, or those with a

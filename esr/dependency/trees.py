@@ -88,7 +88,7 @@ class Paths:
 
     def ancestor(self, i: Indices, depth: Indices) -> Indices:
         """The ancestor of node i (a number in `steps`) that stands at this depth."""
-        return self.steps[self.depths[i] - depth, i]
+        return np.asarray(self.steps[self.depths[i] - depth, i], np.intp)
 
     def distances(self, i: Indices, j: Indices, meet: Indices) -> Indices:
         """Links between nodes i and j, whose lowest common ancestor has depth `meet`; -1 if there is none."""
