@@ -101,19 +101,23 @@ HEIGHTS: dict[str, Callable[[Cliques], npt.NDArray[np.generic]]] = {
 class CliqueEvidence:
     """Of n sentences and T distinct query terms.
 
-    `cliques` has one entry a size that occurs, rising. `in_parse` (n): whether the parse has a query term.
+    `places`: where single terms stand. `cliques` has one entry a size that occurs, rising.
     `bounded` (n): whether something of the sentence was left out by a bound of this module.
     """
 
     terms: tuple[str, ...]
     sets: Sets
-    forest: Forest
+    places: Occurrences
     cliques: tuple[Cliques, ...]
-    in_parse: Flags
     bounded: Flags
 
     def __len__(self) -> int:
-        return len(self.forest)
+        return len(self.places.forest)
+
+    @property
+    def in_parse(self) -> Flags:
+        """(n): whether the parse has a query term."""
+        return np.diff(self.places.place_starts) > 0
 
 
 def clique_evidence(forest: Forest, terms: Sequence[str], sets: Sets = "subsets") -> CliqueEvidence:
@@ -130,7 +134,7 @@ def clique_evidence(forest: Forest, terms: Sequence[str], sets: Sets = "subsets"
             bounded[cut] = True
             found.append(choices)
     cliques = tuple(each for each in found if len(each.sets))
-    return CliqueEvidence(distinct, sets, forest, cliques, matched > 0, bounded)
+    return CliqueEvidence(distinct, sets, places, cliques, bounded)
 
 
 def _sets(places: Occurrences, matched: Indices, size: int, sets: Sets) -> Indices:
