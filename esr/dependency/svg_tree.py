@@ -97,7 +97,8 @@ def _words(
             ink = ' fill="#ffffff" font-weight="600"' if word in chosen else ' font-weight="600"'
             drawn.append(
                 f'<rect x="{x[word] - widths[word] / 2:.1f}" y="{y - _PILL / 2:.1f}" rx="6" '
-                f'width="{widths[word]:.1f}" height="{_PILL}" fill="{fill}" stroke="{WAY}" stroke-width="1.5"/>'
+                f'width="{widths[word]:.1f}" height="{_PILL}" fill="{fill}" '
+                f'stroke="{WAY}" stroke-width="1.5"/>'
             )
         drawn.append(f'<text x="{x[word]:.1f}" y="{y + _FONT * 0.35:.1f}"{ink}>{escape(name)}</text>')
     return "".join(drawn)
