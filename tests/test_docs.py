@@ -74,6 +74,8 @@ def imported(folder: str) -> dict[str, set[str]]:
         ("esr/engines", "esr.cli"),
         ("esr/models", "esr.engines"),
         ("esr/priors", "esr.engines"),
+        ("esr/dependency", "esr.engines"),
+        ("esr/dependency", "esr.ranking"),
         ("esr/plans", "esr.models"),
         ("esr/plans", "esr.engines"),
         ("esr/loaders", "esr.engines"),

@@ -26,7 +26,7 @@ def test_a_term_that_a_word_has_twice_is_kept_once() -> None:
     assert found.term_hashes.tolist() == [hash64("twenty")]
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(parses())
 def test_parses_come_back_one_after_another(given: list[Sentence | None]) -> None:
     found = decode([None if parse is None else encode(parse, PLAIN) for parse in given])
@@ -108,7 +108,7 @@ def test_no_sentence_and_no_words_are_fine() -> None:
     assert not len(found.heads)
 
 
-@settings(max_examples=80)
+@settings(max_examples=80, deadline=None)
 @given(st.data())
 def test_a_cut_blob_is_told(data: st.DataObject) -> None:
     blob = encode(chain(["a", "b", "the c"]), PLAIN)
@@ -117,7 +117,7 @@ def test_a_cut_blob_is_told(data: st.DataObject) -> None:
         decode([blob, blob[:end], blob])
 
 
-@settings(max_examples=80)
+@settings(max_examples=80, deadline=None)
 @given(st.one_of(st.binary(), st.binary(min_size=20).map(lambda b: b"\x01\x00\x00\xd1\x01\x00\x00\x01" + b)))
 def test_a_foreign_blob_is_told(blob: bytes) -> None:
     with pytest.raises(IndexUnusable):

@@ -10,7 +10,7 @@ from tests.dependency import definition
 from tests.dependency.making import Sentence, chain, forest, parses, plain
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(parses())
 def test_all_nodes_relate_as_defined(given: list[Sentence | None]) -> None:
     trees = forest(given)
