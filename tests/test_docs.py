@@ -78,6 +78,8 @@ def imported(folder: str) -> dict[str, set[str]]:
         ("esr/adjustments", "esr.engines"),
         ("esr/adjustments", "esr.ranking"),
         ("esr/plans", "esr.adjustments"),
+        ("esr/dependency", "esr.engines"),
+        ("esr/dependency", "esr.ranking"),
         ("esr/plans", "esr.models"),
         ("esr/plans", "esr.engines"),
         ("esr/loaders", "esr.engines"),

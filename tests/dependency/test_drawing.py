@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from xml.etree import ElementTree
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from esr.dependency.layout import between, layout
+from esr.dependency.svg_tree import MARK, WAY, svg_tree
+from esr.dependency.text_tree import text_tree
+from esr.documents import ParseWord
+from tests.dependency import definition
+from tests.dependency.making import Sentence, chain, plain, sentences
+
+SVG = "{http://www.w3.org/2000/svg}"
+HIT = [
+    ParseWord("an", 1),
+    ParseWord("earthquake", 2),
+    ParseWord("hit", -1),
+    ParseWord("northern", 4),
+    ParseWord("china", 2),
+]
+
+
+def test_a_tree_is_drawn_with_characters() -> None:
+    assert text_tree(HIT, [1, 4], [4]) == (
+        "hit\n"
+        "├─ [earthquake]\n"
+        "│  └─ an\n"
+        "└─ [china] *\n"
+        "   └─ northern\n"
+    )  # fmt: skip
+
+
+def test_several_trees_stand_below_each_other_and_odd_words_on_one_line() -> None:
+    parse = [ParseWord("a\nb\x1b", -1), ParseWord("c", -1), ParseWord("\ud800", 1)]
+    assert text_tree(parse, []) == "a\ufffdb\ufffd\nc\n└─ \ufffd\n"
+    assert text_tree([], []) == ""
+
+
+@settings(max_examples=150, deadline=None)
+@given(sentences(), st.data())
+def test_the_links_between_words_are_those_of_their_ways(parse: Sentence, data: st.DataObject) -> None:
+    some = data.draw(st.sets(st.integers(0, len(parse) - 1)) if parse else st.just(set()))
+    tree = plain(parse)
+    expected = set()
+    for a, b in combinations(some, 2):
+        if definition.distance(tree, a, b) is not None:
+            expected |= set(definition.way(tree, a)) ^ set(definition.way(tree, b))
+    assert between(layout(parse), some) == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    sentences(words=["a", "<b>", "&", "]]>", '"', "'", "\x00", "\ud800", "\ufffe", "地震", "y" * 300]),
+    st.booleans(),
+)
+def test_every_word_stands_in_the_picture_and_nothing_breaks_it(parse: Sentence, alone: bool) -> None:
+    marked = range(0, len(parse), 2)
+    picture = ElementTree.fromstring(svg_tree(parse, marked, [0] if parse else [], alone=alone))
+    texts = picture.findall(SVG + "text")
+    assert len(texts) == len(parse)
+    assert len(picture.findall(SVG + "rect")) == len(marked)
+    assert len(picture.findall(SVG + "path")) == sum(word.head >= 0 for word in parse)
+    assert {element.tag for element in picture.iter()} <= {
+        SVG + tag for tag in ("svg", "title", "style", "text", "rect", "path")
+    }
+    assert (picture.find(SVG + "style") is not None) == alone
+    width = float(picture.attrib["width"])
+    for text, word in zip(texts, parse, strict=True):
+        assert 0 < float(text.attrib["x"]) < width
+        assert len(text.text or "") == min(len(word.word), 24)
+
+
+@settings(max_examples=100, deadline=None)
+@given(sentences(most=15))
+def test_words_stand_in_order_below_their_heads_and_never_over_each_other(parse: Sentence) -> None:
+    everything = range(len(parse))
+    picture = ElementTree.fromstring(svg_tree(parse, everything))
+    x = [float(text.attrib["x"]) for text in picture.findall(SVG + "text")]
+    y = [float(text.attrib["y"]) for text in picture.findall(SVG + "text")]
+    assert x == sorted(x)
+    assert all(y[word.head] < y[at] for at, word in enumerate(parse) if word.head >= 0)
+    boxes = [(float(r.attrib["x"]), float(r.attrib["width"])) for r in picture.findall(SVG + "rect")]
+    for a, b in combinations(everything, 2):
+        assert y[a] != y[b] or boxes[a][0] + boxes[a][1] < boxes[b][0]
+
+
+def test_the_chosen_words_and_the_ways_between_them_stand_out() -> None:
+    picture = ElementTree.fromstring(svg_tree(HIT, [1, 3, 4], [1, 4]))
+    fills = [rect.attrib["fill"] for rect in picture.findall(SVG + "rect")]
+    assert fills == [MARK, "none", MARK]
+    assert [path.attrib["stroke"] for path in picture.findall(SVG + "path")] == ["currentColor"] * 2 + [
+        WAY
+    ] * 2
+    whites = [t.text for t in picture.findall(SVG + "text") if t.attrib.get("fill") == "#ffffff"]
+    assert whites == ["earthquake", "china"]
+
+
+def test_within_a_page_the_picture_has_no_style() -> None:
+    assert "style" not in svg_tree(HIT, [1], [1], alone=False)
+    assert "script" not in svg_tree(HIT, [1], [1])
+
+
+def test_the_colours_are_seen_on_light_and_on_dark_paper() -> None:
+    def light(colour: str) -> float:
+        parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return sum(weight * p for weight, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    def contrast(a: str, b: str) -> float:
+        low, high = sorted([light(a), light(b)])
+        return (high + 0.05) / (low + 0.05)
+
+    assert contrast("#ffffff", MARK) >= 4.5
+    for paper in ("#ffffff", "#fbf9f5", "#16181c", "#201e1b"):
+        assert contrast(WAY, paper) >= 3
+    inks = re.findall(r"color:(#\w+);background:(#\w+)", svg_tree(HIT, []))
+    assert len(inks) == 2 and all(contrast(*pair) >= 7 for pair in inks)
+
+
+def test_a_chain_of_400_words_is_drawn() -> None:
+    parse = chain(["word"] * 400)
+    assert len(text_tree(parse, []).splitlines()) == 400
+    assert svg_tree(parse, []).count("<text") == 400
