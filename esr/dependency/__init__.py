@@ -1,0 +1,1 @@
+"""Dependency parses, as they are stored and compared."""
