@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 PERSON, LOCATION, ORGANIZATION = "person", "location", "organization"
-TYPES = (PERSON, LOCATION, ORGANIZATION)
 
 
 class Entity(NamedTuple):

@@ -34,6 +34,15 @@ class Evidence:
         return sum(array.nbytes for array in arrays)
 
 
+def taken(evidence: Evidence, order: npt.NDArray[np.intp]) -> Evidence:
+    """The evidence of some of its sentences, in this order."""
+    return Evidence(
+        {field: counts[:, order] for field, counts in evidence.counts.items()},
+        {field: lengths[order] for field, lengths in evidence.lengths.items()},
+        {name: column[order] for name, column in evidence.columns.items()},
+    )
+
+
 def joined(rows: Sequence[Evidence]) -> Evidence:
     """Evidence of the same terms for several runs of sentences, one after another. At least one run."""
     first = rows[0]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.embedded.segment import NOWHERE, Postings, Segment
-from esr.engines.index import Filters
+from esr.engines.index import FEATURES, Filters
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import FieldName, Plan
 
@@ -17,6 +17,13 @@ Numbers = npt.NDArray[np.int64]
 
 def candidates(plan: Plan, segment: Segment, filters: Filters) -> Numbers:
     """The sentences that the plan's rule and the filters let through, ascending."""
+    chosen = _chosen(plan, segment, filters)
+    if filters.entities:
+        chosen &= segment.enriched.with_entities(filters.entities)
+    return np.flatnonzero(chosen)
+
+
+def _chosen(plan: Plan, segment: Segment, filters: Filters) -> npt.NDArray[np.bool_]:
     passing = segment.passing(filters)
     numbers = [segment.terms.find(term.term) for term in plan.terms]
     document = segment.column("document")
@@ -38,7 +45,7 @@ def candidates(plan: Plan, segment: Segment, filters: Filters) -> Numbers:
             chosen = _spread(chosen, segment.joined_before)
     if passing is not None:
         chosen &= passing[document]
-    return np.flatnonzero(chosen)
+    return chosen
 
 
 def evidence(
@@ -49,7 +56,10 @@ def evidence(
     importance: dict[str, Array],
     at: Numbers,
 ) -> Evidence:
-    """Counts (T, n), lengths and columns of these sentences. `importance` holds the computed columns."""
+    """Counts (T, n), lengths and columns of these sentences. `importance` holds the computed columns.
+
+    The column `features.x` is NaN where the feature is not known.
+    """
     wanted = set(fields) | {"sentence"}
     numbers = [segment.terms.find(term) for term in terms]
     document = segment.column("document")[at]
@@ -69,8 +79,21 @@ def evidence(
         lengths["surrounding"] = segment.column("surrounding_length")[at].astype(float)
     if "document" in wanted:
         lengths["document"] = segment.column("document_length")[document].astype(float)
-    stored = {name: lengths["sentence"] if name == "length" else importance[name][at] for name in columns}
+    stored = {name: _column(name, segment, importance, at) for name in columns}
     return Evidence(counts, lengths, stored)
+
+
+def _column(name: str, segment: Segment, importance: dict[str, Array], at: Numbers) -> Array:
+    column: Array
+    if name.startswith(FEATURES):
+        return segment.enriched.feature(name.removeprefix(FEATURES), at)
+    if name == "length":
+        column = segment.column("length")[at].astype(float)
+    elif name == "position":
+        column = (at - segment.column("first")[segment.column("document")[at]]).astype(float)
+    else:
+        column = importance[name][at]
+    return column
 
 
 def _sentence_counts(
