@@ -8,7 +8,7 @@ from esr.enrichment.annotation import LOCATION, ORGANIZATION, PERSON, Entity
 
 TYPES = (PERSON, LOCATION, ORGANIZATION)
 Grouped = dict[str, tuple[str, ...]]
-"""Names by type: types in the order above, names in that of the sentence. A type without names is left out."""
+"""Names by type: types in the order above, names in that of the sentence; no type without a name."""
 
 
 def grouped(entities: Iterable[Entity]) -> Grouped:

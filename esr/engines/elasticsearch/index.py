@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from esr import analysis
 from esr.batches import batched
-from esr.documents import Document, ParseWord, Sentence
+from esr.documents import Document
 from esr.engines.elasticsearch.cluster import SEARCH_TIMEOUT, Cluster
+from esr.engines.elasticsearch.enrichment import ElasticsearchEnrichment, enrichment, summary
 from esr.engines.elasticsearch.meta import read as read_meta
 from esr.engines.elasticsearch.raw import SHOWN, SORT
 from esr.engines.elasticsearch.request import candidates, scored
 from esr.engines.elasticsearch.statistics import AliasStatistics
-from esr.engines.index import Candidates, Filters, Hit, Pool, SentenceRecord
-from esr.errors import IndexMissing, UsageError
+from esr.engines.elasticsearch.stored import document_of, record_of
+from esr.engines.index import FACETS, FEATURES, Candidates, Filters, Hit, Pool, SentenceRecord
+from esr.errors import IndexMissing, UsageError, unknown
 from esr.plans.evidence import Evidence, joined
 from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
 
 _POOLED = 1000
+_FACETS_A_SHARD = 20_000
+"""Values that each shard counts: facets are exact where no shard has more."""
 PAGE = 10_000
 """Hits in one answer; Elasticsearch gives no more."""
 
@@ -30,6 +36,7 @@ class ElasticsearchIndex:
     """An index behind an alias. Sees each load as soon as the alias moves."""
 
     def __init__(self, where: str) -> None:
+        self._place = where
         self.cluster = Cluster(where)
         self.where = self.cluster.where
         found = read_meta(self.cluster)
@@ -67,22 +74,50 @@ class ElasticsearchIndex:
             found = answer["hits"]["hits"]
             incomplete = incomplete or _incomplete(answer)
             total = total or answer["hits"]["total"]["value"]
-            hits += [Hit(h["_id"], h["_score"] + shift, _record(h) if records else None) for h in found]
+            hits += [
+                Hit(h["_id"], h["_score"] + shift, record_of(h["_source"]) if records else None)
+                for h in found
+            ]
             if len(found) < PAGE:
                 break
             body |= {"search_after": found[-1]["sort"], "track_total_hits": False}
         return Candidates(hits, total, incomplete)
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
-        return [_record(hit) for hit in self._sentences(ids, SHOWN)]
+        return [record_of(hit["_source"]) for hit in self._sentences(ids, source=SHOWN)]
 
     def evidence(self, terms: Sequence[str], ids: Sequence[str]) -> Evidence:
-        return self._evidence(terms, [hit["_source"] for hit in self._sentences(ids, True)])
+        found = [hit["_source"] for hit in self._sentences(ids, source=True)]
+        return self._evidence(terms, found, self._features())
+
+    def parses(self, ids: Sequence[str]) -> list[bytes | None]:
+        # Not from _source, which holds the whole document's text for each of its sentences.
+        hits = self._sentences(ids, source=False, docvalue_fields=["parse"])
+        found = [hit.get("fields", {}).get("parse") for hit in hits]
+        return [b64decode(values[0]) if values else None for values in found]
+
+    def facets(self, plan: Plan, filters: Filters, field: str, size: int) -> list[tuple[str, int]]:
+        if field not in FACETS:
+            raise unknown("facet", field, FACETS)
+        by = {"field": field if field == "source" else f"entities.{field}"}
+        terms = by | {"size": size, "shard_size": max(size, _FACETS_A_SHARD)}
+        with self.cluster.errors():
+            answer = self.cluster.client.search(
+                index=self.cluster.alias,
+                size=0,
+                query=candidates(plan, filters),
+                aggs={"values": {"terms": terms}},
+                allow_partial_search_results=False,
+            )
+        return [(each["key"], each["doc_count"]) for each in answer["aggregations"]["values"]["buckets"]]
+
+    def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
+        return enrichment(self._place)
 
     def pool(self, plan: Plan, filters: Filters) -> Pool:
         names: list[str] = []
         rows: list[Evidence] = []
-        terms = [term.term for term in plan.terms]
+        terms, features = [term.term for term in plan.terms], self._features()
         body: dict[str, Any] = {"query": candidates(plan, filters), "sort": [{"order": "asc"}]}
         while True:
             with self.cluster.errors():
@@ -91,14 +126,24 @@ class ElasticsearchIndex:
                 )
             found = answer["hits"]["hits"]
             names += [hit["_id"] for hit in found]
-            rows.append(self._evidence(terms, [hit["_source"] for hit in found]))
+            rows.append(self._evidence(terms, [hit["_source"] for hit in found], features))
             if len(found) < _POOLED:
                 break
             body |= {"search_after": found[-1]["sort"]}
         places = {name: place for place, name in enumerate(names)}
         return Pool(joined(rows), names.__getitem__, places.get)
 
-    def _evidence(self, terms: Sequence[str], found: Sequence[Mapping[str, Any]]) -> Evidence:
+    def _features(self) -> list[str]:
+        """The names of all stored features."""
+        with self.cluster.errors():
+            answer = self.cluster.client.field_caps(
+                index=self.cluster.alias, fields=f"{FEATURES}*", include_empty_fields=False
+            )
+        return sorted(name.removeprefix(FEATURES) for name in answer["fields"])
+
+    def _evidence(
+        self, terms: Sequence[str], found: Sequence[Mapping[str, Any]], features: Sequence[str]
+    ) -> Evidence:
         """Counts made from the stored texts, by the analysis that made the index."""
         counts = np.zeros((3, len(terms), len(found)))
         for column, source in enumerate(found):
@@ -114,6 +159,9 @@ class ElasticsearchIndex:
         def stored(name: str) -> Any:
             return np.array([float(source[name]) for source in found])
 
+        def feature(name: str) -> Any:
+            return np.array([float(source.get("features", {}).get(name, np.nan)) for source in found])
+
         return Evidence(
             {"sentence": counts[0], "surrounding": counts[1], "document": counts[2]},
             {
@@ -121,7 +169,8 @@ class ElasticsearchIndex:
                 "surrounding": stored("surrounding_length"),
                 "document": stored("document_length"),
             },
-            {name: stored(name) for name in ("length", "importance", "importance_surrounding")},
+            {name: stored(name) for name in ("length", "position", "importance", "importance_surrounding")}
+            | {FEATURES + name: feature(name) for name in features},
         )
 
     def document(self, document_id: str) -> Document:
@@ -151,10 +200,11 @@ class ElasticsearchIndex:
             "size_bytes": answer["_all"]["primaries"]["store"]["size_in_bytes"],
             "indices": sorted(answer["indices"]),
             "loads": len(loads),
+            "enrichment": summary(self.cluster, loads),
             **self.description.as_dict(),
         }
 
-    def _sentences(self, ids: Sequence[str], source: Any) -> list[Any]:
+    def _sentences(self, ids: Sequence[str], **wanted: Any) -> list[Any]:
         found: dict[str, Any] = {}
         for some in batched(ids, 1000):
             with self.cluster.errors():
@@ -162,32 +212,13 @@ class ElasticsearchIndex:
                     index=self.cluster.alias,
                     query={"ids": {"values": list(some)}},
                     size=len(some),
-                    source=source,
+                    **wanted,
                 )
             found |= {hit["_id"]: hit for hit in answer["hits"]["hits"]}
         for sentence_id in ids:
             if sentence_id not in found:
                 raise UsageError(f"there is no sentence {sentence_id!r} in {self.where}")
         return [found[sentence_id] for sentence_id in ids]
-
-
-def document_of(source: Mapping[str, Any]) -> Document:
-    """A document as it was loaded, from its stored form."""
-    sentences = tuple(
-        Sentence(
-            s["id"],
-            s["text"],
-            s.get("features", {}),
-            tuple(ParseWord(*word) for word in s["parse"]) if "parse" in s else None,
-        )
-        for s in source["sentences"]
-    )
-    known = {name: source.get(name) for name in ("title", "date", "source", "url", "language")}
-    return Document(source["document_id"], sentences, **known)
-
-
-def _record(hit: Any) -> SentenceRecord:
-    return SentenceRecord(**{name: hit["_source"].get(name) for name in SHOWN})
 
 
 def _incomplete(answer: Any) -> str | None:

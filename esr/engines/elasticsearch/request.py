@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from esr.engines.entities import wanted
 from esr.engines.index import Filters
 from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm, Saturation, Static
 from esr.plans.statistics import CollectionStatistics
@@ -86,6 +87,10 @@ def filter_clauses(filters: Filters) -> list[Query]:
         clauses.append({"terms": {"source": list(filters.sources)}})
     if filters.documents:
         clauses.append({"terms": {"document_id": list(filters.documents)}})
+    if filters.entities:
+        asked = [entity for name in filters.entities for entity in wanted(name)]
+        named = [{"term": {f"entities.{entity.type}": entity.text}} for entity in asked]
+        clauses.append({"bool": {"should": named, "minimum_should_match": 1}})
     return clauses
 
 

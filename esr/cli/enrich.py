@@ -1,0 +1,96 @@
+"""`esr enrich`: features, named entities and parses for the sentences of an index."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+from collections.abc import Sequence
+
+import click
+from tqdm import tqdm
+
+import esr
+from esr.cli.options import index
+from esr.enrichment.enricher import Enricher
+from esr.enrichment.recipe import PARTS
+from esr.enrichment.run import run
+from esr.errors import UsageError
+
+
+@click.command()
+@index
+@click.option(
+    "--slice", "slice_", default="1/1", metavar="I/N", help="Do the I-th of N slices: one a machine."
+)
+@click.option("--only", help=f"Make these parts, with commas between them: {', '.join(PARTS)}. Default: all.")
+@click.option(
+    "--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes at once."
+)
+@click.option("--spacy-model", help="Installed spaCy model to use.")
+@click.option("--lexicon", type=click.Path(), help="Word lists of your own for subjectivity and polarity.")
+def enrich(
+    where: str, slice_: str, only: str | None, workers: int, spacy_model: str | None, lexicon: str | None
+) -> None:
+    """Find features, named entities and parses, and store them in the index.
+
+    Searches go on meanwhile. What was done with the same tools is skipped, so a run that was stopped is
+    taken up where it was.
+
+    \b
+    Example:
+      esr enrich --index my-index --workers 2
+      esr enrich --index http://localhost:9200/news --slice 2/8
+    """
+    part = _slice(slice_)
+    enrich_index(where, made_enricher(_parts(only), spacy_model, lexicon), slice=part, workers=workers)
+
+
+def made_enricher(
+    parts: Sequence[str] = PARTS, spacy_model: str | None = None, lexicon: str | None = None
+) -> Enricher:
+    """The enricher of these settings. Raises UsageError where something is missing for it."""
+    raise UsageError("enrichment needs spaCy")
+
+
+def enrich_index(
+    where: str, enricher: Enricher, *, slice: tuple[int, int] = (1, 1), workers: int = 1, quiet: bool = False
+) -> None:
+    """Enrich an index, show how far it is, and say at the end what was done."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what is done is stored
+    bar = tqdm(unit=" documents", disable=None, mininterval=0.5, leave=False)
+
+    def begun(done: int, documents: int) -> None:
+        bar.reset(documents)
+        bar.initial = done  # what was done before is no measure of the speed
+        bar.n = done
+        bar.refresh()
+
+    with esr.open(where) as searcher, bar:
+        report = run(searcher.index, enricher, slice=slice, workers=workers, begun=begun, step=bar.update)
+    if quiet:
+        return
+    click.echo(
+        f"enriched {report.documents:,} documents with {report.sentences:,} sentences "
+        f"in {where} in {report.seconds:.1f} s"
+    )
+    if report.already:
+        click.echo(f"{report.already:,} documents were done already")
+    for note in report.notes:
+        click.echo(note)
+
+
+def _slice(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise UsageError(f"--slice wants I/N, as 2/8 for the second of eight, not {text!r}")
+    return int(found[1]), int(found[2])
+
+
+def _parts(text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return PARTS
+    wanted = {name.strip() for name in text.split(",")}
+    if unknown := wanted - set(PARTS):
+        raise UsageError(f"--only wants some of {', '.join(PARTS)}, not {', '.join(sorted(unknown))!r}")
+    return tuple(part for part in PARTS if part in wanted)
