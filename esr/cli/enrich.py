@@ -20,9 +20,7 @@ from esr.errors import UsageError
 
 @click.command()
 @index
-@click.option(
-    "--slice", "slice_", default="1/1", metavar="I/N", help="Do the I-th of N slices: one a machine."
-)
+@click.option("--slice", "part", default="1/1", metavar="I/N", help="The I-th of N slices: one a machine.")
 @click.option("--only", help=f"Make these parts, with commas between them: {', '.join(PARTS)}. Default: all.")
 @click.option(
     "--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes at once."
@@ -30,7 +28,7 @@ from esr.errors import UsageError
 @click.option("--spacy-model", help="Installed spaCy model to use.")
 @click.option("--lexicon", type=click.Path(), help="Word lists of your own for subjectivity and polarity.")
 def enrich(
-    where: str, slice_: str, only: str | None, workers: int, spacy_model: str | None, lexicon: str | None
+    where: str, part: str, only: str | None, workers: int, spacy_model: str | None, lexicon: str | None
 ) -> None:
     """Find features, named entities and parses, and store them in the index.
 
@@ -42,8 +40,8 @@ def enrich(
       esr enrich --index my-index --workers 2
       esr enrich --index http://localhost:9200/news --slice 2/8
     """
-    part = _slice(slice_)
-    enrich_index(where, made_enricher(_parts(only), spacy_model, lexicon), slice=part, workers=workers)
+    slice = _slice(part)
+    enrich_index(where, made_enricher(_parts(only), spacy_model, lexicon), slice=slice, workers=workers)
 
 
 def made_enricher(

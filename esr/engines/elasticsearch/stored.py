@@ -34,5 +34,5 @@ def record_of(source: Mapping[str, Any]) -> SentenceRecord:
     entities = source.get("entities")
     if entities is not None:
         entities = {type: tuple(entities[type]) for type in TYPES if type in entities}
-    known = {name: source.get(name) for name in _PLAIN}
+    known: dict[str, Any] = {name: source.get(name) for name in _PLAIN}
     return SentenceRecord(**known, features=source.get("features", {}), entities=entities)
