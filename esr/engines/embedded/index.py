@@ -15,7 +15,6 @@ from esr import analysis
 from esr.documents import Document
 from esr.engines.embedded import facets, gather, manifest
 from esr.engines.embedded.enrichment import EmbeddedEnrichment, enrichment, summary
-from esr.engines.embedded.layer import LAYERS
 from esr.engines.embedded.segment import SegmentBroken
 from esr.engines.embedded.snapshot import IMPORTANCE, Snapshot
 from esr.engines.embedded.top import best
@@ -150,14 +149,14 @@ class EmbeddedIndex:
     def status(self) -> Mapping[str, Any]:
         snapshot = self._now()
         files = [file for segment in snapshot.segments for file in segment.folder.iterdir()]
-        files += [self._folder / LAYERS / name for name in snapshot.layers]
+        size = sum(layer.size_bytes for layer in snapshot.layers.values())
         return {
             "engine": "embedded",
             "where": self.where,
             "documents": snapshot.collection.documents,
             "sentences": snapshot.collection.sentences,
             "occurrences": snapshot.collection.occurrences,
-            "size_bytes": sum(file.stat().st_size for file in files),
+            "size_bytes": size + sum(file.stat().st_size for file in files),
             "segments": len(snapshot.segments),
             "generation": snapshot.manifest.generation,
             "enrichment": summary(snapshot),

@@ -63,6 +63,7 @@ class Layer:
 
     def __init__(self, path: Path) -> None:
         """Raises ValueError or FileNotFoundError for a file that is not whole."""
+        self.size_bytes = path.stat().st_size
         self.arrays = map_bundle(path)
         self.features = {
             name.removeprefix(FEATURE): column
