@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -84,17 +84,30 @@ class ElasticsearchIndex:
         return Candidates(hits, total, incomplete)
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
-        return [record_of(hit["_source"]) for hit in self._sentences(ids, source=SHOWN)]
+        return [record_of(hit["_source"]) for hit in self._sentences(ids, SHOWN)]
 
     def evidence(self, terms: Sequence[str], ids: Sequence[str]) -> Evidence:
-        found = [hit["_source"] for hit in self._sentences(ids, source=True)]
+        found = [hit["_source"] for hit in self._sentences(ids, True)]
         return self._evidence(terms, found, self._features())
 
     def parses(self, ids: Sequence[str]) -> list[bytes | None]:
-        # Not from _source, which holds the whole document's text for each of its sentences.
-        hits = self._sentences(ids, source=False, docvalue_fields=["parse"])
-        found = [hit.get("fields", {}).get("parse") for hit in hits]
-        return [b64decode(values[0]) if values else None for values in found]
+        # Columns alone: stored fields, even _id, lie in blocks with the text of whole documents.
+        found: dict[str, bytes | None] = {}
+        for some in batched(ids, _POOLED):
+            with self.cluster.errors():
+                answer = self.cluster.client.search(
+                    index=self.cluster.alias,
+                    query={"bool": {"filter": {"terms": {"sentence_id": some}}}},
+                    size=len(some),
+                    stored_fields="_none_",
+                    docvalue_fields=[{"field": "sentence_id"}, {"field": "parse"}],
+                    allow_partial_search_results=False,
+                )
+            for fields in (hit["fields"] for hit in answer["hits"]["hits"]):
+                parse = fields.get("parse")
+                found[fields["sentence_id"][0]] = b64decode(parse[0]) if parse else None
+        self._all_known(ids, found)
+        return [found[sentence_id] for sentence_id in ids]
 
     def facets(self, plan: Plan, filters: Filters, field: str, size: int) -> list[tuple[str, int]]:
         if field not in FACETS:
@@ -204,7 +217,7 @@ class ElasticsearchIndex:
             **self.description.as_dict(),
         }
 
-    def _sentences(self, ids: Sequence[str], **wanted: Any) -> list[Any]:
+    def _sentences(self, ids: Sequence[str], source: Any) -> list[Any]:
         found: dict[str, Any] = {}
         for some in batched(ids, 1000):
             with self.cluster.errors():
@@ -212,13 +225,16 @@ class ElasticsearchIndex:
                     index=self.cluster.alias,
                     query={"ids": {"values": list(some)}},
                     size=len(some),
-                    **wanted,
+                    source=source,
                 )
             found |= {hit["_id"]: hit for hit in answer["hits"]["hits"]}
+        self._all_known(ids, found)
+        return [found[sentence_id] for sentence_id in ids]
+
+    def _all_known(self, ids: Sequence[str], found: Container[str]) -> None:
         for sentence_id in ids:
             if sentence_id not in found:
                 raise UsageError(f"there is no sentence {sentence_id!r} in {self.where}")
-        return [found[sentence_id] for sentence_id in ids]
 
 
 def _incomplete(answer: Any) -> str | None:
