@@ -152,7 +152,7 @@ class ElasticsearchIndex:
             answer = self.cluster.client.field_caps(
                 index=self.cluster.alias, fields=f"{FEATURES}*", include_empty_fields=False
             )
-        return sorted(name.removeprefix(FEATURES) for name in answer["fields"])
+        return sorted(name.removeprefix(FEATURES) for name in answer["fields"] if name.startswith(FEATURES))
 
     def _evidence(
         self, terms: Sequence[str], found: Sequence[Mapping[str, Any]], features: Sequence[str]
