@@ -12,8 +12,10 @@ from tqdm import tqdm
 
 from esr import analysis, loaders
 from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
+from esr.cli.enrich import analyzer_of, enrich_index, made_enricher
 from esr.cli.options import as_json, index
 from esr.documents import Located
+from esr.engines.index import LoadReport
 from esr.engines.opening import IF_EXISTS, LoadOptions, loading
 
 
@@ -33,6 +35,7 @@ from esr.engines.opening import IF_EXISTS, LoadOptions, loading
     show_default=True,
     help="; ".join(f"{k}: {v}" for k, v in IF_EXISTS.items()) + ".",
 )
+@click.option("--enrich", "enriching", is_flag=True, help="Run esr enrich on the index afterwards.")
 @click.option("--shards", type=click.IntRange(1, 1024), help="Shards of the new index (Elasticsearch only).")
 @as_json
 def load(
@@ -42,6 +45,7 @@ def load(
     analyzer: str | None,
     title: bool | None,
     if_exists: str,
+    enriching: bool,
     shards: int | None,
     as_json: bool,
 ) -> None:
@@ -58,11 +62,19 @@ def load(
     from dataclasses import asdict
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was begun is taken back
+    if enriching:
+        made_enricher()  # what it lacks is said before anything is loaded
     engine = loading(where, LoadOptions(if_exists, analyzer, title, shards))
     report = engine.load(_counted(loaders.documents(paths, source_format)))
     if as_json:
         click.echo(json.dumps(asdict(report), indent=1))
-        return
+    else:
+        _say(report, where)
+    if enriching:
+        enrich_index(where, made_enricher(analyzer=analyzer_of(where)), quiet=as_json)
+
+
+def _say(report: LoadReport, where: str) -> None:
     click.echo(
         f"loaded {report.documents - report.unchanged:,} documents with {report.sentences:,} sentences "
         f"into {where} in {report.seconds:.1f} s"

@@ -11,6 +11,7 @@ import esr
 from esr.cli import (
     catalogue,
     compare,
+    enrich,
     estimate,
     evaluate,
     explain,
@@ -66,6 +67,7 @@ def main() -> None:
 
 for command in (
     load.load,
+    enrich.enrich,
     search.search,
     run.run,
     evaluate.evaluate,

@@ -11,6 +11,7 @@ import click
 
 from esr import adjustments, models, priors
 from esr.documents.dates import instant, instant_end
+from esr.engines.entities import TYPES
 from esr.engines.index import Filters
 from esr.errors import UsageError
 from esr.evaluation.measures import DEFAULT as DEFAULT_MEASURES
@@ -115,6 +116,13 @@ def filters(command: F) -> F:
         click.option("--to", "date_to", metavar="DATE", help="Documents of this date or earlier."),
         click.option("--source", "sources", multiple=True, help="Documents of this source. May be repeated."),
         click.option("--document", "documents", multiple=True, help="This document. May be repeated."),
+        click.option(
+            "--entity",
+            "entities",
+            multiple=True,
+            metavar="[TYPE:]NAME",
+            help=f"Sentences that name this entity; TYPE is {_names(TYPES)}. May be repeated: any of them.",
+        ),
     ]
 
     @wraps(command)
@@ -124,12 +132,13 @@ def filters(command: F) -> F:
         date_to: str | None,
         sources: tuple[str, ...],
         documents: tuple[str, ...],
+        entities: tuple[str, ...],
         **kwargs: Any,
     ) -> Any:
         ends = (_date(date_from, "--from", instant), _date(date_to, "--to", instant_end))
         if ends[0] is not None and ends[1] is not None and ends[0] > ends[1]:
             raise UsageError(f"--from {date_from} comes after --to {date_to}: exchange them")
-        return command(*args, filters=Filters(*ends, sources, documents), **kwargs)
+        return command(*args, filters=Filters(*ends, sources, documents, entities), **kwargs)
 
     return cast(F, _with(options, with_filters))
 

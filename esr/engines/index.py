@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -11,19 +12,30 @@ import numpy.typing as npt
 
 from esr.analysis import Analyzer
 from esr.documents import Document, Located
+from esr.engines.entities import TYPES
+from esr.enrichment.enriched import Enriched
+from esr.enrichment.recipe import Recipe
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
 
+FACETS = ("source", *TYPES)
+"""What candidates can be counted by: their document's source, and the entities in them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a hit must satisfy. Dates are milliseconds since the epoch, both ends included."""
+    """What a hit must satisfy. Dates are milliseconds since the epoch, both ends included.
+
+    Of several sources, documents or entities, one is enough. An entity is `person:Barack Obama`, or
+    `Barack Obama` for any type; it must stand in the sentence itself.
+    """
 
     date_from: int | None = None
     date_to: int | None = None
     sources: tuple[str, ...] = ()
     documents: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self != Filters()
@@ -31,7 +43,10 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class SentenceRecord:
-    """A sentence as it is shown: with its neighbours (None at a document's border) and its source."""
+    """A sentence as it is shown: with its neighbours (None at a document's border) and its source.
+
+    `features` has those that are known, `entities` the names by type; None: not looked for.
+    """
 
     sentence_id: str
     document_id: str
@@ -44,6 +59,8 @@ class SentenceRecord:
     source: str | None
     url: str | None
     language: str | None
+    features: Mapping[str, float] = field(default_factory=dict)
+    entities: Mapping[str, Sequence[str]] | None = None
 
 
 class Hit(NamedTuple):
@@ -148,6 +165,21 @@ class Index(Protocol):
     def histogram(self, column: str) -> Histogram:
         """The values of a column over all sentences that it is known for."""
 
+    def parses(self, ids: Sequence[str]) -> list[bytes | None]:
+        """The stored parses of these sentences, as `esr.dependency.codec` wrote them; None: not parsed.
+
+        Raises UsageError for an unknown id.
+        """
+
+    def facets(self, plan: Plan, filters: Filters, field: str, size: int) -> list[tuple[str, int]]:
+        """The most frequent values of a field of `FACETS` over a plan's candidates, and how many have each.
+
+        Most frequent first, then by name. Raises UsageError for an unknown field.
+        """
+
+    def enrichment(self) -> AbstractContextManager[Enrichment]:
+        """The index's stored enrichment, to be written to."""
+
     def document(self, document_id: str) -> Document:
         """A whole document. Raises UsageError for an unknown id."""
 
@@ -158,6 +190,29 @@ class Index(Protocol):
         """Counts, sizes and settings, for people and programs."""
 
     def close(self) -> None: ...
+
+
+class Enrichment(Protocol):
+    """What is stored of an index's enrichment. Searches go on meanwhile and see it bit by bit.
+
+    `slice` is (i, n): the i-th of n slices of the documents, i from 1. The slices have no document in
+    common and together have all.
+    """
+
+    def counts(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
+        """Documents that are done by this recipe, and all."""
+
+    def todo(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
+        """The documents that are not done by this recipe, in collection order."""
+
+    def store(self, recipe: Recipe, some: Iterable[tuple[str, Sequence[Enriched]]]) -> None:
+        """Store what was found for documents: their id, and their sentences in order.
+
+        It is durable when this returns, and takes the place of what was there of the recipe's parts.
+        """
+
+    def finish(self, recipe: Recipe) -> list[str]:
+        """Tidy up after the last `store`. Returns what the user should know."""
 
 
 class Loading(Protocol):

@@ -11,6 +11,8 @@ from typing import Any
 from esr.errors import UsageError, unknown
 
 PARTS = ("features", "entities", "parse")
+FEATURES_ALONE = ("analyzer", "features", "lexicon", "rule")
+"""What entities and parses do not depend on."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,11 @@ class Recipe:
 
     parts: tuple[str, ...]
     made_with: Mapping[str, str]
+
+    def of(self, part: str) -> Recipe:
+        """The recipe of one part alone."""
+        own = {n: v for n, v in self.made_with.items() if part == "features" or n not in FEATURES_ALONE}
+        return Recipe((part,), own)
 
     @property
     def digest(self) -> str:

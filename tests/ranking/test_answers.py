@@ -27,6 +27,8 @@ def test_an_answer_has_the_documented_keys() -> None:
             "date": "2017-03-01",
             "url": "https://x.org/1",
             "language": "en",
+            "features": {},
+            "entities": None,
         }
     ]
     assert shape == {"total": 9, "took_ms": 1.235, "unseen": ["xyz"], "incomplete": "1 of 3 shards failed"}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from esr.analysis import Analyzer
-from esr.documents import Document
+from esr.dependency.codec import encode
+from esr.documents import Document, ParseWord
 from esr.documents.dates import instant
 from esr.engines.index import Description
 
@@ -22,6 +24,7 @@ class Bodies:
     """Makes the actions of a load, document by document. Ids are fixed, so that a repeat overwrites."""
 
     def __init__(self, analyzer: Analyzer, description: Description, sentences: str, documents: str) -> None:
+        self._analyzer = analyzer
         self._terms = analyzer.terms
         self._title = description.title
         self._sentences = sentences
@@ -74,9 +77,15 @@ class Bodies:
                 "document_length": len(context),
                 **{name: float(column[n]) for name, column in priors.items()},
                 **({"features": dict(sentence.features)} if sentence.features else {}),
+                **({} if sentence.parse is None else {"parse": binary_parse(sentence.parse, self._analyzer)}),
                 **{key: value for key, value in neighbours.items() if value is not None},
                 **known,
             }
+
+
+def binary_parse(parse: Sequence[ParseWord], analyzer: Analyzer) -> str:
+    """A parse as the field `parse` takes it."""
+    return b64encode(encode(parse, analyzer)).decode()
 
 
 def common_date(date: str) -> str:

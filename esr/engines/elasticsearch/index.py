@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from base64 import b64decode
+from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from esr import analysis
 from esr.batches import batched
-from esr.documents import Document, ParseWord, Sentence
+from esr.documents import Document
 from esr.engines.elasticsearch.cluster import SEARCH_TIMEOUT, Cluster
+from esr.engines.elasticsearch.enrichment import ElasticsearchEnrichment, enrichment, summary
 from esr.engines.elasticsearch.meta import read as read_meta
 from esr.engines.elasticsearch.raw import SHOWN, SORT
 from esr.engines.elasticsearch.request import candidates, scored
 from esr.engines.elasticsearch.statistics import AliasStatistics
-from esr.engines.index import COLUMNS, Candidates, Filters, Histogram, Hit, Pool, SentenceRecord
-from esr.errors import IndexMissing, UsageError
+from esr.engines.elasticsearch.stored import document_of, record_of
+from esr.engines.index import COLUMNS, FACETS, Candidates, Filters, Histogram, Hit, Pool, SentenceRecord
+from esr.errors import IndexMissing, UsageError, unknown
 from esr.plans.evidence import Evidence, joined
 from esr.plans.plan import FEATURES, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics
 
 _POOLED = 1000
+_FACETS_A_SHARD = 20_000
+"""Values that each shard counts: facets are exact where no shard has more."""
 PAGE = 10_000
 """Hits in one answer; Elasticsearch gives no more."""
 
@@ -31,6 +37,7 @@ class ElasticsearchIndex:
     """An index behind an alias. Sees each load as soon as the alias moves."""
 
     def __init__(self, where: str) -> None:
+        self._place = where
         self.cluster = Cluster(where)
         self.where = self.cluster.where
         found = read_meta(self.cluster)
@@ -79,17 +86,57 @@ class ElasticsearchIndex:
             found = answer["hits"]["hits"]
             incomplete = incomplete or _incomplete(answer)
             total = total or answer["hits"]["total"]["value"]
-            hits += [Hit(h["_id"], h["_score"] + shift, _record(h) if records else None) for h in found]
+            hits += [
+                Hit(h["_id"], h["_score"] + shift, record_of(h["_source"]) if records else None)
+                for h in found
+            ]
             if len(found) < PAGE:
                 break
             body |= {"search_after": found[-1]["sort"], "track_total_hits": False}
         return Candidates(hits, total, incomplete)
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
-        return [_record(hit) for hit in self._sentences(ids, SHOWN)]
+        return [record_of(hit["_source"]) for hit in self._sentences(ids, SHOWN)]
 
     def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
         return self._evidence(terms, [hit["_source"] for hit in self._sentences(ids, True)], columns)
+
+    def parses(self, ids: Sequence[str]) -> list[bytes | None]:
+        # Columns alone: stored fields, even _id, lie in blocks with the text of whole documents.
+        found: dict[str, bytes | None] = {}
+        for some in batched(ids, _POOLED):
+            with self.cluster.errors():
+                answer = self.cluster.client.search(
+                    index=self.cluster.alias,
+                    query={"bool": {"filter": {"terms": {"sentence_id": some}}}},
+                    size=len(some),
+                    stored_fields="_none_",
+                    docvalue_fields=[{"field": "sentence_id"}, {"field": "parse"}],
+                    allow_partial_search_results=False,
+                )
+            for fields in (hit["fields"] for hit in answer["hits"]["hits"]):
+                parse = fields.get("parse")
+                found[fields["sentence_id"][0]] = b64decode(parse[0]) if parse else None
+        self._all_known(ids, found)
+        return [found[sentence_id] for sentence_id in ids]
+
+    def facets(self, plan: Plan, filters: Filters, field: str, size: int) -> list[tuple[str, int]]:
+        if field not in FACETS:
+            raise unknown("facet", field, FACETS)
+        by = {"field": field if field == "source" else f"entities.{field}"}
+        terms = by | {"size": size, "shard_size": max(size, _FACETS_A_SHARD)}
+        with self.cluster.errors():
+            answer = self.cluster.client.search(
+                index=self.cluster.alias,
+                size=0,
+                query=candidates(plan, filters),
+                aggs={"values": {"terms": terms}},
+                allow_partial_search_results=False,
+            )
+        return [(each["key"], each["doc_count"]) for each in answer["aggregations"]["values"]["buckets"]]
+
+    def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
+        return enrichment(self._place)
 
     def pool(self, plan: Plan, filters: Filters) -> Pool:
         names: list[str] = []
@@ -180,6 +227,7 @@ class ElasticsearchIndex:
             "size_bytes": answer["_all"]["primaries"]["store"]["size_in_bytes"],
             "indices": sorted(answer["indices"]),
             "loads": len(loads),
+            "enrichment": summary(self.cluster, loads),
             **self.description.as_dict(),
         }
 
@@ -194,25 +242,13 @@ class ElasticsearchIndex:
                     source=source,
                 )
             found |= {hit["_id"]: hit for hit in answer["hits"]["hits"]}
+        self._all_known(ids, found)
+        return [found[sentence_id] for sentence_id in ids]
+
+    def _all_known(self, ids: Sequence[str], found: Container[str]) -> None:
         for sentence_id in ids:
             if sentence_id not in found:
                 raise UsageError(f"there is no sentence {sentence_id!r} in {self.where}")
-        return [found[sentence_id] for sentence_id in ids]
-
-
-def document_of(source: Mapping[str, Any]) -> Document:
-    """A document as it was loaded, from its stored form."""
-    sentences = tuple(
-        Sentence(
-            s["id"],
-            s["text"],
-            s.get("features", {}),
-            tuple(ParseWord(*word) for word in s["parse"]) if "parse" in s else None,
-        )
-        for s in source["sentences"]
-    )
-    known = {name: source.get(name) for name in ("title", "date", "source", "url", "language")}
-    return Document(source["document_id"], sentences, **known)
 
 
 def _number(source: Mapping[str, Any], column: str) -> float:
@@ -220,10 +256,6 @@ def _number(source: Mapping[str, Any], column: str) -> float:
     name = column.removeprefix(FEATURES)
     value = source[column] if name == column else source.get("features", {}).get(name)
     return math.nan if value is None else float(value)
-
-
-def _record(hit: Any) -> SentenceRecord:
-    return SentenceRecord(**{name: hit["_source"].get(name) for name in SHOWN})
 
 
 def _incomplete(answer: Any) -> str | None:

@@ -26,8 +26,8 @@ from esr.documents import Located
 from esr.engines.elasticsearch import meta, templates
 from esr.engines.elasticsearch.actions import Action, Bodies
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
-from esr.engines.elasticsearch.index import document_of
 from esr.engines.elasticsearch.statistics import AliasStatistics
+from esr.engines.elasticsearch.stored import document_of
 from esr.engines.embedded import manifest
 from esr.engines.embedded.loading import EmbeddedLoading, changed
 from esr.engines.embedded.snapshot import Snapshot

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from elasticsearch import NotFoundError
 
@@ -17,12 +19,16 @@ SENTENCES, DOCUMENTS = "-esr-sentences", "-esr-documents"
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One load: its index of sentences, how it was made, and by whom. Incomplete ones were cut off."""
+    """One load: its index of sentences, how it was made, and by whom. Incomplete ones were cut off.
+
+    `recipes` are those that enriched it, by digest.
+    """
 
     index: str
     description: Description
     complete: bool
     owner: str
+    recipes: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def documents_index(self) -> str:
@@ -55,5 +61,5 @@ def read(cluster: Cluster, pattern: str | None = None) -> list[Load]:
                 f"{cluster.where} has index format {meta['format']}, not {FORMAT}: load again"
             )
         description = Description(meta["analyzer"], meta["title"])
-        loads.append(Load(index, description, meta["complete"], meta["owner"]))
+        loads.append(Load(index, description, meta["complete"], meta["owner"], meta.get("recipes", {})))
     return loads

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from esr.engines.elasticsearch.bounds import GREATEST_OFFSET, GREATEST_SCORE, above, bounds
+from esr.engines.entities import wanted
 from esr.engines.index import Filters
 from esr.errors import EsrError
 from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm, Saturation, Static, StaticForm
@@ -91,6 +92,10 @@ def filter_clauses(filters: Filters) -> list[Query]:
         clauses.append({"terms": {"source": list(filters.sources)}})
     if filters.documents:
         clauses.append({"terms": {"document_id": list(filters.documents)}})
+    if filters.entities:
+        asked = [entity for name in filters.entities for entity in wanted(name)]
+        named = [{"term": {f"entities.{entity.type}": entity.text}} for entity in asked]
+        clauses.append({"bool": {"should": named, "minimum_should_match": 1}})
     return clauses
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -136,13 +136,21 @@ class AliasStatistics:
         )
 
     def _ask_terms(self, terms: Iterable[str]) -> dict[str, TermStatistics]:
-        """sf and df are counts of hits; cf is one hit's score, with the statistics of all shards."""
+        """sf and df are counts of hits. cf is the engine's own statistic wherever that is exact.
+
+        Enrichment updates sentences. Elasticsearch goes on counting what an update replaced until its
+        segments are merged. So one hit tells the engine's cf and, from the same state of the index, its
+        sf: where that is not the number of hits, the occurrences are summed up over the hits.
+        """
         terms = list(terms)
         searches: list[tuple[str, dict[str, Any]]] = []
         for term in terms:
             count = {"size": 0, "track_total_hits": True}
             inside = {"term": {"text": term}}
-            occurrences = {"query": inside, "script": {"id": "esr-occurrences-v1"}}
+            told = [
+                {"script_score": {"query": inside, "script": {"id": script}}}
+                for script in ("esr-occurrences-v1", "esr-holders-v1")
+            ]
             searches += [
                 (self._cluster.alias, {**count, "query": inside}),
                 (self._cluster.documents_alias, {**count, "query": {"term": {"context": term}}}),
@@ -152,22 +160,48 @@ class AliasStatistics:
                         "size": 1,
                         "terminate_after": 1,
                         "_source": False,
-                        "query": {"script_score": occurrences},
+                        "explain": True,
+                        "query": {"bool": {"should": told}},
                     },
                 ),
             ]
         answers = self._msearch(searches)
         found = {}
+        doubtful = []
         for term, sentences, documents, best in zip(
             terms, answers[::3], answers[1::3], answers[2::3], strict=True
         ):
+            sf, df = (answer["hits"]["total"]["value"] for answer in (sentences, documents))
             hits = best["hits"]["hits"]
-            found[term] = TermStatistics(
-                sentences["hits"]["total"]["value"],
-                documents["hits"]["total"]["value"],
-                round(hits[0]["_score"]) if hits else 0,
+            cf, holders = (
+                (round(part["value"]) for part in hits[0]["_explanation"]["details"]) if hits else (0, 0)
             )
-        return found
+            found[term] = TermStatistics(sf, df, cf)
+            if sf != holders:
+                doubtful.append(term)
+        return found | self._sum_occurrences({term: found[term] for term in doubtful})
+
+    def _sum_occurrences(self, doubtful: Mapping[str, TermStatistics]) -> dict[str, TermStatistics]:
+        """The same statistics with a cf that is counted hit by hit."""
+        if not doubtful:
+            return {}
+        counted = {"size": 0, "aggs": {"occurrences": {"sum": {"script": "_score"}}}}
+        searches = [
+            (
+                self._cluster.alias,
+                counted
+                | {
+                    "query": {
+                        "script_score": {"query": {"term": {"text": term}}, "script": {"id": "esr-count-v1"}}
+                    }
+                },
+            )
+            for term in doubtful
+        ]
+        return {
+            term: known._replace(cf=round(answer["aggregations"]["occurrences"]["value"]))
+            for (term, known), answer in zip(doubtful.items(), self._msearch(searches), strict=True)
+        }
 
     def _msearch(self, searches: list[tuple[str, dict[str, Any]]]) -> list[Any]:
         lines: list[dict[str, Any]] = []

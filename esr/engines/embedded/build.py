@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.analysis import Analyzer
+from esr.dependency.codec import encode
 from esr.documents import Document
 from esr.documents.dates import instant
 from esr.documents.document import default_sentence_id
+from esr.engines.embedded import layer
 from esr.engines.embedded.arrays import save_array, save_bytes, smallest, sync_folder
 from esr.engines.embedded.stored import pack
 from esr.engines.embedded.strings import Blobs, Names, hashes
@@ -43,6 +45,7 @@ class SegmentBuilder:
         self.document_ids: list[str] = []
         self.given_ids: list[str] = []
         self._given_at = array("q")
+        self._given: dict[int, layer.Row] = {}
 
     @property
     def full(self) -> bool:
@@ -56,6 +59,9 @@ class SegmentBuilder:
             if sentence.id != default_sentence_id(document.id, position):
                 self._given_at.append(len(self._lengths))
                 self.given_ids.append(sentence.id)
+            if sentence.features or sentence.parse is not None:
+                parse = None if sentence.parse is None else encode(sentence.parse, self._analyzer)
+                self._given[len(self._lengths)] = layer.Row(sentence.features, None, parse)
             self._lengths.append(self._count(sentence.text, self._tokens))
         title = document.title if self._title else None
         self._title_lengths.append(self._count(title or "", self._title_tokens))
@@ -93,6 +99,21 @@ class SegmentBuilder:
         Blobs.save(folder, "texts", self._blobs)
         save_bytes(folder / "sources.json", [json.dumps(list(self._sources)).encode()])
         sync_folder(folder)
+
+    @property
+    def given_parts(self) -> tuple[str, ...]:
+        """The parts of enrichment that came with the documents."""
+        given = self._given.values()
+        parts = {"features": any(r.features for r in given), "parse": any(r.parse is not None for r in given)}
+        return tuple(part for part, there in parts.items() if there)
+
+    def save_given(self, path: Path) -> None:
+        """Write the features and parses that came with the documents as a layer."""
+        path.parent.mkdir(exist_ok=True)
+        nothing = layer.Row({}, None, None)
+        rows = [self._given.get(number, nothing) for number in range(len(self._lengths))]
+        layer.save(path, rows, self.given_parts)
+        sync_folder(path.parent)
 
     def _save_columns(self, folder: Path, number: Ints) -> None:
         sizes = np.asarray(self._sizes, np.int64)

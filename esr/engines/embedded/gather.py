@@ -7,17 +7,23 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.embedded import features
 from esr.engines.embedded.segment import NOWHERE, Postings, Segment
 from esr.engines.index import Filters
 from esr.plans.evidence import Array, Evidence
-from esr.plans.plan import FieldName, Plan
+from esr.plans.plan import FEATURES, FieldName, Plan
 
 Numbers = npt.NDArray[np.int64]
 
 
 def candidates(plan: Plan, segment: Segment, filters: Filters) -> Numbers:
     """The sentences that the plan's rule and the filters let through, ascending."""
+    chosen = _chosen(plan, segment, filters)
+    if filters.entities:
+        chosen &= segment.enriched.with_entities(filters.entities)
+    return np.flatnonzero(chosen)
+
+
+def _chosen(plan: Plan, segment: Segment, filters: Filters) -> npt.NDArray[np.bool_]:
     passing = segment.passing(filters)
     numbers = [segment.terms.find(term.term) for term in plan.terms]
     document = segment.column("document")
@@ -39,7 +45,7 @@ def candidates(plan: Plan, segment: Segment, filters: Filters) -> Numbers:
             chosen = _spread(chosen, segment.joined_before)
     if passing is not None:
         chosen &= passing[document]
-    return np.flatnonzero(chosen)
+    return chosen
 
 
 def evidence(
@@ -50,7 +56,10 @@ def evidence(
     importance: dict[str, Array],
     at: Numbers,
 ) -> Evidence:
-    """Counts (T, n), lengths and columns of these sentences. `importance` holds the computed columns."""
+    """Counts (T, n), lengths and columns of these sentences. `importance` holds the computed columns.
+
+    The column `features.x` is NaN where the feature is not known.
+    """
     wanted = set(fields) | {"sentence"}
     numbers = [segment.terms.find(term) for term in terms]
     document = segment.column("document")[at]
@@ -70,11 +79,22 @@ def evidence(
         lengths["surrounding"] = segment.column("surrounding_length")[at].astype(float)
     if "document" in wanted:
         lengths["document"] = segment.column("document_length")[document].astype(float)
-    stored = {
-        name: importance[name][at] if name in importance else features.column(segment, name)[at]
-        for name in columns
-    }
+    stored = {name: column(name, segment, importance, at) for name in columns}
     return Evidence(counts, lengths, stored)
+
+
+def column(name: str, segment: Segment, importance: dict[str, Array], at: Numbers) -> Array:
+    """A column of these sentences, of shape (n,): NaN where it is not known."""
+    found: Array
+    if name.startswith(FEATURES):
+        return segment.enriched.feature(name.removeprefix(FEATURES), at)
+    if name == "length":
+        found = segment.column("length")[at].astype(float)
+    elif name == "position":
+        found = (at - segment.column("first")[segment.column("document")[at]]).astype(float)
+    else:
+        found = importance[name][at]
+    return found
 
 
 def _sentence_counts(

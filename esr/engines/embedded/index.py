@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from copy import copy
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from esr import analysis
 from esr.documents import Document
-from esr.engines.embedded import features, gather, manifest
+from esr.engines.embedded import facets, gather, manifest
+from esr.engines.embedded.enrichment import EmbeddedEnrichment, enrichment, summary
 from esr.engines.embedded.segment import SegmentBroken
 from esr.engines.embedded.snapshot import IMPORTANCE, Snapshot
 from esr.engines.embedded.top import best
-from esr.engines.index import COLUMNS, Candidates, Filters, Histogram, Hit, Pool, SentenceRecord
-from esr.errors import UsageError
+from esr.engines.entities import Grouped
+from esr.engines.index import COLUMNS, FACETS, Candidates, Filters, Histogram, Hit, Pool, SentenceRecord
+from esr.errors import UsageError, unknown
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Evidence, joined
 from esr.plans.plan import FIELDS, Plan
@@ -85,16 +89,30 @@ class EmbeddedIndex:
     def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
         snapshot = self._now()
         wanted = {*COLUMNS, *columns}
-        places = [self._place(snapshot, sentence_id) for sentence_id in ids]
-        order: list[int] = []
-        rows = []
-        for owner in sorted({place.segment for place in places}):
-            here = [n for n, place in enumerate(places) if place.segment == owner]
-            order += here
-            at = np.array([places[n].number for n in here])
+        rows, order = [], []
+        for owner, places, at in self._by_segment(snapshot, ids):
             segment, importance = snapshot.segments[owner], snapshot.importance[owner]
             rows.append(gather.evidence(terms, FIELDS, wanted, segment, importance, at))
+            order += places
         return joined(rows).at(np.argsort(order))
+
+    def parses(self, ids: Sequence[str]) -> list[bytes | None]:
+        snapshot = self._now()
+        found: list[bytes | None] = [None] * len(ids)
+        for owner, places, at in self._by_segment(snapshot, ids):
+            for place, blob in zip(places, snapshot.segments[owner].enriched.parses(at), strict=True):
+                found[place] = blob
+        return found
+
+    def facets(self, plan: Plan, filters: Filters, field: str, size: int) -> list[tuple[str, int]]:
+        if field not in FACETS:
+            raise unknown("facet", field, FACETS)
+        segments = self._now().segments
+        chosen = [(segment, gather.candidates(plan, segment, filters)) for segment in segments]
+        return facets.sources(chosen, size) if field == "source" else facets.entities(chosen, field, size)
+
+    def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
+        return enrichment(self._folder)
 
     def pool(self, plan: Plan, filters: Filters) -> Pool:
         snapshot = self._now()
@@ -123,13 +141,12 @@ class EmbeddedIndex:
         return Pool(joined(rows), name, place)
 
     def features(self) -> Sequence[str]:
-        return sorted({name for segment in self._now().segments for name in features.names(segment)})
+        return self._now().features
 
     def histogram(self, column: str) -> Histogram:
         snapshot = self._now()
-        computed = column in IMPORTANCE
         columns = [
-            snapshot.importance[owner][column] if computed else features.column(segment, column)
+            gather.column(column, segment, snapshot.importance[owner], np.arange(segment.sentence_count))
             for owner, segment in enumerate(snapshot.segments)
         ]
         every = np.concatenate([np.zeros(0), *columns])
@@ -153,27 +170,29 @@ class EmbeddedIndex:
 
     def status(self) -> Mapping[str, Any]:
         snapshot = self._now()
-        size = sum(f.stat().st_size for s in snapshot.segments for f in s.folder.iterdir())
+        files = [file for segment in snapshot.segments for file in segment.folder.iterdir()]
+        size = sum(layer.size_bytes for layer in snapshot.layers.values())
         return {
             "engine": "embedded",
             "where": self.where,
             "documents": snapshot.collection.documents,
             "sentences": snapshot.collection.sentences,
             "occurrences": snapshot.collection.occurrences,
-            "size_bytes": size,
+            "size_bytes": size + sum(file.stat().st_size for file in files),
             "segments": len(snapshot.segments),
             "generation": snapshot.manifest.generation,
+            "enrichment": summary(snapshot),
             **self.description.as_dict(),
         }
 
     def close(self) -> None:
         """Nothing to let go of: mapped files close with the last use of them."""
 
-    def _open(self) -> Snapshot:
+    def _open(self, before: Snapshot | None = None) -> Snapshot:
         while True:
             read = manifest.read(self._folder)
             try:
-                return Snapshot(self._folder, read)
+                return Snapshot(self._folder, read, before)
             except SegmentBroken:
                 # Perhaps a loader replaced the commit and swept the old one between the two steps.
                 if manifest.read(self._folder) == read:
@@ -197,9 +216,18 @@ class EmbeddedIndex:
         except FileNotFoundError:
             return self._snapshot  # removed under a running search: what is mapped still answers
         if mark != self._committed:
-            self._use(self._open())
+            self._use(self._open(self._snapshot))
             self._committed = mark
         return self._snapshot
+
+    def _by_segment(
+        self, snapshot: Snapshot, ids: Sequence[str]
+    ) -> Iterator[tuple[int, list[int], npt.NDArray[np.int64]]]:
+        """By segment: its place, the places in `ids` of its sentences, and their numbers."""
+        places = [self._place(snapshot, sentence_id) for sentence_id in ids]
+        for owner in dict.fromkeys(place.segment for place in places):
+            mine = [n for n, place in enumerate(places) if place.segment == owner]
+            yield owner, mine, np.array([places[n].number for n in mine])
 
     def _place(self, snapshot: Snapshot, sentence_id: str) -> _Place:
         for owner, segment in enumerate(snapshot.segments):
@@ -215,17 +243,35 @@ def _id(snapshot: Snapshot, place: _Place) -> str:
 
 def _records(snapshot: Snapshot, places: Sequence[_Place]) -> Iterator[SentenceRecord]:
     """Sentences as they are shown. A document that several stand in is unpacked once."""
+    features = _features(snapshot, places)
     opened: dict[tuple[int, int], Document] = {}
-    for place in places:
+    for place, known in zip(places, features, strict=True):
         segment = snapshot.segments[place.segment]
         number = int(segment.column("document")[place.number])
         key = place.segment, number
         if key not in opened:
             opened[key] = segment.document(number)
-        yield _record(opened[key], place.number - int(segment.column("first")[number]))
+        position = place.number - int(segment.column("first")[number])
+        yield _record(opened[key], position, known, segment.enriched.entities(place.number))
 
 
-def _record(document: Document, position: int) -> SentenceRecord:
+def _features(snapshot: Snapshot, places: Sequence[_Place]) -> list[dict[str, float]]:
+    """The features that are known of these sentences."""
+    found: list[dict[str, float]] = [{} for _ in places]
+    for owner in {place.segment for place in places}:
+        mine = [n for n, place in enumerate(places) if place.segment == owner]
+        at = np.array([places[n].number for n in mine])
+        enriched = snapshot.segments[owner].enriched
+        for name in enriched.features:
+            values = enriched.feature(name, at)
+            for n in np.flatnonzero(~np.isnan(values)).tolist():
+                found[mine[n]][name] = float(values[n])
+    return found
+
+
+def _record(
+    document: Document, position: int, features: dict[str, float], entities: Grouped | None
+) -> SentenceRecord:
     around = document.sentences
     return SentenceRecord(
         sentence_id=around[position].id,
@@ -239,4 +285,6 @@ def _record(document: Document, position: int) -> SentenceRecord:
         source=document.source,
         url=document.url,
         language=document.language,
+        features=features,
+        entities=entities,
     )

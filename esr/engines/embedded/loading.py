@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import shutil
 import time
 import uuid
 from collections.abc import Iterable, Iterator
@@ -14,6 +13,7 @@ from esr import analysis
 from esr.documents import Document, Located
 from esr.engines.embedded import manifest
 from esr.engines.embedded.build import SegmentBuilder
+from esr.engines.embedded.layer import LAYERS, Run
 from esr.engines.embedded.manifest import SEGMENTS, Manifest
 from esr.engines.embedded.repeats import Taken
 from esr.engines.embedded.segment import Segment
@@ -39,7 +39,7 @@ class EmbeddedLoading:
         """Load all, or nothing. Raises InputError for a repeated id, EsrError when the disk is full."""
         started = time.perf_counter()
         report = LoadReport()
-        with _disk(self._folder):
+        with disk(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
             with manifest.lock(self._folder):
                 before = self._before()
@@ -49,15 +49,15 @@ class EmbeddedLoading:
                     )
                 kept = before.segments if self._append else ()
                 try:
-                    fresh = self._write(documents, kept, report)
+                    fresh, given = self._write(documents, kept, report)
                     if fresh or not self._append:
-                        manifest.commit(self._folder, before.next((*kept, *fresh), self._description))
+                        manifest.commit(self._folder, before.next((*kept, *fresh), self._description, given))
                 except BaseException:
-                    self._sweep()
+                    manifest.sweep(self._folder)
                     if not before.generation:
                         manifest.remove(self._folder)  # there was no index, and there is none
                     raise
-                self._sweep()
+                manifest.sweep(self._folder)
         report.seconds = time.perf_counter() - started
         return report
 
@@ -65,20 +65,26 @@ class EmbeddedLoading:
         """The last commit. A new folder gets an empty one, so that a crash leaves an index that opens."""
         if not (self._folder / manifest.NAME).exists():
             manifest.commit(self._folder, Manifest(self._description))
-        self._sweep()  # what a crashed load left
+        manifest.sweep(self._folder)  # what a crashed load left
         return manifest.read(self._folder)
 
-    def _write(self, documents: Iterable[Located], kept: tuple[str, ...], report: LoadReport) -> list[str]:
-        """Write new segments and return their names. Nothing refers to them yet."""
+    def _write(
+        self, documents: Iterable[Located], kept: tuple[str, ...], report: LoadReport
+    ) -> tuple[list[str], list[Run]]:
+        """Write new segments and layers and return their names. Nothing refers to them yet."""
         analyzer = analysis.get(self._description.analyzer)
         old = [self._segment(name) for name in kept]
         new: dict[str, Segment] = {}
+        given: list[Run] = []
         taken = Taken()
         builder = SegmentBuilder(analyzer, self._description.title)
 
         def flush() -> SegmentBuilder:
             name = uuid.uuid4().hex[:12]
             builder.save(self._folder / SEGMENTS / name)
+            if builder.given_parts:
+                builder.save_given(self._folder / LAYERS / name)
+                given.append(Run(name, name, 0, len(builder), builder.given_parts, None))
             new[name] = self._segment(name)
             taken.closed()
             return SegmentBuilder(analyzer, self._description.title)
@@ -96,18 +102,10 @@ class EmbeddedLoading:
                 builder = flush()
         if len(builder):
             flush()
-        return list(new)
+        return list(new), given
 
     def _segment(self, name: str) -> Segment:
         return Segment(self._folder / SEGMENTS / name)
-
-    def _sweep(self) -> None:
-        """Remove segments that the last commit does not name: left by a failed load, or replaced."""
-        named = set(manifest.read(self._folder).segments)
-        found = self._folder / SEGMENTS
-        for folder in found.iterdir() if found.exists() else ():
-            if folder.name not in named:
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 def existing(where: str) -> Description | None:
@@ -116,7 +114,7 @@ def existing(where: str) -> Description | None:
     Raises IndexUnusable if there is something else.
     """
     folder = Path(where)
-    with _disk(folder):
+    with disk(folder):
         if not folder.exists() or (folder.is_dir() and manifest.is_bare(folder)):
             return None
     found = manifest.read(folder)
@@ -154,13 +152,13 @@ def changed(document_id: str) -> str:
 
 
 @contextmanager
-def _disk(folder: Path) -> Iterator[None]:
+def disk(folder: Path, verb: str = "load") -> Iterator[None]:
     """Say in plain words that the disk is full or closed to us."""
     try:
         yield
     except OSError as error:
         if error.errno in _FULL:
             raise EsrError(
-                f"the disk is full: {folder} keeps what it had; make room and load again"
+                f"the disk is full: {folder} keeps what it had; make room and {verb} again"
             ) from error
         raise IndexUnusable(f"cannot write to {folder}: {error.strerror or error}") from error

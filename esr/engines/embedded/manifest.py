@@ -1,15 +1,18 @@
-"""The manifest: the one file that says which segments make the index. Replacing it is the commit."""
+"""The manifest: the one file that says what makes the index. Replacing it is the commit."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from esr.engines.embedded.arrays import sync_folder
+from esr.engines.embedded.layer import LAYERS, Run
 from esr.engines.index import Description
 from esr.errors import IndexMissing, IndexUnusable
 
@@ -21,16 +24,33 @@ _FRESH, _LOCK = f"{NAME}.new", "lock"
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A commit of an index."""
+    """A commit of an index. `layers` are in their order: the later has the word; `recipes` by digest."""
 
     description: Description
     segments: tuple[str, ...] = ()
     generation: int = 0
+    layers: tuple[Run, ...] = ()
+    recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     format: int = FORMAT
 
-    def next(self, segments: tuple[str, ...], description: Description) -> Manifest:
-        """The commit after this one."""
-        return Manifest(description, segments, self.generation + 1)
+    def next(
+        self, segments: tuple[str, ...], description: Description, given: Iterable[Run] = ()
+    ) -> Manifest:
+        """The commit after this one. Layers of segments that stay, stay; `given` come with the new ones."""
+        kept = (*(run for run in self.layers if run.segment in segments), *given)
+        return Manifest(description, segments, self.generation + 1, kept, self.recipes)._without_unused()
+
+    def enriched(self, layers: tuple[Run, ...], recipes: Mapping[str, Mapping[str, Any]]) -> Manifest:
+        """The commit after this one, with the same documents and other layers."""
+        fresh = Manifest(self.description, self.segments, self.generation + 1, layers, recipes)
+        return fresh._without_unused()
+
+    def layers_of(self, segment: str) -> list[Run]:
+        return [run for run in self.layers if run.segment == segment]
+
+    def _without_unused(self) -> Manifest:
+        used = {run.recipe for run in self.layers}
+        return replace(self, recipes={key: self.recipes[key] for key in self.recipes if key in used})
 
 
 def read(folder: Path) -> Manifest:
@@ -51,7 +71,14 @@ def read(folder: Path) -> Manifest:
             f"{folder} has index format {found}, this esr reads {FORMAT}: remove the folder and load again"
         )
     try:
-        return Manifest(Description(**data["description"]), tuple(data["segments"]), data["generation"])
+        layers = [Run(**(run | {"parts": tuple(run["parts"])})) for run in data.get("layers", ())]
+        return Manifest(
+            Description(**data["description"]),
+            tuple(data["segments"]),
+            data["generation"],
+            tuple(layers),
+            data.get("recipes", {}),
+        )
     except (KeyError, TypeError) as error:
         raise IndexUnusable(f"{folder / NAME} is not whole: remove the folder and load again") from error
 
@@ -76,20 +103,33 @@ def remove(folder: Path) -> None:
     """Take back an index that never held anything. The folder goes too, if nothing else is in it."""
     for name in (NAME, _FRESH, _LOCK):
         (folder / name).unlink(missing_ok=True)
-    with suppress(OSError):
-        (folder / SEGMENTS).rmdir()
+    for name in (SEGMENTS, LAYERS):
+        with suppress(OSError):
+            (folder / name).rmdir()
     with suppress(OSError):
         folder.rmdir()
 
 
+def sweep(folder: Path) -> None:
+    """Remove what the last commit does not name: left by a failed or killed writer, or replaced."""
+    last = read(folder)
+    named = {SEGMENTS: set(last.segments), LAYERS: {run.name for run in last.layers}}
+    for kind, names in named.items():
+        for found in (folder / kind).iterdir() if (folder / kind).exists() else ():
+            if found.name not in names:
+                shutil.rmtree(found, ignore_errors=True) if found.is_dir() else found.unlink(missing_ok=True)
+
+
 @contextmanager
 def lock(folder: Path) -> Iterator[None]:
-    """Keep other loaders out. The system lets go of it when the process ends, however it ends."""
+    """Keep other writers out. The system lets go of it when the process ends, however it ends."""
     import fcntl
 
     with (folder / _LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise IndexUnusable(f"another load into {folder} is running: wait until it has ended") from error
+            raise IndexUnusable(
+                f"another load into {folder}, or its enrichment, is running: wait until it has ended"
+            ) from error
         yield

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +15,8 @@ import numpy.typing as npt
 from esr.documents import Document
 from esr.engines.embedded.arrays import map_array
 from esr.engines.embedded.build import NO_DATE
+from esr.engines.embedded.layer import Layer, Run
+from esr.engines.embedded.layers import Layers
 from esr.engines.embedded.stored import unpack
 from esr.engines.embedded.strings import Blobs, Names
 from esr.engines.index import Filters
@@ -33,7 +37,12 @@ NOWHERE = Postings(np.zeros(0, np.int32), np.zeros(0, np.uint8))
 
 
 class SegmentBroken(IndexUnusable):
-    """Files of a segment are missing or cut off."""
+    """Files of a segment, or of a layer, are missing or cut off."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{path} is damaged: files are missing or cut off; load everything again with --if-exists replace"
+        )
 
 
 COLUMNS = [
@@ -76,10 +85,15 @@ class Segment:
             self._columns = {name: map_array(folder / f"{name}.npy") for name in COLUMNS}
             self.sources: list[str | None] = json.loads((folder / "sources.json").read_text("utf-8"))
         except (FileNotFoundError, EOFError, ValueError) as error:
-            raise SegmentBroken(
-                f"{folder} is damaged: files are missing or cut off; load everything again with "
-                "--if-exists replace"
-            ) from error
+            raise SegmentBroken(folder) from error
+        self.enriched = Layers((), self.column("first"), self.sentence_count)
+        """Features, entities and parses of the segment's sentences."""
+
+    def with_layers(self, layers: Sequence[tuple[Run, Layer]]) -> Segment:
+        """The same segment, with what is stored beside it. Nothing is read again."""
+        other = copy(self)
+        other.enriched = Layers(layers, self.column("first"), self.sentence_count)
+        return other
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """A stored column."""

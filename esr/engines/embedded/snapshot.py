@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from esr.engines.embedded.layer import LAYERS, Layer, Run
 from esr.engines.embedded.manifest import SEGMENTS, Manifest
-from esr.engines.embedded.segment import Segment
+from esr.engines.embedded.segment import Segment, SegmentBroken
 from esr.plans.evidence import Array
 from esr.plans.statistics import UNSEEN, CollectionStatistics, TermStatistics
 
@@ -22,9 +23,29 @@ IMPORTANCE = ("importance", "importance_surrounding")
 class Snapshot:
     """What a search sees from beginning to end, whatever is committed meanwhile."""
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
+    def __init__(self, folder: Path, manifest: Manifest, before: Snapshot | None = None) -> None:
+        """Raises SegmentBroken. What `before` has open already is not opened again."""
         self.manifest = manifest
-        self.segments = [Segment(folder / SEGMENTS / name) for name in manifest.segments]
+        known = {} if before is None else {segment.folder.name: segment for segment in before.segments}
+        open_layers = {} if before is None else before.layers
+        self.layers: dict[str, Layer] = {
+            run.name: open_layers.get(run.name) or _layer(folder, run) for run in manifest.layers
+        }
+        self.segments: list[Segment] = [
+            (known.get(name) or Segment(folder / SEGMENTS / name)).with_layers(
+                [(run, self.layers[run.name]) for run in manifest.layers_of(name)]
+            )
+            for name in manifest.segments
+        ]
+        if before is not None and before.manifest.segments == manifest.segments:
+            # Enrichment leaves the sentences as they are: so are the statistics and the priors.
+            done = {k: v for k, v in vars(before).items() if k in ("collection", "importance")}
+            vars(self).update(done)
+
+    @cached_property
+    def features(self) -> list[str]:
+        """The names of all stored features."""
+        return sorted({name for segment in self.segments for name in segment.enriched.features})
 
     @cached_property
     def collection(self) -> CollectionStatistics:
@@ -66,6 +87,14 @@ class Snapshot:
         weights *= segment.column("sentence_counts")
         collection = np.bincount(segment.column("sentence_numbers"), weights, segment.sentence_count)
         return {name: column - collection for name, column in segment.likely.items()}
+
+
+def _layer(folder: Path, run: Run) -> Layer:
+    path = folder / LAYERS / run.name
+    try:
+        return Layer(path)
+    except (FileNotFoundError, ValueError) as error:
+        raise SegmentBroken(path) from error
 
 
 def _collection(segment: Segment) -> CollectionStatistics:

@@ -57,6 +57,8 @@ class Names:
 
     def find(self, string: str) -> int | None:
         """The number of a string, or None."""
+        if not len(self.hashes):
+            return None
         wanted = np.uint64(hash64(string))
         place = int(np.searchsorted(self.hashes, wanted))
         while place < len(self.hashes) and self.hashes[place] == wanted:

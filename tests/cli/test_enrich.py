@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import esr as library
+from esr.cli import enrich as command
+from esr.errors import UsageError
+from tests.cli.conftest import Esr
+from tests.enrichment.fake import FakeEnricher
+
+NEWS = "".join(
+    json.dumps({"id": f"n{n}", "sentences": [{"text": f"storm {n} {m}"} for m in range(3)]}) + "\n"
+    for n in range(9)
+)
+LACKING = "enrichment needs a tool that is not here"
+
+
+@pytest.fixture
+def news(tmp_path: Path) -> Path:
+    path = tmp_path / "news.jsonl"
+    path.write_text(NEWS)
+    return path
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+    """The fake enricher takes the real one's place. What it was made with is kept."""
+    asked: list[tuple[object, ...]] = []
+
+    def enricher(parts: tuple[str, ...] = command.PARTS, *other: object, analyzer: str = "") -> FakeEnricher:
+        asked.append((parts, *other))
+        return FakeEnricher(parts)
+
+    for module in ("esr.cli.enrich", "esr.cli.load"):
+        monkeypatch.setattr(f"{module}.made_enricher", enricher)
+    return asked
+
+
+@pytest.fixture
+def lacking(monkeypatch: pytest.MonkeyPatch) -> None:
+    def enricher(*_: object, **__: object) -> FakeEnricher:
+        raise UsageError(LACKING)
+
+    for module in ("esr.cli.enrich", "esr.cli.load"):
+        monkeypatch.setattr(f"{module}.made_enricher", enricher)
+
+
+def test_it_says_what_it_did_and_what_was_done_already(
+    esr: Esr, news: Path, tmp_path: Path, made: object
+) -> None:
+    where = tmp_path / "index"
+    esr("load", news, "--index", where)
+    first = esr("enrich", "--index", where, "--slice", "1/3")
+    assert first.exit_code == 0, first.output
+    assert first.stdout.startswith(f"enriched 3 documents with 9 sentences in {where} in ")
+    assert "already" not in first.stdout
+    second = esr("enrich", "--index", where)
+    assert second.stdout.startswith("enriched 6 documents with 18 sentences")
+    assert "3 documents were done already" in second.stdout
+    assert esr("enrich", "--index", where).stdout.startswith("enriched 0 documents")
+
+
+def test_status_says_what_is_enriched_and_with_what(
+    esr: Esr, news: Path, tmp_path: Path, made: object
+) -> None:
+    where = tmp_path / "index"
+    esr("load", news, "--index", where)
+    assert json.loads(esr("status", "--index", where, "--json").stdout)["enrichment"] == []
+    esr("enrich", "--index", where, "--only", "parse, features", "--slice", "2/2")
+    assert "features     5 of 9 documents (fake 1)\nparse        5 of 9 documents (fake 1)\n" in (
+        esr("status", "--index", where).stdout
+    )
+
+
+def test_load_does_both(esr: Esr, news: Path, tmp_path: Path, made: object) -> None:
+    where = tmp_path / "index"
+    result = esr("load", news, "--index", where, "--enrich")
+    assert result.stdout.splitlines()[0].startswith("loaded 9 documents")
+    assert result.stdout.splitlines()[1].startswith("enriched 9 documents")
+    loaded = esr("load", news, "--index", where, "--if-exists", "replace", "--enrich", "--json")
+    assert json.loads(loaded.stdout)["documents"] == 9
+    with library.open(str(where)) as searcher:
+        assert searcher.index.status()["enrichment"][0]["documents"] == 9
+
+
+def test_what_is_missing_is_said_before_anything_is_touched(
+    refused: Esr, esr: Esr, news: Path, tmp_path: Path, lacking: None
+) -> None:
+    where = tmp_path / "index"
+    assert refused("load", news, "--index", where, "--enrich") == LACKING
+    assert not where.exists()
+    esr("load", news, "--index", where)
+    assert refused("enrich", "--index", where) == LACKING
+    assert refused("enrich", "--index", tmp_path / "none") == LACKING
+
+
+def test_settings_reach_the_enricher(esr: Esr, news: Path, tmp_path: Path, made: list[object]) -> None:
+    where = tmp_path / "index"
+    esr("load", news, "--index", where)
+    esr("enrich", "--index", where, "--only", "entities", "--spacy-model", "en", "--lexicon", "words")
+    assert made == [(("entities",), "en", "words")]
+
+
+@pytest.mark.parametrize("slice", ["3/2", "0/2", "1", "a/b", "1/0", "-1/2", ""])
+def test_a_slice_that_is_none_is_refused(refused: Esr, tmp_path: Path, made: object, slice: str) -> None:
+    line = refused("enrich", "--index", tmp_path, f"--slice={slice}")
+    assert line == f"--slice wants I/N, as 2/8 for the second of eight, not {slice!r}"
+
+
+def test_an_unknown_part_is_refused(refused: Esr, tmp_path: Path, made: object) -> None:
+    assert refused("enrich", "--index", tmp_path, "--only", "features,poems").endswith("not 'poems'")
+
+
+def test_search_filters_by_entity(esr: Esr, news: Path, tmp_path: Path, made: object) -> None:
+    where = tmp_path / "index"
+    esr("load", news, "--index", where, "--enrich")
+    all_of_them = json.loads(esr("search", "storm", "--index", where, "-k", 100, "--json").stdout)
+    some = json.loads(
+        esr(
+            "search", "storm", "--index", where, "--entity", "person:Barack Obama", "-k", 100, "--json"
+        ).stdout
+    )
+    assert 0 < some["total"] < all_of_them["total"]
+    for hit in some["hits"]:
+        assert "Barack Obama" in hit["entities"]["person"]
+        assert hit["features"]["count"] >= 0

@@ -1,0 +1,99 @@
+"""`kill -9` of `esr enrich` at any moment, twenty times on each engine: only the last moments are lost."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import esr
+from esr.documents import Document
+from esr.engines.embedded import build
+from tests.engines.elasticsearch.support import fresh, http, load
+from tests.engines.test_parity import random_documents
+from tests.enrichment.fake import FakeEnricher
+from tests.enrichment.seen import enrich, expected, seen
+
+KILLS = 20
+ENRICH = """
+import esr.cli.enrich as command, esr.enrichment.run as run
+from tests.enrichment.fake import FakeEnricher
+run.SECONDS = 0.03
+command.made_enricher = lambda *_, **__: FakeEnricher(seconds=0.004)
+from esr.cli import main
+main()
+"""
+
+
+def start(where: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", ENRICH, "enrich", "--index", where]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def done(where: str) -> int:
+    if where.startswith("http"):
+        http("POST", f"{where}*/_refresh")
+    with esr.open(where) as searcher:
+        return sum(made["documents"] for made in searcher.index.status()["enrichment"])
+
+
+def killed_and_resumed(where: str, documents: list[Document]) -> None:
+    """Kill, look and start again; then let it end, and compare with what the enricher itself says."""
+    chance = random.Random()
+    stages = []
+    with esr.open(where) as searcher:
+        analyzer = searcher.index.analyzer
+    right = {k: v for d in documents for k, v in expected(FakeEnricher(), d, analyzer).items()}
+    nothing = {"features": {}, "entities": None, "parse": None}
+    for _ in range(KILLS):
+        before = done(where)
+        stages.append(before)
+        process = start(where)
+        while done(where) == before and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0, 0.1))
+        process.kill()
+        process.communicate()
+        assert done(where) >= before
+        with esr.open(where) as searcher:
+            found = seen(searcher.index, documents)
+            hits = searcher.search("flood", 10, model="bm25").hits
+            assert len(hits) == 10
+        # Before there is any enrichment a sentence may have what it was given.
+        given = {s.id for d in documents for s in d.sentences if s.features or s.parse}
+        assert [k for k in right if found[k] not in (nothing, right[k]) and k not in given] == []
+    assert len(set(stages)) > KILLS / 2, "no kill came in the middle: the test shows nothing"
+    last = start(where)
+    out, complaint = last.communicate(timeout=300)
+    assert last.returncode == 0, complaint
+    assert "documents were done already" in out
+    done(where)
+    with esr.open(where) as searcher:
+        assert seen(searcher.index, documents) == right
+        assert enrich(searcher.index).documents == 0
+
+
+@pytest.mark.slow
+def test_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "FULL_TERMS", 6000)
+    documents = list(random_documents(0, 900, seed=4))
+    where = tmp_path / "killed"
+    load(str(where), documents)
+    killed_and_resumed(str(where), documents)
+    with esr.open(str(where)) as searcher:
+        segments = searcher.index.status()["segments"]
+    assert segments > 2
+    assert len(list((where / "layers").iterdir())) == segments, "one layer a segment, and nothing left over"
+
+
+@pytest.mark.slow
+def test_elasticsearch(elasticsearch_url: str) -> None:
+    documents = list(random_documents(0, 900, seed=4))
+    with fresh(elasticsearch_url) as where:
+        load(where, documents[:700], shards=2)
+        load(where, documents[700:], if_exists="append")
+        killed_and_resumed(where, documents)

@@ -1,0 +1,222 @@
+"""Both engines keep the same enrichment, find by it alike, and rank as before it, during it and after it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import esr
+from esr.documents import Document
+from esr.engines.elasticsearch import statistics
+from esr.engines.index import FACETS, Filters
+from esr.enrichment import run as running
+from esr.ranking.ranking import Ranking
+from tests.engines.elasticsearch.support import fresh, http, load
+from tests.engines.test_parity import (
+    QUERIES,
+    SPLITS,
+    Engines,
+    corpus,
+    random_documents,
+    same_answers,
+    test_statistics,
+)
+from tests.enrichment.fake import FakeEnricher
+from tests.enrichment.seen import enrich, expected, seen
+
+ENTITIES = [
+    ("person:Barack Obama",),
+    ("Barack Obama",),
+    ("Ann: Bee",),
+    ("person:Ann: Bee", "location:Paris"),
+    ("Nobody", "organization:UN"),
+    ("nothing:Paris",),
+]
+
+NOTHING = Filters()
+
+
+@contextmanager
+def both(url: str, folder: str, shards: int) -> Iterator[Engines]:
+    """Two loads each, not enriched."""
+    with fresh(url) as where:
+        for place, options in ((folder, {}), (where, {"shards": shards})):
+            load(place, corpus(), **options)
+            load(place, second(), if_exists="append")
+        with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
+            yield Engines(embedded, elasticsearch)
+
+
+@pytest.fixture(params=[1, 3], ids=["1 shard", "3 shards"])
+def fresh_engines(
+    request: pytest.FixtureRequest, elasticsearch_url: str, tmp_path: Path
+) -> Iterator[Engines]:
+    with both(elasticsearch_url, str(tmp_path / "index"), request.param) as engines:
+        yield engines
+
+
+@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
+def engines(
+    request: pytest.FixtureRequest, elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Engines]:
+    folder = str(tmp_path_factory.mktemp("parity") / "index")
+    with both(elasticsearch_url, folder, request.param) as engines:
+        for searcher in engines:
+            enrich(searcher.index)
+        http("POST", f"{engines.elasticsearch.index.where}/_refresh")
+        yield engines
+
+
+def second() -> list[Document]:
+    return list(random_documents(60, 20, seed=2))
+
+
+def wrong_answers(engines: Engines, filters: Filters = NOTHING, queries: list[str] = QUERIES) -> list[str]:
+    return [
+        problem
+        for (model, context), query in product(SPLITS, queries)
+        for problem in same_answers(engines, query, filters, 500, model=model, context=context)
+    ]
+
+
+def test_given_features_and_parses_are_there_without_enrichment(fresh_engines: Engines) -> None:
+    engines = fresh_engines
+    found = seen(engines.embedded.index, corpus())
+    assert seen(engines.elasticsearch.index, corpus()) == found
+    assert found["r5/1"]["features"] == {"subj": 1 / 3} and found["r5/1"]["parse"]
+    assert found["r5/0"] == {"features": {}, "entities": None, "parse": None}
+    assert engines.embedded.index.status()["enrichment"] == []
+    assert engines.elasticsearch.index.status()["enrichment"] == []
+
+
+def test_scores_stay_the_same_while_sentences_are_updated(
+    fresh_engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Updates leave deleted entries behind, which Elasticsearch counts in its statistics of terms."""
+    engines = fresh_engines
+    monkeypatch.setattr(running, "SENTENCES", 40)
+    monkeypatch.setattr(statistics, "MAX_AGE", 0.0)
+    where = engines.elasticsearch.index.where
+    assert not wrong_answers(engines)
+    problems: list[str] = []
+    asked = 0
+    ended = threading.Event()
+
+    def enrich_twice() -> None:
+        try:
+            for version in ("0", "1"):
+                with esr.open(where) as other:
+                    enrich(other.index, FakeEnricher(version=version, seconds=0.02))
+        finally:
+            ended.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        enriching = pool.submit(enrich_twice)
+        while not ended.is_set():
+            problems += wrong_answers(engines, queries=QUERIES[:1])
+            test_statistics(engines)
+            asked += 1
+        enriching.result()
+    assert not problems and asked > 1
+    http("POST", f"{where}/_refresh")
+    assert http("GET", f"{where}/_stats/docs")["_all"]["primaries"]["docs"]["deleted"], "nothing to be wrong"
+    test_statistics(engines)
+    assert not wrong_answers(engines)
+
+
+def test_both_keep_what_the_enricher_found(engines: Engines) -> None:
+    documents = [*corpus(), *second()]
+    for searcher in engines:
+        right = {
+            name: found
+            for document in documents
+            for name, found in expected(FakeEnricher(), document, searcher.index.analyzer).items()
+        }
+        assert seen(searcher.index, documents) == right
+        assert len({repr(found) for found in right.values()}) > 100
+        made = searcher.index.status()["enrichment"]
+        assert {(m["part"], m["documents"]) for m in made} == {
+            (part, len(documents)) for part in ("features", "entities", "parse")
+        }
+        assert made[0]["made_with"] == {"fake": "1"}
+    first = [list(seen(searcher.index, documents).values()) for searcher in engines]
+    assert first[0] == first[1]
+
+
+@pytest.mark.parametrize("entities", ENTITIES)
+def test_a_filter_by_entity_lets_the_same_through(engines: Engines, entities: tuple[str, ...]) -> None:
+    filters = Filters(entities=entities)
+    assert not wrong_answers(engines, filters, QUERIES[:2])
+    assert not wrong_answers(engines, Filters(entities=entities, sources=("random",)), QUERIES[1:2])
+    found = engines.embedded.search("flood", 500, candidates="all", filters=filters).hits
+    assert bool(found) == (entities != ("nothing:Paris",))
+    for hit in found:
+        assert hit.record is not None and hit.record.entities
+        mine = [(type, name) for type, names in hit.record.entities.items() for name in names]
+        assert any(name in (f"{type}:{text}", text) for type, text in mine for name in entities)
+
+
+@pytest.mark.parametrize("field", FACETS)
+def test_facets_count_the_candidates(engines: Engines, field: str) -> None:
+    for query, rule in zip(QUERIES, ("matching", "context", "all", "matching"), strict=True):
+        for filters in (Filters(), Filters(entities=("Barack Obama",)), Filters(sources=("random",))):
+            for size in (1, 2, 100):
+                found = []
+                for searcher in engines:
+                    plan = searcher.prepare(query, Ranking(candidates=rule)).plan
+                    found.append(searcher.index.facets(plan, filters, field, size))
+                assert found[0] == found[1]
+                assert found[0] and len(found[0]) <= size
+    records = [hit.record for hit in engines.embedded.search("flood", 10_000, candidates="all").hits]
+    plan = engines.embedded.prepare("flood", Ranking(candidates="all")).plan
+    counted = dict(engines.embedded.index.facets(plan, Filters(), field, 100))
+    for value, count in counted.items():
+        if field == "source":
+            assert count == sum(r is not None and r.source == value for r in records)
+        else:
+            assert count == sum(r is not None and value in (r.entities or {}).get(field, ()) for r in records)
+
+
+def test_records_of_hits_show_it(engines: Engines) -> None:
+    for one, other in zip(*(s.search("flood court", 30).hits for s in engines), strict=True):
+        assert one.record == other.record
+        assert one.record is not None and one.record.features
+
+
+def test_an_unknown_facet_or_sentence_is_refused(engines: Engines) -> None:
+    for searcher in engines:
+        plan = searcher.prepare("flood", Ranking()).plan
+        with pytest.raises(esr.errors.UsageError, match="unknown facet 'persn': did you mean 'person'"):
+            searcher.index.facets(plan, Filters(), "persn", 3)
+        with pytest.raises(esr.errors.UsageError, match="no sentence 'none'"):
+            searcher.index.parses(["r5/1", "none"])
+
+
+def test_the_entries_of_a_folder_and_of_an_index_get_the_same_parts_one_after_another(
+    tmp_path: Path, elasticsearch_url: str
+) -> None:
+    """`--only features`, then `--only entities,parse`, then other features: each keeps the others."""
+    documents = corpus()
+    with fresh(elasticsearch_url) as where:
+        for place in (str(tmp_path / "index"), where):
+            load(place, documents)
+            with esr.open(place) as searcher:
+                steps = [(("features",), "1"), (("entities", "parse"), "1"), (("features",), "2")]
+                for parts, version in steps:
+                    assert enrich(searcher.index, FakeEnricher(parts, version)).documents == len(documents)
+                    assert enrich(searcher.index, FakeEnricher(parts, version)).documents == 0
+                assert enrich(searcher.index, FakeEnricher(("entities",), "1")).documents == 0
+                if place == where:
+                    http("POST", f"{where}/_refresh")
+                found = seen(searcher.index, documents)
+                for document in documents:
+                    old = expected(FakeEnricher(version="1"), document, searcher.index.analyzer)
+                    new = expected(FakeEnricher(version="2"), document, searcher.index.analyzer)
+                    for name, one in old.items():
+                        assert found[name] == {**one, "features": new[name]["features"]}
