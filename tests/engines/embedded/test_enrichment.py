@@ -118,6 +118,28 @@ def test_another_recipe_does_it_again_and_what_it_does_not_find_is_gone(
     assert len(manifest.read(where).recipes) == 1
 
 
+def test_what_was_done_again_stays_when_its_neighbours_are_merged(where: Path) -> None:
+    """One recipe, another over half of it, then the first again beside both."""
+    load(where, NEWS)
+    index = EmbeddedIndex(str(where))
+    made: dict[str, str] = {}
+    with index.enrichment() as enrichment:
+        for version, cut in (("1", slice(0, 20)), ("2", slice(0, 8)), ("1", slice(20, 30))):
+            enricher = FakeEnricher(version=version)
+            enrichment.store(enricher.recipe, [(d.id, enricher.enrich(d)) for d in DOCUMENTS[cut]])
+            made |= {d.id: version for d in DOCUMENTS[cut]}
+    documents = [d for d in DOCUMENTS if d.id in made]
+    found = seen(index, documents)
+    assert found == {k: v for d in documents for k, v in right(FakeEnricher(version=made[d.id]), [d]).items()}
+    segment = index._now().segments[0]
+    for name in ("Barack Obama", "UN"):
+        chosen = np.flatnonzero(segment.enriched.with_entities([name]))
+        naming = {
+            k for k, v in found.items() if any(name in names for names in (v["entities"] or {}).values())
+        }
+        assert naming and {segment.sentence_id(number) for number in chosen} == naming
+
+
 def test_two_writers_at_once_get_one_message(index: EmbeddedIndex, where: Path) -> None:
     with index.enrichment():
         with pytest.raises(IndexUnusable, match="or its enrichment, is running: wait"), index.enrichment():
