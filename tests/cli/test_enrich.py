@@ -94,14 +94,14 @@ def test_what_is_missing_is_said_before_anything_is_touched(
     assert not where.exists()
     esr("load", news, "--index", where)
     assert refused("enrich", "--index", where) == LACKING
-    assert refused("enrich", "--index", tmp_path / "none") == LACKING
+    assert "there is no index" in str(refused("enrich", "--index", tmp_path / "none"))
 
 
 def test_settings_reach_the_enricher(esr: Esr, news: Path, tmp_path: Path, made: list[object]) -> None:
     where = tmp_path / "index"
     esr("load", news, "--index", where)
     esr("enrich", "--index", where, "--only", "entities", "--spacy-model", "en", "--lexicon", "words")
-    assert made == [(("entities",), "en", "words")]
+    assert made == [(("entities",), "en", (Path("words"),), "score", "english-stem")]
 
 
 @pytest.mark.parametrize("slice", ["3/2", "0/2", "1", "a/b", "1/0", "-1/2", ""])
@@ -111,7 +111,9 @@ def test_a_slice_that_is_none_is_refused(refused: Esr, tmp_path: Path, made: obj
 
 
 def test_an_unknown_part_is_refused(refused: Esr, tmp_path: Path, made: object) -> None:
-    assert refused("enrich", "--index", tmp_path, "--only", "features,poems").endswith("not 'poems'")
+    assert refused("enrich", "--index", tmp_path, "--only", "features,poems") == (
+        "unknown part 'poems': known: entities, features, parse"
+    )
 
 
 def test_search_filters_by_entity(esr: Esr, news: Path, tmp_path: Path, made: object) -> None:

@@ -21,7 +21,7 @@ def seen(index: Index, documents: Iterable[Document]) -> dict[str, Mapping[str, 
     """By sentence: features, entities, parse and columns, as each way of asking gives them."""
     ids = [sentence.id for document in documents for sentence in document.sentences]
     names = [FEATURES + name for name in index.features()]
-    evidence = index.evidence([], ids, names)
+    evidence = index.evidence([], ids, ["position", *names])
     found = {}
     for n, (record, parse) in enumerate(zip(index.sentences(ids), index.parses(ids), strict=True)):
         columns = {name.removeprefix(FEATURES): float(evidence.columns[name][n]) for name in names}

@@ -172,8 +172,11 @@ def test_what_a_killed_enricher_left_is_swept(index: EmbeddedIndex, where: Path)
 
 
 def test_an_interruption_stores_what_is_there(index: EmbeddedIndex) -> None:
+    steps: list[int] = []
+
     def step(documents: int) -> None:
-        if len(enricher.asked) == 17:
+        steps.append(documents)
+        if len(steps) == 17:
             raise KeyboardInterrupt
 
     enricher = FakeEnricher()
@@ -204,7 +207,7 @@ def test_features_and_parses_of_documents_are_columns_and_blobs_at_once(where: P
     index = EmbeddedIndex(str(where))
     assert index.sentences(["g.s1"])[0].features == {"subj": 0.1}
     assert [blob is None for blob in index.parses(["g.s0", "g.s1", "h.s0"])] == [True, False, True]
-    column = index.evidence([], ["h.s0", "g.s1"]).columns["features.subj"]
+    column = index.evidence([], ["h.s0", "g.s1"], ["features.subj"]).columns["features.subj"]
     assert np.array_equal(column, [np.nan, 0.1], equal_nan=True)
     enrich(index)
     assert index.sentences(["g.s1"])[0].features["subj"] == 0.1
