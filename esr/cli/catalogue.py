@@ -1,4 +1,4 @@
-"""`esr models`, `priors`, `forms`, `analyzers`, `formats`: what there is, from the registries."""
+"""`esr models`, `priors`, `forms`, `signals`, `analyzers`, `formats`: what there is, from the registries."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from esr import adjustments, analysis, loaders
 from esr import models as model_registry
 from esr import priors as prior_registry
 from esr.cli.options import as_json
+from esr.dependency.signals import SIGNALS
 
 
 @click.command()
@@ -69,6 +70,18 @@ def forms(as_json: bool) -> None:
       esr search "bank fraud" --index my-index --feature len:log:0.1
     """
     _list((form.as_dict() for form in adjustments.FORMS.values()), as_json)
+
+
+@click.command()
+@as_json
+def signals(as_json: bool) -> None:
+    """List the signals: what the second stage may add to the best sentences of a ranking.
+
+    
+    Example:
+      esr search "bank fraud" --index my-index --rerank mrf_sdm:0.5
+    """
+    _list((signal.as_dict() for signal in SIGNALS.values()), as_json)
 
 
 @click.command()

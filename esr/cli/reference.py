@@ -8,8 +8,10 @@ import click
 
 from esr import adjustments, analysis, loaders, models, priors
 from esr.cli.main import main
+from esr.dependency.signals import SIGNALS, Signal
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
+from esr.ranking.signal import WEIGHT
 
 
 def text() -> str:
@@ -22,6 +24,8 @@ def text() -> str:
         _table(("prior", "what it is", "source"), [(p.name, p.description, p.source) for p in _priors()]),
         "## Forms\n",
         *(_form(form) for form in adjustments.FORMS.values()),
+        "## Signals\n",
+        *(_signal(signal) for signal in SIGNALS.values()),
         "## Contexts\n",
         _table(("context", "what it is"), list(CONTEXTS.items())),
         "## Candidates\n",
@@ -54,6 +58,12 @@ def _model(model: Model) -> str:
 def _form(form: adjustments.Form) -> str:
     head = f"### {form.name}\n\n{form.description}\n\nSource: {form.source}.\n"
     return head + ("\n" + _parameters(form.parameters) if form.parameters else "")
+
+
+def _signal(signal: Signal) -> str:
+    description = f"{signal.description[0].upper()}{signal.description[1:]}."
+    head = f"### {signal.name} (signal)\n\n{description}\n\nSource: {signal.source}.\n"
+    return head + "\n" + _parameters((WEIGHT, *signal.parameters))
 
 
 def _parameters(parameters: Sequence[models.Parameter]) -> str:
