@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from esr import analysis, loaders, models, priors
+from esr import analysis, features, loaders, models, priors
 from esr.cli import main
 from esr.cli.reference import text
 
@@ -19,6 +19,7 @@ NAMES = {
     "model": models.MODELS,
     "context": models.CONTEXTS,
     "prior": priors.PRIORS,
+    "feature": features.FEATURES,
     "analyzer": analysis.ANALYZERS,
     "format": loaders.FORMATS,
     "command": main.commands,
@@ -78,6 +79,10 @@ def imported(folder: str) -> dict[str, set[str]]:
         ("esr/plans", "esr.engines"),
         ("esr/loaders", "esr.engines"),
         ("esr/documents", "esr.engines"),
+        ("esr/features", "esr.engines"),
+        ("esr/features", "esr.models"),
+        ("esr/enrichment", "esr.engines"),
+        ("esr/enrichment", "esr.models"),
         ("esr/engines/embedded", "elasticsearch"),
         ("esr/engines/embedded", "esr.engines.elasticsearch"),
         ("webui", "esr.cli"),

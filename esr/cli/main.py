@@ -78,6 +78,7 @@ for command in (
     status.status,
     catalogue.models,
     catalogue.priors,
+    catalogue.features,
     catalogue.analyzers,
     catalogue.formats,
 ):
