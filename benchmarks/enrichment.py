@@ -86,9 +86,7 @@ def main() -> None:
     for name, times in zip(("spaCy", "esr"), zip(*took, strict=True), strict=True):
         rates = [_sentences(turn) / each.seconds for turn, each in zip(turns[1:], times, strict=True)]
         processor = 1000 * sum(each.processor for each in times) / count
-        print(
-            f"{name:6} {statistics.median(rates):6.1f} sentences/s  {processor:.2f} ms of processor each"
-        )
+        print(f"{name:6} {statistics.median(rates):6.1f} sentences/s  {processor:.2f} ms of processor each")
     for what in Took._fields:
         ratios = sorted(getattr(a, what) / getattr(b, what) for a, b in took)
         print(
