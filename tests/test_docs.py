@@ -98,3 +98,15 @@ def test_a_package_knows_nothing_of_what_stands_above_or_beside_it(folder: str, 
 def test_only_one_command_knows_the_page() -> None:
     knowing = [p for p, names in imported("esr").items() if any(n.split(".")[0] == "webui" for n in names)]
     assert knowing == ["esr/cli/serve.py"]
+
+
+def test_the_python_of_the_features_page_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "features.md").read_text("utf-8")
+    code = page.split("```python\n", 1)[1].split("```", 1)[0]
+    exec(code, {})
+    assert capsys.readouterr().out.strip() == code.rstrip().rpartition("# ")[2]
+
+
+def test_the_features_page_names_every_feature() -> None:
+    page = (ROOT / "docs" / "features.md").read_text("utf-8")
+    assert all(f"`{name}`" in page for name in features.FEATURES)

@@ -35,8 +35,9 @@ def test_subjective_sentences_are_told_from_others(name: str, monkeypatch: pytes
 
     judged = subjectivity.judge(path, Enricher(["features"]))
     area, _ = subjectivity.auc(judged)
-    assert (area, subjectivity.macro_f1(judged)) >= LEAST[name]
-    assert subjectivity.macro_f1(judged) >= LEAST[name][1]
+    least_area, least_f1 = LEAST[name]
+    assert area >= least_area
+    assert subjectivity.macro_f1(judged) >= least_f1
 
 
 def test_opinions_score_higher_than_reports(tmp_path: Path) -> None:
