@@ -24,6 +24,8 @@ def test_a_sentence_of_latin_letters(text: str) -> None:
     assert is_latin(text)
 
 
-@pytest.mark.parametrize("text", ["", " \n", "12.5 %", "😡😡!!", "Привет, EU", "東京で雨が降る", "…"])
+@pytest.mark.parametrize(
+    "text", ["", " \n", "12.5 %", "😡😡!!", "Привет, EU", "три EU", "東京で雨が降る", "…"]
+)
 def test_a_sentence_of_other_letters_or_none(text: str) -> None:
     assert not is_latin(text)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -33,8 +34,10 @@ class Fragile(Enricher):
     """Does what the id of a document says."""
 
     def load(self) -> None:
-        if os.environ.get("ESR_TEST_LOAD") == "fails":
-            raise UsageError("the model is broken")
+        if once := os.environ.get("ESR_TEST_FAIL_ONCE"):
+            with suppress(FileExistsError):
+                os.mkdir(once)
+                raise UsageError("the model is broken")
 
     def enrich_all(self, documents):  # type: ignore[no-untyped-def]
         for document in documents:
@@ -104,8 +107,8 @@ def test_what_the_source_or_a_worker_raises_comes_through(workers: int) -> None:
         list(enriched([Document("d", ()), Document("fail", ())], Fragile(["parse"]), workers))
 
 
-def test_what_hinders_loading_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ESR_TEST_LOAD", "fails")
+def test_what_hinders_one_worker_to_load_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ESR_TEST_FAIL_ONCE", str(tmp_path / "failed"))
     with pytest.raises(UsageError, match="the model is broken"):
         list(enriched(documents(3), Fragile(["parse"]), 2))
 

@@ -48,11 +48,11 @@ def test_the_lists_of_hu_and_liu_have_the_polarity_they_say(
 
 def test_the_mpqa_lexicon_has_classes_strengths_and_stems(tmp_path: Path) -> None:
     lines = [("strongsubj", "abuse", "verb", "y", "negative"), ("weaksubj", "nice", "adj", "n", "positive")]
-    lines.append(("weaksubj", "odd", "anypos", "n", "both"))
+    lines += [("weaksubj", "odd", "anypos", "n", "both"), ("weaksubj", "loving", "adj", "n", "positive")]
     words = lexicon(tmp_path, "".join(MPQA.format(*line) for line in lines), "subjclues.tff")
     assert words.clue("abusing", "VBG") == words.clue("abuse", "VB") == Clue(-1, True)
     assert words.clue("abuses", "NNS") is None
-    assert words.clue("nice", "JJ") == Clue(1, False) and words.clue("nicest", "JJS") is None
+    assert words.clue("nice", "JJ") == Clue(1, False) and words.clue("loved", "JJ") is None
     assert words.clue("odd", "NN") == Clue(0, False)
 
 

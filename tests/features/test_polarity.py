@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from esr.enrichment.annotation import Annotation, Word
 from esr.features.lexicon import Clue, Lexicon
 from tests.features.making import reading, tagged, values
 
@@ -46,3 +47,10 @@ def test_a_sentence_without_annotation_has_no_polarity() -> None:
 def test_a_lexicon_without_polarity_says_nothing_of_polarity() -> None:
     plain = Lexicon("plain", {("good", None): Clue(0, True)})
     assert values("opt", reading(tagged("good/JJ"), lexicon=plain)) == [None]
+
+
+def test_a_hyphen_ends_a_clause_only_between_blanks() -> None:
+    for blank, negative in ((False, 1), (True, 0)):
+        words = [Word("not", "RB", -1, True), Word("so", "RB", -1, blank), Word("-", "HYPH", -1, blank)]
+        words += [Word("called", "VBN", -1, True), Word("good", "JJ", -1, False)]
+        assert values("neg", reading(Annotation(tuple(words), (), tagged=True, parsed=False))) == [negative]

@@ -12,6 +12,8 @@ DOCUMENTS = {
     "penn": (["`` It is over , '' he said ."], [3 / 5]),
     "single curly, with an apostrophe in it": (["A ‘don’t know’ place"], [2 / 4]),
     "an apostrophe is no quotation mark": (["The boys’ dog isn't John's ‘90s dog"], [0]),
+    "a decade, and the boys’": (["In the ‘90s it was the boys’ dog"], [0]),
+    "a speech of many paragraphs": ([*["“Rain fell."] * 13, "Done.” He left."], [*[1] * 13, 1 / 3]),
     "inches": (["He is 6' 4\" tall."], [0]),
     "a mark between blanks": (['" It is over , " he said .'], [3 / 5]),
     "two quotations": (['"Yes," he said, "no".'], [2 / 4]),
