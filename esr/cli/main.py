@@ -82,6 +82,7 @@ for command in (
     status.status,
     catalogue.models,
     catalogue.priors,
+    catalogue.features,
     catalogue.forms,
     catalogue.signals,
     catalogue.analyzers,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from esr import adjustments, analysis, loaders, models, priors
+from esr import adjustments, analysis, features, loaders, models, priors
 from esr.cli.main import main
 from esr.dependency.signals import SIGNALS, Signal
 from esr.models import CONTEXTS, Model
@@ -22,6 +22,11 @@ def text() -> str:
         *(_model(model) for model in models.MODELS.values()),
         "## Priors\n",
         _table(("prior", "what it is", "source"), [(p.name, p.description, p.source) for p in _priors()]),
+        "## Features\n",
+        _table(
+            ("feature", "what it is", "source", "needs", "column"),
+            [(f.name, f.description, f.source, _needs(f), f"`{f.column}`") for f in _features()],
+        ),
         "## Forms\n",
         *(_form(form) for form in adjustments.FORMS.values()),
         "## Signals\n",
@@ -45,6 +50,16 @@ def text() -> str:
 
 def _priors() -> list[priors.Prior]:
     return list(priors.PRIORS.values())
+
+
+def _features() -> list[features.Feature]:
+    return list(features.FEATURES.values())
+
+
+def _needs(feature: features.Feature) -> str:
+    if feature.values is None:
+        return "nothing: every index has it"
+    return ", ".join(features.NEEDS[need] for need in feature.needs) or "the text"
 
 
 def _model(model: Model) -> str:

@@ -27,7 +27,7 @@ COMMANDS = sorted(LEAVES)
 
 def test_these_commands_are_there() -> None:
     promised = {"load", "search", "run", "explain", "query", "serve", "status"}
-    assert promised | {"models", "priors", "analyzers", "formats"} <= set(COMMANDS)
+    assert promised | {"models", "priors", "features", "analyzers", "formats"} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
