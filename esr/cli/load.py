@@ -13,7 +13,7 @@ from tqdm import tqdm
 from esr import analysis, loaders
 from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
 from esr.cli.enrich import analyzer_of, enrich_index, made_enricher
-from esr.cli.options import as_json, index
+from esr.cli.options import as_json, generation_options, index
 from esr.documents import Located
 from esr.engines.index import LoadReport
 from esr.engines.opening import IF_EXISTS, LoadOptions, loading
@@ -36,6 +36,7 @@ from esr.engines.opening import IF_EXISTS, LoadOptions, loading
     help="; ".join(f"{k}: {v}" for k, v in IF_EXISTS.items()) + ".",
 )
 @click.option("--enrich", "enriching", is_flag=True, help="Run esr enrich on the index afterwards.")
+@generation_options
 @click.option("--shards", type=click.IntRange(1, 1024), help="Shards of the new index (Elasticsearch only).")
 @as_json
 def load(
@@ -48,6 +49,7 @@ def load(
     enriching: bool,
     shards: int | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Load documents into an index: all of them, or none if anything is wrong.
 
@@ -64,7 +66,7 @@ def load(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was begun is taken back
     if enriching:
         made_enricher()  # what it lacks is said before anything is loaded
-    engine = loading(where, LoadOptions(if_exists, analyzer, title, shards))
+    engine = loading(where, LoadOptions(if_exists, analyzer, title, shards, **options))
     report = engine.load(_counted(loaders.documents(paths, source_format)))
     if as_json:
         click.echo(json.dumps(asdict(report), indent=1))

@@ -15,6 +15,7 @@ from esr.cli import (
     estimate,
     evaluate,
     explain,
+    life,
     load,
     query,
     report,
@@ -67,6 +68,9 @@ def main() -> None:
 
 for command in (
     load.load,
+    life.indices,
+    life.rollback,
+    life.delete,
     enrich.enrich,
     search.search,
     run.run,

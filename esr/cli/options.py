@@ -13,7 +13,9 @@ from esr import adjustments, models, priors
 from esr.dependency.signals import SIGNALS
 from esr.documents.dates import instant, instant_end
 from esr.engines.entities import TYPES
+from esr.engines.generations import KEEP
 from esr.engines.index import Filters
+from esr.engines.options import WORKERS
 from esr.errors import UsageError
 from esr.evaluation.measures import DEFAULT as DEFAULT_MEASURES
 from esr.plans.plan import CANDIDATES
@@ -33,6 +35,8 @@ index = click.option(
     metavar="WHERE",
     help="The index: a folder, or http(s)://host:port/alias for Elasticsearch.",
 )
+place = click.argument("where", metavar="WHERE")
+"""The index, as `--index` names it, for commands about the index itself."""
 measures = click.option(
     "-m",
     "--measures",
@@ -43,6 +47,32 @@ measures = click.option(
     help='Measures, as ir_measures names them: "AP P@10". May be repeated.',
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+
+
+def generation_options(command: F) -> F:
+    """Adds what LoadOptions says about generations and workers, by these names."""
+    options = [
+        click.option(
+            "--keep",
+            type=click.IntRange(0, 1000),
+            default=KEEP,
+            show_default=True,
+            help="Generations to keep beside the new one, for esr rollback.",
+        ),
+        click.option(
+            "--resume",
+            is_flag=True,
+            help="Take up a load of the same documents that was cut off, if there is one.",
+        ),
+        click.option(
+            "--workers",
+            type=click.IntRange(1, 64),
+            default=WORKERS,
+            show_default=True,
+            help="Bulk requests at once (Elasticsearch only).",
+        ),
+    ]
+    return cast(F, _with(options, command))
 
 
 def _names(known: Sequence[str]) -> str:

@@ -128,6 +128,7 @@ class LoadReport:
     sentences: int = 0
     without_sentences: int = 0
     unchanged: int = 0
+    set_aside: int = 0
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)
 

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from esr import analysis
 from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
+from esr.engines.generations import Generations
 from esr.engines.index import Description, Index, Loading
+from esr.engines.options import IF_EXISTS, LoadOptions
 from esr.errors import UsageError, unknown
 
-IF_EXISTS = {
-    "fail": "stop if there is an index already",
-    "replace": "load anew, and let the new load take the place of the old in one step",
-    "append": "add to what is there",
-}
-
-
-@dataclass(frozen=True)
-class LoadOptions:
-    """How to load. `analyzer` and `title` are those of the index where it is appended to.
-
-    `shards` is for Elasticsearch alone.
-    """
-
-    if_exists: str = "fail"
-    analyzer: str | None = None
-    title: bool | None = None
-    shards: int | None = None
+__all__ = ["IF_EXISTS", "LoadOptions", "generations", "is_elasticsearch", "loading", "open_index"]
 
 
 def is_elasticsearch(where: str) -> bool:
@@ -62,7 +45,20 @@ def loading(where: str, options: LoadOptions) -> Loading:
     if existing is not None and options.if_exists == "fail":
         raise UsageError(f"there is an index at {where}: say --if-exists replace or --if-exists append")
     append = existing is not None and options.if_exists == "append"
-    return engine.start(where, _description(options, existing if append else None), append, options.shards)
+    return engine.start(where, _description(options, existing if append else None), options, append)
+
+
+def generations(where: str) -> Generations:
+    """What stands at this place. Raises IndexUnusable if it is nothing of esr's."""
+    if is_elasticsearch(where):
+        from esr.engines.elasticsearch.generations import ElasticsearchGenerations
+
+        return ElasticsearchGenerations(where)
+    if "://" in where:
+        raise UsageError(f"{where!r} is neither a folder nor http(s)://host:port/alias")
+    from esr.engines.embedded.generations import EmbeddedGenerations
+
+    return EmbeddedGenerations(where)
 
 
 def _description(options: LoadOptions, kept: Description | None) -> Description:

@@ -12,6 +12,7 @@ from esr.analysis import Analyzer
 from esr.dependency.codec import encode
 from esr.documents import Document, ParseWord
 from esr.documents.dates import instant
+from esr.documents.fields import checksum
 from esr.engines.index import Description
 
 Action = dict[str, Any]
@@ -45,15 +46,18 @@ class Bodies:
         about = {"title": document.title, "source": document.source, "url": document.url}
         about |= {"language": document.language, "date": document.date and common_date(document.date)}
         known = {key: value for key, value in about.items() if value is not None}
+        given = {} if about["date"] == document.date else {"given_date": document.date}
         yield {
             "_index": self._documents,
             "_id": document.id,
             "document_id": document.id,
+            "checksum": checksum(document),
             "order": document_order,
             "context": joined,
             "length": len(context),
             "terms": len(set(context)),
             "sentences": [_given(s.id, s.text, s.features, s.parse) for s in document.sentences],
+            **given,
             **known,
         }
         counts = [len(terms) for terms in lengths]

@@ -51,7 +51,7 @@ class ElasticsearchEnrichment:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._loads = {load.documents_index: load for load in meta.read(cluster)}
+        self._loads = {load.documents_index: load for load in meta.served(cluster)}
         if not self._loads:
             raise IndexMissing(f"there is no index at {cluster.where}: make one with esr load")
         (description,) = {load.description for load in self._loads.values()}

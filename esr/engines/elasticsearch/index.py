@@ -13,9 +13,9 @@ import numpy as np
 from esr import analysis
 from esr.batches import batched
 from esr.documents import Document
+from esr.engines.elasticsearch import meta
 from esr.engines.elasticsearch.cluster import SEARCH_TIMEOUT, Cluster
 from esr.engines.elasticsearch.enrichment import ElasticsearchEnrichment, enrichment, summary
-from esr.engines.elasticsearch.meta import read as read_meta
 from esr.engines.elasticsearch.raw import SHOWN, SORT
 from esr.engines.elasticsearch.request import candidates, scored
 from esr.engines.elasticsearch.statistics import AliasStatistics
@@ -40,7 +40,7 @@ class ElasticsearchIndex:
         self._place = where
         self.cluster = Cluster(where)
         self.where = self.cluster.where
-        found = read_meta(self.cluster)
+        found = meta.served(self.cluster)
         if not found:
             raise IndexMissing(f"there is no index at {self.where}: make one with esr load")
         self.description = found[0].description
@@ -217,7 +217,7 @@ class ElasticsearchIndex:
         indices = [f"{self.cluster.alias},{self.cluster.documents_alias}"]
         with self.cluster.errors():
             answer = self.cluster.client.indices.stats(index=indices, metric="store")
-            loads = read_meta(self.cluster)
+            loads = meta.served(self.cluster)
         return {
             "engine": "elasticsearch",
             "where": self.where,

@@ -2,44 +2,42 @@
 
 The documents go through an embedded index in a temporary folder first. It refuses bad ids before
 Elasticsearch sees anything, and it knows p(t|C) of the whole load, which the stored priors need.
-A replacing load keeps the indices of the load before it; an appending one adds its own beside them.
+A replacing load keeps the generation before it; an appending one adds its indices beside the others.
 """
 
 from __future__ import annotations
 
-import os
-import secrets
-import socket
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
-
-from elasticsearch import helpers
 
 from esr import analysis
 from esr.batches import batched
 from esr.documents import Located
-from esr.engines.elasticsearch import meta, templates
-from esr.engines.elasticsearch.actions import Action, Bodies
+from esr.documents.fields import checksum
+from esr.engines.elasticsearch import meta, owner, templates
+from esr.engines.elasticsearch.actions import Bodies
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
+from esr.engines.elasticsearch.generations import prune, remove, serve, states
+from esr.engines.elasticsearch.sending import Outgoing, sent
 from esr.engines.elasticsearch.statistics import AliasStatistics
 from esr.engines.elasticsearch.stored import document_of
+from esr.engines.elasticsearch.verifying import Contents, verify
 from esr.engines.embedded import manifest
 from esr.engines.embedded.loading import EmbeddedLoading, changed
 from esr.engines.embedded.snapshot import Snapshot
+from esr.engines.generations import BROKEN
 from esr.engines.index import Description, LoadReport
+from esr.engines.options import LoadOptions
 from esr.errors import EngineUnreachable, EsrError, IndexUnusable, InputError
 
-_CHUNK = 1000
-_CHUNK_BYTES = 8_000_000
-_RETRIES = 8
+_BATCH = 1000
 _NAMED_FAILURES = 3
-_PROCESS = secrets.token_hex(4)
-"""Tells this process from an earlier one of the same number, as in a container that was started again."""
 
 
 def existing(where: str) -> Description | None:
@@ -47,7 +45,7 @@ def existing(where: str) -> Description | None:
     cluster = Cluster(where)
     try:
         cluster.check_version()
-        found = meta.read(cluster)
+        found = meta.served(cluster)
         for name in (cluster.alias, cluster.documents_alias):
             with cluster.errors():
                 taken = cluster.client.indices.exists(index=name)
@@ -61,31 +59,52 @@ def existing(where: str) -> Description | None:
         cluster.close()
 
 
-def start(where: str, description: Description, append: bool, shards: int | None) -> ElasticsearchLoading:
-    return ElasticsearchLoading(where, description, append=append, shards=shards or 1)
+def start(where: str, description: Description, options: LoadOptions, append: bool) -> ElasticsearchLoading:
+    return ElasticsearchLoading(where, description, options, append=append)
+
+
+@dataclass(slots=True)
+class Planned:
+    """What comes in, as it comes in: a load that is taken up again must have the same, in the same order."""
+
+    contents: Contents = field(default_factory=Contents)
+    digest: Any = field(default_factory=lambda: blake2b(digest_size=16))
+
+    def counted(self, documents: Iterable[Located]) -> Iterator[Located]:
+        for located in documents:
+            code = checksum(located.document)
+            self.digest.update(code.encode())
+            self.contents.add(located.document.id, code)
+            self.contents.sentences += len(located.document.sentences)
+            yield located
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**self.contents.as_dict(), "digest": self.digest.hexdigest()}
 
 
 class ElasticsearchLoading:
-    """A load into Elasticsearch. Nothing of it is seen before all of it is there and counted."""
+    """A load into Elasticsearch. Nothing of it is seen before all of it is there and verified."""
 
-    def __init__(self, where: str, description: Description, *, append: bool, shards: int) -> None:
+    def __init__(self, where: str, description: Description, options: LoadOptions, *, append: bool) -> None:
         self._cluster = Cluster(where, LOAD_TIMEOUT)
         self._description = description
+        self._options = options
         self._append = append
-        self._shards = shards
 
     def load(self, documents: Iterable[Located]) -> LoadReport:
         """Load all, or nothing that is seen. Raises EsrError with what Elasticsearch refused."""
         started = time.perf_counter()
+        planned = Planned()
         try:
             with tempfile.TemporaryDirectory(prefix="esr-load-") as folder:
                 spool = EmbeddedLoading(Path(folder) / "spool", self._description)
                 unchanged = LoadReport()
-                report = spool.load(self._new(documents, unchanged) if self._append else documents)
+                wanted = self._new(documents, unchanged) if self._append else documents
+                report = spool.load(planned.counted(wanted))
                 report.unchanged = unchanged.unchanged
                 report.documents += unchanged.unchanged
                 if report.documents > report.unchanged or not self._append:
-                    self._send(Path(folder) / "spool", report)
+                    self._send(Path(folder) / "spool", planned, report)
         finally:
             self._cluster.close()
         report.seconds = time.perf_counter() - started
@@ -93,7 +112,7 @@ class ElasticsearchLoading:
 
     def _new(self, documents: Iterable[Located], report: LoadReport) -> Iterator[Located]:
         """The documents that the index does not hold. Raises InputError where it holds another of that id."""
-        for some in batched(documents, _CHUNK):
+        for some in batched(documents, _BATCH):
             wanted = [located.document.id for located in some]
             with self._cluster.errors():
                 answer = self._cluster.client.search(
@@ -111,59 +130,93 @@ class ElasticsearchLoading:
                 else:
                     raise InputError(located.where, changed(located.document.id))
 
-    def _send(self, spool: Path, report: LoadReport) -> None:
+    def _send(self, spool: Path, planned: Planned, report: LoadReport) -> None:
         cluster = self._cluster
         templates.install(cluster)
-        self._remove_abandoned()
-        load = self._create()
+        before = meta.served(cluster)
+        members = [load.index for load in before] if self._append else []
+        load = self._taken_up(members, planned) if self._options.resume else None
+        taken_up = load is not None
+        self._remove_abandoned(load)
+        load = load or self._create(members, planned)
         try:
-            expected = self._bulk(Snapshot(spool, manifest.read(spool)), load)
-            self._verify(load, expected)
-        except BaseException:
+            expected = self._transfer(Snapshot(spool, manifest.read(spool)), load, taken_up, report)
+            self._settle(load)
+            verify(cluster, load.index, expected)
+            self._switch(load)
+        except EngineUnreachable as error:
+            # Nobody knows whether the aliases moved, if it was their turn. If not, the load can be taken up.
+            raise EngineUnreachable(f"{error}; what was sent is kept: load again with --resume") from error
+        except Exception:
             self._discard(load)
             raise
-        for index in self._switch(load):
-            report.notes.append(f"the load before is kept in {index}")
+        with suppress(EsrError):  # What is served is not removed, marked or not.
+            self._mark_complete(load)
+        kept = prune(cluster, self._options.keep)
+        report.notes += [
+            f"generation {old.generation} is kept: esr rollback goes back to it"
+            for old in before[-1:]
+            if old.generation in kept
+        ]
 
-    def _create(self) -> meta.Load:
-        stamp = datetime.now(UTC).strftime("%Y%m%dt%H%M%S%f")
-        load = meta.Load(f"{self._cluster.alias}-{stamp}{meta.SENTENCES}", self._description, False, _owner())
-        body = templates.creation(self._description, self._shards, _owner())
+    def _create(self, members: list[str], planned: Planned) -> meta.Load:
+        name = meta.new_name(self._cluster)
+        load = meta.Load(
+            name,
+            self._description,
+            complete=False,
+            owner=owner.me(),
+            members=(*members, name),
+            manifest=planned.as_dict(),
+        )
+        body = templates.creation(self._description, self._options.shards or 1, load.as_meta())
         with self._cluster.errors():
             for index in (load.index, load.documents_index):
                 self._cluster.client.indices.create(index=index, **body)
         return load
 
-    def _bulk(self, spool: Snapshot, load: meta.Load) -> dict[str, int]:
-        """Send everything; returns how many entries each index must have."""
-        refused: list[str] = []
-        expected = {load.index: 0, load.documents_index: 0}
+    def _taken_up(self, members: list[str], planned: Planned) -> meta.Load | None:
+        """The load of the same documents that was cut off, if there is one."""
+        served = {load.index for load in meta.served(self._cluster)}
+        for load in reversed(meta.every(self._cluster)):
+            same = load.manifest == planned.as_dict() and load.description == self._description
+            mine = load.owner == owner.me() or owner.is_dead(load.owner) or owner.is_elsewhere(load.owner)
+            cut_off = not load.complete and load.index not in served
+            if same and mine and cut_off and load.members == (*members, load.index) and self._is_whole(load):
+                taken = replace(load, owner=owner.me())
+                meta.write(self._cluster, taken)
+                return taken
+        return None
 
-        def counted() -> Iterator[Action]:
-            for action in self._actions(spool, load):
-                expected[action["_index"]] += 1
-                yield action
-
+    def _is_whole(self, load: meta.Load) -> bool:
+        """Whether both indices are there: a loader can be killed between making the two."""
         with self._cluster.errors():
-            results = helpers.streaming_bulk(
-                self._cluster.client,
-                counted(),
-                chunk_size=_CHUNK,
-                max_chunk_bytes=_CHUNK_BYTES,
-                max_retries=_RETRIES,
-                initial_backoff=0.5,
-                max_backoff=30,
-                raise_on_error=False,
-            )
-            for done, result in results:
-                if not done:
-                    refused.append(_refusal(result))
-        if refused:
+            return bool(self._cluster.client.indices.exists(index=load.documents_index))
+
+    def _transfer(self, spool: Snapshot, load: meta.Load, taken_up: bool, report: LoadReport) -> Contents:
+        """Send everything that is not there yet; returns what the indices must hold."""
+        expected = Contents()
+        refused: list[str] = []
+        outgoing: Iterable[Outgoing] = self._outgoing(spool, load)
+        if taken_up:
+            outgoing = self._missing(outgoing, load, expected)
+        for chunk in sent(self._cluster, outgoing, self._options.workers):
+            for each in chunk.done:
+                _expect(expected, each)
+            for each, reason in chunk.refused:
+                refused.append(reason)
+                report.documents -= 1
+                report.sentences -= len(each.sentences)
+                if self._options.set_aside:
+                    self._options.set_aside(each.document, reason)
+            self._options.sent(len(chunk.done), report.documents)
+        if refused and (not self._options.set_aside or not expected.documents):
             named = "; ".join(refused[:_NAMED_FAILURES])
-            raise EsrError(f"Elasticsearch refused {len(refused)} entries, nothing was switched: {named}")
+            raise EsrError(f"{len(refused)} documents were refused, nothing was switched: {named}")
+        report.set_aside += len(refused)
         return expected
 
-    def _actions(self, spool: Snapshot, load: meta.Load) -> Iterator[Action]:
+    def _outgoing(self, spool: Snapshot, load: meta.Load) -> Iterator[Outgoing]:
         bodies = Bodies(
             analysis.get(self._description.analyzer), self._description, load.index, load.documents_index
         )
@@ -174,12 +227,37 @@ class ElasticsearchLoading:
             for number in range(len(segment.documents)):
                 cut = slice(int(first[number]), int(first[number + 1]))
                 stored = {name: column[cut] for name, column in priors.items()}
-                yield from bodies.of(segment.document(number), order + cut.start, document_order, stored)
+                document = segment.document(number)
+                entry, *sentences = bodies.of(document, order + cut.start, document_order, stored)
+                yield Outgoing(document, entry, sentences)
                 document_order += 1
             order += segment.sentence_count
 
+    def _missing(
+        self, outgoing: Iterable[Outgoing], load: meta.Load, expected: Contents
+    ) -> Iterator[Outgoing]:
+        """What the index does not hold yet. A document's entry is there when all of it is."""
+        with self._cluster.errors():
+            self._cluster.client.indices.refresh(index=load.documents_index)
+        for some in batched(outgoing, _BATCH):
+            wanted = [each.document.id for each in some]
+            with self._cluster.errors():
+                answer = self._cluster.client.search(
+                    index=load.documents_index,
+                    query={"ids": {"values": wanted}},
+                    size=len(wanted),
+                    source={"includes": ["checksum"]},
+                    allow_partial_search_results=False,
+                )
+            there = {hit["_id"]: hit["_source"]["checksum"] for hit in answer["hits"]["hits"]}
+            for each in some:
+                if there.get(each.document.id) == each.entry["checksum"]:
+                    _expect(expected, each)
+                else:
+                    yield each
+
     def _elsewhere(self, spool: Snapshot) -> tuple[dict[str, int], int, int, int]:
-        """What the alias holds already: occurrences by term and in all, sentences and documents."""
+        """What the alias holds already: occurrences by term and in all, and the first free places."""
         if not self._append:
             return {}, 0, 0, 0
         known = AliasStatistics(self._cluster)
@@ -187,91 +265,35 @@ class ElasticsearchLoading:
         occurrences: dict[str, int] = {}
         for segment in spool.segments:
             terms = (segment.terms[number] for number in range(len(segment.terms)))
-            for some in batched(terms, _CHUNK):
+            for some in batched(terms, _BATCH):
                 occurrences |= {term: found.cf for term, found in known.get(some).terms.items()}
-        return occurrences, collection.occurrences, collection.sentences, collection.documents
+        return occurrences, collection.occurrences, *known.ends()
 
-    def _verify(self, load: meta.Load, expected: dict[str, int]) -> None:
-        """Count what arrived. Raises EsrError if anything is missing."""
-        client = self._cluster.client
+    def _settle(self, load: meta.Load) -> None:
+        """Let the indices refresh by themselves from now on."""
         with self._cluster.errors():
-            client.indices.put_settings(
-                index=f"{load.index},{load.documents_index}", settings={"refresh_interval": None}
+            self._cluster.client.indices.put_settings(
+                index=[load.index, load.documents_index], settings={"refresh_interval": None}
             )
-            client.indices.refresh(index=f"{load.index},{load.documents_index}")
-            for index, count in expected.items():
-                arrived = client.count(index=index)["count"]
-                if arrived != count:
-                    raise EsrError(
-                        f"{index} has {arrived} entries of {count}, nothing was switched: load again"
-                    )
 
-    def _switch(self, load: meta.Load) -> list[str]:
-        """Put the load behind the aliases in one step; returns the indices that it replaced."""
-        cluster = self._cluster
-        before = [] if self._append else meta.read(cluster)
-        actions: list[dict[str, Any]] = []
-        for old in before:
-            actions.append({"remove": {"index": old.index, "alias": cluster.alias}})
-            actions.append({"remove": {"index": old.documents_index, "alias": cluster.documents_alias}})
-        actions.append({"add": {"index": load.index, "alias": cluster.alias}})
-        actions.append({"add": {"index": load.documents_index, "alias": cluster.documents_alias}})
-        try:
-            with cluster.errors():
-                cluster.client.indices.update_aliases(actions=actions)
-        except EngineUnreachable:
-            raise  # Nobody knows whether the aliases moved. If not, the next load removes this one.
-        except EsrError:
-            self._discard(load)
-            raise
-        with suppress(EsrError):  # What is served is not removed, marked or not.
-            self._mark_complete(load)
-        return [old.index for old in before]
+    def _switch(self, load: meta.Load) -> None:
+        """Put the load behind the aliases in one step."""
+        serve(self._cluster, load)
 
     def _mark_complete(self, load: meta.Load) -> None:
         """Say in the indices that this load was not cut off. Only what is served says so."""
-        client = self._cluster.client
-        with self._cluster.errors():
-            for index in (load.index, load.documents_index):
-                mapping = client.indices.get_mapping(index=index)[index]["mappings"]["_meta"]
-                mapping["esr"]["complete"] = True
-                client.indices.put_mapping(index=index, meta=mapping)
+        meta.write(self._cluster, replace(load, complete=True))
 
-    def _remove_abandoned(self) -> None:
+    def _remove_abandoned(self, but: meta.Load | None) -> None:
         """Remove what loads of this machine left when they were killed, at any moment before the switch."""
-        served = {load.index for load in meta.read(self._cluster)}
-        for load in meta.read(self._cluster, f"{self._cluster.alias}-*{meta.SENTENCES}"):
-            if load.index not in served and not load.complete and _is_dead(load.owner):
+        for load, state in states(self._cluster):
+            if state == BROKEN and (but is None or load.index != but.index):
                 self._discard(load)
 
     def _discard(self, load: meta.Load) -> None:
-        with self._cluster.errors():
-            for index in (load.index, load.documents_index):
-                self._cluster.client.indices.delete(index=index, ignore_unavailable=True)
+        remove(self._cluster, [load.index])
 
 
-def _owner() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}:{_PROCESS}"
-
-
-def _is_dead(owner: str) -> bool:
-    """Whether the loader was a process of this machine that is no more."""
-    host, number, process = owner.rsplit(":", 2)
-    if host != socket.gethostname():
-        return False
-    if int(number) == os.getpid():
-        return process != _PROCESS
-    try:
-        os.kill(int(number), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
-
-
-def _refusal(result: dict[str, Any]) -> str:
-    (outcome,) = result.values()
-    error = outcome.get("error", outcome)
-    reason = error.get("reason", error) if isinstance(error, dict) else error
-    return f"{outcome.get('_id')}: {reason}"
+def _expect(expected: Contents, each: Outgoing) -> None:
+    expected.add(each.document.id, each.entry["checksum"])
+    expected.sentences += len(each.sentences)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,18 +11,24 @@ from elasticsearch import NotFoundError
 
 from esr.engines.elasticsearch.cluster import Cluster, from_elasticsearch
 from esr.engines.elasticsearch.templates import FORMAT
+from esr.engines.generations import stamp
 from esr.engines.index import Description
 from esr.errors import IndexUnusable
 
 SENTENCES, DOCUMENTS = "-esr-sentences", "-esr-documents"
 """How the names of indices end; the index templates know them by that."""
+_STAMPED = re.compile(rf"-(\d{{8}}t\d{{12}}(?:-\d+)?){SENTENCES}")
+
+_COPIED = "copying:0:0"
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
     """One load: its index of sentences, how it was made, and by whom. Incomplete ones were cut off.
 
-    `recipes` are those that enriched it, by digest.
+    `recipes` are those that enriched it, by digest. A load heads a generation, which is made of the indices
+    of sentences `members`; a load that others are made of too may head none any more. `manifest` says what
+    the load must have in the end.
     """
 
     index: str
@@ -29,37 +36,98 @@ class Load:
     complete: bool
     owner: str
     recipes: Mapping[str, Any] = field(default_factory=dict)
+    members: tuple[str, ...] = ()
+    heads: bool = True
+    manifest: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def documents_index(self) -> str:
-        return self.index.removesuffix(SENTENCES) + DOCUMENTS
+        return documents_index(self.index)
+
+    @property
+    def generation(self) -> str:
+        """The name of the generation that it heads."""
+        found = _STAMPED.search(self.index)
+        return found[1] if found else self.index.removesuffix(SENTENCES)
+
+    def as_meta(self) -> dict[str, Any]:
+        """What the mapping's `_meta` holds of it."""
+        return {
+            "esr": {
+                "format": FORMAT,
+                "index": self.index,
+                "complete": self.complete,
+                "owner": self.owner,
+                "members": list(self.members),
+                "heads": self.heads,
+                "manifest": dict(self.manifest),
+                "recipes": dict(self.recipes),
+                **self.description.as_dict(),
+            }
+        }
 
 
-def read(cluster: Cluster, pattern: str | None = None) -> list[Load]:
-    """The loads behind the alias, or those that match a pattern, oldest first. Empty if there are none.
+def documents_index(index: str) -> str:
+    """The index of documents beside one of sentences."""
+    return index.removesuffix(SENTENCES) + DOCUMENTS
+
+
+def new_name(cluster: Cluster, number: int = 0) -> str:
+    """The name of an index of sentences that begins now; `number` tells those of one moment apart."""
+    return f"{cluster.alias}-{stamp()}{f'-{number}' if number else ''}{SENTENCES}"
+
+
+def served(cluster: Cluster) -> list[Load]:
+    """The loads behind the alias, oldest first. Empty if there are none.
 
     Raises IndexUnusable if the alias leads to something that esr did not make.
     """
+    loads = []
+    for index, meta in _found(cluster, cluster.alias):
+        if meta is None or not index.endswith(SENTENCES):
+            raise IndexUnusable(
+                f"{cluster.where} leads to {index!r}, which is no index of sentences that esr made"
+            )
+        loads.append(_load(cluster, index, meta))
+    return loads
+
+
+def every(cluster: Cluster) -> list[Load]:
+    """All loads of this alias, served or not, oldest first. Those of an alias `news-de` are not of `news`."""
+    mine = re.compile(re.escape(cluster.alias) + _STAMPED.pattern)
+    found = _found(cluster, f"{cluster.alias}-*{SENTENCES}")
+    return [_load(cluster, index, meta) for index, meta in found if meta and mine.fullmatch(index)]
+
+
+def write(cluster: Cluster, load: Load) -> None:
+    """Say in both indices of a load what `load` says."""
+    with cluster.errors():
+        for index in (load.index, load.documents_index):
+            cluster.client.indices.put_mapping(index=index, meta=load.as_meta())
+
+
+def _found(cluster: Cluster, pattern: str) -> list[tuple[str, Mapping[str, Any] | None]]:
     with cluster.errors():
         try:
-            answer = cluster.client.indices.get_mapping(index=pattern or cluster.alias)
+            answer = cluster.client.indices.get_mapping(index=pattern)
         except NotFoundError as error:
             if not from_elasticsearch(error):
                 raise  # a server of another kind knows no index at all
             return []
-    loads = []
-    for index, found in sorted(answer.items()):
-        meta = found["mappings"].get("_meta", {}).get("esr")
-        if meta is None or not index.endswith(SENTENCES):
-            if pattern is None:
-                raise IndexUnusable(
-                    f"{cluster.where} leads to {index!r}, which is no index of sentences that esr made"
-                )
-            continue
-        if meta["format"] != FORMAT:
-            raise IndexUnusable(
-                f"{cluster.where} has index format {meta['format']}, not {FORMAT}: load again"
-            )
-        description = Description(meta["analyzer"], meta["title"])
-        loads.append(Load(index, description, meta["complete"], meta["owner"], meta.get("recipes", {})))
-    return loads
+    return [(index, found["mappings"].get("_meta", {}).get("esr")) for index, found in sorted(answer.items())]
+
+
+def _load(cluster: Cluster, index: str, meta: Mapping[str, Any]) -> Load:
+    if meta["format"] != FORMAT:
+        raise IndexUnusable(f"{cluster.where} has index format {meta['format']}, not {FORMAT}: load again")
+    copied = meta.get("index", index) != index  # what it says is its original's, until it is told otherwise
+    return Load(
+        index,
+        Description(meta["analyzer"], meta["title"]),
+        meta["complete"] and not copied,
+        _COPIED if copied else meta["owner"],
+        meta.get("recipes", {}),
+        tuple(meta.get("members", (index,))),
+        meta.get("heads", True),
+        meta.get("manifest", {}),
+    )

@@ -73,6 +73,15 @@ class AliasStatistics:
                 return found
             composite["after"] = page["after_key"]
 
+    def ends(self) -> tuple[int, int]:
+        """The first places in the collection, of sentences and of documents, that nothing has stood at."""
+        body = {"size": 0, "aggs": {"last": {"max": {"field": "order"}}}}
+        with self._cluster.errors():
+            answers = self._msearch([(self._cluster.alias, body), (self._cluster.documents_alias, body)])
+        last = [answer["aggregations"]["last"]["value"] for answer in answers]
+        sentences, documents = (0 if value is None else int(value) + 1 for value in last)
+        return sentences, documents
+
     def features(self) -> list[str]:
         """The names of the features that some index of the alias has a field for."""
         self._forget_old()

@@ -26,6 +26,7 @@ def document_of(source: Mapping[str, Any]) -> Document:
     known: dict[str, Any] = {
         name: source.get(name) for name in ("title", "date", "source", "url", "language")
     }
+    known["date"] = source.get("given_date", known["date"])
     return Document(source["document_id"], sentences, **known)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from esr import resources
@@ -25,8 +26,8 @@ def install(cluster: Cluster) -> None:
             client.put_script(id=name, script=script)
 
 
-def creation(description: Description, shards: int, owner: str) -> dict[str, Any]:
-    """What the templates leave open: the analyzer, the shards, and how the index was made."""
+def creation(description: Description, shards: int, meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What the templates leave open: the analyzer, the shards, and what the index says of itself."""
     analyzers = resources.load(DEFINITION)["template"]["settings"]["analysis"]["analyzer"]
     return {
         "settings": {
@@ -34,7 +35,5 @@ def creation(description: Description, shards: int, owner: str) -> dict[str, Any
             "refresh_interval": "-1",
             "analysis": {"analyzer": {"default": analyzers[description.analyzer]}},
         },
-        "mappings": {
-            "_meta": {"esr": {"format": FORMAT, "complete": False, "owner": owner, **description.as_dict()}}
-        },
+        "mappings": {"_meta": meta},
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -41,6 +42,17 @@ def map_bytes(path: Path) -> memoryview:
 def smallest(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The same counts in the smallest unsigned type that holds them."""
     return array.astype(np.min_scalar_type(int(array.max(initial=0))))
+
+
+def replace_json(path: Path, content: Any) -> None:
+    """Replace a JSON file in one durable step: a reader sees the old one or the new one."""
+    fresh = path.with_name(f"{path.name}.new")
+    with fresh.open("w", encoding="utf-8") as file:
+        json.dump(content, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(fresh, path)
+    sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -54,7 +54,12 @@ class SegmentBuilder:
     def __len__(self) -> int:
         return len(self.document_ids)
 
-    def add(self, document: Document) -> None:
+    @property
+    def sentence_count(self) -> int:
+        return len(self._lengths)
+
+    def add(self, document: Document) -> bytes:
+        """Take a document; returns the blob that it is stored as."""
         for position, sentence in enumerate(document.sentences):
             if sentence.id != default_sentence_id(document.id, position):
                 self._given_at.append(len(self._lengths))
@@ -71,6 +76,7 @@ class SegmentBuilder:
         self._blobs.append(pack(document))
         self._bytes += len(self._blobs[-1])
         self.document_ids.append(document.id)
+        return self._blobs[-1]
 
     def _count(self, text: str, tokens: array[int]) -> int:
         known = self._terms

@@ -4,35 +4,52 @@ from __future__ import annotations
 
 import errno
 import time
-import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
 
-from esr import analysis
 from esr.documents import Document, Located
-from esr.engines.embedded import manifest
-from esr.engines.embedded.build import SegmentBuilder
-from esr.engines.embedded.layer import LAYERS, Run
+from esr.documents.fields import checksum
+from esr.engines.embedded import checkpoint, manifest
+from esr.engines.embedded.checkpoint import Checkpoint
+from esr.engines.embedded.layer import Run
 from esr.engines.embedded.manifest import SEGMENTS, Manifest
 from esr.engines.embedded.repeats import Taken
 from esr.engines.embedded.segment import Segment
+from esr.engines.embedded.writing import SegmentWriter
+from esr.engines.generations import KEEP, stamp
 from esr.engines.index import Description, LoadReport
-from esr.errors import EsrError, IndexUnusable, InputError
+from esr.engines.options import LoadOptions
+from esr.errors import EsrError, IndexUnusable, InputError, UsageError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_OTHER_SOURCES = (
+    "the documents are not those of the load that was cut off: give the same, or leave out --resume"
+)
 
 
 class EmbeddedLoading:
     """A load into a folder. `append` keeps what the last commit holds, else the load replaces it.
 
-    Memory stays that of one segment. A crash at any moment leaves the last commit.
+    Memory stays that of one segment. A crash at any moment leaves the last commit, and `resume` takes up
+    what a load before this one had written when it was killed. `keep` generations stay beside the new one.
     """
 
-    def __init__(self, where: str | Path, description: Description, *, append: bool = False) -> None:
+    def __init__(
+        self,
+        where: str | Path,
+        description: Description,
+        *,
+        append: bool = False,
+        keep: int = KEEP,
+        resume: bool = False,
+    ) -> None:
         self._folder = Path(where)
         self._description = description
         self._append = append
+        self._keep = keep
+        self._resume = resume
         self._generation = _generation(self._folder)
 
     def load(self, documents: Iterable[Located]) -> LoadReport:
@@ -42,70 +59,106 @@ class EmbeddedLoading:
         with disk(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
             with manifest.lock(self._folder):
-                before = self._before()
+                before = begun(self._folder, self._description)
                 if before.generation != self._generation:
                     raise EsrError(
                         f"another load into {self._folder} has ended since this one began: load again"
                     )
-                kept = before.segments if self._append else ()
-                try:
-                    fresh, given = self._write(documents, kept, report)
-                    if fresh or not self._append:
-                        manifest.commit(self._folder, before.next((*kept, *fresh), self._description, given))
-                except BaseException:
-                    manifest.sweep(self._folder)
-                    if not before.generation:
-                        manifest.remove(self._folder)  # there was no index, and there is none
-                    raise
-                manifest.sweep(self._folder)
+                with taken_back(self._folder, before):
+                    self._commit(before, self._write(documents, before, report))
         report.seconds = time.perf_counter() - started
         return report
 
-    def _before(self) -> Manifest:
-        """The last commit. A new folder gets an empty one, so that a crash leaves an index that opens."""
-        if not (self._folder / manifest.NAME).exists():
-            manifest.commit(self._folder, Manifest(self._description))
-        manifest.sweep(self._folder)  # what a crashed load left
-        return manifest.read(self._folder)
-
-    def _write(
-        self, documents: Iterable[Located], kept: tuple[str, ...], report: LoadReport
-    ) -> tuple[list[str], list[Run]]:
-        """Write new segments and layers and return their names. Nothing refers to them yet."""
-        analyzer = analysis.get(self._description.analyzer)
-        old = [self._segment(name) for name in kept]
-        new: dict[str, Segment] = {}
-        given: list[Run] = []
+    def _write(self, documents: Iterable[Located], before: Manifest, report: LoadReport) -> Checkpoint:
+        """Write new segments and layers. Nothing refers to them yet but the checkpoint that is returned."""
+        reached = self._reached(before)
+        old = [self._segment(name) for name in (before.segments if self._append else ())]
+        new = [self._segment(name) for name in reached.segments]
+        digest = blake2b(digest_size=16)
         taken = Taken()
-        builder = SegmentBuilder(analyzer, self._description.title)
 
-        def flush() -> SegmentBuilder:
-            name = uuid.uuid4().hex[:12]
-            builder.save(self._folder / SEGMENTS / name)
-            if builder.given_parts:
-                builder.save_given(self._folder / LAYERS / name)
-                given.append(Run(name, name, 0, len(builder), builder.given_parts, None))
-            new[name] = self._segment(name)
+        def written(segment: Segment, layer: Run | None) -> None:
+            nonlocal reached
             taken.closed()
-            return SegmentBuilder(analyzer, self._description.title)
+            new.append(segment)
+            name = segment.folder.name
+            reached = reached.after(name, layer, report.documents, digest.hexdigest())
+            checkpoint.write(self._folder, reached)
 
+        writer = SegmentWriter(self._folder, self._description, written)
+        done = reached.documents
         for where, document in documents:
             report.documents += 1
+            digest.update(checksum(document).encode())
+            if report.documents == done and digest.hexdigest() != reached.digest:
+                raise EsrError(_OTHER_SOURCES)
             if _unchanged(where, document, old):
                 report.unchanged += 1
                 continue
-            taken.add(where, document, [*old, *new.values()])
-            builder.add(document)
             report.sentences += len(document.sentences)
             report.without_sentences += not document.sentences
-            if builder.full:
-                builder = flush()
-        if len(builder):
-            flush()
-        return list(new), given
+            if report.documents > done:
+                taken.add(where, document, [*old, *new])
+                writer.add(document)
+        if report.documents < done:
+            raise EsrError(_OTHER_SOURCES)
+        writer.flush()
+        return reached
+
+    def _reached(self, before: Manifest) -> Checkpoint:
+        """Where the load begins: at nothing, or at the checkpoint of one that was cut off."""
+        last = checkpoint.read(self._folder) if self._resume else None
+        if last is None:
+            checkpoint.remove(self._folder)
+            manifest.sweep(self._folder)
+            fresh = Checkpoint(stamp(), self._description, self._append, before.generation)
+            checkpoint.write(self._folder, fresh)
+            return fresh
+        if (last.description, last.append) != (self._description, self._append):
+            raise UsageError("the load that was cut off had other options: give those, or leave out --resume")
+        if last.append and last.base != before.generation:
+            raise UsageError("the index has changed since the load was cut off: leave out --resume")
+        return last
+
+    def _commit(self, before: Manifest, written: Checkpoint) -> None:
+        if not written.segments and self._append:
+            return
+        kept = before.segments if self._append else ()
+        segments = (*kept, *written.segments)
+        after = before.next(written.made, segments, self._description, written.layers, self._keep)
+        manifest.commit(self._folder, after)
 
     def _segment(self, name: str) -> Segment:
         return Segment(self._folder / SEGMENTS / name)
+
+
+def begun(folder: Path, description: Description) -> Manifest:
+    """The last commit. A new folder gets an empty one, so that a crash leaves an index that opens."""
+    if not (folder / manifest.NAME).exists():
+        manifest.commit(folder, Manifest(description))
+    last = manifest.read(folder)
+    left = checkpoint.read(folder)
+    if left is not None and last.made == left.made:
+        checkpoint.remove(folder)  # that load was killed after its commit
+    manifest.sweep(folder)  # what a crashed writer left
+    return last
+
+
+@contextmanager
+def taken_back(folder: Path, before: Manifest) -> Iterator[None]:
+    """Leave no trace of a load that failed. One that was stopped leaves what it can be taken up from."""
+    try:
+        yield
+    except BaseException as error:
+        left = checkpoint.read(folder)
+        if isinstance(error, Exception) or left is None or not left.segments:
+            checkpoint.remove(folder)
+            manifest.sweep(folder)
+            if not before.generation:
+                manifest.remove(folder)  # there was no index, and there is none
+        raise
+    checkpoint.remove(folder)
+    manifest.sweep(folder)
 
 
 def existing(where: str) -> Description | None:
@@ -121,8 +174,8 @@ def existing(where: str) -> Description | None:
     return found.description if found.segments else None
 
 
-def start(where: str, description: Description, append: bool, shards: int | None) -> EmbeddedLoading:
-    return EmbeddedLoading(where, description, append=append)
+def start(where: str, description: Description, options: LoadOptions, append: bool) -> EmbeddedLoading:
+    return EmbeddedLoading(where, description, append=append, keep=options.keep, resume=options.resume)
 
 
 def _generation(folder: Path) -> int:

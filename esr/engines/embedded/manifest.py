@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from esr.engines.embedded.arrays import sync_folder
+from esr.engines.embedded import checkpoint
+from esr.engines.embedded.arrays import replace_json
 from esr.engines.embedded.layer import LAYERS, Run
 from esr.engines.index import Description
 from esr.errors import IndexMissing, IndexUnusable
@@ -19,12 +19,18 @@ from esr.errors import IndexMissing, IndexUnusable
 NAME = "esr-index.json"
 FORMAT = 1
 SEGMENTS = "segments"
-_FRESH, _LOCK = f"{NAME}.new", "lock"
+UNNAMED = "0"
+"""The generation of an index that was made before generations had names."""
+_LOCK = "lock"
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A commit of an index. `layers` are in their order: the later has the word; `recipes` by digest."""
+    """A commit of an index. `layers` are in their order: the later has the word; `recipes` by digest.
+
+    `generation` counts commits. `made` names the generation, as `esr indices` shows it: enrichment commits
+    within one. `kept` are the last commits of others, the newest first, and keep none themselves.
+    """
 
     description: Description
     segments: tuple[str, ...] = ()
@@ -32,18 +38,49 @@ class Manifest:
     layers: tuple[Run, ...] = ()
     recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     format: int = FORMAT
+    made: str = UNNAMED
+    kept: tuple[Manifest, ...] = ()
 
     def next(
-        self, segments: tuple[str, ...], description: Description, given: Iterable[Run] = ()
+        self,
+        made: str,
+        segments: tuple[str, ...],
+        description: Description,
+        layers: Iterable[Run] = (),
+        keep: int = 0,
     ) -> Manifest:
-        """The commit after this one. Layers of segments that stay, stay; `given` come with the new ones."""
-        kept = (*(run for run in self.layers if run.segment in segments), *given)
-        return Manifest(description, segments, self.generation + 1, kept, self.recipes)._without_unused()
+        """The commit after this one, of another generation. Layers of segments that stay, stay.
+
+        `layers` come with new segments. `keep` generations are kept, this one the first of them.
+        """
+        stay = (*(run for run in self.layers if run.segment in segments), *layers)
+        others = self._with_kept()[:keep]
+        fresh = Manifest(
+            description, segments, self.generation + 1, stay, self.recipes, made=made, kept=others
+        )
+        return fresh._without_unused()
 
     def enriched(self, layers: tuple[Run, ...], recipes: Mapping[str, Mapping[str, Any]]) -> Manifest:
         """The commit after this one, with the same documents and other layers."""
-        fresh = Manifest(self.description, self.segments, self.generation + 1, layers, recipes)
+        fresh = replace(self, generation=self.generation + 1, layers=layers, recipes=recipes)
         return fresh._without_unused()
+
+    def back_to(self, made: str) -> Manifest:
+        """The commit after this one, that serves a kept generation and keeps this one."""
+        others = self._with_kept()
+        (wanted,) = (each for each in others if each.made == made)
+        rest = tuple(each for each in others if each.made != made)
+        return replace(wanted, generation=self.generation + 1, kept=rest)
+
+    def without(self, made: Container[str]) -> Manifest:
+        """The commit after this one, that keeps these generations no longer."""
+        rest = tuple(each for each in self.kept if each.made not in made)
+        return replace(self, generation=self.generation + 1, kept=rest)
+
+    def _with_kept(self) -> tuple[Manifest, ...]:
+        """This generation, if it holds anything, and the kept ones, the newest first."""
+        mine = (replace(self, kept=()),) if self.segments else ()
+        return tuple(sorted((*mine, *self.kept), key=lambda each: each.made, reverse=True))
 
     def layers_of(self, segment: str) -> list[Run]:
         return [run for run in self.layers if run.segment == segment]
@@ -71,37 +108,37 @@ def read(folder: Path) -> Manifest:
             f"{folder} has index format {found}, this esr reads {FORMAT}: remove the folder and load again"
         )
     try:
-        layers = [Run(**(run | {"parts": tuple(run["parts"])})) for run in data.get("layers", ())]
-        return Manifest(
-            Description(**data["description"]),
-            tuple(data["segments"]),
-            data["generation"],
-            tuple(layers),
-            data.get("recipes", {}),
-        )
+        return _from_dict(data)
     except (KeyError, TypeError) as error:
         raise IndexUnusable(f"{folder / NAME} is not whole: remove the folder and load again") from error
 
 
+def _from_dict(data: Mapping[str, Any]) -> Manifest:
+    layers = [Run(**(run | {"parts": tuple(run["parts"])})) for run in data.get("layers", ())]
+    return Manifest(
+        Description(**data["description"]),
+        tuple(data["segments"]),
+        data["generation"],
+        tuple(layers),
+        data.get("recipes", {}),
+        made=data.get("made", UNNAMED),
+        kept=tuple(map(_from_dict, data.get("kept", ()))),
+    )
+
+
 def commit(folder: Path, manifest: Manifest) -> None:
     """Replace the manifest in one step: a reader sees the old one or the new one."""
-    fresh = folder / _FRESH
-    with fresh.open("w", encoding="utf-8") as file:
-        json.dump(asdict(manifest), file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(fresh, folder / NAME)
-    sync_folder(folder)
+    replace_json(folder / NAME, asdict(manifest))
 
 
 def is_bare(folder: Path) -> bool:
     """Whether a folder is empty, or has no more in it than a load that was killed at its first step."""
-    return {entry.name for entry in folder.iterdir()} <= {_FRESH, _LOCK}
+    return {entry.name for entry in folder.iterdir()} <= {f"{NAME}.new", _LOCK}
 
 
 def remove(folder: Path) -> None:
     """Take back an index that never held anything. The folder goes too, if nothing else is in it."""
-    for name in (NAME, _FRESH, _LOCK):
+    for name in (NAME, f"{NAME}.new", checkpoint.NAME, f"{checkpoint.NAME}.new", _LOCK):
         (folder / name).unlink(missing_ok=True)
     for name in (SEGMENTS, LAYERS):
         with suppress(OSError):
@@ -112,12 +149,27 @@ def remove(folder: Path) -> None:
 
 def sweep(folder: Path) -> None:
     """Remove what the last commit does not name: left by a failed or killed writer, or replaced."""
-    last = read(folder)
-    named = {SEGMENTS: set(last.segments), LAYERS: {run.name for run in last.layers}}
-    for kind, names in named.items():
-        for found in (folder / kind).iterdir() if (folder / kind).exists() else ():
-            if found.name not in names:
-                shutil.rmtree(found, ignore_errors=True) if found.is_dir() else found.unlink(missing_ok=True)
+    for found in unnamed(folder, read(folder)):
+        shutil.rmtree(found, ignore_errors=True) if found.is_dir() else found.unlink(missing_ok=True)
+
+
+def unnamed(folder: Path, last: Manifest) -> list[Path]:
+    """The segments and layers that neither this commit nor a checkpoint of a load names."""
+    begun = checkpoint.read(folder)
+    every = (last, *last.kept)
+    named = {
+        SEGMENTS: {name for each in every for name in each.segments},
+        LAYERS: {run.name for each in every for run in each.layers},
+    }
+    if begun is not None:
+        named[SEGMENTS] |= set(begun.segments)
+        named[LAYERS] |= {run.name for run in begun.layers}
+    return [
+        found
+        for kind, names in named.items()
+        for found in ((folder / kind).iterdir() if (folder / kind).exists() else ())
+        if found.name not in names
+    ]
 
 
 @contextmanager

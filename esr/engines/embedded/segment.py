@@ -146,6 +146,10 @@ class Segment:
     def document(self, number: int) -> Document:
         return unpack(self._texts[number])
 
+    def blob(self, number: int) -> bytes:
+        """A document as it is stored."""
+        return self._texts[number]
+
     def find_sentence(self, sentence_id: str) -> int | None:
         """The number of a sentence, by a given id or by the default form `<document id>.s<n>`."""
         given = self._given.find(sentence_id)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -18,8 +20,9 @@ import pytest
 import esr
 from esr.documents import Document, Sentence
 from esr.engines.elasticsearch import loading as engine
+from esr.engines.elasticsearch import owner
 from esr.engines.elasticsearch.actions import common_date
-from esr.engines.opening import LoadOptions, loading
+from esr.engines.opening import LoadOptions, generations, loading
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, InputError, UsageError
 from tests.engines.elasticsearch.support import document, http, indices, load, located
 
@@ -48,10 +51,10 @@ def test_nothing_is_seen_before_the_alias_moves(where: str, monkeypatch: pytest.
     seen = []
     switch = engine.ElasticsearchLoading._switch
 
-    def watched(self: Any, load: Any) -> list[str]:
+    def watched(self: Any, load: Any) -> None:
         seen.append(served(where))
         assert len(made(where)) == 4, "the new indices are there, complete, beside the old"
-        return switch(self, load)
+        switch(self, load)
 
     monkeypatch.setattr(engine.ElasticsearchLoading, "_switch", watched)
     load(where, NEW, if_exists="replace")
@@ -76,7 +79,8 @@ def test_if_exists(where: str) -> None:
     report = load(where, OLD, if_exists="replace")
     assert served(where) == {"old.s0", "old.s1"}
     assert set(before) < set(made(where)), "the load before is kept"
-    assert [note.split()[-1] in before for note in report.notes] == [True, True]
+    (note,) = report.notes
+    assert note.split()[1] in before[-1] and "esr rollback" in note
 
 
 def test_append_keeps_the_analysis(where: str) -> None:
@@ -117,7 +121,10 @@ def broken_source() -> Iterator[Document]:
 @pytest.mark.parametrize(
     "documents, message",
     [
-        (refused_by_elasticsearch, "refused 1 entries, nothing was switched: refused.s0"),
+        (
+            refused_by_elasticsearch,
+            "1 documents were refused, nothing was switched: Elasticsearch refused refused.s0",
+        ),
         (duplicate, "new"),
         (broken_source, "jsonl:2"),
     ],
@@ -136,9 +143,9 @@ def test_a_refused_switch_leaves_nothing(where: str, monkeypatch: pytest.MonkeyP
     load(where, OLD)
     switch = engine.ElasticsearchLoading._switch
 
-    def late(self: Any, load: Any) -> list[str]:
+    def late(self: Any, load: Any) -> None:
         http("DELETE", f"{split(where)[0]}/{load.documents_index}")
-        return switch(self, load)
+        switch(self, load)
 
     monkeypatch.setattr(engine.ElasticsearchLoading, "_switch", late)
     before = made(where)
@@ -148,17 +155,39 @@ def test_a_refused_switch_leaves_nothing(where: str, monkeypatch: pytest.MonkeyP
     assert served(where) == {"old.s0", "old.s1"}
 
 
-def test_a_lost_entry_is_noticed(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def _lost(url: str, load: Any) -> None:
+    http("DELETE", f"{url}/{load.index}/_doc/new.s1")
+
+
+def _added(url: str, load: Any) -> None:
+    http("PUT", f"{url}/{load.documents_index}/_doc/x", {"document_id": "x", "order": 9})
+
+
+def _changed(url: str, load: Any) -> None:
+    body = {"doc": {"checksum": "0" * 32}}
+    http("POST", f"{url}/{load.documents_index}/_update/new", body)
+
+
+@pytest.mark.parametrize(
+    "harm, message",
+    [
+        (_lost, "2 entries of 3, nothing was switched"),
+        (_added, "3 entries of 2, nothing was switched"),
+        (_changed, "other checksums than those that were sent, nothing was switched"),
+    ],
+)
+def test_what_arrived_is_compared_with_what_was_sent(
+    where: str, monkeypatch: pytest.MonkeyPatch, harm: Any, message: str
+) -> None:
     url, _ = split(where)
-    bulk = engine.ElasticsearchLoading._bulk
+    settle = engine.ElasticsearchLoading._settle
 
-    def losing(self: Any, spool: Any, load: Any) -> dict[str, int]:
-        expected = bulk(self, spool, load)
-        http("DELETE", f"{url}/{load.index}/_doc/new.s1")
-        return expected
+    def harmed(self: Any, load: Any) -> None:
+        settle(self, load)
+        harm(url, load)
 
-    monkeypatch.setattr(engine.ElasticsearchLoading, "_bulk", losing)
-    with pytest.raises(EsrError, match="2 entries of 3, nothing was switched"):
+    monkeypatch.setattr(engine.ElasticsearchLoading, "_settle", harmed)
+    with pytest.raises(EsrError, match=message):
         load(where, NEW)
     assert made(where) == []
 
@@ -166,7 +195,7 @@ def test_a_lost_entry_is_noticed(where: str, monkeypatch: pytest.MonkeyPatch) ->
 LOADER = """
 import os, signal, sys
 from esr.cli import main
-from esr.engines.elasticsearch import loading
+from esr.engines.elasticsearch import sending
 from esr.engines.elasticsearch.loading import ElasticsearchLoading
 def killing(name):
     real = getattr(ElasticsearchLoading, name)
@@ -177,14 +206,14 @@ def killing(name):
     setattr(ElasticsearchLoading, name, stop)
 moment = sys.argv.pop(1)
 if moment == "amid bulk":
-    loading._CHUNK = 100
-    real = ElasticsearchLoading._actions
-    def actions(self, *given):
-        for n, action in enumerate(real(self, *given)):
-            if n == 1500:
+    sending._SENTENCES = 100
+    real = ElasticsearchLoading._outgoing
+    def outgoing(self, *given):
+        for n, each in enumerate(real(self, *given)):
+            if n == 75:
                 os.kill(os.getpid(), signal.SIGKILL)
-            yield action
-    ElasticsearchLoading._actions = actions
+            yield each
+    ElasticsearchLoading._outgoing = outgoing
 elif moment:
     killing(moment.split()[1])
 main()
@@ -194,9 +223,17 @@ main()
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "moment",
-    ["after _create", "amid bulk", "after _bulk", "before _switch", "after _switch", "before _mark_complete"],
+    [
+        "after _create",
+        "amid bulk",
+        "after _transfer",
+        "before _switch",
+        "after _switch",
+        "before _mark_complete",
+    ],
 )
-def test_kill(where: str, tmp_path: Path, moment: str) -> None:
+@pytest.mark.parametrize("resume", [False, True], ids=["anew", "resumed"])
+def test_kill(where: str, tmp_path: Path, moment: str, resume: bool) -> None:
     """`kill -9` leaves the old load, or the new one; the same command again ends with everything once."""
     load(where, OLD)
     source = tmp_path / "news.jsonl"
@@ -218,17 +255,18 @@ def test_kill(where: str, tmp_path: Path, moment: str) -> None:
     left = set(made(where))
     assert len(left) == 4
 
+    option = ["--resume"] if resume else []
     again = subprocess.run(
-        [sys.executable, "-c", LOADER, "", *command], cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "-c", LOADER, "", *command, *option], cwd=ROOT, capture_output=True, text=True
     )
     assert again.returncode == 0, again.stderr
     assert served_ids(where) == new
     with esr.open(where) as searcher:
         status = searcher.index.status()
         assert (status["sentences"], status["documents"]) == (2000, 100)
-    # Two more are there now, and what the killed loader left is not; what it had switched to is kept.
-    assert len(made(where)) == (6 if switched else 4)
-    assert switched or len(left & set(made(where))) == 2
+    # What was served before is kept, and no more. What the killed loader left is taken up, or is not there.
+    assert len(made(where)) == 4
+    assert len(left & set(made(where))) == (4 if resume and not switched else 2)
 
 
 def served_ids(where: str) -> set[str]:
@@ -276,21 +314,39 @@ def test_what_another_process_loads_is_left_alone(where: str) -> None:
     """An unfinished load of a process that lives, or of another machine, is not removed."""
     load(where, OLD)
     url, alias = split(where)
-    for number, owner in enumerate(
-        [f"elsewhere:1:{'0' * 8}", f"{engine.socket.gethostname()}:{os.getppid()}:{'0' * 8}"]
+    names = [f"{alias}-20250101t00000000000{number}-esr-sentences" for number in (0, 1)]
+    for number, loader in enumerate(
+        [f"elsewhere:1:{'0' * 8}", f"{socket.gethostname()}:{os.getppid()}:{'0' * 8}"]
     ):
-        meta = {"esr": {"format": 1, "complete": False, "owner": owner, "analyzer": "plain", "title": True}}
-        http("PUT", f"{url}/{alias}-0{number}-esr-sentences", {"mappings": {"_meta": meta}})
+        meta = {"esr": {"format": 1, "complete": False, "owner": loader, "analyzer": "plain", "title": True}}
+        http("PUT", f"{url}/{names[number]}", {"mappings": {"_meta": meta}})
     load(where, NEW, if_exists="append")
-    assert {f"{alias}-00-esr-sentences", f"{alias}-01-esr-sentences"} < set(made(where))
+    assert set(names) < set(made(where))
+    with closing(generations(where)) as at:
+        found = {each.name: each for each in at.all()}
+        assert [found[f"20250101t00000000000{n}"].by for n in (0, 1)] == ["elsewhere", ""]
+        with pytest.raises(UsageError, match="wait until it has ended"):
+            at.delete(["20250101t000000000001"])
+        at.delete(["20250101t000000000000"])
+
+
+def test_an_alias_whose_name_begins_alike_is_another(where: str) -> None:
+    load(where, OLD)
+    load(f"{where}-de", NEW)
+    load(f"{where}-de", OLD, if_exists="replace")
+    load(where, NEW, if_exists="replace", keep=0)
+    with closing(generations(where)) as at, closing(generations(f"{where}-de")) as other:
+        assert (len(at.all()), len(other.all())) == (1, 2)
+        at.delete_all()
+        assert len(other.all()) == 2
 
 
 def test_a_process_of_the_same_number_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a container that is started again the loader has the number of the one that was killed."""
-    owner = engine._owner()
-    assert not engine._is_dead(owner)
-    monkeypatch.setattr(engine, "_PROCESS", "another")
-    assert engine._is_dead(owner)
+    mine = owner.me()
+    assert not owner.is_dead(mine)
+    monkeypatch.setattr(owner, "_PROCESS", "another")
+    assert owner.is_dead(mine)
 
 
 def test_an_index_in_the_place_of_the_alias(where: str) -> None:

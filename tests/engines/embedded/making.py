@@ -28,8 +28,9 @@ def load(
     if_exists: str = "fail",
     analyzer: str | None = "plain",
     title: bool | None = None,
+    **options: Any,
 ) -> LoadReport:
-    return loading(str(where), LoadOptions(if_exists, analyzer, title)).load(documents)
+    return loading(str(where), LoadOptions(if_exists, analyzer, title, **options)).load(documents)
 
 
 def append(where: Path, *documents: Located) -> LoadReport:

@@ -10,6 +10,7 @@ import pytest
 from esr.documents import ParseWord, Sentence
 from esr.engines import enriching as running
 from esr.engines.embedded import build, manifest
+from esr.engines.embedded.generations import EmbeddedGenerations
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.embedded.layer import Layer, Row, save
 from esr.engines.embedded.segment import SegmentBroken
@@ -91,6 +92,9 @@ def test_an_append_keeps_what_is_enriched_and_a_replacing_load_drops_it(
     both = DOCUMENTS + [located.document for located in more]
     assert seen(index, both) == right(FakeEnricher(), both)
     load(where, NEWS, if_exists="replace")
+    EmbeddedGenerations(str(where)).rollback()
+    assert seen(index, both) == right(FakeEnricher(), both), "what is kept stays enriched"
+    load(where, NEWS, if_exists="replace", keep=0)
     assert layers(where) == [] and index.status()["enrichment"] == []
     assert seen(index, DOCUMENTS)["n1.s0"] == {"features": {}, "entities": None, "parse": None}
 

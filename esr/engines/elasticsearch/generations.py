@@ -1,0 +1,151 @@
+"""The generations behind an alias: a load heads each, whose indices it is made of, and perhaps of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from esr.engines.elasticsearch import meta, owner
+from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
+from esr.engines.elasticsearch.meta import Load
+from esr.engines.generations import (
+    BROKEN,
+    KEPT,
+    LOADING,
+    SERVING,
+    Generation,
+    deletable,
+    target,
+)
+from esr.errors import IndexMissing
+
+
+class ElasticsearchGenerations:
+    """What stands behind an alias and beside it."""
+
+    def __init__(self, where: str) -> None:
+        """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
+        self._cluster = Cluster(where, LOAD_TIMEOUT)
+        try:
+            self._cluster.check_version()
+            meta.served(self._cluster)
+            if not meta.every(self._cluster):
+                raise IndexMissing(f"there is no index at {self._cluster.where}: make one with esr load")
+        except BaseException:
+            self._cluster.close()
+            raise
+
+    def close(self) -> None:
+        self._cluster.close()
+
+    def all(self) -> list[Generation]:
+        found = states(self._cluster)
+        with self._cluster.errors():
+            answer = self._cluster.client.indices.stats(
+                index=[f"{self._cluster.alias}-*{kind}" for kind in (meta.SENTENCES, meta.DOCUMENTS)],
+                metric=["store", "docs"],
+            )
+        known = {name: each["primaries"] for name, each in answer["indices"].items()}
+
+        def total(indices: Iterable[str], kind: str, figure: str) -> int:
+            return sum(known[name][kind][figure] for name in indices if name in known)
+
+        generations = [
+            Generation(
+                load.generation,
+                state,
+                total(_documents(load.members), "docs", "count"),
+                total(load.members, "docs", "count"),
+                total((*load.members, *_documents(load.members)), "store", "size_in_bytes"),
+                _machine(load.owner) if state == LOADING and owner.is_elsewhere(load.owner) else "",
+            )
+            for load, state in found
+        ]
+        return sorted(generations, key=lambda each: each.name, reverse=True)
+
+    def rollback(self, to: str | None = None) -> Generation:
+        chosen = target(self.all(), to, self._cluster.where)
+        (load,) = (load for load, _ in states(self._cluster) if load.generation == chosen.name)
+        serve(self._cluster, load)
+        return chosen
+
+    def delete(self, names: Sequence[str]) -> None:
+        doomed = {each.name for each in deletable(self.all(), names, self._cluster.where)}
+        drop(self._cluster, [load for load, _ in states(self._cluster) if load.generation in doomed])
+
+    def delete_all(self) -> None:
+        remove(self._cluster, [load.index for load in meta.every(self._cluster)])
+
+
+def serve(cluster: Cluster, load: Load) -> None:
+    """Let the aliases lead to the generation that a load heads, and to nothing else, in one step."""
+    before = meta.served(cluster)
+    for old in before:
+        if not old.complete and old.index not in load.members:
+            meta.write(cluster, replace(old, complete=True))  # it was served: its load was cut off after that
+    stay = {old.index for old in before} & set(load.members)
+    actions: list[dict[str, Any]] = []
+    for verb, indices in (
+        ("remove", [old.index for old in before if old.index not in stay]),
+        ("add", [index for index in load.members if index not in stay]),
+    ):
+        for index in indices:
+            actions.append({verb: {"index": index, "alias": cluster.alias}})
+            actions.append({verb: {"index": meta.documents_index(index), "alias": cluster.documents_alias}})
+    with cluster.errors():
+        cluster.client.indices.update_aliases(actions=actions)
+
+
+def prune(cluster: Cluster, keep: int) -> list[str]:
+    """Keep so many generations that are not served, the newest. Returns the names of those that are kept."""
+    kept = [load for load, state in states(cluster) if state == KEPT]
+    kept.sort(key=lambda load: load.generation, reverse=True)
+    drop(cluster, kept[keep:])
+    return [load.generation for load in kept[:keep]]
+
+
+def drop(cluster: Cluster, doomed: Sequence[Load]) -> None:
+    """Remove generations. Indices that other generations are made of stay."""
+    indices = {load.index for load in doomed}
+    stay = {name for load, _ in states(cluster) if load.index not in indices for name in load.members}
+    stay |= {load.index for load in meta.served(cluster)}
+    for load in doomed:
+        if load.index in stay:
+            meta.write(cluster, replace(load, heads=False))
+    gone = {name for load in doomed for name in (*load.members, load.index)} - stay
+    remove(cluster, sorted(gone))
+
+
+def remove(cluster: Cluster, indices: Sequence[str]) -> None:
+    """Remove indices of sentences and those of documents beside them."""
+    with cluster.errors():
+        for index in indices:
+            names = [index, meta.documents_index(index)]
+            cluster.client.indices.delete(index=names, ignore_unavailable=True)
+
+
+def states(cluster: Cluster) -> list[tuple[Load, str]]:
+    """The loads that head a generation, oldest first, and the state of each."""
+    loads = meta.every(cluster)
+    served = {load.index for load in meta.served(cluster)}
+    serving = [load for load in loads if set(load.members) == served]
+    # After aliases were moved by hand, the newest that is behind them stands for all.
+    heads = serving or [load for load in loads if load.index in served]
+    found = []
+    for load in loads:
+        if load in heads[-1:]:
+            found.append((load, SERVING))
+        elif load.heads and load.complete:
+            found.append((load, KEPT))
+        elif not load.complete and load.index not in served:
+            found.append((load, BROKEN if owner.is_dead(load.owner) else LOADING))
+    return found
+
+
+def _machine(owner: str) -> str:
+    return owner.rsplit(":", 2)[0]
+
+
+def _documents(indices: Iterable[str]) -> list[str]:
+    return [meta.documents_index(index) for index in indices]

@@ -1,0 +1,84 @@
+"""What a load must have in the end, and whether it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from typing import Any
+
+from esr.engines.elasticsearch.cluster import Cluster
+from esr.engines.elasticsearch.meta import documents_index
+from esr.errors import EsrError
+
+_PAGE = 10_000
+_BITS = 128
+
+
+@dataclass(slots=True)
+class Contents:
+    """Counts, and the sum of what stands for each document: its id and its checksum.
+
+    The sum is the same in whatever order documents are counted, and takes no room.
+    """
+
+    documents: int = 0
+    sentences: int = 0
+    sum: int = 0
+
+    def add(self, document_id: str, checksum: str) -> None:
+        self.documents += 1
+        code = blake2b(f"{document_id}\0{checksum}".encode(), digest_size=_BITS // 8).digest()
+        self.sum = (self.sum + int.from_bytes(code, "big")) % (1 << _BITS)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "sum": f"{self.sum:032x}"}
+
+
+def verify(cluster: Cluster, index: str, expected: Contents) -> None:
+    """Compare an index of sentences, and that of documents beside it, with what they must hold.
+
+    Raises EsrError where anything is missing, doubled or another.
+    """
+    found = contents(cluster, index)
+    for kind, name in (("sentences", index), ("documents", documents_index(index))):
+        arrived, wanted = getattr(found, kind), getattr(expected, kind)
+        if arrived != wanted:
+            raise EsrError(f"{name} has {arrived} entries of {wanted}, nothing was switched: load again")
+    if found.sum != expected.sum:
+        raise EsrError(
+            f"documents in {documents_index(index)} have other checksums than those that were sent, "
+            "nothing was switched: see that nobody else writes there, and load again"
+        )
+
+
+def contents(cluster: Cluster, index: str) -> Contents:
+    """What an index of sentences holds, and that of documents beside it."""
+    client = cluster.client
+    with cluster.errors():
+        client.indices.refresh(index=[index, documents_index(index)])
+        found = Contents(sentences=client.count(index=index)["count"])
+        for document_id, checksum in checksums(cluster, documents_index(index)):
+            found.add(document_id, checksum)
+    return found
+
+
+def checksums(cluster: Cluster, index: str) -> Iterator[tuple[str, str]]:
+    """The id and the checksum of every document, in order, read from columns alone."""
+    body: dict[str, Any] = {
+        "query": {"match_all": {}},
+        "sort": [{"order": "asc"}],
+        "size": _PAGE,
+        "stored_fields": "_none_",
+        "docvalue_fields": [{"field": "document_id"}, {"field": "checksum"}],
+        "allow_partial_search_results": False,
+    }
+    while True:
+        with cluster.errors():
+            hits = cluster.client.search(index=index, **body)["hits"]["hits"]
+        for hit in hits:
+            fields = hit["fields"]
+            yield fields["document_id"][0], fields.get("checksum", [""])[0]
+        if len(hits) < _PAGE:
+            return
+        body["search_after"] = hits[-1]["sort"]

@@ -1,0 +1,38 @@
+"""How to load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from esr.documents import Document
+from esr.engines.generations import KEEP
+
+IF_EXISTS = {
+    "fail": "stop if there is an index already",
+    "replace": "load anew, and let the new load take the place of the old in one step",
+    "append": "add to what is there",
+}
+
+WORKERS = 2
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """How to load. `analyzer` and `title` are those of the index where it is appended to.
+
+    `keep` generations that were served before stay. `resume` takes up a load that was cut off, if there is
+    one. `set_aside` is told of each document that the engine cannot take, and why; without it nothing is
+    loaded then. `shards`, `workers` and `sent` are for Elasticsearch alone; `sent` is told how many documents
+    more have been sent, of how many.
+    """
+
+    if_exists: str = "fail"
+    analyzer: str | None = None
+    title: bool | None = None
+    shards: int | None = None
+    keep: int = KEEP
+    resume: bool = False
+    workers: int = WORKERS
+    set_aside: Callable[[Document, str], None] | None = None
+    sent: Callable[[int, int], None] = lambda documents, of: None
