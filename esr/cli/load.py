@@ -13,7 +13,7 @@ from tqdm import tqdm
 from esr import analysis, loaders
 from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
 from esr.cli.enrich import analyzer_of, enrich_index, made_enricher
-from esr.cli.options import as_json, generation_options, index
+from esr.cli.options import as_json, index, keep, resume, workers
 from esr.documents import Located
 from esr.engines.index import LoadReport
 from esr.engines.opening import IF_EXISTS, LoadOptions, loading
@@ -36,7 +36,9 @@ from esr.engines.opening import IF_EXISTS, LoadOptions, loading
     help="; ".join(f"{k}: {v}" for k, v in IF_EXISTS.items()) + ".",
 )
 @click.option("--enrich", "enriching", is_flag=True, help="Run esr enrich on the index afterwards.")
-@generation_options
+@keep
+@resume
+@workers
 @click.option("--shards", type=click.IntRange(1, 1024), help="Shards of the new index (Elasticsearch only).")
 @as_json
 def load(

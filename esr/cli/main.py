@@ -9,12 +9,14 @@ import click
 
 import esr
 from esr.cli import (
+    append,
     catalogue,
     compare,
     enrich,
     estimate,
     evaluate,
     explain,
+    export,
     life,
     load,
     query,
@@ -68,6 +70,9 @@ def main() -> None:
 
 for command in (
     load.load,
+    append.append,
+    append.remove,
+    export.export,
     life.indices,
     life.rollback,
     life.delete,

@@ -46,33 +46,24 @@ measures = click.option(
     show_default=True,
     help='Measures, as ir_measures names them: "AP P@10". May be repeated.',
 )
+keep = click.option(
+    "--keep",
+    type=click.IntRange(0, 1000),
+    default=KEEP,
+    show_default=True,
+    help="Generations to keep beside the new one, for esr rollback.",
+)
+resume = click.option(
+    "--resume", is_flag=True, help="Take up a load of the same documents that was cut off, if there is one."
+)
+workers = click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=WORKERS,
+    show_default=True,
+    help="Bulk requests at once (Elasticsearch only).",
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-
-
-def generation_options(command: F) -> F:
-    """Adds what LoadOptions says about generations and workers, by these names."""
-    options = [
-        click.option(
-            "--keep",
-            type=click.IntRange(0, 1000),
-            default=KEEP,
-            show_default=True,
-            help="Generations to keep beside the new one, for esr rollback.",
-        ),
-        click.option(
-            "--resume",
-            is_flag=True,
-            help="Take up a load of the same documents that was cut off, if there is one.",
-        ),
-        click.option(
-            "--workers",
-            type=click.IntRange(1, 64),
-            default=WORKERS,
-            show_default=True,
-            help="Bulk requests at once (Elasticsearch only).",
-        ),
-    ]
-    return cast(F, _with(options, command))
 
 
 def _names(known: Sequence[str]) -> str:

@@ -185,6 +185,9 @@ class Index(Protocol):
     def document(self, document_id: str) -> Document:
         """A whole document. Raises UsageError for an unknown id."""
 
+    def documents(self) -> Iterator[Document]:
+        """All documents as they were loaded, in collection order: those of the moment it begins."""
+
     def documents_at(self, places: Sequence[int]) -> list[Document]:
         """Documents by their place in the collection, from 0, in this order: for drawing at random."""
 

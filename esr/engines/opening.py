@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from esr import analysis
 from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
+from esr.engines.delivery import Delivery
 from esr.engines.generations import Generations
 from esr.engines.index import Description, Index, Loading
 from esr.engines.options import IF_EXISTS, LoadOptions
 from esr.errors import UsageError, unknown
 
-__all__ = ["IF_EXISTS", "LoadOptions", "generations", "is_elasticsearch", "loading", "open_index"]
+__all__ = ["IF_EXISTS", "LoadOptions", "delivery", "generations", "is_elasticsearch", "loading", "open_index"]
 
 
 def is_elasticsearch(where: str) -> bool:
@@ -46,6 +47,19 @@ def loading(where: str, options: LoadOptions) -> Loading:
         raise UsageError(f"there is an index at {where}: say --if-exists replace or --if-exists append")
     append = existing is not None and options.if_exists == "append"
     return engine.start(where, _description(options, existing if append else None), options, append)
+
+
+def delivery(where: str, options: LoadOptions) -> Delivery:
+    """What brings deliveries into the index at this place. Raises IndexMissing where there is none."""
+    if is_elasticsearch(where):
+        from esr.engines.elasticsearch.delivery import ElasticsearchDelivery
+
+        return ElasticsearchDelivery(where, options)
+    if "://" in where:
+        raise UsageError(f"{where!r} is neither a folder nor http(s)://host:port/alias")
+    from esr.engines.embedded.delivery import EmbeddedDelivery
+
+    return EmbeddedDelivery(where, options.keep)
 
 
 def generations(where: str) -> Generations:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from base64 import b64decode
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -16,6 +16,7 @@ from esr.documents import Document
 from esr.engines.elasticsearch import meta
 from esr.engines.elasticsearch.cluster import SEARCH_TIMEOUT, Cluster
 from esr.engines.elasticsearch.enrichment import ElasticsearchEnrichment, enrichment, summary
+from esr.engines.elasticsearch.places import documents, documents_at
 from esr.engines.elasticsearch.raw import SHOWN, SORT
 from esr.engines.elasticsearch.request import candidates, scored
 from esr.engines.elasticsearch.statistics import AliasStatistics
@@ -198,19 +199,11 @@ class ElasticsearchIndex:
             raise UsageError(f"there is no document {document_id!r} in {self.where}")
         return document_of(hits[0]["_source"])
 
+    def documents(self) -> Iterator[Document]:
+        return documents(self.cluster)
+
     def documents_at(self, places: Sequence[int]) -> list[Document]:
-        found: dict[int, Document] = {}
-        for some in batched(places, _POOLED):
-            with self.cluster.errors():
-                answer = self.cluster.client.search(
-                    index=self.cluster.documents_alias,
-                    query={"terms": {"order": list(some)}},
-                    size=len(some),
-                    source={"excludes": ["context"]},
-                    allow_partial_search_results=False,
-                )
-            found |= {hit["_source"]["order"]: document_of(hit["_source"]) for hit in answer["hits"]["hits"]}
-        return [found[place] for place in places]
+        return documents_at(self.cluster, places)
 
     def status(self) -> Mapping[str, Any]:
         collection = self._statistics.get(()).collection

@@ -16,18 +16,16 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from esr import analysis
 from esr.batches import batched
 from esr.documents import Located
 from esr.documents.fields import checksum
 from esr.engines.elasticsearch import meta, owner, templates
-from esr.engines.elasticsearch.actions import Bodies
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.generations import prune, remove, serve, states
 from esr.engines.elasticsearch.sending import Outgoing, sent
-from esr.engines.elasticsearch.statistics import AliasStatistics
+from esr.engines.elasticsearch.spooled import There, outgoing, there
 from esr.engines.elasticsearch.stored import document_of
-from esr.engines.elasticsearch.verifying import Contents, verify
+from esr.engines.elasticsearch.verifying import Contents, settle, verify
 from esr.engines.embedded import manifest
 from esr.engines.embedded.loading import EmbeddedLoading, changed
 from esr.engines.embedded.snapshot import Snapshot
@@ -74,8 +72,7 @@ class Planned:
         for located in documents:
             code = checksum(located.document)
             self.digest.update(code.encode())
-            self.contents.add(located.document.id, code)
-            self.contents.sentences += len(located.document.sentences)
+            self.contents.add(located.document.id, code, len(located.document.sentences))
             yield located
 
     def as_dict(self) -> dict[str, Any]:
@@ -141,7 +138,7 @@ class ElasticsearchLoading:
         load = load or self._create(members, planned)
         try:
             expected = self._transfer(Snapshot(spool, manifest.read(spool)), load, taken_up, report)
-            self._settle(load)
+            settle(cluster, load.index)
             verify(cluster, load.index, expected)
             self._switch(load)
         except EngineUnreachable as error:
@@ -197,12 +194,13 @@ class ElasticsearchLoading:
         """Send everything that is not there yet; returns what the indices must hold."""
         expected = Contents()
         refused: list[str] = []
-        outgoing: Iterable[Outgoing] = self._outgoing(spool, load)
+        before = there(self._cluster, spool) if self._append else There()
+        wanted = outgoing(spool, load, before)
         if taken_up:
-            outgoing = self._missing(outgoing, load, expected)
-        for chunk in sent(self._cluster, outgoing, self._options.workers):
+            wanted = self._missing(wanted, load, expected)
+        for chunk in sent(self._cluster, wanted, self._options.workers):
             for each in chunk.done:
-                _expect(expected, each)
+                expected.add(each.document.id, each.entry["checksum"], len(each.sentences))
             for each, reason in chunk.refused:
                 refused.append(reason)
                 report.documents -= 1
@@ -216,65 +214,26 @@ class ElasticsearchLoading:
         report.set_aside += len(refused)
         return expected
 
-    def _outgoing(self, spool: Snapshot, load: meta.Load) -> Iterator[Outgoing]:
-        bodies = Bodies(
-            analysis.get(self._description.analyzer), self._description, load.index, load.documents_index
-        )
-        elsewhere, total, order, document_order = self._elsewhere(spool)
-        for segment in spool.segments:
-            priors = spool.importance_of(segment, elsewhere, total)
-            first = segment.column("first")
-            for number in range(len(segment.documents)):
-                cut = slice(int(first[number]), int(first[number + 1]))
-                stored = {name: column[cut] for name, column in priors.items()}
-                document = segment.document(number)
-                entry, *sentences = bodies.of(document, order + cut.start, document_order, stored)
-                yield Outgoing(document, entry, sentences)
-                document_order += 1
-            order += segment.sentence_count
-
-    def _missing(
-        self, outgoing: Iterable[Outgoing], load: meta.Load, expected: Contents
-    ) -> Iterator[Outgoing]:
-        """What the index does not hold yet. A document's entry is there when all of it is."""
+    def _missing(self, wanted: Iterable[Outgoing], load: meta.Load, expected: Contents) -> Iterator[Outgoing]:
+        """What of it the index does not hold yet. A document's entry is there when all of it is."""
         with self._cluster.errors():
             self._cluster.client.indices.refresh(index=load.documents_index)
-        for some in batched(outgoing, _BATCH):
-            wanted = [each.document.id for each in some]
+        for some in batched(wanted, _BATCH):
+            ids = [each.document.id for each in some]
             with self._cluster.errors():
                 answer = self._cluster.client.search(
                     index=load.documents_index,
-                    query={"ids": {"values": wanted}},
-                    size=len(wanted),
+                    query={"ids": {"values": ids}},
+                    size=len(ids),
                     source={"includes": ["checksum"]},
                     allow_partial_search_results=False,
                 )
-            there = {hit["_id"]: hit["_source"]["checksum"] for hit in answer["hits"]["hits"]}
+            known = {hit["_id"]: hit["_source"]["checksum"] for hit in answer["hits"]["hits"]}
             for each in some:
-                if there.get(each.document.id) == each.entry["checksum"]:
-                    _expect(expected, each)
+                if known.get(each.document.id) == each.entry["checksum"]:
+                    expected.add(each.document.id, each.entry["checksum"], len(each.sentences))
                 else:
                     yield each
-
-    def _elsewhere(self, spool: Snapshot) -> tuple[dict[str, int], int, int, int]:
-        """What the alias holds already: occurrences by term and in all, and the first free places."""
-        if not self._append:
-            return {}, 0, 0, 0
-        known = AliasStatistics(self._cluster)
-        collection = known.get(()).collection
-        occurrences: dict[str, int] = {}
-        for segment in spool.segments:
-            terms = (segment.terms[number] for number in range(len(segment.terms)))
-            for some in batched(terms, _BATCH):
-                occurrences |= {term: found.cf for term, found in known.get(some).terms.items()}
-        return occurrences, collection.occurrences, *known.ends()
-
-    def _settle(self, load: meta.Load) -> None:
-        """Let the indices refresh by themselves from now on."""
-        with self._cluster.errors():
-            self._cluster.client.indices.put_settings(
-                index=[load.index, load.documents_index], settings={"refresh_interval": None}
-            )
 
     def _switch(self, load: meta.Load) -> None:
         """Put the load behind the aliases in one step."""
@@ -292,8 +251,3 @@ class ElasticsearchLoading:
 
     def _discard(self, load: meta.Load) -> None:
         remove(self._cluster, [load.index])
-
-
-def _expect(expected: Contents, each: Outgoing) -> None:
-    expected.add(each.document.id, each.entry["checksum"])
-    expected.sentences += len(each.sentences)

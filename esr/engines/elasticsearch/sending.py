@@ -84,9 +84,9 @@ def _send(cluster: Cluster, chunk: list[Outgoing]) -> Sent:
             found.done.append(each)
         else:
             found.refused.append((each, f"Elasticsearch refused {refused.id}: {refused.reason}"))
-    send(cluster, (_deletion(action) for each, _ in found.refused for action in each.sentences))
+    send(cluster, (deletion(a["_index"], a["_id"]) for each, _ in found.refused for a in each.sentences))
     return found
 
 
-def _deletion(action: Action) -> Action:
-    return {"_op_type": "delete", "_index": action["_index"], "_id": action["_id"]}
+def deletion(index: str, id: str) -> Action:
+    return {"_op_type": "delete", "_index": index, "_id": id}

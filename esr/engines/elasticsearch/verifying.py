@@ -26,13 +26,26 @@ class Contents:
     sentences: int = 0
     sum: int = 0
 
-    def add(self, document_id: str, checksum: str) -> None:
+    def add(self, document_id: str, checksum: str, sentences: int = 0) -> None:
         self.documents += 1
-        code = blake2b(f"{document_id}\0{checksum}".encode(), digest_size=_BITS // 8).digest()
-        self.sum = (self.sum + int.from_bytes(code, "big")) % (1 << _BITS)
+        self.sentences += sentences
+        self.sum = (self.sum + _code(document_id, checksum)) % (1 << _BITS)
+
+    def take_away(self, document_id: str, checksum: str, sentences: int) -> None:
+        self.documents -= 1
+        self.sentences -= sentences
+        self.sum = (self.sum - _code(document_id, checksum)) % (1 << _BITS)
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "sum": f"{self.sum:032x}"}
+
+
+def settle(cluster: Cluster, index: str) -> None:
+    """Let an index of sentences, and that of documents beside it, refresh by themselves from now on."""
+    with cluster.errors():
+        cluster.client.indices.put_settings(
+            index=[index, documents_index(index)], settings={"refresh_interval": None}
+        )
 
 
 def verify(cluster: Cluster, index: str, expected: Contents) -> None:
@@ -61,6 +74,11 @@ def contents(cluster: Cluster, index: str) -> Contents:
         for document_id, checksum in checksums(cluster, documents_index(index)):
             found.add(document_id, checksum)
     return found
+
+
+def _code(document_id: str, checksum: str) -> int:
+    code = blake2b(f"{document_id}\0{checksum}".encode(), digest_size=_BITS // 8).digest()
+    return int.from_bytes(code, "big")
 
 
 def checksums(cluster: Cluster, index: str) -> Iterator[tuple[str, str]]:

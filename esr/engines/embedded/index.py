@@ -159,6 +159,10 @@ class EmbeddedIndex:
                 return segment.document(number)
         raise UsageError(f"there is no document {document_id!r} in {self.where}")
 
+    def documents(self) -> Iterator[Document]:
+        for segment in self._now().segments:
+            yield from (segment.document(number) for number in range(len(segment.documents)))
+
     def documents_at(self, places: Sequence[int]) -> list[Document]:
         segments = self._now().segments
         ends = np.cumsum([len(segment.documents) for segment in segments])

@@ -51,7 +51,7 @@ class Manifest:
     ) -> Manifest:
         """The commit after this one, of another generation. Layers of segments that stay, stay.
 
-        `layers` come with new segments. `keep` generations are kept, this one the first of them.
+        `layers` are of new segments. `keep` generations are kept, this one the first of them.
         """
         stay = (*(run for run in self.layers if run.segment in segments), *layers)
         others = self._with_kept()[:keep]

@@ -23,16 +23,23 @@ Written = Callable[[Segment, Run | None], None]
 class SegmentWriter:
     """Holds one segment in memory, and writes and verifies it when it is full.
 
-    `segments` and `layers` are what has been written. `written` is told of each when it is on disk.
+    `segments` and `layers` are what has been written. `written` is told of each when it is on disk. `again`
+    is for documents of the index: they become one segment, and their layers are there already.
     """
 
     def __init__(
-        self, folder: Path, description: Description, written: Written = lambda segment, layer: None
+        self,
+        folder: Path,
+        description: Description,
+        written: Written = lambda segment, layer: None,
+        *,
+        again: bool = False,
     ) -> None:
         self._folder = folder
         self._analyzer = analysis.get(description.analyzer)
         self._title = description.title
         self._written = written
+        self._again = again
         self.segments: list[Segment] = []
         self.layers: list[Run] = []
         self._begin()
@@ -43,7 +50,7 @@ class SegmentWriter:
 
     def add(self, document: Document) -> None:
         self._checksums.append(_checksum(self._builder.add(document)))
-        if self._builder.full:
+        if self._builder.full and not self._again:
             self.flush()
 
     def flush(self) -> None:
@@ -55,7 +62,7 @@ class SegmentWriter:
         builder.save(self._folder / SEGMENTS / name)
         sync_folder(self._folder / SEGMENTS)
         run = None
-        if builder.given_parts:
+        if builder.given_parts and not self._again:
             builder.save_given(self._folder / LAYERS / name)
             run = Run(name, name, 0, len(builder), builder.given_parts, None)
         segment = Segment(self._folder / SEGMENTS / name)

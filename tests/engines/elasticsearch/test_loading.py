@@ -20,7 +20,7 @@ import pytest
 import esr
 from esr.documents import Document, Sentence
 from esr.engines.elasticsearch import loading as engine
-from esr.engines.elasticsearch import owner
+from esr.engines.elasticsearch import meta, owner
 from esr.engines.elasticsearch.actions import common_date
 from esr.engines.opening import LoadOptions, generations, loading
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, InputError, UsageError
@@ -155,17 +155,18 @@ def test_a_refused_switch_leaves_nothing(where: str, monkeypatch: pytest.MonkeyP
     assert served(where) == {"old.s0", "old.s1"}
 
 
-def _lost(url: str, load: Any) -> None:
-    http("DELETE", f"{url}/{load.index}/_doc/new.s1")
+def _lost(url: str, index: str) -> None:
+    http("DELETE", f"{url}/{index}/_doc/new.s1")
 
 
-def _added(url: str, load: Any) -> None:
-    http("PUT", f"{url}/{load.documents_index}/_doc/x", {"document_id": "x", "order": 9})
+def _added(url: str, index: str) -> None:
+    body = {"document_id": "x", "order": 9}
+    http("PUT", f"{url}/{meta.documents_index(index)}/_doc/x", body)
 
 
-def _changed(url: str, load: Any) -> None:
+def _changed(url: str, index: str) -> None:
     body = {"doc": {"checksum": "0" * 32}}
-    http("POST", f"{url}/{load.documents_index}/_update/new", body)
+    http("POST", f"{url}/{meta.documents_index(index)}/_update/new", body)
 
 
 @pytest.mark.parametrize(
@@ -180,13 +181,13 @@ def test_what_arrived_is_compared_with_what_was_sent(
     where: str, monkeypatch: pytest.MonkeyPatch, harm: Any, message: str
 ) -> None:
     url, _ = split(where)
-    settle = engine.ElasticsearchLoading._settle
+    verify = engine.verify
 
-    def harmed(self: Any, load: Any) -> None:
-        settle(self, load)
-        harm(url, load)
+    def harmed(cluster: Any, index: str, expected: Any) -> None:
+        harm(url, index)
+        verify(cluster, index, expected)
 
-    monkeypatch.setattr(engine.ElasticsearchLoading, "_settle", harmed)
+    monkeypatch.setattr(engine, "verify", harmed)
     with pytest.raises(EsrError, match=message):
         load(where, NEW)
     assert made(where) == []
@@ -195,7 +196,7 @@ def test_what_arrived_is_compared_with_what_was_sent(
 LOADER = """
 import os, signal, sys
 from esr.cli import main
-from esr.engines.elasticsearch import sending
+from esr.engines.elasticsearch import loading, sending
 from esr.engines.elasticsearch.loading import ElasticsearchLoading
 def killing(name):
     real = getattr(ElasticsearchLoading, name)
@@ -207,13 +208,13 @@ def killing(name):
 moment = sys.argv.pop(1)
 if moment == "amid bulk":
     sending._SENTENCES = 100
-    real = ElasticsearchLoading._outgoing
-    def outgoing(self, *given):
-        for n, each in enumerate(real(self, *given)):
+    real = loading.outgoing
+    def outgoing(*given):
+        for n, each in enumerate(real(*given)):
             if n == 75:
                 os.kill(os.getpid(), signal.SIGKILL)
             yield each
-    ElasticsearchLoading._outgoing = outgoing
+    loading.outgoing = outgoing
 elif moment:
     killing(moment.split()[1])
 main()

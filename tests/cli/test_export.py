@@ -1,0 +1,94 @@
+"""`esr export`: what comes out makes the same index again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from esr import loaders
+from esr.documents import Document
+from esr.documents.fields import checksum, fields, line
+from esr.documents.validate import document
+from tests.cli.conftest import Esr
+from tests.engines.holding import everything
+from tests.engines.test_parity import ARTICLES, random_documents
+
+UNUSUAL = {
+    "id": "u",
+    "title": 'Überschwemmung\u2028 "Nord"',
+    "date": "20240305T10:00:00,5+01:00",
+    "source": "S",
+    "url": "https://u.example/?a=1&b",
+    "language": "de",
+    "sentences": [
+        {"text": "", "features": {"subj": 0.1, "big": 1e300}},
+        {
+            "id": "given",
+            "text": "A\tflood.",
+            "parse": [{"word": "A", "head": 1}, {"word": "flood", "head": -1}],
+        },
+        {"text": "𝔘nicode", "features": {"b": -0.0, "a": 3}, "parse": []},
+    ],
+}
+
+
+def corpus() -> list[Document]:
+    articles = [found.document for found in loaders.documents([str(ARTICLES)], "auto")]
+    return [*articles, *random_documents(0, 30, seed=1), document(UNUSUAL), document({"id": "bare"})]
+
+
+@pytest.fixture(params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> object:
+    from tests.engines.elasticsearch.support import fresh
+
+    if request.param == "embedded":
+        yield str(tmp_path / "index")
+        return
+    with fresh(request.getfixturevalue("elasticsearch_url")) as where:
+        yield where
+
+
+def test_load_export_load_is_the_identity(esr: Esr, place: str, tmp_path: Path) -> None:
+    source, out, again = tmp_path / "in.jsonl", tmp_path / "out.jsonl", tmp_path / "again.jsonl"
+    source.write_text("".join(line(each) + "\n" for each in corpus()))
+    assert esr("load", source, "--index", place).exit_code == 0
+    assert f"wrote {len(corpus())} documents to" in esr("export", place, "-o", out).stdout
+    assert [found.document for found in loaders.documents([str(out)])] == corpus()
+    before = everything(place)
+    assert esr("load", out, "--index", place, "--if-exists", "replace").exit_code == 0
+    assert everything(place) == before
+    esr("export", place, "-o", again)
+    assert again.read_bytes() == out.read_bytes()
+
+
+def test_export_goes_to_standard_output_and_nothing_else_does(esr: Esr, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"id": "a", "text": "A storm. It passed."}\n')
+    esr("load", source, "--index", tmp_path / "index")
+    (only,) = esr("export", tmp_path / "index").stdout.splitlines()
+    assert json.loads(only) == {"id": "a", "sentences": [{"text": "A storm."}, {"text": "It passed."}]}
+
+
+def test_a_failed_export_leaves_no_file(refused: Esr, tmp_path: Path) -> None:
+    assert "there is no index" in str(refused("export", tmp_path / "none", "-o", tmp_path / "out.jsonl"))
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_checksum_is_of_everything_and_of_nothing_else() -> None:
+    given = document(UNUSUAL)
+    assert checksum(document(json.loads(json.dumps(UNUSUAL)))) == checksum(given)
+    other = fields(given)
+    other["sentences"][2]["features"] = {"a": 3.0, "b": -0.0}
+    assert checksum(document(other)) == checksum(given), "the order of features is none"
+    seen = {checksum(given)}
+    for change in (
+        {"title": "T"},
+        {"date": None},
+        {"source": "T"},
+        {"sentences": UNUSUAL["sentences"][:2]},  # type: ignore[index]
+        {"sentences": [{"text": "", "features": {"subj": 0.2, "big": 1e300}}, *UNUSUAL["sentences"][1:]]},  # type: ignore[misc]
+    ):
+        seen.add(checksum(document({**UNUSUAL, **change})))
+    assert len(seen) == 6
