@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,8 +13,9 @@ from tqdm import tqdm
 
 from esr import analysis, loaders
 from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
+from esr.cli.aside import Aside
 from esr.cli.enrich import analyzer_of, enrich_index, made_enricher
-from esr.cli.options import as_json, index, keep, resume, workers
+from esr.cli.options import FILE, as_json, index, keep, resume, workers
 from esr.documents import Located
 from esr.engines.index import LoadReport
 from esr.engines.opening import IF_EXISTS, LoadOptions, loading
@@ -36,6 +38,12 @@ from esr.engines.opening import IF_EXISTS, LoadOptions, loading
     help="; ".join(f"{k}: {v}" for k, v in IF_EXISTS.items()) + ".",
 )
 @click.option("--enrich", "enriching", is_flag=True, help="Run esr enrich on the index afterwards.")
+@click.option(
+    "--bad-documents",
+    type=FILE,
+    metavar="FILE",
+    help="Write documents that cannot be loaded to FILE, with the reason, and go on; exit status 1.",
+)
 @keep
 @resume
 @workers
@@ -51,6 +59,7 @@ def load(
     enriching: bool,
     shards: int | None,
     as_json: bool,
+    bad_documents: Path | None,
     **options: Any,
 ) -> None:
     """Load documents into an index: all of them, or none if anything is wrong.
@@ -68,14 +77,41 @@ def load(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was begun is taken back
     if enriching:
         made_enricher()  # what it lacks is said before anything is loaded
-    engine = loading(where, LoadOptions(if_exists, analyzer, title, shards, **options))
-    report = engine.load(_counted(loaders.documents(paths, source_format)))
+    aside = Aside(bad_documents, options["resume"]) if bad_documents else None
+    with Sending() as bar:
+        options |= {"set_aside": aside and aside.add, "sent": bar.sent}
+        engine = loading(where, LoadOptions(if_exists, analyzer, title, shards, **options))
+        report = engine.load(_counted(loaders.documents(paths, source_format)))
     if as_json:
         click.echo(json.dumps(asdict(report), indent=1))
     else:
         _say(report, where)
     if enriching:
         enrich_index(where, made_enricher(analyzer=analyzer_of(where)), quiet=as_json)
+    if aside:
+        aside.complain()
+
+
+class Sending:
+    """A bar for what is sent, with rate and remaining time: it is known how much there is to send."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def sent(self, documents: int, of: int) -> None:
+        if self._bar is None:
+            self._bar = tqdm(
+                total=of, unit=" documents", desc="sent", disable=None, mininterval=0.5, leave=False
+            )
+        self._bar.total = of
+        self._bar.update(documents)
+
+    def __enter__(self) -> Sending:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
 
 
 def _say(report: LoadReport, where: str) -> None:

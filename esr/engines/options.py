@@ -15,6 +15,7 @@ IF_EXISTS = {
 }
 
 WORKERS = 2
+SetAside = Callable[[Document, str], None]
 
 
 @dataclass(frozen=True)
@@ -34,5 +35,5 @@ class LoadOptions:
     keep: int = KEEP
     resume: bool = False
     workers: int = WORKERS
-    set_aside: Callable[[Document, str], None] | None = None
+    set_aside: SetAside | None = None
     sent: Callable[[int, int], None] = lambda documents, of: None

@@ -178,3 +178,15 @@ def test_an_index_that_exists_is_not_loaded_over_by_accident(
     esr("load", source, "--index", tmp_path / "index")
     line = str(refused("load", source, "--index", tmp_path / "index"))
     assert "say --if-exists replace or --if-exists append" in line
+
+
+def test_bad_documents_are_set_aside_in_a_file_and_the_rest_is_loaded(esr: Esr, tmp_path: Path) -> None:
+    source, aside = tmp_path / "news.jsonl", tmp_path / "bad.jsonl"
+    source.write_text(ONE + TWO + ONE)
+    loaded = esr("load", source, "--index", tmp_path / "index", "--bad-documents", aside)
+    assert loaded.exit_code == 1
+    assert f"1 documents were set aside in {aside}, the rest is loaded" in loaded.stderr
+    assert loaded.stdout.startswith("loaded 2 documents")
+    (line,) = map(json.loads, aside.read_text().splitlines())
+    assert line["id"] == "a" and "stands twice" in line["problem"] and line["document"]["id"] == "a"
+    assert len(ids(tmp_path / "index")) == 4

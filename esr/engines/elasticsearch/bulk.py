@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from elastic_transport import ConnectionError, TlsError
+from elastic_transport import ConnectionError, ConnectionTimeout, TlsError
 from elasticsearch import ApiError
 from elasticsearch.helpers import expand_action
 
@@ -64,10 +64,11 @@ def _requests(actions: Iterable[Action]) -> Iterator[list[bytes]]:
 
 def _sent(cluster: Cluster, items: Sequence[bytes]) -> list[Refusal]:
     refusals = []
+    client = cluster.client.options(max_retries=0)  # its own retries come at once
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            answer = cluster.client.bulk(operations=items)  # type: ignore[arg-type]  # lines as they are
-        except (ApiError, ConnectionError) as error:
+            answer = client.bulk(operations=items)  # type: ignore[arg-type]  # lines as they are
+        except (ApiError, ConnectionError, ConnectionTimeout) as error:
             if attempt == ATTEMPTS or not _passes(error):
                 raise
             _wait(attempt)
@@ -87,7 +88,7 @@ def _sent(cluster: Cluster, items: Sequence[bytes]) -> list[Refusal]:
 
 
 def _passes(error: Exception) -> bool:
-    """Whether it may be gone after a while."""
+    """Whether it may be gone after a while. Ids are fixed: what was taken after all is taken again."""
     if isinstance(error, ApiError):
         return error.meta.status in _BUSY
     return not isinstance(error, TlsError)

@@ -94,7 +94,9 @@ class ElasticsearchLoading:
         planned = Planned()
         try:
             with tempfile.TemporaryDirectory(prefix="esr-load-") as folder:
-                spool = EmbeddedLoading(Path(folder) / "spool", self._description)
+                spool = EmbeddedLoading(
+                    Path(folder) / "spool", self._description, set_aside=self._options.set_aside
+                )
                 unchanged = LoadReport()
                 wanted = self._new(documents, unchanged) if self._append else documents
                 report = spool.load(planned.counted(wanted))

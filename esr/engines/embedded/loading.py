@@ -20,7 +20,7 @@ from esr.engines.embedded.segment import Segment
 from esr.engines.embedded.writing import SegmentWriter
 from esr.engines.generations import KEEP, stamp
 from esr.engines.index import Description, LoadReport
-from esr.engines.options import LoadOptions
+from esr.engines.options import LoadOptions, SetAside
 from esr.errors import EsrError, IndexUnusable, InputError, UsageError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -44,12 +44,14 @@ class EmbeddedLoading:
         append: bool = False,
         keep: int = KEEP,
         resume: bool = False,
+        set_aside: SetAside | None = None,
     ) -> None:
         self._folder = Path(where)
         self._description = description
         self._append = append
         self._keep = keep
         self._resume = resume
+        self._set_aside = set_aside
         self._generation = _generation(self._folder)
 
     def load(self, documents: Iterable[Located]) -> LoadReport:
@@ -82,28 +84,52 @@ class EmbeddedLoading:
             taken.closed()
             new.append(segment)
             name = segment.folder.name
-            reached = reached.after(name, layer, report.documents, digest.hexdigest())
+            reached = reached.after(name, layer, read, digest.hexdigest())
             checkpoint.write(self._folder, reached)
 
         writer = SegmentWriter(self._folder, self._description, written)
-        done = reached.documents
+        done, read = reached.documents, 0
         for where, document in documents:
-            report.documents += 1
+            read += 1
             digest.update(checksum(document).encode())
-            if report.documents == done and digest.hexdigest() != reached.digest:
+            if read == done and digest.hexdigest() != reached.digest:
                 raise EsrError(_OTHER_SOURCES)
             if _unchanged(where, document, old):
+                report.documents += 1
                 report.unchanged += 1
-                continue
-            report.sentences += len(document.sentences)
-            report.without_sentences += not document.sentences
-            if report.documents > done:
-                taken.add(where, document, [*old, *new])
-                writer.add(document)
-        if report.documents < done:
+            elif (
+                self._holds(new, document)
+                if read <= done
+                else self._takes(taken, where, document, [*old, *new])
+            ):
+                report.documents += 1
+                report.sentences += len(document.sentences)
+                report.without_sentences += not document.sentences
+                if read > done:
+                    writer.add(document)
+            else:
+                report.set_aside += 1
+        if read < done:
             raise EsrError(_OTHER_SOURCES)
+        if report.set_aside and not report.documents:
+            raise EsrError("every document was set aside: nothing was switched")
         writer.flush()
         return reached
+
+    def _holds(self, segments: list[Segment], document: Document) -> bool:
+        """Whether a load that was cut off has written this document, and not set it aside."""
+        return any(segment.documents.find(document.id) is not None for segment in segments)
+
+    def _takes(self, taken: Taken, where: str, document: Document, closed: list[Segment]) -> bool:
+        """Take a document's ids. One that cannot be taken is set aside, or raises InputError."""
+        try:
+            taken.add(where, document, closed)
+        except InputError as error:
+            if self._set_aside is None:
+                raise
+            self._set_aside(document, str(error))
+            return False
+        return True
 
     def _reached(self, before: Manifest) -> Checkpoint:
         """Where the load begins: at nothing, or at the checkpoint of one that was cut off."""
@@ -175,7 +201,14 @@ def existing(where: str) -> Description | None:
 
 
 def start(where: str, description: Description, options: LoadOptions, append: bool) -> EmbeddedLoading:
-    return EmbeddedLoading(where, description, append=append, keep=options.keep, resume=options.resume)
+    return EmbeddedLoading(
+        where,
+        description,
+        append=append,
+        keep=options.keep,
+        resume=options.resume,
+        set_aside=options.set_aside,
+    )
 
 
 def _generation(folder: Path) -> int:

@@ -20,15 +20,16 @@ class Taken:
         self._any_given = False
 
     def add(self, where: str, document: Document, closed: Sequence[Segment]) -> None:
-        """Take a document's ids. Raises InputError at the second use of one."""
+        """Take a document's ids. Raises InputError at the second use of one, and takes none then."""
         self._check_document(where, document.id, closed)
-        self._documents[document.id] = where, len(document.sentences)
         any_given = self._any_given or any(segment.has_given_ids for segment in closed)
         mine: set[str] = set()
+        given: list[str] = []
+        without_default: list[str] = []
         for position, sentence in enumerate(document.sentences):
             default = sentence.id == default_sentence_id(document.id, position)
             if not default:
-                any_given = self._any_given = True
+                any_given = True
             # Default ids can only meet a given one, which is rare: most loads have none at all.
             if (any_given or not default) and self._is_taken(sentence.id, document.id, closed):
                 raise InputError(
@@ -40,8 +41,12 @@ class Taken:
                 )
             mine.add(sentence.id)
             if not default:
-                self._given.add(sentence.id)
-                self._without_default.add(default_sentence_id(document.id, position))
+                given.append(sentence.id)
+                without_default.append(default_sentence_id(document.id, position))
+        self._documents[document.id] = where, len(document.sentences)
+        self._any_given = self._any_given or bool(given)
+        self._given.update(given)
+        self._without_default.update(without_default)
 
     def closed(self) -> None:
         """The open segment was written: its ids are on disk now."""
