@@ -6,6 +6,7 @@ import math
 from base64 import b64decode
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ from esr.plans.statistics import CollectionStatistics, Statistics
 _POOLED = 1000
 _FACETS_A_SHARD = 20_000
 """Values that each shard counts: facets are exact where no shard has more."""
+_LONGEST_NAMES = 3000
+"""Elasticsearch takes requests of 4,096 characters in their first line."""
 PAGE = 10_000
 """Hits in one answer; Elasticsearch gives no more."""
 
@@ -39,20 +42,44 @@ class ElasticsearchIndex:
 
     def __init__(self, where: str) -> None:
         self._place = where
-        self.cluster = Cluster(where)
-        self.where = self.cluster.where
-        found = meta.served(self.cluster)
+        self._pinned: ElasticsearchIndex | None = None
+        self._names: tuple[str, ...] = ()
+        self._use(Cluster(where))
+
+    def _use(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.where = cluster.where
+        found = meta.served(cluster)
         if not found:
             raise IndexMissing(f"there is no index at {self.where}: make one with esr load")
         self.description = found[0].description
         self.analyzer = analysis.get(self.description.analyzer)
-        self._statistics = AliasStatistics(self.cluster)
+        self._statistics = AliasStatistics(cluster)
 
     def close(self) -> None:
         self.cluster.close()
 
     def now(self) -> ElasticsearchIndex:
-        return self  # a search is one request: it sees one state, and statistics are remembered for it
+        """What the alias leads to now: statistics and answers that belong together, if it moves meanwhile."""
+        if self._pinned is self:
+            return self
+        aliases = [self.cluster.alias, self.cluster.documents_alias]
+        with self.cluster.errors():
+            names = tuple(sorted(self.cluster.client.indices.get_alias(name=aliases)))
+        if self._pinned is None or names != self._names:
+            self._pinned, self._names = self._pin(names), names
+        return self._pinned
+
+    def _pin(self, names: Sequence[str]) -> ElasticsearchIndex:
+        cluster = copy(self.cluster)
+        kinds = (meta.SENTENCES, meta.DOCUMENTS)
+        sentences, documents = (",".join(n for n in names if n.endswith(kind)) for kind in kinds)
+        if max(len(sentences), len(documents)) <= _LONGEST_NAMES:  # else there is no naming them all
+            cluster.alias, cluster.documents_alias = sentences, documents
+        pinned = copy(self)
+        pinned._pinned = pinned
+        pinned._use(cluster)
+        return pinned
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         return self._statistics.get(terms)
