@@ -65,15 +65,14 @@ class ElasticsearchIndex:
             return self
         aliases = [self.cluster.alias, self.cluster.documents_alias]
         with self.cluster.errors():
-            names = tuple(sorted(self.cluster.client.indices.get_alias(name=aliases)))
+            found = self.cluster.client.indices.get_alias(name=aliases)
+        names = tuple(",".join(sorted(n for n in found if name in found[n]["aliases"])) for name in aliases)
         if self._pinned is None or names != self._names:
-            self._pinned, self._names = self._pin(names), names
+            self._pinned, self._names = self._pin(*names), names
         return self._pinned
 
-    def _pin(self, names: Sequence[str]) -> ElasticsearchIndex:
+    def _pin(self, sentences: str, documents: str) -> ElasticsearchIndex:
         cluster = copy(self.cluster)
-        kinds = (meta.SENTENCES, meta.DOCUMENTS)
-        sentences, documents = (",".join(n for n in names if n.endswith(kind)) for kind in kinds)
         if max(len(sentences), len(documents)) <= _LONGEST_NAMES:  # else there is no naming them all
             cluster.alias, cluster.documents_alias = sentences, documents
         pinned = copy(self)

@@ -233,7 +233,7 @@ def _unchanged(where: str, document: Document, old: list[Segment]) -> bool:
 def changed(document_id: str) -> str:
     return (
         f"document {document_id!r} is in the index with other content: "
-        "load everything again with --if-exists replace"
+        "bring it in with esr append, or load everything again with --if-exists replace"
     )
 
 
