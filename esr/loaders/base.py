@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, BinaryIO, NamedTuple
 
 from esr.registry import Registry
@@ -74,6 +75,11 @@ _WHITESPACE = re.compile(r"\s+")
 def id_of(text: str) -> str:
     """The text as an id: an id stands in run files as one word, so blanks in it become "_"."""
     return _WHITESPACE.sub("_", text.strip())
+
+
+def path_id_of(source: Source) -> str:
+    """The id of the only document of a file: its path, without its ending."""
+    return id_of(str(PurePosixPath(source.relative).with_suffix("")))
 
 
 def one_line(error: object) -> str:
