@@ -22,15 +22,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
-index = click.option(
-    "--index",
-    "where",
-    required=True,
-    envvar="ESR_INDEX",
-    show_envvar=True,
-    metavar="WHERE",
-    help="The index: a folder, or http(s)://host:port/alias for Elasticsearch.",
-)
+_INDEX: Any = {
+    "envvar": "ESR_INDEX",
+    "show_envvar": True,
+    "metavar": "WHERE",
+    "help": "The index: a folder, or http(s)://host:port/alias for Elasticsearch.",
+}
+index = click.option("--index", "where", required=True, **_INDEX)
+optional_index = click.option("--index", "where", **_INDEX)
 measures = click.option(
     "-m",
     "--measures",

@@ -25,6 +25,7 @@ def read(source: Source) -> Iterator[Record | Malformed]:
 
     records = iter(ArchiveIterator(_Unpacked(source)))
     number = 0
+    held = None  # whether a record was whole is known when the next one begins
     while True:
         number += 1
         where = f"{source.name}:record {number}"
@@ -39,12 +40,13 @@ def read(source: Source) -> Iterator[Record | Malformed]:
             raise InputError(where, f"broken WARC: {one_line(error) or type(error).__name__}") from None
         if warnings.getvalue():
             raise InputError(where, "broken WARC: the record before is longer or shorter than it says")
-        if record is None:
-            return
         if isinstance(found, str):
             raise InputError(where, f"broken WARC: {found}; fetch the file again")
-        if found is not None and (made := _made(where, record, found)):
-            yield made
+        if held is not None:
+            yield held
+        if record is None:
+            return
+        held = None if found is None else _made(where, record, found)
 
 
 def _page(record: Any) -> bytes | str | None:
