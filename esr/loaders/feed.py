@@ -73,7 +73,8 @@ def _date(entry: Any) -> str | None:
     return None
 
 
-_START = compile(rb"<(?:rss|rdf:RDF|channel)[\s>]|<(?:\w+:)?feed[\s>]")
+# A <channel> tells nothing: agencies name theirs in the headers of NewsML-G2.
+_START = compile(rb"<(?:rss|rdf:RDF)[\s>]|<(?:\w+:)?feed[\s>]")
 
 FORMAT = register(
     Format(

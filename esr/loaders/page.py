@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,8 @@ from esr.loaders.base import Format, Malformed, Record, Source, one_line, path_i
 
 # No article's page is this long, and what tells text from menus takes long on long pages.
 MAX_PAGE_BYTES = 8 * 2**20
+_HEAD_BYTES = 2**14
+_LANG = re.compile(rb"""<html\b[^<>]{0,1000}?\s(?:xml:)?lang\s{0,9}=\s{0,9}["']?([A-Za-z][A-Za-z0-9-]{1,30})""", re.I)
 
 
 class NoArticle(ValueError):
@@ -58,10 +61,16 @@ def article(data: bytes, url: str | None = None) -> dict[str, Any]:
         "date": iso(found.date) if found.date else None,
         "source": found.sitename or found.hostname,
         "url": url or found.url,
-        "language": found.language,
+        "language": _language(data),
         # A line of it is a paragraph.
         "text": found.text.replace("\n", "\n\n"),
     }
+
+
+def _language(data: bytes) -> str | None:
+    """What `<html lang="…">` says."""
+    found = _LANG.search(data, 0, _HEAD_BYTES)
+    return found[1].decode() if found else None
 
 
 def fragment_text(fragment: str) -> str:
