@@ -12,8 +12,9 @@ from tqdm import tqdm
 
 from esr import analysis
 from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
+from esr.cli.dry_run import dry_run
 from esr.cli.enrich import analyzer_of, enrich_index, made_enricher
-from esr.cli.loading import Incoming, dry_run, sources
+from esr.cli.loading import Incoming, sources
 from esr.cli.options import as_json, optional_index
 from esr.documents import Located
 from esr.engines.index import LoadReport
@@ -95,8 +96,6 @@ def _say(report: LoadReport, where: str) -> None:
         f"loaded {report.documents - report.unchanged:,} documents with {report.sentences:,} sentences "
         f"into {where} in {report.seconds:.1f} s"
     )
-    if report.without_sentences:
-        click.echo(f"{report.without_sentences:,} documents have no sentence")
     if report.unchanged:
         click.echo(f"{report.unchanged:,} documents were there already, and are the same")
     for note in report.notes:

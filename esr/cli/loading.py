@@ -1,11 +1,10 @@
-"""What `esr load` does with documents before the index gets them: the options, what is set aside, dry runs."""
+"""What `esr load` does with documents before the index gets them: the options, and what is set aside."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -13,7 +12,7 @@ import click
 
 from esr.cli.options import FILE
 from esr.documents import Located
-from esr.errors import EsrError, InputError, UsageError
+from esr.errors import EsrError, UsageError
 from esr.loaders import Malformed, Reading, documents, mapping
 from esr.loaders.duplicates import HANDLING, Duplicates
 from esr.loaders.language import Languages
@@ -21,8 +20,8 @@ from esr.loaders.limits import DEFAULT_LIMITS, Limits
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_SHOWN = 3
-_PROBLEMS_SHOWN = 20
+SHOWN = 3
+PROBLEMS_SHOWN = 20
 _OPTIONS = (
     click.option("--format", "source_format", default="auto", show_default=True, help="See esr formats."),
     click.option(
@@ -44,7 +43,7 @@ _OPTIONS = (
         "--bad-documents",
         type=FILE,
         metavar="FILE",
-        help="Write malformed documents and the reason to FILE (JSON Lines) and go on; the exit status is then 1.",
+        help="Name malformed documents and the reason in FILE (JSON Lines) and go on; the exit status is 1.",
     ),
     click.option(
         "--max-expansion",
@@ -91,10 +90,12 @@ class Incoming:
         self._mapping = mapping.parsed(pairs)
         self._limits = Limits(max_expansion, int(max_unpacked * 2**30))
         self._languages = Languages() if detect_language else None
-        self._duplicates = Duplicates(duplicates == "drop") if duplicates != "keep" else None
+        self._duplicates = Duplicates(duplicates) if duplicates != "keep" else None
         self._file = bad_documents
         self.malformed: list[Malformed] = []  # the first ones
         self.count = 0
+        self._wordless = 0
+        self._first_wordless: list[str] = []
 
     @contextmanager
     def documents(self, all_problems: bool = False) -> Iterator[Iterator[Located]]:
@@ -103,7 +104,7 @@ class Incoming:
 
             def set_aside(bad: Malformed) -> None:
                 self.count += 1
-                if len(self.malformed) < _PROBLEMS_SHOWN:
+                if len(self.malformed) < PROBLEMS_SHOWN:
                     self.malformed.append(bad)
                 if file:
                     file.write(json.dumps(bad._asdict()) + "\n")
@@ -115,11 +116,24 @@ class Incoming:
                 found = self._languages.added(found)
             if self._duplicates:
                 found = self._duplicates.filtered(found)
-            yield found
+            yield self._looked_at(found)
+
+    def _looked_at(self, found: Iterable[Located]) -> Iterator[Located]:
+        for located in found:
+            if not located.document.sentences:
+                self._wordless += 1
+                if len(self._first_wordless) < SHOWN:
+                    self._first_wordless.append(f"{located.document.id} at {located.where}")
+            yield located
 
     def notes(self) -> list[str]:
         """What a report says."""
         notes = self._duplicates.notes() if self._duplicates else []
+        if self._wordless:
+            more = ", …" if self._wordless > len(self._first_wordless) else ""
+            notes.append(
+                f"{self._wordless:,} documents have no sentence: {', '.join(self._first_wordless)}{more}"
+            )
         if self._languages:
             notes.append(f"{self._languages.detected:,} documents were given the language that was detected")
         return notes
@@ -132,85 +146,6 @@ class Incoming:
                 f"{self.count:,} malformed documents were set aside in {self._file}, "
                 f"the first: {first.where}: {first.problem}"
             )
-
-
-def dry_run(incoming: Incoming, as_json: bool) -> None:
-    """Print the first documents, counts and problems. Raises EsrError if there is a problem."""
-    seen = _Seen()
-    try:
-        with incoming.documents(all_problems=True) as found:
-            for located in found:
-                seen.add(located)
-    except InputError as error:
-        if not incoming.malformed:
-            incoming.malformed.append(Malformed(error.where, error.problem))
-            incoming.count += 1
-    problems = [*incoming.malformed, *seen.repeated]
-    count = incoming.count + seen.repetitions
-    if as_json:
-        click.echo(json.dumps(seen.as_dict(problems, count, incoming.notes()), indent=1))
-    else:
-        seen.say()
-        for note in incoming.notes():
-            click.echo(note)
-        for problem in problems[:_PROBLEMS_SHOWN]:
-            click.echo(f"{problem.where}: {problem.problem}")
-    if count:
-        raise EsrError(f"{count:,} documents cannot be loaded as they are; nothing was written")
-    if not as_json:
-        click.echo("nothing was written")
-
-
-class _Seen:
-    """Counts of documents, the first of them, and ids that stand twice."""
-
-    def __init__(self) -> None:
-        self.first: list[Located] = []
-        self.repeated: list[Malformed] = []
-        self.counts = dict.fromkeys(
-            ("documents", "sentences", "without_sentences", "title", "date", "source", "language"), 0
-        )
-        self.repetitions = 0
-        self._ids: set[int] = set()
-
-    def add(self, located: Located) -> None:
-        document = located.document
-        self.counts["documents"] += 1
-        self.counts["sentences"] += len(document.sentences)
-        self.counts["without_sentences"] += not document.sentences
-        for name in ("title", "date", "source", "language"):
-            self.counts[name] += getattr(document, name) is not None
-        if len(self.first) < _SHOWN:
-            self.first.append(located)
-        if hash(document.id) in self._ids:  # 64 bits: two ids do not meet by chance
-            self.repetitions += 1
-            if len(self.repeated) < _PROBLEMS_SHOWN:
-                self.repeated.append(
-                    Malformed(located.where, f"document id {document.id!r} stands twice", document.id)
-                )
-        self._ids.add(hash(document.id))
-
-    def say(self) -> None:
-        for where, document in self.first:
-            known = (document.date, document.source, document.language, document.url)
-            click.echo(f"{where}\n  {document.id}: {document.title or '(no title)'}")
-            click.echo("  " + " · ".join(filter(None, (*known, f"{len(document.sentences)} sentences"))))
-            for sentence in document.sentences[:2]:
-                click.echo(f"  | {sentence.text[:200]}")
-        c = self.counts
-        click.echo(
-            f"{c['documents']:,} documents with {c['sentences']:,} sentences; "
-            f"{c['without_sentences']:,} have no sentence"
-        )
-        click.echo(
-            f"{c['title']:,} have a title, {c['date']:,} a date, {c['source']:,} a source, "
-            f"{c['language']:,} a language"
-        )
-
-    def as_dict(self, problems: Iterable[Malformed], count: int, notes: list[str]) -> dict[str, object]:
-        first = [{"where": where, **asdict(document)} for where, document in self.first]
-        found = [problem._asdict() for problem in problems]
-        return {**self.counts, "first": first, "problem_count": count, "problems": found, "notes": notes}
 
 
 @contextmanager

@@ -65,7 +65,8 @@ def _record(where: str, entry: Any, feed: Any) -> Record | Malformed:
 
 def _date(entry: Any) -> str | None:
     for name in ("published_parsed", "updated_parsed", "created_parsed"):
-        if parsed := entry.get(name):
+        # Its own get takes one date for another, and warns of it.
+        if parsed := dict.get(entry, name):
             try:
                 return datetime.fromtimestamp(timegm(parsed), UTC).isoformat()
             except (ValueError, OverflowError, OSError):

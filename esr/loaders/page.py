@@ -14,7 +14,7 @@ from esr.loaders.base import Format, Malformed, Record, Source, one_line, path_i
 # No article's page is this long, and what tells text from menus takes long on long pages.
 MAX_PAGE_BYTES = 8 * 2**20
 _HEAD_BYTES = 2**14
-_LANG = re.compile(rb"""<html\b[^<>]{0,1000}?\s(?:xml:)?lang\s{0,9}=\s{0,9}["']?([A-Za-z][A-Za-z0-9-]{1,30})""", re.I)
+_LANG = re.compile(rb"""<html\b[^<>]{0,1000}?\slang\s{0,9}=\s{0,9}["']?([A-Za-z][A-Za-z0-9-]{1,30})""", re.I)
 
 
 class NoArticle(ValueError):

@@ -77,9 +77,8 @@ def _documents(paths: Sequence[str], chosen: Format | None, reading: Reading) ->
     if malformed and not made:
         assert isinstance(document, Malformed)
         # An index of nothing must not stand in the place of one that holds something.
-        raise InputError(
-            document.where, f"{_with_id(document)} (all {malformed:,} documents are malformed: none is left)"
-        )
+        others = f" (all {malformed:,} documents are malformed: none is left)" if malformed > 1 else ""
+        raise InputError(document.where, _with_id(document) + others)
 
 
 def _checked(record: Record) -> Located | Malformed:
@@ -128,13 +127,22 @@ def _found_in_file(
 ) -> _Found:
     """What is in one file; nothing if it lies in a folder and is not of the format."""
     budget = Budget(name_of(path), reading.limits)
+    anything = False
     try:
         with _said(name_of(path)), opened(path, relative, budget) as file:
-            yield from _found_in_opened(file, chosen, reading, budget, in_folder, 0)
+            for found in _found_in_opened(file, chosen, reading, budget, in_folder, 0):
+                anything = True
+                yield found
     except InputError as error:
         if reading.set_aside is None:
             raise
-        yield Malformed(error.where, f"{error.problem} (what follows in this file is left out)")
+        yield _rest_left_out(error, anything)
+
+
+def _rest_left_out(error: InputError, anything: bool) -> Malformed:
+    return Malformed(
+        error.where, f"{error.problem} (what follows in this file is left out)" if anything else error.problem
+    )
 
 
 def _found_in_opened(
@@ -182,10 +190,11 @@ def _found_in_archive(
         raise InputError(name, f"lies in {depth} archives, one in the other: unpack them")
     anything = False
     for member in archives.members(file, kind, budget):
+        in_member = False
         try:
             with _said(member.source.name):
                 for found in _found_in_opened(member, chosen, reading, budget, True, depth + 1):
-                    anything = True
+                    anything = in_member = True
                     yield found
         except Expanded:
             raise
@@ -193,7 +202,7 @@ def _found_in_archive(
             if reading.set_aside is None:
                 raise
             anything = True
-            yield Malformed(error.where, f"{error.problem} (what follows in this file is left out)")
+            yield _rest_left_out(error, in_member)
     if not anything and not in_folder:
         raise InputError(name, f"there is no {_kind_of_file(chosen)} in this archive")
 

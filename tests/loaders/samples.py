@@ -38,7 +38,7 @@ TOKENS = {
     "jsonl": [b"{", b"}", b'"', b'"id": 1', b"\\ud800", b"[" * 99, b"NaN", b'"sentences": ', b"1e999"],
     "mbox": [b"\n\nFrom a@b Thu Jan  1 00:00:00 2024\n", b"Content-Type: multipart/mixed\n", b"=?x?q?=80?=",
              b"charset=utf-7", b"Content-Transfer-Encoding: base64\n", b"Message-ID: <>\n"],
-    "newsml": [b"<newsItem>", b"</newsItem>", b"<inlineXML>", b"&eacute;", b"<!DOCTYPE a>", b"]]>", b"<nitf>"],
+    "newsml": [b"<newsItem>", b"</newsItem>", b"<inlineXML>", b"&eacute;", b"<!DOCTYPE a>", b"]]>"],
     "nitf": [b"<nitf>", b"</nitf>", b"<body.content>", b"<block>", b"&x;", b"<doc-id/>", b"<?xml?>"],
     "parquet": [b"PAR1", b"\x15\x00", b"\xff\xff\xff\x7f", b"\x19\xfc"],
     "reuters": [b"<REUTERS NEWID=", b"</REUTERS>", b"<BODY>", b"&#3;", b"<DATE>", b"\x1f", b'NEWID="">'],
