@@ -214,11 +214,16 @@ def test_a_file_of_many_blanks_has_no_document(folder, name):
 
 def test_a_folder_without_a_loadable_file_is_refused(folder):
     path = folder(**{"README.md": b"# News", "sub/picture.png": b"\x89PNG"})
-    assert refused(path) == f"{path}: there is no file of a known format ({', '.join(FORMATS)}) in this folder"
+    assert (
+        refused(path) == f"{path}: there is no file of a known format ({', '.join(FORMATS)}) in this folder"
+    )
     assert refused(path, format="trec") == f"{path}: there is no trec file in this folder"
 
 
-@pytest.mark.parametrize("content", [TEXT, b"a,b\n1,2", b"<html>", b"<a><channel>x</channel></a>", b"[{", b"\xff\xfe{", b"See <DOC>"])
+@pytest.mark.parametrize(
+    "content",
+    [TEXT, b"a,b\n1,2", b"<html>", b"<a><channel>x</channel></a>", b"[{", b"\xff\xfe{", b"See <DOC>"],
+)
 def test_a_file_whose_format_cannot_be_told_is_refused(folder, content):
     path = folder(**{"x.odd": content})
     assert refused(f"{path}/x.odd") == (
