@@ -35,7 +35,7 @@ BOMBS = {
     ),
     "tgz": lambda: gzip.compress(tarred({"a.jsonl": GOOD + BLANKS})),
     "gz in zip": lambda: zipped({"a.jsonl.gz": gzip.compress(GOOD + BLANKS)}),
-    "zip in tar": lambda: tarred({"a.zip": zipped({"a.jsonl": GOOD + 3 * BLANKS}, compression=8)}),
+    "zip in tar": lambda: tarred({"a.zip": zipped({"a.jsonl": GOOD + 9 * BLANKS}, compression=8)}),
 }
 
 
