@@ -120,7 +120,12 @@ def formats(as_json: bool) -> None:
       esr load news.sgml --format trec --index my-index
     """
     entries = (
-        {"name": f.name, "description": f.description, "suffixes": list(f.suffixes)}
+        {
+            "name": f.name,
+            "description": f.description,
+            "suffixes": list(f.suffixes),
+            "needs": "pip install 'esr[formats]'" if f.needs else "",
+        }
         for f in loaders.FORMATS.values()
     )
     _list(entries, as_json)

@@ -23,7 +23,7 @@ UNITS = {
     "csv": ("id,text\n", 'i{},"{}"\n', ""),
     "jsonl": ("", '{{"id": "i{}", "text": "{}"}}\n', ""),
     "mbox": ("", "From a@b Mon Jan 15 09:00:00 2024\nMessage-ID: <i{}@b>\n\n{}\n\n", ""),
-    "newsml": ("<newsMessage>", '<newsItem guid="i{}"><inlineData>{}</inlineData></newsItem>\n', "</newsMessage>"),
+    "newsml": ("<x>", '<newsItem guid="i{}"><inlineData>{}</inlineData></newsItem>\n', "</x>"),
     "nitf": ("<x>", '<nitf><doc-id id-string="i{}"/><body.content><p>{}</p></body.content></nitf>\n', "</x>"),
     "reuters": ("", '<REUTERS NEWID="{}">\n<TEXT><BODY>{}</BODY></TEXT></REUTERS>\n', ""),
     "trec": ("", "<DOC><DOCNO>i{}</DOCNO><TEXT>{}</TEXT></DOC>\n", ""),
