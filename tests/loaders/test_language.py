@@ -27,6 +27,8 @@ def test_a_language_that_is_given_stays():
     assert detected(TEXTS["de"], "en-GB") == ("en-GB", 0)
 
 
-@pytest.mark.parametrize("text", ["", "Ja.", "1 2 3 4 5 6 7 8 9 0 " * 10, "Bergen Oslo"])
+@pytest.mark.parametrize(
+    "text", ["", "Ja.", "フェリーが再び運航", "1 2 3 4 5 6 7 8 9 0 " * 10, "Bergen Oslo"]
+)
 def test_what_is_too_short_or_no_text_gets_no_language(text):
     assert detected(text) == (None, 0)

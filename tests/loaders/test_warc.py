@@ -51,6 +51,15 @@ def test_a_record_that_is_longer_than_it_says_is_no_document(loaded):
     assert "longer or shorter than it says" in bad[0].problem
 
 
+def test_a_record_that_says_less_than_it_holds_is_no_document(loaded):
+    before, page, *_, last = records()
+    size = next(line for line in page.split(b"\r\n") if line.startswith(b"Content-Length: "))
+    less = page.replace(size, b"Content-Length: %d" % (int(size.split()[1]) - 900), 1)
+    bad = []
+    assert [d.id for d in loaded(b"".join([before, last, less, last]), "warc", bad)] == IDS[1:]
+    assert len(bad) == 1 and "broken WARC" in bad[0].problem
+
+
 def test_a_record_without_an_id_is_malformed(loaded):
     bad = []
     data = WARC.replace(b"WARC-Record-ID: <" + IDS[0].encode() + b">\r\n", b"")
