@@ -76,7 +76,7 @@ class Cell:
     depth: int
 
     def key(self) -> str:
-        """Everything that the figures depend on, but for the index's contents: the files' by their digests."""
+        """Everything that the figures depend on, but for the index: of the files, their digests."""
         files = [f for f in (self.where.topics, self.where.qrels, self.where.restrict) if f]
         digests = [hashlib.blake2b(Path(file).read_bytes(), digest_size=8).hexdigest() for file in files]
         parts = [self.where.__dict__, self.settings.as_dict(), self.measures, self.depth, digests]
