@@ -10,7 +10,6 @@ waiting for Elasticsearch counts; it is told apart as `fetch`.
 from __future__ import annotations
 
 import argparse
-import gzip
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -22,6 +21,8 @@ import numpy as np
 
 import esr
 from esr.engines.index import Hit
+from esr.evaluation import topics
+from esr.evaluation.topic import TITLE
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank import parsed, reranked
 from esr.ranking.searcher import NothingToSearchFor, Searcher
@@ -54,18 +55,16 @@ def main() -> None:
 
 
 def _queries(searcher: Searcher, path: Path, model: str) -> Iterator[tuple[str, list[Hit]]]:
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-    with opened as lines:
-        for line in lines:
-            query = line.rstrip("\n").split("\t")[-1]
-            try:
-                if len(searcher.terms(query)) != TERMS:
-                    continue
-            except NothingToSearchFor:
+    for topic in topics.read(path):
+        query = topic.fields[TITLE]
+        try:
+            if len(searcher.terms(query)) != TERMS:
                 continue
-            hits = searcher.search(query, 1000, model=model, records=False).hits
-            if len(hits) == 1000:
-                yield query, hits
+        except NothingToSearchFor:
+            continue
+        hits = searcher.search(query, 1000, model=model, records=False).hits
+        if len(hits) == 1000:
+            yield query, hits
 
 
 def _steps(searcher: Searcher, query: str, hits: list[Hit], model: str) -> Iterator[tuple[str, float]]:
