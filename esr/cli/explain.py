@@ -45,7 +45,7 @@ def _table(found: Explanation) -> str:
         counts = [f"{f.count}/{f.length} {f.adds:+.4f}" for f in part.fields.values()]
         rows.append(
             [
-                part.term,
+                part.term + (f" ({', '.join(part.boosts)})" if part.boosts else ""),
                 f"{part.weight:.4g}",
                 probability,
                 *counts,
@@ -63,6 +63,10 @@ def _table(found: Explanation) -> str:
     rows += [
         [f"feature {p.feature}", _weight(p), _value(p.value), *blank[2:], f"{p.adds:+.4f}"]
         for p in found.features
+    ]
+    rows += [
+        [f"{p.boost} {p.feature}", f"{p.weight:.4g}", _value(p.value), *blank[2:], f"{p.adds:+.4f}"]
+        for p in found.boosts
     ]
     rows.append(["score", *blank, f"{found.score:.4f}"])
     widths = [max(len(row[n]) for row in rows) for n in range(len(head))]

@@ -83,6 +83,7 @@ for command in (
     catalogue.models,
     catalogue.priors,
     catalogue.forms,
+    catalogue.boosts,
     catalogue.analyzers,
     catalogue.formats,
 ):

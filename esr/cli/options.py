@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from esr import adjustments, models, priors
+from esr import adjustments, boosts, models, priors
 from esr.documents.dates import instant, instant_end
 from esr.engines.entities import TYPES
 from esr.engines.index import Filters
@@ -71,6 +71,14 @@ def ranking(command: F) -> F:
             f"{_names([f.name for f in adjustments.FORMS.values() if not f.trained])}. See esr forms.",
         ),
         click.option(
+            "--boost",
+            "boost_texts",
+            multiple=True,
+            metavar="NAME[:WEIGHT]",
+            help="What the query's words say beyond themselves, as variants or feedback:0.1:terms=10. "
+            f"Boosts: {_names(list(boosts.BOOSTS))}. See esr boosts.",
+        ),
+        click.option(
             "--candidates",
             help="Sentences to rank: " + "; ".join(f"{k} ({v})" for k, v in CANDIDATES.items()) + ".",
         ),
@@ -90,6 +98,7 @@ def ranking(command: F) -> F:
         params: tuple[str, ...],
         prior_weights: tuple[str, ...],
         feature_texts: tuple[str, ...],
+        boost_texts: tuple[str, ...],
         candidates: str | None,
         ranking_file: str | None,
         **kwargs: Any,
@@ -103,6 +112,7 @@ def ranking(command: F) -> F:
         data["priors"] |= dict(_prior(text) for text in prior_weights)
         given = {(f.feature, f.form): f for f in map(adjustments.parse, feature_texts)}
         data["features"] = list(({(f.feature, f.form): f for f in base.features} | given).values())
+        data["boosts"] = {**base.boosts, **dict(map(boosts.parse, boost_texts))}
         data |= {k: v for k, v in {"context": context, "candidates": candidates}.items() if v is not None}
         return command(*args, ranking=Ranking.from_dict(data), **kwargs)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from esr import adjustments, analysis, loaders, models, priors
+from esr import adjustments, analysis, boosts, loaders, models, priors
 from esr.cli.main import main
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
@@ -22,6 +22,8 @@ def text() -> str:
         _table(("prior", "what it is", "source"), [(p.name, p.description, p.source) for p in _priors()]),
         "## Forms\n",
         *(_form(form) for form in adjustments.FORMS.values()),
+        "## Boosts\n",
+        *(_form(boost) for boost in boosts.BOOSTS.values()),
         "## Contexts\n",
         _table(("context", "what it is"), list(CONTEXTS.items())),
         "## Candidates\n",
@@ -51,7 +53,7 @@ def _model(model: Model) -> str:
     return head + facts + "\n" + _parameters(model.parameters)
 
 
-def _form(form: adjustments.Form) -> str:
+def _form(form: adjustments.Form | boosts.Boost) -> str:
     head = f"### {form.name}\n\n{form.description}\n\nSource: {form.source}.\n"
     return head + ("\n" + _parameters(form.parameters) if form.parameters else "")
 

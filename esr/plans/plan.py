@@ -81,11 +81,15 @@ class Saturation:
 
 
 class PlanTerm(NamedTuple):
-    """A query term: its weight, and for mixtures its probability in the collection."""
+    """A term: its weight, and for mixtures its probability in the collection.
+
+    One that is not of the query itself may add to scores alone: only `matches` make candidates.
+    """
 
     term: str
     weight: float
     background: float = 0.0
+    matches: bool = True
 
 
 StaticForm = Literal["linear", "log", "step", "satu", "sigm", "curve"]
@@ -149,6 +153,11 @@ class Plan:
     def as_dict(self) -> dict[str, Any]:
         """The plan as JSON: what is printed, stored and compared."""
         return {"shape": type(self.transform).__name__.lower(), **asdict(self)}
+
+    @property
+    def matching(self) -> tuple[str, ...]:
+        """The terms that make candidates."""
+        return tuple(term.term for term in self.terms if term.matches)
 
     @property
     def query_weight(self) -> float:

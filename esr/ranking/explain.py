@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from esr.adjustments import Adjustment
+from esr.boosts import adding
 from esr.plans.evaluate import parts, scores
 from esr.plans.plan import FieldName, Plan
 from esr.ranking.ranking import Ranking
@@ -25,13 +26,17 @@ class FieldPart:
 
 @dataclass(frozen=True, slots=True)
 class TermPart:
-    """One query term: its weight, p(t|C) (mixtures), its fields, and what the collection alone adds."""
+    """One term: its weight, p(t|C) (mixtures), its fields, and what the collection alone adds.
+
+    `boosts` are those that brought the term or made it heavier.
+    """
 
     term: str
     weight: float
     probability: float | None
     fields: dict[FieldName, FieldPart]
     background: float
+    boosts: tuple[str, ...] = ()
 
     @property
     def adds(self) -> float:
@@ -69,8 +74,19 @@ class FeaturePart:
 
 
 @dataclass(frozen=True, slots=True)
+class BoostPart:
+    """A boost's step on a feature: the value (None where it is not known), the weight, and what it adds."""
+
+    boost: str
+    feature: str
+    value: float | None
+    weight: float
+    adds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
-    """A score and its parts: terms, the length term of a smoothed model, priors, features."""
+    """A score and its parts: terms, the length term of a smoothed model, priors, features, boosts."""
 
     sentence_id: str
     score: float
@@ -78,6 +94,7 @@ class Explanation:
     length: float
     priors: list[PriorPart]
     features: list[FeaturePart]
+    boosts: list[BoostPart]
     unseen: tuple[str, ...]
     plan: Plan
 
@@ -96,6 +113,7 @@ class Explanation:
                     },
                     "background": part.background,
                     "adds": part.adds,
+                    "boosts": list(part.boosts),
                 }
                 for part in self.terms
             ],
@@ -105,6 +123,7 @@ class Explanation:
                 for p in self.priors
             ],
             "features": [part.as_dict() for part in self.features],
+            "boosts": [asdict(part) for part in self.boosts],
             "unseen": list(self.unseen),
             "plan": self.plan.as_dict(),
         }
@@ -118,11 +137,12 @@ def _finite(value: float) -> float | None:
 def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) -> Explanation:
     """The parts of a sentence's score. Raises UsageError for an unknown sentence or a bad query."""
     searcher = searcher.now()
-    plan, unseen = searcher.prepare(query, ranking)
+    known = searcher.known(query, ranking)
+    plan, unseen = searcher.planned(query, ranking, known)
     columns = [static.column for static in plan.statics]
     evidence = searcher.index.evidence([term.term for term in plan.terms], [sentence_id], columns)
     if not plan.terms:
-        return Explanation(sentence_id, 0.0, [], 0.0, [], [], unseen, plan)
+        return Explanation(sentence_id, 0.0, [], 0.0, [], [], [], unseen, plan)
     split = parts(plan, evidence)
     terms = [
         TermPart(
@@ -136,6 +156,7 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
                 for name, adds in split.fields.items()
             },
             float(split.background[row, 0]),
+            tuple(name for name, added in known.added.items() if term.term in added.terms),
         )
         for row, term in enumerate(plan.terms)
     ]
@@ -147,11 +168,22 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
         for name, (static, value, adds) in zip(ranking.priors, rest, strict=False)
     ]
     features = [
-        FeaturePart(each.feature, None if math.isnan(value) else value, each.form, _params(each), adds)
-        for each, (_, value, adds) in zip(ranking.features, rest[len(priors) :], strict=True)
+        FeaturePart(each.feature, _known(value), each.form, _params(each), adds)
+        for each, (_, value, adds) in zip(ranking.features, rest[len(priors) :], strict=False)
+    ]
+    boosted = [
+        BoostPart(boost, feature, _known(value), static.weight, adds)
+        for (boost, feature, _), (static, value, adds) in zip(
+            adding.statics(ranking.boosts, known.added), rest[len(priors) + len(features) :], strict=True
+        )
     ]
     score = float(scores(plan, evidence)[0])
-    return Explanation(sentence_id, score, terms, float(split.length[0]), priors, features, unseen, plan)
+    length = float(split.length[0])
+    return Explanation(sentence_id, score, terms, length, priors, features, boosted, unseen, plan)
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def _params(adjustment: Adjustment) -> dict[str, float]:

@@ -10,11 +10,14 @@ from typing import Any
 
 from esr import adjustments, models, priors
 from esr.adjustments import Adjustment
+from esr.boosts import Added, adding, from_json, to_json
 from esr.errors import InputError, UsageError, unknown
 from esr.models import Settings
 from esr.plans.plan import CANDIDATES, Plan, Rule
 from esr.plans.statistics import Statistics
 from esr.priors.prior import check_weight
+
+NO_BOOST: Mapping[str, Added] = {}
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,11 @@ class Ranking:
     priors: Mapping[str, float] = field(default_factory=dict)
     candidates: str | None = None
     features: Sequence[Adjustment] = ()
+    boosts: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.settings()
+        object.__setattr__(self, "boosts", from_json(self.boosts))
         for name, weight in self.priors.items():
             check_weight(priors.get(name).name, weight)
         if self.candidates is not None and self.candidates not in CANDIDATES:
@@ -86,12 +91,19 @@ class Ranking:
         """The model's parameters with defaults filled in, checked."""
         return models.get(self.model).settings(self.params, self.context)
 
-    def plan(self, counts: Mapping[str, int], statistics: Statistics) -> Plan:
-        """The plan for a query's terms. Terms that the collection does not know are dropped."""
+    def plan(
+        self, counts: Mapping[str, int], statistics: Statistics, added: Mapping[str, Added] = NO_BOOST
+    ) -> Plan:
+        """The plan for a query's terms and what boosts add. Terms that the collection lacks are dropped."""
         model = models.get(self.model)
         settings = self.settings()
         seen = {term: count for term, count in counts.items() if statistics.terms[term].seen}
         terms, transform = model.plan(settings, models.Query(seen, sum(counts.values()), statistics))
+        weights = adding.term_weights(self.boosts, added)
+        if weights:
+            once = {term: 1 for term in weights if statistics.terms[term].seen}
+            more = model.plan(settings, models.Query(once, sum(counts.values()), statistics)).terms
+            terms = adding.with_terms(terms, more, weights)
         rule: Rule = self.candidates or model.candidates  # type: ignore[assignment]
         return Plan(
             terms=terms,
@@ -104,6 +116,7 @@ class Ranking:
                     for name, weight in self.priors.items()
                 ),
                 *(each.static() for each in self.features),
+                *(static for _, _, static in adding.statics(self.boosts, added)),
             ),
         )
 
@@ -123,4 +136,5 @@ class Ranking:
             "priors": dict(self.priors),
             "candidates": self.candidates or model.candidates,
             "features": [each.as_dict() for each in self.features],
+            "boosts": to_json(self.boosts),
         }

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from esr import adjustments, models
+from esr import adjustments, boosts, models
 from esr.errors import UsageError, unknown
 from esr.models.parameter import Value
 from esr.plans.statistics import CollectionStatistics, Statistics
@@ -16,9 +16,10 @@ Grid = Mapping[str, Sequence[Value]]
 
 
 def default(ranking: Ranking) -> Grid:
-    """The values of the model's own grid, for the parameters that its context uses, and of the features'.
+    """The values of the model's own grid, for what its context uses, and of the features and boosts.
 
-    A parameter that the ranking sets itself is kept as it is. A feature's is called `subj.w`.
+    A parameter that the ranking sets itself is kept as it is. A feature's is called `subj.w`, a boost's
+    `variants.w`.
     """
     model = models.get(ranking.model)
     context = ranking.settings().context
@@ -33,21 +34,30 @@ def default(ranking: Ranking) -> Grid:
         for p in adjustments.get(each.form).parameters
         if p.grid and p.name not in each.params
     }
-    return of_model | of_features
+    of_boosts = {
+        f"{name}.{p.name}": p.grid
+        for name, given in ranking.boosts.items()
+        for p in boosts.get(name).parameters
+        if p.grid and p.name not in given
+    }
+    return of_model | of_features | of_boosts
 
 
 def placed(ranking: Ranking, values: Mapping[str, Value]) -> Ranking:
-    """The ranking with these parameters, of its model or of its features. Raises UsageError for a bad one."""
-    params, features = dict(ranking.params), list(ranking.features)
+    """The ranking with these parameters, of whatever part. Raises UsageError for a bad one."""
+    params, features, boosted = dict(ranking.params), list(ranking.features), dict(ranking.boosts)
     for name, value in values.items():
         feature, dot, param = name.partition(".")
         if not dot:
             params[name] = value
             continue
+        if feature in boosted:
+            boosted[feature] = {**boosted[feature], param: value}
+            continue
         at = _feature_at(ranking, feature, param)
         changed = {**features[at].params, param: value}
         features[at] = replace(features[at], params=changed)  # type: ignore[arg-type]  # checked when made
-    return replace(ranking, params=params, features=tuple(features))
+    return replace(ranking, params=params, features=tuple(features), boosts=boosted)
 
 
 def _feature_at(ranking: Ranking, feature: str, param: str) -> int:
@@ -67,7 +77,8 @@ def _feature_at(ranking: Ranking, feature: str, param: str) -> int:
 def values_of(ranking: Ranking) -> dict[str, Value]:
     """The parameters that the ranking sets, by the names that a grid has for them."""
     named = {f"{each.feature}.{name}": v for each in ranking.features for name, v in each.params.items()}
-    return {**ranking.params, **named}
+    of_boosts = {f"{name}.{param}": v for name, given in ranking.boosts.items() for param, v in given.items()}
+    return {**ranking.params, **named, **of_boosts}
 
 
 def parse(texts: Sequence[str]) -> Grid:

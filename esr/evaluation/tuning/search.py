@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from esr import adjustments
+from esr import adjustments, boosts
 from esr.evaluation.tuning.figures import Table, Tuner
 from esr.evaluation.tuning.grid import Grid, is_allowed, placed, settings, values_of
 from esr.models.parameter import Value
@@ -63,6 +63,8 @@ def _start(ranking: Ranking, grid: Grid) -> Ranking:
             f"{each.feature}.{p.name}": each.params.get(p.name, p.default)
             for p in adjustments.get(each.form).parameters
         }
+    for name, given in ranking.boosts.items():
+        defaults |= {f"{name}.{param}": v for param, v in boosts.get(name).settings(given).items()}
     start = placed(ranking, {name: _nearest(values, defaults[name]) for name, values in grid.items()})
     return start if is_allowed(start) else settings(ranking, grid)[0]
 
