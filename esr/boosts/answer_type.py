@@ -1,8 +1,8 @@
 """answer_type: a question for a person, a place or a number favours sentences that have one.
 
 What is asked for is told by the question's first interrogative and the word behind it, as a rough sort of
-the classes of Li & Roth 2002. The sentences' side are the features `pers`, `loc`, `org` and `numbers`: a plan gets no
-more than a step on one of them.
+the classes of Li & Roth 2002. The sentences' side are the features `pers`, `loc`, `org` and `numbers`: a plan
+gets no more than a step on one of them.
 """
 
 from __future__ import annotations
@@ -67,6 +67,6 @@ register(
         "who, where, which company, when, how many; it needs esr enrich",
         "after the classes of Li & Roth 2002",
         add,
-        (weight(0.3, (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)),),
+        (weight(1.0, (0.0, 0.2, 0.5, 1.0, 1.5, 2.0)),),
     )
 )

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+
+VARIANTS = Ranking("jm", boosts={"variants": 0.2})
+
+
+def weights(searcher: Searcher, query: str, ranking: Ranking = VARIANTS) -> dict[str, tuple[float, bool]]:
+    plan = searcher.prepare(query, ranking).plan
+    return {term.term: (term.weight, term.matches) for term in plan.terms}
+
+
+def test_terms_that_begin_alike_are_added_at_the_boosts_weight(searcher: Searcher) -> None:
+    """migrants, migraine and migratory share less than "migrati"; migrationist is three letters longer."""
+    assert weights(searcher, "migration") == {
+        "migration": (1.0, True),
+        "migrating": (0.2, False),
+        "migrationist": (0.2, False),
+        "migrations": (0.2, False),
+    }
+
+
+def test_a_repeated_terms_variants_weigh_as_often_and_those_of_two_terms_add_up(searcher: Searcher) -> None:
+    assert weights(searcher, "migrations migrations")["migration"] == (0.4, False)
+    found = weights(searcher, "migration migrations")
+    assert found["migrations"] == (1.0, True)
+    assert (found["migrating"], found["migrationist"]) == ((0.2, False), (0.4, False))
+
+
+def test_terms_that_differ_too_much_in_length_numbers_and_short_terms_have_none(searcher: Searcher) -> None:
+    assert set(weights(searcher, "migr bank")) == {
+        "bank"
+    }  # all of "migr..." are more than three letters longer
+    assert set(weights(searcher, "migration22")) == {"migration22"}
+    assert set(weights(searcher, "ban")) == set()
+
+
+def test_a_word_that_nobody_has_still_has_variants(searcher: Searcher) -> None:
+    prepared = searcher.prepare("bank migrationa", VARIANTS)
+    assert prepared.unseen == ("migrationa",)
+    assert [term.term for term in prepared.plan.terms][:2] == ["bank", "migration"]
+
+
+def test_a_variant_adds_what_its_own_word_would_times_the_weight(searcher: Searcher) -> None:
+    """By hand: b.s0 has neither variant of "migrations"; jm has lambda .5."""
+    plain = {h.sentence_id: h.score for h in searcher.search("migrations", ranking=Ranking("jm")).hits}
+    found = {h.sentence_id: h.score for h in searcher.search("migrations", ranking=VARIANTS).hits}
+    total = searcher.index.statistics([]).collection.occurrences
+    assert (set(plain), total) == ({"b.s0"}, 18)
+    gain = sum(
+        0.2 * math.log(0.5 * 0 / 3 + 0.5 * cf / total)
+        for cf in (2, 1)  # migration, migrationist
+    )
+    assert found["b.s0"] == pytest.approx(plain["b.s0"] + gain)
