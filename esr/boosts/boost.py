@@ -8,7 +8,7 @@ from typing import Any
 
 from esr.engines.index import Hit, Index
 from esr.errors import UsageError, unknown
-from esr.models.parameter import Parameter
+from esr.parameter import Parameter
 from esr.registry import Registry
 
 WEIGHT = "w"

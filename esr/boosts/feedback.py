@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 
 from esr.boosts.boost import Added, Asked, Boost, Settings, register, weight
-from esr.models.parameter import Parameter
+from esr.parameter import Parameter
 
 
 def add(settings: Settings, asked: Asked) -> Added:

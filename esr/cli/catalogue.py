@@ -1,4 +1,4 @@
-"""`esr models`, `priors`, `forms`, `boosts`, `analyzers`, `formats`: what there is, from the registries."""
+"""`esr models`, `priors`, `features`, `forms`, `boosts`, `signals`, `analyzers`, `formats`: what there is."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import click
 
 from esr import adjustments, analysis, loaders
 from esr import boosts as boost_registry
+from esr import features as feature_registry
 from esr import models as model_registry
 from esr import priors as prior_registry
 from esr.cli.options import as_json
+from esr.dependency.signals import SIGNALS
 
 
 @click.command()
@@ -62,6 +64,19 @@ def priors(as_json: bool) -> None:
 
 @click.command()
 @as_json
+def features(as_json: bool) -> None:
+    """List the features: what is known of a sentence before any query.
+
+    \b
+    Example:
+      esr features
+      esr features --json
+    """
+    _list((feature.as_dict() for feature in feature_registry.FEATURES.values()), as_json)
+
+
+@click.command()
+@as_json
 def forms(as_json: bool) -> None:
     """List the forms: what a feature of a sentence adds to its score. I is the feature's value.
 
@@ -82,6 +97,18 @@ def boosts(as_json: bool) -> None:
       esr search "who owns the bank" --index my-index --boost answer_type --boost variants:0.1
     """
     _list((boost.as_dict() for boost in boost_registry.BOOSTS.values()), as_json)
+
+
+@click.command()
+@as_json
+def signals(as_json: bool) -> None:
+    """List the signals: what the second stage may add to the best sentences of a ranking.
+
+    \b
+    Example:
+      esr search "bank fraud" --index my-index --rerank mrf_sdm:0.5
+    """
+    _list((signal.as_dict() for signal in SIGNALS.values()), as_json)
 
 
 @click.command()
@@ -118,7 +145,7 @@ def _list(entries: Iterable[dict[str, Any]], as_json: bool) -> None:
         return
     for entry in entries:
         click.echo(f"{entry['name']}\n{_indented(entry['description'])}")
-        for key in ("source", "suffixes"):
+        for key in ("source", "needs", "suffixes", "column"):
             if entry.get(key):
                 value = entry[key]
                 click.echo(_indented(f"{key}: {value if isinstance(value, str) else ' '.join(value)}"))

@@ -82,8 +82,10 @@ for command in (
     status.status,
     catalogue.models,
     catalogue.priors,
+    catalogue.features,
     catalogue.forms,
     catalogue.boosts,
+    catalogue.signals,
     catalogue.analyzers,
     catalogue.formats,
 ):

@@ -11,6 +11,7 @@ from esr.adjustments import Adjustment
 from esr.boosts import adding
 from esr.plans.evaluate import parts, scores
 from esr.plans.plan import FieldName, Plan
+from esr.ranking.explain_second import SecondPart, explain_second
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 
@@ -86,15 +87,20 @@ class BoostPart:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A score and its parts: terms, the length term of a smoothed model, priors, features, boosts."""
+    """A score and its parts: terms, the length term of a smoothed model, priors, features, boosts.
+
+    With a second stage these make `first`, the first stage's score, and `second` tells the rest.
+    """
 
     sentence_id: str
     score: float
+    first: float
     terms: list[TermPart]
     length: float
     priors: list[PriorPart]
     features: list[FeaturePart]
     boosts: list[BoostPart]
+    second: SecondPart | None
     unseen: tuple[str, ...]
     plan: Plan
 
@@ -102,6 +108,7 @@ class Explanation:
         return {
             "sentence_id": self.sentence_id,
             "score": _finite(self.score),
+            "first": _finite(self.first),
             "terms": [
                 {
                     "term": part.term,
@@ -124,6 +131,7 @@ class Explanation:
             ],
             "features": [part.as_dict() for part in self.features],
             "boosts": [asdict(part) for part in self.boosts],
+            "second": self.second and self.second.as_dict(),
             "unseen": list(self.unseen),
             "plan": self.plan.as_dict(),
         }
@@ -138,11 +146,11 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
     """The parts of a sentence's score. Raises UsageError for an unknown sentence or a bad query."""
     searcher = searcher.now()
     known = searcher.known(query, ranking)
-    plan, unseen = searcher.planned(query, ranking, known)
+    plan, query_terms, unseen = searcher.planned(query, ranking, known)
     columns = [static.column for static in plan.statics]
     evidence = searcher.index.evidence([term.term for term in plan.terms], [sentence_id], columns)
     if not plan.terms:
-        return Explanation(sentence_id, 0.0, [], 0.0, [], [], [], unseen, plan)
+        return Explanation(sentence_id, 0.0, 0.0, [], 0.0, [], [], [], None, unseen, plan)
     split = parts(plan, evidence)
     terms = [
         TermPart(
@@ -177,9 +185,14 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
             adding.statics(ranking.boosts, known.added), rest[len(priors) + len(features) :], strict=True
         )
     ]
-    score = float(scores(plan, evidence)[0])
+    first = float(scores(plan, evidence)[0])
+    stage = ranking.second()
+    second = None if stage is None else explain_second(searcher.index, query_terms, sentence_id, stage, first)
+    score = first if second is None else second.score
     length = float(split.length[0])
-    return Explanation(sentence_id, score, terms, length, priors, features, boosted, unseen, plan)
+    return Explanation(
+        sentence_id, score, first, terms, length, priors, features, boosted, second, unseen, plan
+    )
 
 
 def _known(value: float) -> float | None:

@@ -77,7 +77,8 @@ def test_they_change_scores_and_no_candidates(searcher: Searcher, model: str, ru
     plain = searcher.search(QUERY, 100, model=model, candidates=rule).hits
     found = searcher.search(QUERY, 100, model=model, candidates=rule, boosts=ALL).hits
     assert {hit.sentence_id for hit in found} == {hit.sentence_id for hit in plain}
-    assert found != plain
+    # The second stage of tdsr ranks by trees alone.
+    assert (found != plain) == (model != "tdsr")
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -93,7 +94,8 @@ def test_the_parts_that_are_explained_add_up(searcher: Searcher, model: str) -> 
     for hit in searcher.search(QUERY, 100, ranking=ranking).hits:
         found = explain(searcher, QUERY, hit.sentence_id, ranking)
         parts = [*found.terms, *found.priors, *found.features, *found.boosts]
-        assert found.length + sum(part.adds for part in parts) == pytest.approx(hit.score, rel=1e-9)
+        assert found.length + sum(part.adds for part in parts) == pytest.approx(found.first, rel=1e-9)
+        assert found.score == pytest.approx(hit.score, rel=1e-9)
 
 
 def test_explain_tells_which_boost_brought_a_term_and_what_a_step_gave(searcher: Searcher) -> None:

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from esr import adjustments, boosts
 from esr.evaluation.tuning.figures import Table, Tuner
-from esr.evaluation.tuning.grid import Grid, is_allowed, placed, settings, values_of
-from esr.models.parameter import Value
+from esr.evaluation.tuning.grid import Grid, is_allowed, parts, placed, settings, values_of
+from esr.parameter import Value
 from esr.ranking.ranking import Ranking
 
 Tick = Callable[[int], None]
@@ -56,15 +55,10 @@ def ascent(tuner: Tuner, ranking: Ranking, grid: Grid, tick: Tick = lambda n: No
 
 
 def _start(ranking: Ranking, grid: Grid) -> Ranking:
-    """The values of the grid that are nearest to the defaults of the model and of the features' forms."""
+    """The values of the grid that are nearest to the defaults of the ranking's parts."""
     defaults = dict(ranking.settings().values)
-    for each in ranking.features:
-        defaults |= {
-            f"{each.feature}.{p.name}": each.params.get(p.name, p.default)
-            for p in adjustments.get(each.form).parameters
-        }
-    for name, given in ranking.boosts.items():
-        defaults |= {f"{name}.{param}": v for param, v in boosts.get(name).settings(given).items()}
+    for part in parts(ranking):
+        defaults |= {f"{part.name}.{p.name}": part.given.get(p.name, p.default) for p in part.parameters}
     start = placed(ranking, {name: _nearest(values, defaults[name]) for name, values in grid.items()})
     return start if is_allowed(start) else settings(ranking, grid)[0]
 
