@@ -45,6 +45,6 @@ register(
         "at w of its weight",
         "after Xu & Croft 1998",
         add,
-        (weight(0.1, (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)),),
+        (weight(0.2, (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)),),
     )
 )

@@ -81,6 +81,10 @@ def _table(found: Explanation) -> str:
     rows.append(["score", *blank, f"{found.score:.4f}"])
     widths = [max(len(row[n]) for row in rows) for n in range(len(head))]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    if found.boosted:
+        lines.append(
+            "Boosts: " + ", ".join(f"{name} {adds:+.4f}" for name, adds in found.boosted.items()) + "."
+        )
     unseen = f"\nIn no document: {', '.join(found.unseen)}." if found.unseen else ""
     return "\n".join(lines) + unseen + (_second(found.second) if found.second else "")
 

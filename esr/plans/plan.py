@@ -83,13 +83,14 @@ class Saturation:
 class PlanTerm(NamedTuple):
     """A term: its weight, and for mixtures its probability in the collection.
 
-    One that is not of the query itself may add to scores alone: only `matches` make candidates.
+    A term that is not the query's `own` makes no candidates, and a sentence without it loses nothing: it adds
+    what it has above the collection's part.
     """
 
     term: str
     weight: float
     background: float = 0.0
-    matches: bool = True
+    own: bool = True
 
 
 StaticForm = Literal["linear", "log", "step", "satu", "sigm", "curve"]
@@ -157,9 +158,9 @@ class Plan:
     @property
     def matching(self) -> tuple[str, ...]:
         """The terms that make candidates."""
-        return tuple(term.term for term in self.terms if term.matches)
+        return tuple(term.term for term in self.terms if term.own)
 
     @property
     def query_weight(self) -> float:
-        """The sum of the terms' weights: |q| for a query likelihood."""
-        return math.fsum(term.weight for term in self.terms)
+        """The sum of the weights of the query's own terms: |q| for a query likelihood."""
+        return math.fsum(term.weight for term in self.terms if term.own)

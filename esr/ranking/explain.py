@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from esr.adjustments import Adjustment
 from esr.boosts import adding
-from esr.plans.evaluate import parts, scores
+from esr.plans.evaluate import Parts, parts, scores
+from esr.plans.evidence import Evidence
 from esr.plans.plan import FieldName, Plan
 from esr.ranking.explain_second import SecondPart, explain_second
 from esr.ranking.ranking import Ranking
@@ -29,7 +30,7 @@ class FieldPart:
 class TermPart:
     """One term: its weight, p(t|C) (mixtures), its fields, and what the collection alone adds.
 
-    `boosts` are those that brought the term or made it heavier.
+    `boosts` says how much of the weight is of which boost.
     """
 
     term: str
@@ -37,7 +38,7 @@ class TermPart:
     probability: float | None
     fields: dict[FieldName, FieldPart]
     background: float
-    boosts: tuple[str, ...] = ()
+    boosts: Mapping[str, float]
 
     @property
     def adds(self) -> float:
@@ -104,6 +105,17 @@ class Explanation:
     unseen: tuple[str, ...]
     plan: Plan
 
+    @property
+    def boosted(self) -> dict[str, float]:
+        """What each boost adds in all: by its share of the terms' weights, and by its steps."""
+        found: dict[str, float] = {}
+        for part in self.terms:
+            for name, weight in part.boosts.items():
+                found[name] = found.get(name, 0.0) + part.adds * weight / part.weight
+        for step in self.boosts:
+            found[step.boost] = found.get(step.boost, 0.0) + step.adds
+        return found
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "sentence_id": self.sentence_id,
@@ -120,7 +132,7 @@ class Explanation:
                     },
                     "background": part.background,
                     "adds": part.adds,
-                    "boosts": list(part.boosts),
+                    "boosts": dict(part.boosts),
                 }
                 for part in self.terms
             ],
@@ -131,6 +143,7 @@ class Explanation:
             ],
             "features": [part.as_dict() for part in self.features],
             "boosts": [asdict(part) for part in self.boosts],
+            "boosted": self.boosted,
             "second": self.second and self.second.as_dict(),
             "unseen": list(self.unseen),
             "plan": self.plan.as_dict(),
@@ -152,7 +165,38 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
     if not plan.terms:
         return Explanation(sentence_id, 0.0, 0.0, [], 0.0, [], [], [], None, unseen, plan)
     split = parts(plan, evidence)
-    terms = [
+    values = [float(evidence.columns[static.column][0]) for static in plan.statics]
+    rest = list(zip(plan.statics, values, (float(part[0]) for part in split.statics), strict=True))
+    priors = [
+        PriorPart(name, value, static.weight, adds)
+        for name, (static, value, adds) in zip(ranking.priors, rest, strict=False)
+    ]
+    features = [
+        FeaturePart(each.feature, _known(value), each.form, _params(each), adds)
+        for each, (_, value, adds) in zip(ranking.features, rest[len(priors) :], strict=False)
+    ]
+    steps = [
+        BoostPart(boost, feature, _known(value), static.weight, adds)
+        for (boost, feature, _), (static, value, adds) in zip(
+            adding.statics(ranking.boosts, known.added), rest[len(priors) + len(features) :], strict=True
+        )
+    ]
+    own = replace(ranking, boosts={}).plan(known.counts, known.statistics)
+    terms = _terms(plan, evidence, split, adding.by_boost(ranking.boosts, known.added, plan.terms, own.terms))
+    first = float(scores(plan, evidence)[0])
+    stage = ranking.second()
+    second = None if stage is None else explain_second(searcher.index, query_terms, sentence_id, stage, first)
+    score = first if second is None else second.score
+    length = float(split.length[0])
+    return Explanation(
+        sentence_id, score, first, terms, length, priors, features, steps, second, unseen, plan
+    )
+
+
+def _terms(
+    plan: Plan, evidence: Evidence, split: Parts, boosted: Mapping[str, Mapping[str, float]]
+) -> list[TermPart]:
+    return [
         TermPart(
             term.term,
             term.weight,
@@ -164,35 +208,10 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
                 for name, adds in split.fields.items()
             },
             float(split.background[row, 0]),
-            tuple(name for name, added in known.added.items() if term.term in added.terms),
+            boosted.get(term.term, {}),
         )
         for row, term in enumerate(plan.terms)
     ]
-    values = [float(evidence.columns[static.column][0]) for static in plan.statics]
-    adds = [float(part[0]) for part in split.statics]
-    rest = list(zip(plan.statics, values, adds, strict=True))
-    priors = [
-        PriorPart(name, value, static.weight, adds)
-        for name, (static, value, adds) in zip(ranking.priors, rest, strict=False)
-    ]
-    features = [
-        FeaturePart(each.feature, _known(value), each.form, _params(each), adds)
-        for each, (_, value, adds) in zip(ranking.features, rest[len(priors) :], strict=False)
-    ]
-    boosted = [
-        BoostPart(boost, feature, _known(value), static.weight, adds)
-        for (boost, feature, _), (static, value, adds) in zip(
-            adding.statics(ranking.boosts, known.added), rest[len(priors) + len(features) :], strict=True
-        )
-    ]
-    first = float(scores(plan, evidence)[0])
-    stage = ranking.second()
-    second = None if stage is None else explain_second(searcher.index, query_terms, sentence_id, stage, first)
-    score = first if second is None else second.score
-    length = float(split.length[0])
-    return Explanation(
-        sentence_id, score, first, terms, length, priors, features, boosted, second, unseen, plan
-    )
 
 
 def _known(value: float) -> float | None:

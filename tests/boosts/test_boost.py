@@ -28,7 +28,7 @@ def test_a_saved_ranking_has_them_with_every_default() -> None:
     made = Ranking.from_dict({"boosts": {"variants": {}, "feedback": 0.3, "answer_type": 1}})
     saved = json.loads(json.dumps(made.as_dict()))
     assert saved["boosts"] == {
-        "variants": 0.1,
+        "variants": 0.2,
         "feedback": {"w": 0.3, "sentences": 10, "terms": 20},
         "answer_type": 1,
     }
@@ -67,7 +67,7 @@ def test_what_is_added_to_an_own_term_makes_it_heavier_and_the_rest_makes_no_can
     once = [PlanTerm("a", 0.5, 0.1), PlanTerm("b", 3.0, 0.2)]
     assert adding.with_terms(own, once, {"a": 1.0, "b": 0.5}) == (
         PlanTerm("a", 2.5, 0.1),
-        PlanTerm("b", 1.5, 0.2, matches=False),
+        PlanTerm("b", 1.5, 0.2, own=False),
     )
 
 
@@ -98,18 +98,40 @@ def test_the_parts_that_are_explained_add_up(searcher: Searcher, model: str) -> 
         assert found.score == pytest.approx(hit.score, rel=1e-9)
 
 
-def test_explain_tells_which_boost_brought_a_term_and_what_a_step_gave(searcher: Searcher) -> None:
-    found = explain(searcher, QUERY, "a0", Ranking.from_dict({"boosts": ALL}))
-    brought = {part.term: part.boosts for part in found.terms}
-    assert brought["migrations"] == ("variants",)
-    assert brought["bank"] == brought["policy"] == ("feedback",)
+def test_explain_tells_which_boost_brought_a_term_and_what_each_adds(searcher: Searcher) -> None:
+    ranking = Ranking.from_dict({"boosts": ALL})
+    found = explain(searcher, QUERY, "a0", ranking)
+    brought = {part.term: dict(part.boosts) for part in found.terms}
+    assert brought["migrations"] == {"variants": pytest.approx(0.2)}
+    assert set(brought["bank"]) == set(brought["policy"]) == {"feedback"}
+    weights = {part.term: part.weight for part in found.terms}
+    plain = {term.term: term.weight for term in searcher.prepare(QUERY, Ranking()).plan.terms}
+    for term, shares in brought.items():
+        assert sum(shares.values()) == pytest.approx(weights[term] - plain.get(term, 0.0))
     (step,) = found.boosts
-    assert (step.boost, step.feature, step.value, step.weight, step.adds) == (
-        "answer_type",
-        "pers",
-        2,
-        0.3,
-        0.3,
-    )
-    unknown = explain(searcher, QUERY, "a2", Ranking.from_dict({"boosts": ALL})).boosts[0]
-    assert (unknown.value, unknown.adds) == (None, 0.0)
+    assert (step.boost, step.feature, step.value, step.weight) == ("answer_type", "pers", 2, 0.3)
+    assert found.boosted["answer_type"] == step.adds == 0.3
+    bank = next(part for part in found.terms if part.term == "bank")
+    policy = next(part for part in found.terms if part.term == "policy")
+    migration = next(part for part in found.terms if part.term == "migration")
+    fed = bank.adds + policy.adds * policy.boosts["feedback"] / policy.weight
+    fed += migration.adds * migration.boosts["feedback"] / migration.weight
+    assert found.boosted["feedback"] == pytest.approx(fed)
+    assert found.as_dict()["boosted"] == found.boosted
+
+
+def test_what_a_boost_knows_nothing_of_adds_nothing(searcher: Searcher) -> None:
+    found = explain(searcher, QUERY, "a2", Ranking.from_dict({"boosts": ALL}))
+    assert (found.boosts[0].value, found.boosts[0].adds) == (None, 0.0)
+    assert found.boosted["variants"] == 0.0  # a sentence without them loses nothing
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_two_boosts_of_one_term_share_what_it_adds(searcher: Searcher, model: str) -> None:
+    """migrations is a variant of migrating, and stands in the one sentence that is fed back."""
+    given = {"variants": 0.2, "feedback": {"w": 0.5, "sentences": 1}}
+    ranking = Ranking.from_dict({"model": model, "boosts": given})
+    parts = {part.term: part for part in explain(searcher, "migrating", "b.s0", ranking).terms}
+    both = parts["migrations"].boosts
+    assert both["feedback"] / both["variants"] == pytest.approx((0.5 / 3) / 0.2)
+    assert sum(both.values()) == pytest.approx(parts["migrations"].weight)

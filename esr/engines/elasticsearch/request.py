@@ -71,7 +71,7 @@ def scored(
     }
     shift = -offset
     if mixture:
-        shift += math.fsum(term.weight * math.log(term.background) for term in plan.terms)
+        shift += math.fsum(term.weight * math.log(term.background) for term in plan.terms if term.own)
     else:
         shift += math.fsum(t.weight * _limit(transform) for t in plan.terms if t.weight < 0)
     return Scored({"script_score": {"query": query, "script": {"id": SCORE, "params": params}}}, shift)
