@@ -33,7 +33,8 @@ def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, st
     Example:
       esr query "bank fraud" --index http://localhost:9200/news > request.json
       curl -H 'Content-Type: application/json' -d @request.json 'http://localhost:9200/news/_search'
-    With --standalone, send it to '_search?search_type=dfs_query_then_fetch'.
+    With --standalone, send it to '_search?search_type=dfs_query_then_fetch'. A second stage (--rerank, and
+    that of tdsr and the mrf models) is esr's own: the request is the first stage alone.
     """
     from esr.engines.elasticsearch.index import ElasticsearchIndex
     from esr.engines.elasticsearch.raw import request
@@ -45,4 +46,6 @@ def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, st
             raise UsageError("--standalone takes p(t|C) from occurrences: leave out background=documents")
         plan = searcher.prepare(query, ranking).plan
         body = request(plan, searcher.index.bounded(plan), filters, k, standalone=standalone)
+    if ranking.second() is not None:
+        click.echo("esr: the request is the first stage alone: esr itself computes the second", err=True)
     click.echo(json.dumps(body, indent=1, ensure_ascii=False))
