@@ -1,19 +1,17 @@
 """variants: a query's term brings terms of the collection that begin alike, as `migrant` for `migration`.
 
-Stemming joins the forms of a word. It keeps apart what derivation makes of it, and names and numbers of an
-age: a long common beginning is a cheap sign that they belong together (Xu & Croft 1998).
+Stemming joins the forms of a word and keeps apart what derivation makes of it. A long common beginning is a
+cheap sign that two terms belong together (Xu & Croft 1998).
 """
 
 from __future__ import annotations
 
 from esr.boosts.boost import Added, Asked, Boost, Settings, register, weight
 
-SHORTEST = 4
+SHORTEST = 5
 """Letters that two variants share at least."""
 ENDING = 2
-"""Letters at a term's end that a variant may have otherwise."""
-LONGER = 3
-"""Letters that a variant may be longer or shorter by."""
+"""Letters at the end of either that the other may lack."""
 MOST = 10
 """Variants of a term, the first in alphabetical order."""
 _LOOKED_AT = 100
@@ -21,12 +19,15 @@ _LOOKED_AT = 100
 
 def of(term: str, asked: Asked) -> list[str]:
     """The variants of a term that the collection has, in alphabetical order. Numbers have none."""
-    if not term.isalpha() or len(term) < SHORTEST:
+    shared = max(SHORTEST, len(term) - ENDING)
+    if not term.isalpha() or len(term) < shared:
         return []
-    prefix = term[: max(SHORTEST, len(term) - ENDING)]
-    found = asked.index.terms_with_prefix(prefix, _LOOKED_AT)
-    alike = (other for other in found if other.isalpha() and abs(len(other) - len(term)) <= LONGER)
-    return [other for other in alike if other not in asked.counts][:MOST]
+    found = asked.index.terms_with_prefix(term[:shared], _LOOKED_AT)
+    return [other for other in found if _alike(term, other) and other not in asked.counts][:MOST]
+
+
+def _alike(term: str, other: str) -> bool:
+    return other.isalpha() and term.startswith(other[:-ENDING])
 
 
 def add(settings: Settings, asked: Asked) -> Added:
@@ -41,8 +42,8 @@ def add(settings: Settings, asked: Asked) -> Added:
 register(
     Boost(
         "variants",
-        f"terms that begin as a query's term does, but for its last {ENDING} letters, are added to the query "
-        "at w of its weight",
+        "terms of the collection that begin as a query's term does, but for up to "
+        f"{ENDING} letters at the end, count at w of its weight; a sentence without them loses nothing",
         "after Xu & Croft 1998",
         add,
         (weight(0.2, (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)),),

@@ -127,10 +127,15 @@ def test_what_a_boost_knows_nothing_of_adds_nothing(searcher: Searcher) -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_two_boosts_of_one_term_share_what_it_adds(searcher: Searcher, model: str) -> None:
-    """migrations is a variant of migrating, and stands in the one sentence that is fed back."""
-    given = {"variants": 0.2, "feedback": {"w": 0.5, "sentences": 1}}
-    ranking = Ranking.from_dict({"model": model, "boosts": given})
-    parts = {part.term: part for part in explain(searcher, "migrating", "b.s0", ranking).terms}
-    both = parts["migrations"].boosts
-    assert both["feedback"] / both["variants"] == pytest.approx((0.5 / 3) / 0.2)
-    assert sum(both.values()) == pytest.approx(parts["migrations"].weight)
+    """migrations is a variant of migration, and stands in a sentence that is fed back for migraine."""
+    given = {"variants": 0.2, "feedback": {"w": 0.5, "terms": 50}}
+    query = "migration migraine"
+
+    def found(boosts: Any) -> Any:
+        ranking = Ranking.from_dict({"model": model, "boosts": boosts})
+        parts = explain(searcher, query, "b.s0", ranking).terms
+        return next(part for part in parts if part.term == "migrations")
+
+    both = found(given)
+    assert both.boosts == pytest.approx({name: found({name: given[name]}).weight for name in given})
+    assert sum(both.boosts.values()) == pytest.approx(both.weight)

@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 
 import pytest
 
 import esr
-from esr.documents import Document, Sentence
 from esr.engines.index import Filters
 from esr.plans.plan import CANDIDATES
 from esr.ranking.ranking import Ranking
+from tests.boosts.making import ODD, WORDS, corpus
 from tests.engines.elasticsearch.support import fresh, load
 from tests.engines.test_parity import SPLITS, Engines, same_answers
 
-WORDS = [
-    "migration",
-    "migrants",
-    "migrate",
-    "migrated",
-    "migratory",
-    "bank",
-    "banks",
-    "banking",
-    "banker",
-    "court",
-    "courts",
-    "vote",
-    "1990s",
-]
-ODD = ["İstanbul", "İstanbullu", "𐐷𐐷𐐷𐐷", "𐐷𐐷𐐷𐐷𐐷", "ﬀﬀﬀﬀ", "ﬀﬀﬀﬀﬀ", "ÿÿÿÿ", "ÿÿÿÿÿ"]
 BOOSTS = [
     {"answer_type": 0.7},
     {"variants": 0.3},
@@ -38,20 +21,6 @@ BOOSTS = [
     {"answer_type": 0.5, "variants": 0.2, "feedback": 0.2},
 ]
 QUERIES = ["who stops migration", "how many banks vote", "court migrants court banker"]
-
-
-def corpus(first: int, count: int) -> Iterator[Document]:
-    chance = random.Random(first)
-    for n in range(first, first + count):
-        sentences = [
-            Sentence(
-                f"d{n}.{i}",
-                " ".join(chance.choices(WORDS, k=chance.randint(1, 9)) + chance.choices(ODD, k=i % 2)),
-                {"pers": i % 3, "numbers": (n + i) % 2} if i else {},
-            )
-            for i in range(chance.randint(1, 6))
-        ]
-        yield Document(f"d{n}", tuple(sentences), title="Migrational headlines" if n % 5 == 0 else None)
 
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])

@@ -86,12 +86,12 @@ class Tuner:
 def _gathered(ranking: Ranking) -> tuple[Any, ...]:
     """What of a ranking decides what is gathered: no parameters but those of boosts, less their weights.
 
-    If a boost looks at a first search, all that the search depends on.
+    If a boost looks at a first search, all that the first stage depends on.
     """
     columns = frozenset(each.column for each in ranking.features)
     shape = json.dumps([[name, {**given, boosts.WEIGHT: None}] for name, given in ranking.boosts.items()])
     searches = any(boosts.get(name).searches for name in ranking.boosts)
-    first = json.dumps(replace(ranking, boosts={}).as_dict()) if searches else None
+    first = json.dumps(replace(ranking, boosts={}, rerank=()).as_dict()) if searches else None
     return ranking.model, ranking.context, ranking.candidates, columns, shape, first
 
 
