@@ -18,8 +18,8 @@ from tests.boosts.making import corpus
 from tests.engines.embedded.making import load
 
 TASKS = [
-    Task("1", "who stops migration", ("d0.0", "d3.1", "d7.0", "d9.1", "d20.0")),
-    Task("2", "how many banks vote", ("d1.0", "d2.1", "d8.0", "d11.0")),
+    Task("1", "who stops migrated", ("d0.0", "d3.1", "d7.0", "d9.1", "d20.0")),
+    Task("2", "how many courts vote", ("d1.0", "d2.1", "d8.0", "d11.0")),
     Task("3", "court migrants court banker", ("d4.0", "d5.0", "d6.1", "d12.0", "d13.1")),
 ]
 BOOSTED = Ranking.from_dict(

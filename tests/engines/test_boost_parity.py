@@ -20,7 +20,7 @@ BOOSTS = [
     {"feedback": {"w": 0.5, "sentences": 3, "terms": 4}},
     {"answer_type": 0.5, "variants": 0.2, "feedback": 0.2},
 ]
-QUERIES = ["who stops migration", "how many banks vote", "court migrants court banker"]
+QUERIES = ["who stops migrated", "how many courts vote", "court migrants court banker"]
 
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])

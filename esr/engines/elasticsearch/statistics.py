@@ -110,8 +110,9 @@ class AliasStatistics:
         told = answer["explanations"]
         if not answer["valid"] or answer["_shards"]["failed"]:
             raise EsrError(f"{self._cluster.where} cannot tell its terms: {told}")
-        found = {term for each in told for term in _TERM.findall(each["explanation"])}
-        return sorted(found)[:limit]
+        # A shard without such terms leaves the query as it is: the prefix and a star, which no term has.
+        found = {term for each in told for term in _TERM.findall(each["explanation"])} - {f"{prefix}*"}
+        return sorted(term for term in found if term.startswith(prefix))[:limit]
 
     def _forget_old(self) -> None:
         if time.monotonic() - self._asked > MAX_AGE or len(self._terms) > _REMEMBERED:

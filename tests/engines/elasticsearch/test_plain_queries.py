@@ -71,6 +71,19 @@ def test_a_second_stage_is_said_to_be_left_out(where: str, options: list[str]) -
     assert json.loads(done.stdout)["query"]
 
 
+@pytest.mark.parametrize("model, context", SPLITS)
+def test_boosts_run_inside_the_request(where: str, model: str, context: str | None) -> None:
+    boosts = {"answer_type": 1.0, "variants": 0.3, "feedback": {"w": 0.5, "terms": 5}}
+    options = ["--boost", "answer_type", "--boost", "variants:0.3", "--boost", "feedback:0.5:terms=5"]
+    with esr.open(where) as searcher:
+        for query in ("How many earthquakes?", "who sent relief", "flood bank"):
+            found = searcher.search(query, 25, model=model, context=context, boosts=boosts).hits
+            got = answer(where, printed(where, query, "-k25", *options, model=model, context=context))
+            assert [hit["_id"] for hit in got] == [hit.sentence_id for hit in found]
+            plain = searcher.search(query, 25, model=model, context=context).hits
+            assert [hit.score for hit in found] != [hit.score for hit in plain]
+
+
 def whole_numbers(value: Any) -> Any:
     """As JavaScript writes JSON: 30.0 is 30."""
     if isinstance(value, dict):
@@ -126,6 +139,7 @@ def test_filters_are_printed(where: str) -> None:
     [
         (["flood", "--model", "bm25", "--standalone"], "--standalone is for language models"),
         (["flood", "--standalone", "--set", "background=documents"], "leave out background=documents"),
+        (["flood", "--standalone", "--boost", "variants"], "leave out --boost variants"),
         (["unseenword"], "no document holds a word of the query"),
         (["flood", "--index", "some/folder"], "no index"),
     ],
