@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from esr.boosts.boost import Added, Asked, Boost, Settings, register, weight
+from esr.errors import UsageError
 
 PERSON, PLACE, COMPANY, NUMBER = "pers", "loc", "org", "numbers"
 
@@ -54,10 +55,15 @@ def wanted(text: str) -> str | None:
 
 
 def add(settings: Settings, asked: Asked) -> Added:
-    """A step on the wanted feature, where the index has it."""
+    """A step on the wanted feature, where the index has it. Raises UsageError if it has none of them."""
+    known = asked.index.features()
+    if not any(feature in known for feature in _NOUNS):
+        raise UsageError(
+            f"boost answer_type needs one of the features {', '.join(_NOUNS)}, and no sentence has any: "
+            "esr enrich makes them"
+        )
     feature = wanted(asked.text)
-    known = feature is not None and feature in asked.index.features()
-    return Added(features=[feature] if feature is not None and known else [])
+    return Added(features=[feature] if feature is not None and feature in known else [])
 
 
 register(

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import esr
 from esr.boosts.answer_type import wanted
+from esr.errors import UsageError
 from esr.plans.plan import Static
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
+from tests.engines.embedded.making import document, load
 
 RANKING = Ranking(boosts={"answer_type": 0.3})
 
@@ -55,6 +60,14 @@ def test_sentences_with_such_a_name_gain_its_weight(searcher: Searcher) -> None:
     plain, boosted = scores(Ranking()), scores(RANKING)
     assert boosted["a0"] == pytest.approx(plain["a0"] + 0.3)
     assert {id for id in plain if boosted[id] != plain[id]} == {"a0"}  # a1 has none, of a2 it is not known
+
+
+def test_an_index_without_such_features_is_told(tmp_path: Path) -> None:
+    load(tmp_path / "plain", [document("a", "bank vote")])
+    with esr.open(str(tmp_path / "plain")) as searcher:
+        for query in ("who votes", "bank"):
+            with pytest.raises(UsageError, match="no sentence has any: esr enrich makes them"):
+                searcher.search(query, ranking=RANKING)
 
 
 def test_other_queries_and_features_that_the_index_lacks_leave_the_plan_as_it_is(searcher: Searcher) -> None:

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 import esr
 from esr import loaders, models, resources
 from esr.cli import main
+from esr.documents import Document, Sentence
 from tests.engines.elasticsearch.support import document, fresh, http, load
 
 ARTICLES = Path(__file__).resolve().parents[3] / "examples" / "articles.jsonl"
@@ -34,7 +35,9 @@ def where(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[st
         for n in range(30)
     ]
     with fresh(elasticsearch_url) as place:
-        load(place, [*articles, *made, document("t", "Bank.", title="Titleword")], shards=request.param)
+        featured = Document("f", (Sentence("f.s0", "Six earthquakes.", {"numbers": 1.0, "pers": 0.0}),))
+        titled = document("t", "Bank.", title="Titleword")
+        load(place, [*articles, *made, titled, featured], shards=request.param)
         yield place
 
 
