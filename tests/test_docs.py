@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from esr import analysis, features, loaders, models, priors
+from esr import analysis, boosts, features, loaders, models, priors
 from esr.cli import main
 from esr.cli.reference import text
 
@@ -19,6 +19,7 @@ NAMES = {
     "model": models.MODELS,
     "context": models.CONTEXTS,
     "prior": priors.PRIORS,
+    "boost": boosts.BOOSTS,
     "feature": features.FEATURES,
     "analyzer": analysis.ANALYZERS,
     "format": loaders.FORMATS,

@@ -26,6 +26,12 @@ def test_the_terms_of_the_first_sentences_share_the_weight_by_their_probability(
     assert weights(searcher, "policy migration", ranking(w=0.6, sentences=2)) == pytest.approx(right)
 
 
+def test_no_more_than_the_best_sentences_are_looked_at(searcher: Searcher) -> None:
+    """Three sentences have "bank", of which "bank bank vote" is the best."""
+    assert set(weights(searcher, "bank", ranking(sentences=1))) == {"bank", "vote"}
+    assert len(weights(searcher, "bank", ranking(sentences=2))) > 2
+
+
 def test_only_the_likeliest_terms_are_taken_and_of_equal_ones_the_first_by_name(searcher: Searcher) -> None:
     found = weights(searcher, "policy migration", ranking(w=0.6, sentences=2, terms=2))
     assert found == pytest.approx({"policy": 1, "migration": 1 + 1.2 * 5 / 8, "court": 1.2 * 3 / 8})

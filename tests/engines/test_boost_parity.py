@@ -9,6 +9,7 @@ import pytest
 import esr
 from esr.engines.index import Filters
 from esr.plans.plan import CANDIDATES
+from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from tests.boosts.making import ODD, WORDS, corpus
 from tests.engines.elasticsearch.support import fresh, load
@@ -75,3 +76,26 @@ def test_both_give_the_same_answers(engines: Engines, boosts: dict[str, object])
         )
     ]
     assert not wrong, "\n".join(wrong[:10])
+
+
+def test_boosts_features_and_a_second_stage_go_together(engines: Engines) -> None:
+    ranking = Ranking.from_dict(
+        {
+            "boosts": BOOSTS[-1],
+            "features": [{"feature": "position", "form": "log", "w": -0.3}],
+            "rerank": [{"signal": "tdsr", "w": 0.5}],
+            "depth": 20,
+        }
+    )
+    for query in QUERIES:
+        one, other = (searcher.search(query, 30, ranking=ranking).hits for searcher in engines)
+        assert [hit.sentence_id for hit in other] == [hit.sentence_id for hit in one]
+        assert [hit.score for hit in other] == pytest.approx([hit.score for hit in one], rel=1e-5)
+        for hit in one[:3]:
+            first, second = (explain(searcher, query, hit.sentence_id, ranking) for searcher in engines)
+            assert first.score == pytest.approx(hit.score)
+            assert second.boosted == pytest.approx(first.boosted)
+            assert set(first.boosted) >= {"variants", "feedback"}
+            assert [part.boosts for part in second.terms] == [
+                pytest.approx(part.boosts) for part in first.terms
+            ]
