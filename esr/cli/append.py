@@ -12,8 +12,8 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-from esr import loaders
 from esr.cli import options
+from esr.cli.loading import Incoming, sources
 from esr.engines.delivery import DeliveryReport
 from esr.engines.opening import LoadOptions, delivery
 
@@ -21,12 +21,17 @@ from esr.engines.opening import LoadOptions, delivery
 @click.command()
 @options.place
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--format", "source_format", default="auto", show_default=True, help="See esr formats.")
+@sources
 @options.keep
 @options.workers
 @options.as_json
 def append(
-    where: str, paths: tuple[str, ...], source_format: str, keep: int, workers: int, as_json: bool
+    where: str,
+    paths: tuple[str, ...],
+    keep: int,
+    workers: int,
+    as_json: bool,
+    **source_options: Any,
 ) -> None:
     """Bring a delivery into an index: all of it in one step, or nothing.
 
@@ -40,15 +45,14 @@ def append(
       esr append http://localhost:9200/news deliveries/2026-03-02
     """
     _stoppable()
+    incoming = Incoming(paths, **source_options)
     found = delivery(where, LoadOptions(keep=keep, workers=workers))
-    documents: Any = tqdm(
-        loaders.documents(paths, source_format),
-        unit=" documents",
-        disable=None,
-        mininterval=0.5,
-        leave=False,
-    )
-    _say(found.append(documents), where, as_json)
+    with incoming.documents() as documents:
+        bar: Any = tqdm(documents, unit=" documents", disable=None, mininterval=0.5, leave=False)
+        report = found.append(bar)
+    report.notes += incoming.notes()
+    _say(report, where, as_json)
+    incoming.complain()
 
 
 @click.command()

@@ -100,7 +100,10 @@ BAD: dict[str, tuple[bytes, str]] = {
         GOOD + b'{"id": "b", "text": ["x"]}\n',
         "news.jsonl:2: text must be a string, not a list",
     ),
-    "a bad date": (GOOD + b'{"id": "b", "date": "yesterday"}\n', "news.jsonl:2: date 'yesterday' is not"),
+    "a bad date": (
+        GOOD + b'{"id": "b", "date": "yesterday"}\n',
+        "news.jsonl:2: document 'b': date 'yesterday' is not",
+    ),
     "a bad feature": (
         GOOD + b'{"id": "b", "sentences": [{"text": "x", "features": {"f": "1"}}]}\n',
         "news.jsonl:2: sentences[0].features.f must be a number",
@@ -185,7 +188,7 @@ def test_bad_documents_are_set_aside_in_a_file_and_the_rest_is_loaded(esr: Esr, 
     source.write_text(ONE + TWO + ONE)
     loaded = esr("load", source, "--index", tmp_path / "index", "--bad-documents", aside)
     assert loaded.exit_code == 1
-    assert f"1 documents were set aside in {aside}, the rest is loaded" in loaded.stderr
+    assert f"1 malformed documents were set aside in {aside}, the first: a: " in loaded.stderr
     assert loaded.stdout.startswith("loaded 2 documents")
     (line,) = map(json.loads, aside.read_text().splitlines())
     assert line["id"] == "a" and "stands twice" in line["problem"] and line["document"]["id"] == "a"

@@ -117,8 +117,15 @@ class EmbeddedLoading:
         return reached
 
     def _holds(self, segments: list[Segment], document: Document) -> bool:
-        """Whether a load that was cut off has written this document, and not set it aside."""
-        return any(segment.documents.find(document.id) is not None for segment in segments)
+        """Whether a load that was cut off has written this document. If not, it is set aside again."""
+        there = any(
+            number is not None and segment.document(number) == document
+            for segment in segments
+            for number in [segment.documents.find(document.id)]
+        )
+        if not there and self._set_aside:
+            self._set_aside(document, "its id, or that of one of its sentences, is taken")
+        return there
 
     def _takes(self, taken: Taken, where: str, document: Document, closed: list[Segment]) -> bool:
         """Take a document's ids. One that cannot be taken is set aside, or raises InputError."""
