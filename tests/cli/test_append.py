@@ -23,9 +23,8 @@ def ids(esr: Esr, where: Path) -> list[str]:
 
 def test_a_delivery_says_what_it_did(esr: Esr, where: Path, tmp_path: Path) -> None:
     monday = tmp_path / "monday.jsonl"
-    monday.write_text(
-        '{"id": "b", "text": "A flood. It fell."}\n{"id": "a", "text": "A storm."}\n{"id": "c", "text": "Hail."}\n'
-    )
+    changed = '{"id": "b", "text": "A flood. It fell."}\n'
+    monday.write_text(changed + '{"id": "a", "text": "A storm."}\n{"id": "c", "text": "Hail."}\n')
     first, kept = esr("append", where, monday).stdout.splitlines()
     assert first.startswith(f"{where}: 1 added, 1 changed, 1 unchanged, in ")
     assert "is kept: esr rollback" in kept

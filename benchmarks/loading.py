@@ -1,0 +1,89 @@
+"""How fast `esr load` is beside the client's plain bulk helper, which is given the same entries, ready made.
+
+    python -m benchmarks.loading FILE http://localhost:9200 [--workers N]
+
+The helper sends to indices of the same mapping and settings on the same node. Prints the rates, and the
+greatest memory of the loader, which is a process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from elasticsearch import helpers
+
+from esr import loaders
+from esr.engines.elasticsearch import meta, templates
+from esr.engines.elasticsearch.cluster import Cluster
+from esr.engines.elasticsearch.generations import remove
+from esr.engines.elasticsearch.spooled import There, outgoing
+from esr.engines.embedded import manifest
+from esr.engines.embedded.loading import EmbeddedLoading
+from esr.engines.embedded.snapshot import Snapshot
+from esr.engines.index import Description
+
+DESCRIPTION = Description("english", True)
+
+
+def plain(source: str, url: str) -> tuple[int, float]:
+    """Sentences and seconds of the bulk helper, from a file of ready entries to a refreshed index."""
+    cluster = Cluster(f"{url}/benchmark-plain")
+    templates.install(cluster)
+    load = meta.Load(meta.new_name(cluster), DESCRIPTION, False, "benchmark:0:0")
+    for index in (load.index, load.documents_index):
+        cluster.client.indices.create(index=index, **templates.creation(DESCRIPTION, 1, load.as_meta()))
+    with tempfile.TemporaryDirectory() as folder:
+        EmbeddedLoading(Path(folder) / "spool", DESCRIPTION).load(loaders.documents([source]))
+        spool = Snapshot(Path(folder) / "spool", manifest.read(Path(folder) / "spool"))
+        entries = Path(folder) / "entries.jsonl"
+        with entries.open("w") as file:
+            for each in outgoing(spool, load, There()):
+                for action in (each.entry, *each.sentences):
+                    file.write(json.dumps(action) + "\n")
+
+        def actions() -> Iterator[dict[str, Any]]:
+            with entries.open() as lines:
+                yield from map(json.loads, lines)
+
+        started = time.perf_counter()
+        helpers.bulk(cluster.client, actions(), chunk_size=1000, max_chunk_bytes=8_000_000)
+        cluster.client.indices.refresh(index=[load.index, load.documents_index])
+        seconds = time.perf_counter() - started
+    count = cluster.client.count(index=load.index)["count"]
+    remove(cluster, [load.index])
+    cluster.close()
+    return count, seconds
+
+
+def loaded(source: str, url: str, workers: str) -> tuple[float, float]:
+    """Seconds of `esr load`, start of the process left out, and its greatest memory in MB."""
+    place = f"{url}/benchmark-load"
+    command = [sys.executable, "-c", "from esr.cli import main; main()"]
+    options = ["--if-exists", "replace", "--keep", "0", "--workers", workers, "--json"]
+    done = subprocess.run(
+        [*command, "load", source, "--index", place, *options], check=True, capture_output=True, text=True
+    )
+    memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    subprocess.run([*command, "delete", place, "--yes"], check=True, capture_output=True)
+    return json.loads(done.stdout)["seconds"], memory
+
+
+def main(source: str, url: str, *rest: str) -> None:
+    workers = rest[1] if rest[:1] == ("--workers",) else "2"
+    for _ in range(2):
+        sentences, seconds = plain(source, url)
+        print(f"plain bulk helper  {sentences / seconds:8.0f} sentences/s  {seconds:6.1f} s")
+        took, memory = loaded(source, url, workers)
+        print(f"esr load           {sentences / took:8.0f} sentences/s  {took:6.1f} s  {memory:6.0f} MB")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
