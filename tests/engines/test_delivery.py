@@ -187,6 +187,19 @@ def test_what_is_enriched_stays_enriched_and_what_came_is_to_be_done(anywhere: s
         assert seen(index, [*stay, *came]) == enriched(index, [*stay, *came])
 
 
+def test_what_is_enriched_in_part_stays_with_its_documents(anywhere: str) -> None:
+    load(anywhere, FIRST)
+    with esr.open(anywhere) as searcher:
+        enrich(searcher.index, slice=(2, 2))
+    append(anywhere, [document("small", "A flood.")])  # joined to the segment before it
+    stay = [each for each in FIRST if each.id not in ("r1", "r28")]
+    with esr.open(anywhere) as searcher:
+        before = seen(searcher.index, stay)
+    remove(anywhere, "r1", "r28")
+    with esr.open(anywhere) as searcher:
+        assert seen(searcher.index, stay) == before
+
+
 def test_a_delivery_needs_an_index(anywhere: str) -> None:
     with pytest.raises(IndexMissing):
         append(anywhere, FIRST)

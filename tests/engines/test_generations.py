@@ -11,8 +11,8 @@ import esr
 from esr.documents import Document
 from esr.engines.generations import Generation
 from esr.engines.opening import generations
-from esr.errors import IndexMissing, UsageError
-from tests.engines.elasticsearch.support import document, load
+from esr.errors import EsrError, IndexMissing, UsageError
+from tests.engines.elasticsearch.support import document, fresh, load
 
 FIRST = [document("one", "A flood.", "A river.")]
 SECOND = [document("two", "A flood."), document("three", "Relief came.", "Late.", "At last.")]
@@ -148,3 +148,19 @@ def test_an_index_of_before_generations_had_names_can_be_replaced_and_gone_back_
     replace(str(where), SECOND)
     assert rollback(str(where)).name == "0"
     assert served(str(where)) == {"one"}
+
+
+def test_what_cannot_be_removed_after_the_switch_is_said_and_no_error(
+    elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from esr.engines.elasticsearch import generations as engine
+
+    def refused(*_: object) -> None:
+        raise EsrError("refuses")
+
+    with fresh(elasticsearch_url) as where:
+        load(where, FIRST)
+        monkeypatch.setattr(engine, "remove", refused)
+        report = load(where, SECOND, if_exists="replace", keep=0)
+        assert report.notes == ["what is older could not be removed, see esr indices: refuses"]
+        assert served(where) == {"two", "three"}

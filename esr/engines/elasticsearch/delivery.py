@@ -21,7 +21,7 @@ from esr.engines.elasticsearch import meta, templates
 from esr.engines.elasticsearch.bulk import Action, send
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.copying import copied
-from esr.engines.elasticsearch.generations import prune, remove, serve, states
+from esr.engines.elasticsearch.generations import pruned, remove, serve, states
 from esr.engines.elasticsearch.meta import Load
 from esr.engines.elasticsearch.sending import deletion, sent
 from esr.engines.elasticsearch.spooled import outgoing, there
@@ -184,8 +184,7 @@ class ElasticsearchDelivery:
         with suppress(EsrError):
             for copy in copies:
                 meta.write(cluster, replace(copy, complete=True))
-        if newest.generation in prune(cluster, self._options.keep):
-            report.notes.append(f"generation {newest.generation} is kept: esr rollback goes back to it")
+        report.notes += pruned(cluster, self._options.keep, newest)
 
     def _take_away(self, copy: Load, gone: Iterable[Old], expected: Contents) -> None:
         def deletions() -> Iterator[Action]:

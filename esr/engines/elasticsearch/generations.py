@@ -18,7 +18,7 @@ from esr.engines.generations import (
     deletable,
     target,
 )
-from esr.errors import IndexMissing
+from esr.errors import EsrError, IndexMissing
 
 
 class ElasticsearchGenerations:
@@ -97,12 +97,21 @@ def serve(cluster: Cluster, load: Load) -> None:
         cluster.client.indices.update_aliases(actions=actions)
 
 
-def prune(cluster: Cluster, keep: int) -> list[str]:
-    """Keep so many generations that are not served, the newest. Returns the names of those that are kept."""
+def pruned(cluster: Cluster, keep: int, before: Load | None) -> list[str]:
+    """Keep so many generations that are not served, the newest. Returns what to say of the one before.
+
+    The switch is over: what cannot be removed is said, and no error.
+    """
     kept = [load for load, state in states(cluster) if state == KEPT]
     kept.sort(key=lambda load: load.generation, reverse=True)
-    drop(cluster, kept[keep:])
-    return [load.generation for load in kept[:keep]]
+    notes = []
+    if before is not None and before.index in {load.index for load in kept[:keep]}:
+        notes.append(f"generation {before.generation} is kept: esr rollback goes back to it")
+    try:
+        drop(cluster, kept[keep:])
+    except EsrError as error:
+        notes.append(f"what is older could not be removed, see esr indices: {error}")
+    return notes
 
 
 def drop(cluster: Cluster, doomed: Sequence[Load]) -> None:

@@ -21,7 +21,7 @@ from esr.documents import Located
 from esr.documents.fields import checksum
 from esr.engines.elasticsearch import meta, owner, templates
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
-from esr.engines.elasticsearch.generations import prune, remove, serve, states
+from esr.engines.elasticsearch.generations import pruned, remove, serve, states
 from esr.engines.elasticsearch.sending import Outgoing, sent
 from esr.engines.elasticsearch.spooled import There, outgoing, there
 from esr.engines.elasticsearch.stored import document_of
@@ -151,12 +151,7 @@ class ElasticsearchLoading:
             raise
         with suppress(EsrError):  # What is served is not removed, marked or not.
             self._mark_complete(load)
-        kept = prune(cluster, self._options.keep)
-        report.notes += [
-            f"generation {old.generation} is kept: esr rollback goes back to it"
-            for old in before[-1:]
-            if old.generation in kept
-        ]
+        report.notes += pruned(cluster, self._options.keep, before[-1] if before else None)
 
     def _create(self, members: list[str], planned: Planned) -> meta.Load:
         name = meta.new_name(self._cluster)
