@@ -25,7 +25,7 @@ def export(where: str, output: str) -> None:
     \b
     Example:
       esr export my-index -o news.jsonl
-      esr export my-index | esr load - --index http://localhost:9200/news
+      esr export http://localhost:9200/news > news.jsonl
     """
     with esr.open(where) as searcher, written(output) as file:
         index = searcher.index.now()

@@ -243,3 +243,12 @@ def test_documents_of_several_loads_are_replaced_where_they_are(elasticsearch_ur
         remove(where, "r7")
         held = [each for each in FIRST if each.id not in ("r2", "r7", "r25")]
         assert documents(where) == [*held, changed(FIRST[2], "Other."), changed(FIRST[25], "Other.")]
+
+
+def test_a_feature_that_no_document_has_any_more_is_none_of_the_index(tmp_path: Path) -> None:
+    where = str(tmp_path / "index")
+    solo = Document("solo", (Sentence("solo.s0", "A flood.", {"subj": 1.0, "solo": 2.0}),))
+    load(where, [*FIRST, solo])
+    remove(where, "solo")
+    with esr.open(where) as searcher:
+        assert searcher.index.features() == ["subj"]
