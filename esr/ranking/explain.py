@@ -126,7 +126,8 @@ def _finite(value: float) -> float | None:
 def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) -> Explanation:
     """The parts of a sentence's score. Raises UsageError for an unknown sentence or a bad query."""
     searcher = searcher.now()
-    plan, query_terms, unseen = searcher.prepare(query, ranking)
+    prepared = searcher.prepare(query, ranking)
+    plan, unseen = prepared.plan, prepared.unseen
     columns = [static.column for static in plan.statics]
     evidence = searcher.index.evidence([term.term for term in plan.terms], [sentence_id], columns)
     if not plan.terms:
@@ -160,7 +161,10 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
     ]
     first = float(scores(plan, evidence)[0])
     stage = ranking.second()
-    second = None if stage is None else explain_second(searcher.index, query_terms, sentence_id, stage, first)
+    second = None
+    if stage is not None:
+        view = prepared.view(searcher.index, [sentence_id], stage.columns)
+        second = explain_second(searcher.index, view, sentence_id, stage, first)
     score = first if second is None else second.score
     length = float(split.length[0])
     return Explanation(sentence_id, score, first, terms, length, priors, features, second, unseen, plan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -14,8 +14,10 @@ from esr.adjustments.adjustment import ALWAYS
 from esr.engines.index import Filters, Hit, Index
 from esr.errors import UsageError, unknown
 from esr.plans.plan import Plan
+from esr.plans.statistics import Statistics
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank import reranked
+from esr.ranking.view import View, view
 
 MAX_TERMS = 1000
 """Distinct terms that a query may have. More is a mistake, and would only be slow."""
@@ -26,11 +28,16 @@ class NothingToSearchFor(UsageError):
 
 
 class Prepared(NamedTuple):
-    """A query made ready: its plan, its distinct terms in order, and its words that no document holds."""
+    """A query made ready: its plan, c(t,q) of its terms in order, and its words that no document holds."""
 
     plan: Plan
-    terms: tuple[str, ...]
+    counts: Mapping[str, int]
+    statistics: Statistics
     unseen: tuple[str, ...]
+
+    def view(self, index: Index, ids: Sequence[str], columns: Iterable[str]) -> View:
+        """What a second stage sees of these sentences."""
+        return view(index, self.counts, self.statistics, ids, columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +85,7 @@ class Searcher:
         """The best k sentences for a query.
 
         `settings` are the keys of a ranking (`model`, `context`, `params`, `priors`, `candidates`,
-        `features`, `rerank`, `depth`) where no `ranking` is given. Raises UsageError for an empty query or a
+        `features`, `rerank`, `trees`, `depth`) where no `ranking` is given. Raises UsageError for an empty query or a
         bad setting.
         """
         if ranking is not None and settings:
@@ -88,7 +95,8 @@ class Searcher:
         started = time.perf_counter()
         now = self.now()
         ranking = ranking or Ranking.from_dict(settings)
-        plan, terms, unseen = now.prepare(query, ranking)
+        prepared = now.prepare(query, ranking)
+        plan, unseen = prepared.plan, prepared.unseen
         if not plan.terms and plan.candidates != "all":
             return Answer([], 0, _since(started), unseen)
         second = ranking.second()
@@ -96,7 +104,8 @@ class Searcher:
             found = now.index.search(plan, k, filters or Filters(), records=records)
             return Answer(found.hits, found.total, _since(started), unseen, found.incomplete)
         found = now.index.search(plan, max(k, second.depth), filters or Filters(), records=False)
-        hits = reranked(now.index, terms, found.hits, second)[:k]
+        ids = [hit.sentence_id for hit in found.hits[: second.depth]]
+        hits = reranked(found.hits, prepared.view(now.index, ids, second.columns), second)[:k]
         if records:
             shown = now.index.sentences([hit.sentence_id for hit in hits])
             hits = [hit._replace(record=record) for hit, record in zip(hits, shown, strict=True)]
@@ -108,12 +117,12 @@ class Searcher:
 
     def prepare(self, query: str, ranking: Ranking) -> Prepared:
         """Analyse a query and plan it. Raises UsageError if nothing is left to search for."""
-        self.check_features(each.feature for each in ranking.features)
+        self.check_features(ranking.feature_names())
         counts = self.terms(query)
         statistics = self.index.statistics(list(counts))
         plan = ranking.plan(counts, statistics)
         unseen = {term for term in counts if not statistics.terms[term].seen}
-        return Prepared(plan, tuple(counts), self._words(query, unseen) if unseen else ())
+        return Prepared(plan, counts, statistics, self._words(query, unseen) if unseen else ())
 
     def check_features(self, features: Iterable[str]) -> None:
         """Raises UsageError for a feature that no sentence of the index has, with the nearest name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -14,10 +15,12 @@ from esr.engines.embedded.top import best
 from esr.engines.index import Filters
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array, Evidence
+from esr.plans.plan import Static
 from esr.plans.statistics import Statistics
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank import merged, parsed
+from esr.ranking.rerank import merged
 from esr.ranking.searcher import NothingToSearchFor, Searcher
+from esr.ranking.view import View, parsed
 
 
 class JudgedPool(NamedTuple):
@@ -33,7 +36,7 @@ class JudgedPool(NamedTuple):
     relevant: npt.NDArray[np.intp]
     judged: int
     name: Callable[[int], str]
-    parsed: Callable[[], Parsed]
+    view: View
 
     def scores(self, ranking: Ranking) -> Array:
         """The scores of the candidates under a setting. No search is made."""
@@ -43,8 +46,8 @@ class JudgedPool(NamedTuple):
             return first
         valued = np.flatnonzero(np.isfinite(first))
         top = np.sort(valued[best(first[valued], second.depth)])
-        # Trees of all candidates: which are the best depends on the setting.
-        return merged(first, top, second.scores(first, self.parsed(), top))
+        # All candidates are seen: which are the best depends on the setting.
+        return merged(first, top, second.scores(first, self.view, top))
 
 
 def gather(
@@ -60,22 +63,27 @@ def gather(
         counts = searcher.terms(query)
     except NothingToSearchFor:
         return None
-    searcher.check_features(each.feature for each in ranking.features)
+    searcher.check_features(ranking.feature_names())
     statistics = searcher.index.statistics(list(counts))
     plan = ranking.plan(counts, statistics)
     if not plan.terms:
         return None
-    pool = searcher.index.pool(plan, filters)
+    second = ranking.second()
+    columns = second.columns if second else ()
+    looked_at = (*plan.statics, *(Static(column, "linear", 0.0) for column in columns))
+    pool = searcher.index.pool(replace(plan, statics=looked_at), filters)
     places = [place for place in map(pool.place, relevant) if place is not None]
     # The same few sentences tie under many settings.
     name = cache(pool.name)
 
+
     @cache
     def trees() -> Parsed:
         ids = [pool.name(place) for place in range(len(pool.evidence.lengths["sentence"]))]
-        return parsed(index, tuple(counts), ids)
+        return parsed(index, counts, ids)
 
     index = searcher.index
+    seen = View(counts, statistics, [term.term for term in plan.terms], lambda: pool.evidence, trees)
     return JudgedPool(
-        counts, statistics, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name, trees
+        counts, statistics, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name, seen
     )

@@ -1,0 +1,123 @@
+"""Regression trees over signals, as `esr learn --learner lambdamart` makes them, as data in a ranking file.
+
+They are plain numbers, so a file from elsewhere can at worst be refused, and nothing but numpy is needed to
+rank with them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from esr.errors import UsageError
+from esr.plans.evidence import Array
+from esr.ranking import signal
+from esr.ranking.signal import RankingSignal
+from esr.ranking.view import View
+
+MOST_NODES = 1_000_000
+_PARTS = ("input", "threshold", "missing_left", "left", "right", "value")
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Nodes by number, the root being 0. A child that is -1 - n is the leaf n, whose value is added.
+
+    A number goes left if it is at most the node's threshold; one that is not known, if `missing_left` is 1.
+    A child's number is greater than its parent's. A tree without nodes is its first leaf.
+    """
+
+    input: tuple[int, ...]
+    threshold: tuple[float, ...]
+    missing_left: tuple[int, ...]
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    value: tuple[float, ...]
+
+    def sums(self, table: Array) -> Array:
+        """What the tree adds to each row of a table of inputs, of shape (n, inputs): (n,)."""
+        at = np.zeros(len(table), np.intp) if self.input else np.full(len(table), -1, np.intp)
+        inputs, thresholds = np.array(self.input, np.intp), np.array(self.threshold)
+        missing, left, right = (np.array(part, np.intp) for part in (self.missing_left, self.left, self.right))
+        inside = np.flatnonzero(at >= 0)
+        while len(inside):
+            node = at[inside]
+            number = table[inside, inputs[node]]
+            goes_left = np.where(np.isnan(number), missing[node] == 1, number <= thresholds[node])
+            at[inside] = np.where(goes_left, left[node], right[node])
+            inside = inside[at[inside] >= 0]
+        return np.array(self.value)[-1 - at]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {name: list(getattr(self, name)) for name in _PARTS}
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Trees over some signals. What they add to a sentence is the sum over the trees."""
+
+    inputs: tuple[RankingSignal, ...]
+    trees: tuple[Tree, ...]
+
+    def adds(self, view: View) -> Array:
+        """What the trees add to each of the sentences, of shape (n,)."""
+        return self.sums(np.column_stack([each.values(view) for each in self.inputs]))
+
+    def sums(self, table: Array) -> Array:
+        """The same, from the signals' values, of shape (n, inputs)."""
+        total = np.zeros(len(table))
+        for tree in self.trees:
+            total += tree.sums(table)
+        return total
+
+    def as_dict(self) -> dict[str, Any]:
+        """As in a ranking file."""
+        inputs = [{k: v for k, v in each.as_dict().items() if k != "w"} for each in self.inputs]
+        return {"inputs": inputs, "trees": [tree.as_dict() for tree in self.trees]}
+
+
+def from_dict(data: Any) -> Trees:
+    """From JSON. Raises UsageError for what is no tree, saying which one and why."""
+    if not isinstance(data, Mapping) or data.keys() != {"inputs", "trees"}:
+        raise UsageError("'trees' is a JSON object with \"inputs\" and \"trees\", as esr learn writes it")
+    if not isinstance(data["inputs"], list) or not isinstance(data["trees"], list) or not data["inputs"]:
+        raise UsageError("'inputs' and 'trees' of a ranking's trees are lists, 'inputs' not empty")
+    inputs = tuple(map(signal.from_dict, data["inputs"]))
+    trees = tuple(_tree(number, each, len(inputs)) for number, each in enumerate(data["trees"], 1))
+    if sum(len(tree.value) for tree in trees) > MOST_NODES:
+        raise UsageError(f"the trees of a ranking have more than {MOST_NODES:,} leaves")
+    return Trees(inputs, trees)
+
+
+def _tree(number: int, data: Any, inputs: int) -> Tree:
+    def bad(what: str) -> UsageError:
+        return UsageError(f"tree {number} of the ranking {what}: write the file again with esr learn")
+
+    if not isinstance(data, Mapping) or data.keys() != set(_PARTS):
+        raise bad(f"is no object of {', '.join(_PARTS)}")
+    if not all(isinstance(data[name], Sequence) and not isinstance(data[name], str) for name in _PARTS):
+        raise bad("has a part that is no list")
+    nodes, leaves = len(data["input"]), len(data["value"])
+    if any(len(data[name]) != nodes for name in _PARTS[:-1]) or leaves != nodes + 1:
+        raise bad("has lists of other lengths than it should")
+    for name in _PARTS:
+        real = name in ("threshold", "value")
+        if not all(_is_number(each, real) for each in data[name]):
+            raise bad(f"has a {name} that is no {'finite' if real else 'whole'} number")
+    if not all(0 <= each < inputs for each in data["input"]):
+        raise bad(f"asks for an input that is none of its {inputs}")
+    for side in ("left", "right"):
+        for node, child in enumerate(data[side]):
+            if not (node < child < nodes or -leaves <= child < 0):
+                raise bad("has a child that is no later node and no leaf")
+    return Tree(*(tuple(data[name]) for name in _PARTS))
+
+
+def _is_number(value: Any, real: bool) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float) if real else int):
+        return False
+    return not real or math.isfinite(value)
