@@ -7,12 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from esr.adjustments import Adjustment
+from esr.engines.index import Filters, Index
 from esr.plans.evaluate import parts, scores
 from esr.plans.plan import FieldName, Plan
 from esr.ranking.explain_second import SecondPart, explain_second
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.rerank import Second
+from esr.ranking.searcher import Prepared, Searcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +168,21 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
     second = None
     if stage is not None:
         view = prepared.view(searcher.index, [sentence_id], stage.columns)
-        second = explain_second(searcher.index, view, sentence_id, stage, first)
+        learned = _from_trees(searcher.index, prepared, sentence_id, stage)
+        second = explain_second(searcher.index, view, sentence_id, stage, first, learned)
     score = first if second is None else second.score
     length = float(split.length[0])
     return Explanation(sentence_id, score, first, terms, length, priors, features, second, unseen, plan)
+
+
+def _from_trees(index: Index, prepared: Prepared, sentence_id: str, stage: Second) -> float | None:
+    """What trees add to a sentence among the best of the first stage, which they compare it with."""
+    if stage.trees is None:
+        return None
+    hits = index.search(prepared.plan, stage.depth, Filters(), records=False).hits
+    ids = list(dict.fromkeys([*(hit.sentence_id for hit in hits), sentence_id]))
+    adds = stage.trees.adds(prepared.view(index, ids, stage.columns), np.arange(len(ids)))
+    return float(adds[ids.index(sentence_id)])
 
 
 def _params(adjustment: Adjustment) -> dict[str, float]:

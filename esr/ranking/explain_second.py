@@ -64,15 +64,14 @@ class SecondPart:
 
 
 def explain_second(
-    index: Index, view: View, sentence_id: str, stage: Second, first: float
+    index: Index, view: View, sentence_id: str, stage: Second, first: float, learned: float | None
 ) -> SecondPart:
     """The parts of a sentence's new score. What only breaks ties is left out: it depends on the others.
 
-    `view` is of this sentence.
+    `view` is of this sentence; `learned` what trees add to it, if there are any.
     """
     trees = view.parsed()
     parts = tuple(_part(each, view) for each in stage.signals)
-    learned = float(stage.trees.adds(view)[0]) if stage.trees else None
     heads = (trees.forest.heads - trees.forest.starts[0]).tolist() if len(trees.forest.heads) else []
     heads = [head if head >= 0 else -1 for head in heads]
     places = trees.evidence("adjacent").places

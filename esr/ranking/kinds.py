@@ -1,9 +1,9 @@
 """What can be a signal of the second stage: term dependence, a model, a prior, a feature.
 
-    tdsr, mrf_sdm, mrf_fdm       the signals of esr.dependency
-    dir, 2si both, 2si document  a model in a context, as a first stage would score
-    prior importance             a prior
-    feature subj                 a feature's value
+tdsr, mrf_sdm, mrf_fdm       the signals of esr.dependency
+dir, 2si both, 2si document  a model in a context, as a first stage would score
+prior importance             a prior
+feature subj                 a feature's value
 """
 
 from __future__ import annotations
@@ -78,9 +78,7 @@ def _dependence(signal: signals.Signal) -> Kind:
     def scores(view: View, settings: Mapping[str, Value]) -> Array:
         return signal.scores(view.parsed(), settings)
 
-    return Kind(
-        signal.name, "term dependence", signal.description, signal.source, signal.parameters, scores
-    )
+    return Kind(signal.name, "term dependence", signal.description, signal.source, signal.parameters, scores)
 
 
 def _model(model: Model, context: models.Context | None) -> Kind:

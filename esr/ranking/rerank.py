@@ -53,7 +53,7 @@ class Second:
         for each in self.signals:
             total = total + each.adds(view)[top]
         if self.trees:
-            total = total + self.trees.adds(view)[top]
+            total = total + self.trees.adds(view, top)
         if self.ties and len(best):
             total = total + _TIES * (best - best.min()) / (float(np.ptp(best)) or 1.0)
         return total

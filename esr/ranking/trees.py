@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from esr.errors import UsageError
 from esr.plans.evidence import Array
@@ -19,6 +20,7 @@ from esr.ranking import signal
 from esr.ranking.signal import RankingSignal
 from esr.ranking.view import View
 
+Places = npt.NDArray[np.intp]
 MOST_NODES = 1_000_000
 _PARTS = ("input", "threshold", "missing_left", "left", "right", "value")
 
@@ -42,7 +44,9 @@ class Tree:
         """What the tree adds to each row of a table of inputs, of shape (n, inputs): (n,)."""
         at = np.zeros(len(table), np.intp) if self.input else np.full(len(table), -1, np.intp)
         inputs, thresholds = np.array(self.input, np.intp), np.array(self.threshold)
-        missing, left, right = (np.array(part, np.intp) for part in (self.missing_left, self.left, self.right))
+        missing, left, right = (
+            np.array(part, np.intp) for part in (self.missing_left, self.left, self.right)
+        )
         inside = np.flatnonzero(at >= 0)
         while len(inside):
             node = at[inside]
@@ -63,12 +67,12 @@ class Trees:
     inputs: tuple[RankingSignal, ...]
     trees: tuple[Tree, ...]
 
-    def adds(self, view: View) -> Array:
-        """What the trees add to each of the sentences, of shape (n,)."""
-        return self.sums(np.column_stack([each.values(view) for each in self.inputs]))
+    def adds(self, view: View, top: Places) -> Array:
+        """What the trees add to the m sentences at the places `top`, the whole list to order, of shape (m,)."""
+        return self.sums(relative(self.inputs, np.column_stack([s.values(view)[top] for s in self.inputs])))
 
     def sums(self, table: Array) -> Array:
-        """The same, from the signals' values, of shape (n, inputs)."""
+        """The same, from the inputs as `relative` gives them, of shape (m, inputs)."""
         total = np.zeros(len(table))
         for tree in self.trees:
             total += tree.sums(table)
@@ -80,10 +84,24 @@ class Trees:
         return {"inputs": inputs, "trees": [tree.as_dict() for tree in self.trees]}
 
 
+def relative(inputs: Sequence[RankingSignal], values: Array) -> Array:
+    """Signals of the sentences of a list, of shape (m, inputs), as trees look at them.
+
+    Of what depends on the query it is the distance from the list's best: its size is of the query's length
+    and of the collection, and would mean nothing elsewhere. Stored numbers stay as they are.
+    """
+    found = np.array(values, float)
+    of_query = [at for at, each in enumerate(inputs) if each.kind.column is None]
+    if len(found):
+        # No value at all is no best either.
+        found[:, of_query] -= np.nan_to_num(found[:, of_query], nan=-np.inf).max(axis=0)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
 def from_dict(data: Any) -> Trees:
     """From JSON. Raises UsageError for what is no tree, saying which one and why."""
     if not isinstance(data, Mapping) or data.keys() != {"inputs", "trees"}:
-        raise UsageError("'trees' is a JSON object with \"inputs\" and \"trees\", as esr learn writes it")
+        raise UsageError('\'trees\' is a JSON object with "inputs" and "trees", as esr learn writes it')
     if not isinstance(data["inputs"], list) or not isinstance(data["trees"], list) or not data["inputs"]:
         raise UsageError("'inputs' and 'trees' of a ranking's trees are lists, 'inputs' not empty")
     inputs = tuple(map(signal.from_dict, data["inputs"]))

@@ -90,7 +90,9 @@ class _Pools:
 
     def get(self, task: Task, ranking: Ranking) -> JudgedPool | None:
         second = ranking.second()
-        columns = frozenset([*(each.column for each in ranking.features), *(second.columns if second else ())])
+        columns = frozenset(
+            [*(each.column for each in ranking.features), *(second.columns if second else ())]
+        )
         key = task, ranking.model, ranking.context, ranking.candidates, columns
         if key not in self._kept:
             pool = gather(self._searcher, task.query, ranking, task.filters, task.relevant)

@@ -76,7 +76,6 @@ def gather(
     # The same few sentences tie under many settings.
     name = cache(pool.name)
 
-
     @cache
     def trees() -> Parsed:
         ids = [pool.name(place) for place in range(len(pool.evidence.lengths["sentence"]))]
