@@ -1,4 +1,4 @@
-"""A linear ranking: the first stage's score plus weighted signals, by coordinate ascent on the measure itself.
+"""A linear ranking: the first stage plus weighted signals, by coordinate ascent on the measure itself.
 
 Metzler & Croft 2007 (Information Retrieval 10, 257-274). All weights start from 0, which is the first stage.
 One weight after another, in a random order, takes the step that helps most, until none helps for sure.
@@ -21,7 +21,7 @@ from esr.ranking.signal import RankingSignal
 
 STEPS = (0.05, 0.1, 0.2, 0.4)
 """What a weight may go up or down by, in spreads of the first stage's score per spread of the signal."""
-CERTAIN = 1.0
+CERTAIN = 2.0
 """A step is taken if its gain is more than so many standard errors over topics: less would follow noise."""
 RESTARTS = 3
 
@@ -77,7 +77,7 @@ class _End(NamedTuple):
 
 
 def _ascent(table: Table, formed: Array, unit: Array, chance: np.random.Generator) -> _End:
-    """From the first stage, through the signals in a random order, to where no single step is sure to help."""
+    """From the first stage, through the signals in a random order, until no step is sure to help."""
     weights, movable = np.zeros(len(unit)), np.flatnonzero(unit > 0)
     now = _End(weights, table.figures(table.first))
     improved = True
@@ -115,7 +115,7 @@ def _moved(table: Table, formed: Array, scores: Array, now: _End, at: int, step:
 
 def _formed(signals: Sequence[RankingSignal], table: Table) -> Array:
     """Signals as the ranking adds them at weight 1, (T, D, S): features in their forms, 0 for no value."""
-    formed = np.nan_to_num(table.values, nan=0.0)
+    formed: Array = np.nan_to_num(table.values, nan=0.0)
     for at, signal in enumerate(signals):
         if is_feature(signal):
             static = adjustment(signal).static()
@@ -127,7 +127,7 @@ def _spread(values: Array, table: Table) -> Array:
     """How much each of the signals (T, D, S) differs within a topic: the root of the mean variance, (S,)."""
     there = np.isfinite(table.first)
     variances = [values[row, there[row]].var(axis=0) for row in range(len(values)) if there[row].any()]
-    return np.sqrt(np.asarray(np.mean(variances, axis=0), float))
+    return np.asarray(np.sqrt(np.mean(variances, axis=0)))
 
 
 def prior_name(signal: RankingSignal) -> str:

@@ -80,8 +80,8 @@ def as_text(found: Outcome) -> str:
     if len(used) > _MOST:
         lines.append(f"  and {len(used) - _MOST} more signals")
     lines += [
-        f"without {each.without}: {found.measure} {each.figure:.4f}, {each.comparison.difference:+.4f} by them, "
-        f"p {each.comparison.t_test_holm:.4f}"
+        f"without {each.without}: {found.measure} {each.figure:.4f}, "
+        f"{each.comparison.difference:+.4f} by them, p {each.comparison.t_test_holm:.4f}"
         for each in found.ablated
     ]
     return "\n".join(lines)

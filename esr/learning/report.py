@@ -26,9 +26,10 @@ def page(found: Outcome) -> str:
     pictures += [_importance(found)] if any(worth > 0 for _, worth in found.importance) else []
     pictures += [_ablation(found)] if found.ablated else []
     notes = [
-        f"Learner {found.learner}, seed {found.seed}: {found.depth} candidates of each of {found.topics:,} topics.",
-        f"Every figure is of topics left out of learning, in {found.folds} folds of {found.groups:,} groups of "
-        "topics. Topics with the same words or a relevant sentence in common are in one group.",
+        f"Learner {found.learner}, seed {found.seed}: {found.depth} candidates of each of {found.topics:,} "
+        "topics.",
+        f"Every figure is of topics left out of learning, in {found.folds} folds of {found.groups:,} groups. "
+        "Topics with the same words or a relevant sentence in common are in one group.",
     ]
     return html(Report("Learning to rank", found.results, pictures, notes))
 

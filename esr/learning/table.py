@@ -53,7 +53,7 @@ class Table:
         return Table(fewer, self._measure)
 
     def figures(self, scores: Array) -> Array:
-        """The measure of each topic, of shape (T,), for scores of shape (T, D). Equal scores keep the order."""
+        """The measure of each topic, of shape (T,), for scores of shape (T, D). Of equals the first wins."""
         own = scores[self._row, self._place][:, None]
         rows = scores[self._row]
         earlier = np.arange(scores.shape[1]) < self._place[:, None]
@@ -80,7 +80,7 @@ def _average_precision(table: Table, ranks: Ranks, found: Ranks) -> Array:
     inside = np.bincount(table._row, minlength=len(table.topics))
     for row, (below, _) in enumerate(table._below):
         total[row] += ((inside[row] + 1 + np.arange(len(below))) / below).sum()
-    return total / np.array([max(len(judged), 1) for judged in table._judged])
+    return np.asarray(total / np.array([max(len(judged), 1) for judged in table._judged]))
 
 
 def _ndcg(cut: int) -> Callable[[Table, Ranks, Ranks], Array]:

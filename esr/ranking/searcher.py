@@ -85,8 +85,8 @@ class Searcher:
         """The best k sentences for a query.
 
         `settings` are the keys of a ranking (`model`, `context`, `params`, `priors`, `candidates`,
-        `features`, `rerank`, `trees`, `depth`) where no `ranking` is given. Raises UsageError for an empty query or a
-        bad setting.
+        `features`, `rerank`, `trees`, `depth`) where no `ranking` is given. Raises UsageError for an empty
+        query or a bad setting.
         """
         if ranking is not None and settings:
             raise UsageError("give a ranking or its settings, not both")

@@ -68,8 +68,9 @@ class Trees:
     trees: tuple[Tree, ...]
 
     def adds(self, view: View, top: Places) -> Array:
-        """What the trees add to the m sentences at the places `top`, the whole list to order, of shape (m,)."""
-        return self.sums(relative(self.inputs, np.column_stack([s.values(view)[top] for s in self.inputs])))
+        """What the trees add to the m sentences at the places `top`, all that are reordered: (m,)."""
+        values = np.column_stack([each.values(view)[top] for each in self.inputs])
+        return self.sums(relative(self.inputs, values))
 
     def sums(self, table: Array) -> Array:
         """The same, from the inputs as `relative` gives them, of shape (m, inputs)."""
@@ -138,4 +139,7 @@ def _tree(number: int, data: Any, inputs: int) -> Tree:
 def _is_number(value: Any, real: bool) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, float) if real else int):
         return False
-    return not real or math.isfinite(value)
+    try:
+        return not real or math.isfinite(value)
+    except OverflowError:  # a whole number that no float can hold
+        return False
