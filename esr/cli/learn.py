@@ -96,8 +96,8 @@ def learn_command(
     priors run in the first stage, inside Elasticsearch too, the others in the second. lambdamart puts the
     first stage's best sentences in the order of regression trees; it needs esr[learn].
 
-    Figures are of topics left out of learning. Topics with the same words or a relevant sentence in common
-    are never on both sides; --group adds others that belong together.
+    Figures are of topics left out of learning. Topics with the same words or half of their relevant
+    sentences in common are never on both sides; --group adds others that belong together.
 
     \b
     Example:

@@ -29,7 +29,7 @@ def page(found: Outcome) -> str:
         f"Learner {found.learner}, seed {found.seed}: {found.depth} candidates of each of {found.topics:,} "
         "topics.",
         f"Every figure is of topics left out of learning, in {found.folds} folds of {found.groups:,} groups. "
-        "Topics with the same words or a relevant sentence in common are in one group.",
+        "Topics with the same words or half of their relevant sentences in common are in one group.",
     ]
     return html(Report("Learning to rank", found.results, pictures, notes))
 
