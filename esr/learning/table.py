@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,17 @@ from esr.plans.evidence import Array
 Ranks = npt.NDArray[np.int64]
 
 
+class Measure(NamedTuple):
+    """The sum of relevant sentences' gains over the best that could be.
+
+    `gain` is of ranks, of how many relevant ones stand so high or higher, and of grades, all of one shape;
+    `best` of all grades of a topic, the highest first.
+    """
+
+    gain: Callable[[Ranks, Ranks, Ranks], Array]
+    best: Callable[[Ranks], float]
+
+
 class Table:
     """T topics of up to D candidates with S signals each; what a topic has fewer is filled up.
 
@@ -25,7 +37,7 @@ class Table:
     def __init__(self, topics: Sequence[TopicSignals], measure: str) -> None:
         self.topics = tuple(topics)
         self._measure = measure
-        self._figures = measure_of(measure)
+        self._gain, best = measure_of(measure)
         depth = max((len(each.grades) for each in topics), default=0)
         size = topics[0].values.shape[1] if topics else 0
         self.first = np.full((len(topics), depth), -np.inf)
@@ -40,8 +52,10 @@ class Table:
             )
         self._relevant = self.grades > 0
         self._row, self._place = np.nonzero(self._relevant)
-        self._below = [_below(each) for each in topics]
-        self._judged = [np.array(sorted(each.grades_of.values(), reverse=True)) for each in topics]
+        self._grades = self.grades[self._row, self._place]
+        self._below = np.array([self._gain_below(each) for each in topics])
+        judged = [np.array(sorted(each.grades_of.values(), reverse=True), np.int64) for each in topics]
+        self._best = np.array([best(each) if len(each) else 1.0 for each in judged])
 
     def part(self, places: Sequence[int]) -> Table:
         """Some of the topics."""
@@ -60,51 +74,35 @@ class Table:
         above = (rows > own) | ((rows == own) & earlier)
         ranks = above.sum(axis=1) + 1
         found = (above & self._relevant[self._row]).sum(axis=1) + 1
-        return self._figures(self, ranks, found)
+        gains = np.bincount(self._row, self._gain(ranks, found, self._grades), len(self.topics))
+        return np.asarray((gains + self._below) / self._best)
+
+    def _gain_below(self, topic: TopicSignals) -> float:
+        """Of relevant sentences below the candidates: they stay there."""
+        n, inside = len(topic.grades), int((topic.grades > 0).sum())
+        ranks = [rank for rank, id in enumerate(topic.ids[:RUN], 1) if rank > n and id in topic.grades_of]
+        grades = np.array([topic.grades_of[topic.ids[rank - 1]] for rank in ranks], np.int64)
+        found = np.arange(len(ranks)) + inside + 1
+        return float(self._gain(np.array(ranks, np.int64), found, grades).sum())
 
 
-def _below(topic: TopicSignals) -> tuple[Ranks, Ranks]:
-    """The ranks and grades of relevant sentences below the candidates: they stay there."""
-    n = len(topic.grades)
-    at = [
-        (place + 1, topic.grades_of[id]) for place, id in enumerate(topic.ids[:RUN]) if id in topic.grades_of
-    ]
-    return (
-        np.array([rank for rank, _ in at if rank > n], np.int64),
-        np.array([grade for rank, grade in at if rank > n], np.int64),
-    )
+def measure_of(name: str) -> Measure:
+    """AP, nDCG or nDCG@k, as trec_eval has them: nDCG's gain is the grade, its discount log2(1 + rank).
 
-
-def _average_precision(table: Table, ranks: Ranks, found: Ranks) -> Array:
-    total = np.bincount(table._row, found / ranks, len(table.topics))
-    inside = np.bincount(table._row, minlength=len(table.topics))
-    for row, (below, _) in enumerate(table._below):
-        total[row] += ((inside[row] + 1 + np.arange(len(below))) / below).sum()
-    return np.asarray(total / np.array([max(len(judged), 1) for judged in table._judged]))
-
-
-def _ndcg(cut: int) -> Callable[[Table, Ranks, Ranks], Array]:
-    """nDCG as trec_eval has it: the gain is the grade, the discount log2(1 + rank)."""
-
-    def dcg(gains: Ranks, ranks: Ranks) -> Array:
-        return np.asarray(np.where(ranks <= cut, gains / np.log2(1.0 + ranks), 0.0))
-
-    def figures(table: Table, ranks: Ranks, found: Ranks) -> Array:
-        gains = dcg(table.grades[table._row, table._place], ranks)
-        total = np.bincount(table._row, gains, len(table.topics))
-        for row, (below, grades) in enumerate(table._below):
-            total[row] += dcg(grades, below).sum()
-        best = np.array([dcg(judged, np.arange(1, len(judged) + 1)).sum() for judged in table._judged])
-        return np.asarray(total / np.where(best > 0, best, 1.0))
-
-    return figures
-
-
-def measure_of(name: str) -> Callable[[Table, Ranks, Ranks], Array]:
-    """AP, nDCG or nDCG@k, from ranks and how many relevant ones stand so high. UsageError for another."""
+    Raises UsageError for another.
+    """
     if name == "AP":
-        return _average_precision
-    cut = re.fullmatch(r"nDCG(?:@([1-9]\d{0,3}))?", name)
-    if not cut:
+        return Measure(lambda ranks, found, grades: np.asarray(found / ranks), len)
+    wanted = re.fullmatch(r"nDCG(?:@([1-9]\d{0,3}))?", name)
+    if not wanted:
         raise UsageError(f"cannot learn for {name!r}: choose AP, nDCG or nDCG@k, as nDCG@10")
-    return _ndcg(int(cut[1]) if cut[1] else RUN)
+    cut = int(wanted[1]) if wanted[1] else RUN
+
+    def gain(ranks: Ranks, found: Ranks, grades: Ranks) -> Array:
+        return np.asarray(np.where(ranks <= cut, grades / np.log2(1.0 + ranks), 0.0))
+
+    def best(grades: Ranks) -> float:
+        ranks = np.arange(1, len(grades) + 1)
+        return float(gain(ranks, ranks, grades).sum())
+
+    return Measure(gain, best)

@@ -92,7 +92,7 @@ def _model_scores(
     model: Model, context: models.Context | None, view: View, settings: Mapping[str, Value]
 ) -> Array:
     known = {p.name: settings[p.name] for p in model.parameters if p.name in settings}
-    seen = {term: view.counts[term] for term in view.terms}
+    seen = {term: count for term, count in view.counts.items() if view.statistics.terms[term].seen}
     query = models.Query(seen, sum(view.counts.values()), view.statistics)
     ranked = model.plan(model.settings(known, context), query)
     found = view.scores(Plan(ranked.terms, ranked.transform, "matching", "document"))

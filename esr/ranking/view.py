@@ -21,7 +21,7 @@ class View:
     """n sentences for a query. What no signal asks for is never fetched; what one asked for is kept.
 
     `counts` has the query's terms in order and how often each occurs in it; `terms` those that the evidence
-    has, row by row.
+    has, row by row: all that the collection knows, and perhaps others.
     """
 
     counts: Mapping[str, int]
