@@ -19,7 +19,8 @@ from tests.engines.elasticsearch.support import load
 from tests.ranking.test_rerank import QUERIES, documents
 
 TASKS = [Task(f"t{n}", query, ("d3.s0",)) for n, query in enumerate([*QUERIES, "the of"])]
-QRELS = {task.topic: {"d3.s0": 2, "d4.s0": 0, "nowhere": 1} for task in TASKS}
+GRADES = {f"d{n}.s{n % 3}": 1 + n % 2 for n in range(40)}
+QRELS = {task.topic: {**GRADES, "d4.s0": 0, "nowhere": 1} for task in TASKS}
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +58,9 @@ def test_candidates_have_the_signals_that_a_search_would_give_them(searcher: Sea
         assert list(each.ids) == [hit.sentence_id for hit in hits]
         assert each.first.tolist() == [hit.score for hit in hits]
         assert each.values.shape == (min(12, len(hits)), len(every))
-        assert each.grades.tolist() == [2 if id == "d3.s0" else 0 for id in each.ids[:12]]
-        assert each.grades_of == {"d3.s0": 2, "nowhere": 1}
+        assert each.grades.tolist() == [GRADES.get(id, 0) for id in each.ids[:12]]
+        assert each.grades_of == {**GRADES, "nowhere": 1}
+    assert {0, 1, 2} == {grade for each in found for grade in each.grades.tolist()}
     for name, ranking in (("dir", Ranking("dir")), ("bm25f surrounding", Ranking("bm25f", "surrounding"))):
         column = [signal.signal for signal in every].index(name)
         scores = [explain(searcher, QUERIES[0], id, ranking).score for id in found[0].ids[:12]]
