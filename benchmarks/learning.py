@@ -143,8 +143,8 @@ def _page(left_out: Any, within: Any, supported: Sequence[str]) -> list[str]:
     else:
         lines += [
             "",
-            "No learner is better than the default on every collection that it has not seen. So there is **no "
-            "learned default ranking**.",
+            "No learner is better than the default on every collection that it has not seen. So there is "
+            "**no learned default ranking**.",
         ]
     lines += ["", "Learned and tested within a collection, in five folds:", "", *_table(within)]
     lines += [
