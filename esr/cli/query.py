@@ -33,7 +33,9 @@ def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, st
     Example:
       esr query "bank fraud" --index http://localhost:9200/news > request.json
       curl -H 'Content-Type: application/json' -d @request.json 'http://localhost:9200/news/_search'
-    With --standalone, send it to '_search?search_type=dfs_query_then_fetch'.
+    With --standalone, send it to '_search?search_type=dfs_query_then_fetch'. A second stage (--rerank, and
+    that of tdsr and the mrf models) is esr's own: the request is the first stage alone. What boosts add is
+    found now and stands in the request; that of feedback changes with the collection.
     """
     from esr.engines.elasticsearch.index import ElasticsearchIndex
     from esr.engines.elasticsearch.raw import request
@@ -43,6 +45,13 @@ def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, st
             raise UsageError("esr query is for Elasticsearch: give --index http(s)://host:port/alias")
         if standalone and ranking.settings().values.get("background") == "documents":
             raise UsageError("--standalone takes p(t|C) from occurrences: leave out background=documents")
+        if standalone and ranking.boosts:
+            raise UsageError(
+                "--standalone is for any words, and a boost is found for the words of one query: leave out "
+                + ", ".join(f"--boost {name}" for name in ranking.boosts)
+            )
         plan = searcher.prepare(query, ranking).plan
         body = request(plan, searcher.index.bounded(plan), filters, k, standalone=standalone)
+    if ranking.second() is not None:
+        click.echo("esr: the request is the first stage alone: esr itself computes the second", err=True)
     click.echo(json.dumps(body, indent=1, ensure_ascii=False))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 from esr.dependency import mrf
+from esr.dependency.cliques import Sets
 from esr.dependency.explain import Relation, TermSet, best_set, relations
 from esr.dependency.signals import SIGNALS, Parsed, found_potentials, found_tdsr
 from esr.documents import ParseWord
@@ -21,6 +22,8 @@ from esr.ranking.view import View
 class SignalPart:
     """One signal: its value (None where it has none), its weight, what that adds, and the term sets that made
     it, the best first.
+
+    `bounded`: the sentence has more sets, or ways to choose their words, than are looked at.
     """
 
     signal: str
@@ -28,6 +31,7 @@ class SignalPart:
     weight: float
     adds: float
     sets: tuple[TermSet | Relation, ...]
+    bounded: bool
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -89,19 +93,23 @@ def explain_second(
 
 def _part(signal: RankingSignal, view: View) -> SignalPart:
     value = float(signal.values(view)[0])
-    known = not math.isnan(value)
-    sets = _sets(signal.signal, view.parsed(), signal.settings()) if signal.signal in SIGNALS else ()
-    return SignalPart(
-        signal.signal, value if known else None, signal.weight, float(signal.adds(view)[0]), sets
-    )
+    sets, bounded = _sets(signal, view.parsed()) if signal.signal in SIGNALS else ((), False)
+    known = None if math.isnan(value) else value
+    return SignalPart(signal.signal, known, signal.weight, float(signal.adds(view)[0]), sets, bounded)
 
 
-def _sets(name: str, trees: Parsed, settings: Mapping[str, Any]) -> tuple[TermSet | Relation, ...]:
+def _sets(signal: RankingSignal, trees: Parsed) -> tuple[tuple[TermSet | Relation, ...], bool]:
+    """The term sets that made a signal of term dependence, and whether there are more than are looked at."""
+    name, settings = signal.signal, signal.settings()
+    sets: tuple[TermSet | Relation, ...]
     if name in mrf.MODELS:
         evidence = trees.evidence(mrf.MODELS[name] or "adjacent")
-        return tuple(relations(evidence, found_potentials(name, trees, settings), settings, 0))
-    best = best_set(trees.evidence(settings["sets"]), found_tdsr(trees, settings), 0, trees.counted())
-    return () if best is None else (best,)
+        sets = tuple(relations(evidence, found_potentials(name, trees, settings), settings, 0))
+    else:
+        evidence = trees.evidence(cast(Sets, settings["sets"]))
+        best = best_set(evidence, found_tdsr(trees, settings), 0, trees.counted())
+        sets = () if best is None else (best,)
+    return sets, bool(evidence.bounded[0])
 
 
 def _words(index: Index, sentence_id: str, heads: Sequence[int]) -> tuple[ParseWord, ...] | None:

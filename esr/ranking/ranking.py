@@ -10,6 +10,7 @@ from typing import Any
 
 from esr import adjustments, models, priors
 from esr.adjustments import Adjustment
+from esr.boosts import Added, adding, from_json, to_json
 from esr.errors import InputError, UsageError, unknown
 from esr.models import Settings
 from esr.plans.plan import CANDIDATES, Plan, Rule
@@ -20,6 +21,8 @@ from esr.ranking.kinds import FEATURE
 from esr.ranking.rerank import DEPTH, Second
 from esr.ranking.signal import RankingSignal
 from esr.ranking.trees import Trees
+
+NO_BOOST: Mapping[str, Added] = {}
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Ranking:
     priors: Mapping[str, float] = field(default_factory=dict)
     candidates: str | None = None
     features: Sequence[Adjustment] = ()
+    boosts: Mapping[str, Any] = field(default_factory=dict)
     rerank: Sequence[RankingSignal] = ()
     trees: Trees | None = None
     depth: int = DEPTH
@@ -42,6 +46,7 @@ class Ranking:
 
     def __post_init__(self) -> None:
         self.settings()
+        object.__setattr__(self, "boosts", from_json(self.boosts))
         if not isinstance(self.depth, int) or isinstance(self.depth, bool) or self.depth < 1:
             raise UsageError(f"ranking key 'depth' is a positive whole number, not {self.depth!r}")
         called = [each.signal for each in self.rerank]
@@ -109,12 +114,19 @@ class Ranking:
         """The model's parameters with defaults filled in, checked."""
         return models.get(self.model).settings(self.params, self.context)
 
-    def plan(self, counts: Mapping[str, int], statistics: Statistics) -> Plan:
-        """The plan for a query's terms. Terms that the collection does not know are dropped."""
+    def plan(
+        self, counts: Mapping[str, int], statistics: Statistics, added: Mapping[str, Added] = NO_BOOST
+    ) -> Plan:
+        """The plan for a query's terms and what boosts add. Terms that the collection lacks are dropped."""
         model = models.get(self.model)
         settings = self.settings()
         seen = {term: count for term, count in counts.items() if statistics.terms[term].seen}
         terms, transform = model.plan(settings, models.Query(seen, sum(counts.values()), statistics))
+        weights = adding.term_weights(self.boosts, added)
+        if weights:
+            once = {term: 1 for term in weights if statistics.terms[term].seen}
+            more = model.plan(settings, models.Query(once, sum(counts.values()), statistics)).terms
+            terms = adding.with_terms(terms, more, weights)
         rule: Rule = self.candidates or model.candidates  # type: ignore[assignment]
         return Plan(
             terms=terms,
@@ -127,6 +139,7 @@ class Ranking:
                     for name, weight in self.priors.items()
                 ),
                 *(each.static() for each in self.features),
+                *(static for _, _, static in adding.statics(self.boosts, added)),
             ),
         )
 
@@ -166,6 +179,7 @@ class Ranking:
             "priors": dict(self.priors),
             "candidates": self.candidates or model.candidates,
             "features": [each.as_dict() for each in self.features],
+            "boosts": to_json(self.boosts),
             "rerank": [each.as_dict() for each in self.rerank],
             **({"trees": self.trees.as_dict()} if self.trees else {}),
             "depth": self.depth,

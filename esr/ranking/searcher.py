@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from esr import boosts
 from esr.adjustments.adjustment import ALWAYS
 from esr.engines.index import Filters, Hit, Index
 from esr.errors import UsageError, unknown
@@ -35,9 +36,19 @@ class Prepared(NamedTuple):
     statistics: Statistics
     unseen: tuple[str, ...]
 
-    def view(self, index: Index, ids: Sequence[str], columns: Iterable[str]) -> View:
-        """What a second stage sees of these sentences."""
-        return view(index, self.counts, self.statistics, ids, columns)
+    def view(
+        self, index: Index, ids: Sequence[str], columns: Iterable[str], orders: Sequence[int] | None = None
+    ) -> View:
+        """What a second stage sees of these sentences. `orders` are their places, where they are hits."""
+        return view(index, self.counts, self.statistics, ids, columns, orders)
+
+
+class Known(NamedTuple):
+    """What is known of a query: c(t,q), the statistics of all terms, and what each boost adds at weight 1."""
+
+    counts: Mapping[str, int]
+    statistics: Statistics
+    added: Mapping[str, boosts.Added]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +96,8 @@ class Searcher:
         """The best k sentences for a query.
 
         `settings` are the keys of a ranking (`model`, `context`, `params`, `priors`, `candidates`,
-        `features`, `rerank`, `trees`, `depth`) where no `ranking` is given. Raises UsageError for an empty
-        query or a bad setting.
+        `features`, `boosts`, `rerank`, `trees`, `depth`) where no `ranking` is given. Raises UsageError
+        for an empty query or a bad setting.
         """
         if ranking is not None and settings:
             raise UsageError("give a ranking or its settings, not both")
@@ -104,8 +115,9 @@ class Searcher:
             found = now.index.search(plan, k, filters or Filters(), records=records)
             return Answer(found.hits, found.total, _since(started), unseen, found.incomplete)
         found = now.index.search(plan, max(k, second.depth), filters or Filters(), records=False)
-        ids = [hit.sentence_id for hit in found.hits[: second.depth]]
-        hits = reranked(found.hits, prepared.view(now.index, ids, second.columns), second)[:k]
+        best = found.hits[: second.depth]
+        ids, orders = [hit.sentence_id for hit in best], [hit.order for hit in best]
+        hits = reranked(found.hits, prepared.view(now.index, ids, second.columns, orders), second)[:k]
         if records:
             shown = now.index.sentences([hit.sentence_id for hit in hits])
             hits = [hit._replace(record=record) for hit, record in zip(hits, shown, strict=True)]
@@ -117,12 +129,30 @@ class Searcher:
 
     def prepare(self, query: str, ranking: Ranking) -> Prepared:
         """Analyse a query and plan it. Raises UsageError if nothing is left to search for."""
+        return self.planned(query, ranking, self.known(query, ranking))
+
+    def planned(self, query: str, ranking: Ranking, known: Known) -> Prepared:
+        """The plan from what is known of the query."""
+        unseen = {term for term in known.counts if not known.statistics.terms[term].seen}
+        words = self._words(query, unseen) if unseen else ()
+        return Prepared(ranking.plan(*known), known.counts, known.statistics, words)
+
+    def known(self, query: str, ranking: Ranking) -> Known:
+        """What a ranking's plan is made from. Raises UsageError if nothing is left to search for."""
         self.check_features(ranking.feature_names())
         counts = self.terms(query)
-        statistics = self.index.statistics(list(counts))
-        plan = ranking.plan(counts, statistics)
-        unseen = {term for term in counts if not statistics.terms[term].seen}
-        return Prepared(plan, counts, statistics, self._words(query, unseen) if unseen else ())
+
+        def first(n: int) -> Sequence[Hit]:
+            plan = ranking.plan(counts, self.index.statistics(list(counts)))
+            return self.index.search(plan, n, Filters()).hits if plan.terms else ()
+
+        asked = boosts.Asked(query, counts, self.index, first)
+        added = {
+            name: (boost := boosts.get(name)).add(boost.settings(values), asked)
+            for name, values in ranking.boosts.items()
+        }
+        terms = dict.fromkeys([*counts, *(term for each in added.values() for term in each.terms)])
+        return Known(counts, self.index.statistics(list(terms)), added)
 
     def check_features(self, features: Iterable[str]) -> None:
         """Raises UsageError for a feature that no sentence of the index has, with the nearest name."""

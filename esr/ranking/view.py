@@ -52,23 +52,29 @@ def view(
     statistics: Statistics,
     ids: Sequence[str],
     columns: Iterable[str],
+    orders: Sequence[int] | None = None,
 ) -> View:
-    """These sentences of an index. `columns` names what is looked at beside what evidence always has."""
+    """These sentences of an index. `columns` names what is looked at beside what evidence always has.
+
+    `orders` are the places that hits of this index gave.
+    """
     terms = [term for term in counts if statistics.terms[term].seen]
     return View(
         counts,
         statistics,
         terms,
         cache(lambda: index.evidence(terms, ids, columns)),
-        cache(lambda: parsed(index, counts, ids)),
+        cache(lambda: parsed(index, counts, ids, orders)),
     )
 
 
-def parsed(index: Index, terms: Iterable[str], ids: Sequence[str]) -> Parsed:
+def parsed(
+    index: Index, terms: Iterable[str], ids: Sequence[str], orders: Sequence[int] | None = None
+) -> Parsed:
     """The stored parses of these sentences, made ready for a query's terms."""
     distinct = tuple(dict.fromkeys(terms))
 
     def counts(places: Sequence[int]) -> Array:
         return index.evidence(distinct, [ids[place] for place in places]).counts["sentence"]
 
-    return Parsed.of(index.parses(ids), distinct, counts)
+    return Parsed.of(index.parses(ids, orders), distinct, counts)

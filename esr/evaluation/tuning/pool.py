@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
@@ -16,10 +16,9 @@ from esr.engines.index import Filters
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import Static
-from esr.plans.statistics import Statistics
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank import merged
-from esr.ranking.searcher import NothingToSearchFor, Searcher
+from esr.ranking.searcher import Known, NothingToSearchFor, Searcher
 from esr.ranking.view import View, parsed
 
 
@@ -30,8 +29,7 @@ class JudgedPool(NamedTuple):
     those outside the candidates too. `name` gives the id of the candidate at a place.
     """
 
-    counts: Mapping[str, int]
-    statistics: Statistics
+    known: Known
     evidence: Evidence
     relevant: npt.NDArray[np.intp]
     judged: int
@@ -40,7 +38,7 @@ class JudgedPool(NamedTuple):
 
     def scores(self, ranking: Ranking) -> Array:
         """The scores of the candidates under a setting. No search is made."""
-        first = scores(ranking.plan(self.counts, self.statistics), self.evidence)
+        first = scores(ranking.plan(*self.known), self.evidence)
         second = ranking.second()
         if second is None:
             return first
@@ -56,16 +54,14 @@ def gather(
     """The pool of a topic, or None if there is nothing to rank for it.
 
     The candidates depend on the ranking's model, context and candidate rule, not on its parameters; the
-    evidence has the columns of its features.
+    evidence has the columns of its features, and the terms of its boosts.
     """
     searcher, relevant = searcher.now(), list(relevant)
     try:
-        counts = searcher.terms(query)
+        known = searcher.known(query, ranking)
     except NothingToSearchFor:
         return None
-    searcher.check_features(ranking.feature_names())
-    statistics = searcher.index.statistics(list(counts))
-    plan = ranking.plan(counts, statistics)
+    plan = ranking.plan(*known)
     if not plan.terms:
         return None
     second = ranking.second()
@@ -79,10 +75,9 @@ def gather(
     @cache
     def trees() -> Parsed:
         ids = [pool.name(place) for place in range(len(pool.evidence.lengths["sentence"]))]
-        return parsed(index, counts, ids)
+        return parsed(index, known.counts, ids)
 
     index = searcher.index
-    seen = View(counts, statistics, [term.term for term in plan.terms], lambda: pool.evidence, trees)
-    return JudgedPool(
-        counts, statistics, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name, seen
-    )
+    terms = [term.term for term in plan.terms]
+    seen = View(known.counts, known.statistics, terms, lambda: pool.evidence, trees)
+    return JudgedPool(known, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name, seen)
