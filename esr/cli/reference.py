@@ -8,9 +8,9 @@ import click
 
 from esr import adjustments, analysis, boosts, features, loaders, models, priors
 from esr.cli.main import main
-from esr.dependency.signals import SIGNALS, Signal
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
+from esr.ranking.kinds import FEATURE, PRIOR, Kind, kinds
 from esr.ranking.signal import WEIGHT
 
 
@@ -32,7 +32,7 @@ def text() -> str:
         "## Boosts\n",
         *(_form(boost) for boost in boosts.BOOSTS.values()),
         "## Signals\n",
-        *(_signal(signal) for signal in SIGNALS.values()),
+        *_signals(),
         "## Contexts\n",
         _table(("context", "what it is"), list(CONTEXTS.items())),
         "## Candidates\n",
@@ -77,7 +77,19 @@ def _form(form: adjustments.Form | boosts.Boost) -> str:
     return head + ("\n" + _parameters(form.parameters) if form.parameters else "")
 
 
-def _signal(signal: Signal) -> str:
+def _signals() -> Iterator[str]:
+    """Those of term dependence in full; the others are described elsewhere on the page."""
+    other = [kind for kind in kinds().values() if kind.group != "term dependence"]
+    yield from (_signal(kind) for kind in kinds().values() if kind not in other)
+    models_of = ", ".join(f"`{kind.name}`" for kind in other if not kind.name.startswith(PRIOR))
+    priors_of = ", ".join(f"`{kind.name}`" for kind in other if kind.name.startswith(PRIOR))
+    yield (
+        f"Models as signals, with the parameters of the model: {models_of}.\n\n"
+        f"Priors: {priors_of}.\n\nFeatures: `{FEATURE}` and the feature's name, as `{FEATURE}subj`.\n"
+    )
+
+
+def _signal(signal: Kind) -> str:
     description = f"{signal.description[0].upper()}{signal.description[1:]}."
     head = f"### {signal.name} (signal)\n\n{description}\n\nSource: {signal.source}.\n"
     return head + "\n" + _parameters((WEIGHT, *signal.parameters))

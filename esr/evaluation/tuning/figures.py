@@ -88,10 +88,12 @@ def _gathered(ranking: Ranking) -> tuple[Any, ...]:
 
     If a boost looks at a first search, all that the first stage depends on.
     """
-    columns = frozenset(each.column for each in ranking.features)
+    second = ranking.second()
+    of_second = second.columns if second else ()
+    columns = frozenset([*(each.column for each in ranking.features), *of_second])
     shape = json.dumps([[name, {**given, boosts.WEIGHT: None}] for name, given in ranking.boosts.items()])
     searches = any(boosts.get(name).searches for name in ranking.boosts)
-    first = json.dumps(replace(ranking, boosts={}, rerank=()).as_dict()) if searches else None
+    first = json.dumps(replace(ranking, boosts={}, rerank=(), trees=None).as_dict()) if searches else None
     return ranking.model, ranking.context, ranking.candidates, columns, shape, first
 
 
