@@ -59,6 +59,13 @@ class Tuner:
         part.tasks = tuple(self.tasks[place] for place in places)
         return part
 
+    def measuring(self, objective: str) -> Tuner:
+        """A tuner of another measure, sharing what was gathered."""
+        other = copy(self)
+        other._measure = measure(objective)
+        other._known = {}
+        return other
+
     def table(self, settings: Sequence[Ranking], tick: Callable[[int], None] = lambda n: None) -> Table:
         """Figures of shape (settings, topics).
 
