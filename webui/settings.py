@@ -28,7 +28,7 @@ class Settings:
     more_k: int = _setting(10, "sentences that 'Show more' adds")
     query_chars: int = _setting(2_000, "characters that a query may have")
     value_chars: int = _setting(300, "characters that any other argument may have")
-    arguments: int = _setting(50, "arguments that an address may have")
+    arguments: int = _setting(120, "arguments that an address may have")
     address_bytes: int = _setting(8_000, "bytes of an address behind the question mark")
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import date
 from urllib.parse import urlsplit
@@ -58,3 +59,18 @@ def duration(milliseconds: float) -> str:
 def score(value: float) -> str:
     """A score to three places, with a minus sign that can be seen."""
     return f"{value:z.3f}".replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """What is added to a score, to three places, with its sign; a dash for no number."""
+    return f"{value:+.3f}".replace("-", "−") if math.isfinite(value) else "–"
+
+
+def plain(value: object) -> str:
+    """A number without needless digits; other things as they are."""
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def first_part(description: str) -> str:
+    """The first part of a description: an option has little room."""
+    return re.split(r"[:;,(]", description, maxsplit=1)[0].strip()
