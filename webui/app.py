@@ -35,6 +35,9 @@ def create_app(searcher: Searcher, settings: Settings | None = None) -> Flask:
         duration=showing.duration,
         score=showing.score,
         plain=showing.plain,
+        unremarked=showing.unremarked,
+        brief=showing.brief,
+        told=showing.told,
         first_part=showing.first_part,
         signed=showing.signed,
     )

@@ -8,6 +8,7 @@ from typing import Any
 from flask import Response, redirect, render_template, request
 from werkzeug.wrappers import Response as Redirect
 
+from esr.adjustments.adjustment import ALWAYS
 from esr.errors import EsrError
 from esr.ranking.searcher import Searcher
 from webui import arguments, form, presets, submitted
@@ -30,13 +31,14 @@ class Pages:
     def __call__(self, template: str, **values: Any) -> Response:
         given = form.pairs(request.query_string, self.limits, OWN)
         shared = [pair for pair in given if pair[0] not in OWN]
-        known = self._features()
+        # An error may be the engine's own: its page asks it for nothing.
+        known = () if "problem" in values else self._features()
         html = render_template(
             template,
             form=form.form(shared, self.limits, known),
             versus=_versus(shared, known) if request.endpoint == "compare" else None,
             here=Here([p for p in shared if request.endpoint == "compare" or not p[0].startswith(VERSUS)]),
-            presets=presets.offered(known),
+            presets=presets.offered([*ALWAYS, *known]),
             limits=self.limits,
             **values,
         )
