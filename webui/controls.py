@@ -12,7 +12,7 @@ from esr.adjustments import Adjustment
 from esr.adjustments.adjustment import ALWAYS
 from esr.errors import UsageError
 from esr.models import Model
-from esr.models.parameter import Parameter
+from esr.parameter import Parameter
 from esr.plans.plan import CANDIDATES
 from webui.arguments import PARAMETER, PRIOR
 from webui.showing import first_part
