@@ -14,7 +14,7 @@ from esr.errors import EsrError
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking import answers
 from esr.ranking.searcher import Searcher
-from webui import arguments, errors, headers, showing, views
+from webui import arguments, errors, explaining, headers, showing, views
 from webui.errors import Problem
 from webui.marking import Marker
 from webui.page import Pages
@@ -31,6 +31,8 @@ def create_app(searcher: Searcher, settings: Settings | None = None) -> Flask:
     app.jinja_env.filters.update(
         link=showing.link,
         day=showing.day,
+        month=showing.month,
+        relation=explaining.relation,
         language=showing.language,
         duration=showing.duration,
         score=showing.score,

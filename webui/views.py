@@ -6,7 +6,6 @@ from flask import Flask, Response, request
 from werkzeug.wrappers import Response as Redirect
 
 from esr.engines.index import Hit
-from esr.ranking.explain import explain as explained
 from esr.ranking.searcher import Searcher
 from webui import arguments, comparing, downloads, explaining, shading
 from webui.arguments import VERSUS, BadArgument, Search
@@ -65,17 +64,8 @@ def install(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> No
         with arguments.blaming("q"):
             mark = Marker(searcher.index.analyzer, searcher.terms(asked.query))
         with arguments.blaming("id"):
-            found = explained(searcher, asked.query, sentence_id, asked.ranking)
-            (record,) = searcher.index.sentences([sentence_id])
-        return page(
-            "explain.html",
-            asked=asked,
-            found=found,
-            it=record,
-            mark=mark,
-            bars=explaining.bars(found),
-            tree=explaining.tree(searcher, record, mark),
-        )
+            told = explaining.tell(searcher, asked.query, sentence_id, asked.ranking)
+        return page("explain.html", asked=asked, it=told.record, told=told, found=told.found, mark=mark)
 
     @app.get("/compare")
     def compare() -> Response | Redirect:
