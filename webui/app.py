@@ -14,17 +14,21 @@ from esr.errors import EsrError
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking import answers
 from esr.ranking.searcher import Answer, Searcher
-from webui import arguments, errors, form, headers, showing
+from webui import api, arguments, errors, form, headers, health, observing, rates, showing
 from webui.errors import Problem
+from webui.indexes import ONLY, Indexes, RequestSearcher
 from webui.marking import Marker
 from webui.settings import Settings
 
 
-def create_app(searcher: Searcher, settings: Settings | None = None) -> Flask:
-    """The application over one index. It only reads, keeps no state and sets no cookies."""
+def create_app(served: Searcher | Indexes, settings: Settings | None = None) -> Flask:
+    """The application over one index or several. It only reads, keeps no state and sets no cookies."""
     limits = settings or Settings()
+    indexes = served if isinstance(served, Indexes) else Indexes({ONLY: lambda: served}, limits)
+    searcher = RequestSearcher(indexes)
     app = Flask("webui")
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.config["MAX_CONTENT_LENGTH"] = limits.body_bytes
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = 3600
     app.jinja_env.filters.update(
         link=showing.link,
@@ -73,15 +77,16 @@ def create_app(searcher: Searcher, settings: Settings | None = None) -> Flask:
     def results_json() -> Response:
         return jsonify(answers.answer_dict(search()[1]))
 
-    @app.get("/healthz")
-    def healthz() -> Response:
-        return jsonify({"status": "ok"})
-
     def error_page(told: Problem) -> Response:
         return page("error.html", problem=told)
 
+    indexes.install(app)
+    observing.install(app, limits)
+    rates.install(app, limits)
+    health.install(app, indexes)
+    api.install(app, searcher, limits)
     headers.install(app)
-    errors.install(app, error_page)
+    errors.install(app, error_page, indexes.hide)
     return app
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,6 +31,7 @@ KNOWN: dict[str, str] = {
     "to": "the last day",
     "source": "a source; may be given more than once",
     "document": "a document's id; may be given more than once",
+    "index": "which index, by its name, where several are served",
     PARAMETER + "NAME": "a parameter of the model, as in params.mu=50",
     PRIOR + "NAME": "a prior's weight, as in prior.length=1",
 }
@@ -45,9 +46,23 @@ _REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 class BadArgument(UsageError):
     """An argument that cannot be used. `field` is its name, or None if none is to blame alone."""
 
+    status, code = 400, "bad_input"
+
     def __init__(self, message: str, field: str | None) -> None:
         super().__init__(message)
         self.field = field
+
+
+class NotThere(BadArgument):
+    """An argument that names what does not exist."""
+
+    status, code = 404, "not_found"
+
+
+class IndexChanged(BadArgument):
+    """A next page is asked for, of a ranking that is another by now."""
+
+    status, code = 409, "index_changed"
 
 
 @dataclass(frozen=True)
@@ -73,18 +88,25 @@ def blaming(field: str | None) -> Iterator[None]:
 
 def read(query_string: bytes, settings: Settings) -> Search:
     """The search that an address asks for. Raises BadArgument for the first thing that is wrong."""
-    values = decode(query_string, settings)
+    return asked(decode(query_string, settings), settings)
+
+
+def asked(values: Values, settings: Settings) -> Search:
+    """The search that these arguments ask for; others than KNOWN are not looked at."""
     one = {name: given[0] for name, given in values.items()}
     return Search(
         query=one.get("q", ""),
         ranking=_ranking(one),
-        filters=_filters(values),
-        k=_count("k", one.get("k"), settings.default_k, settings.max_k),
+        filters=filters(values),
+        k=count("k", one.get("k"), settings.default_k, settings.max_k),
     )
 
 
-def decode(query_string: bytes, settings: Settings) -> Values:
-    """The arguments by name, as text that is safe to handle. Empty ones count as not given."""
+def decode(query_string: bytes, settings: Settings, known: Collection[str] = KNOWN) -> Values:
+    """The arguments by name, as text that is safe to handle. Empty ones count as not given.
+
+    `known` are the names that may be given; PARAMETER or PRIOR + "NAME" stands for all that begin so.
+    """
     if len(query_string) > settings.address_bytes:
         size, limit = f"{len(query_string):,}", f"{settings.address_bytes:,}"
         raise BadArgument(f"the address holds {size} bytes of arguments: at most {limit} are allowed", None)
@@ -97,8 +119,8 @@ def decode(query_string: bytes, settings: Settings) -> Values:
         raise BadArgument(f"{len(pairs)} arguments: at most {settings.arguments} are allowed", None)
     values: dict[str, list[str]] = {}
     for name, value in pairs:
-        _check_name(name)
-        _check_text(name, value, settings.query_chars if name == "q" else settings.value_chars)
+        _check_name(name, known)
+        check_text(name, value, settings.query_chars if name == "q" else settings.value_chars)
         if value.strip():
             values.setdefault(name, []).append(value.strip())
     for name, given in values.items():
@@ -107,13 +129,15 @@ def decode(query_string: bytes, settings: Settings) -> Values:
     return values
 
 
-def _check_name(name: str) -> None:
-    if name not in KNOWN and not name.startswith((PARAMETER, PRIOR)):
-        with blaming(name):
-            raise unknown("argument", name[:_SHOWN], KNOWN)
+def _check_name(name: str, known: Collection[str]) -> None:
+    prefixes = tuple(prefix for prefix in (PARAMETER, PRIOR) if prefix + "NAME" in known)
+    if name not in known and not name.startswith(prefixes):
+        with blaming(name[:_SHOWN]):
+            raise unknown("argument", name[:_SHOWN], known)
 
 
-def _check_text(name: str, value: str, most: int) -> None:
+def check_text(name: str, value: str, most: int) -> None:
+    """Raises BadArgument for a text that is too long, or holds what moves other text about."""
     what = "the query" if name == "q" else f"argument {name!r}"
     if len(value) > most:
         raise BadArgument(f"{what} has {len(value):,} characters: at most {most:,} are allowed", name)
@@ -152,7 +176,8 @@ def _prefixed(one: Mapping[str, str], prefix: str) -> dict[str, Any]:
     return {name.removeprefix(prefix): value for name, value in one.items() if name.startswith(prefix)}
 
 
-def _filters(values: Values) -> Filters:
+def filters(values: Values) -> Filters:
+    """The filters among the arguments. Raises BadArgument."""
     first = _moment("from", values, dates.instant)
     last = _moment("to", values, dates.instant_end)
     if first is not None and last is not None and first > last:
@@ -170,9 +195,10 @@ def _moment(name: str, values: Values, read: Callable[[str], int]) -> int | None
         raise BadArgument(f"argument {name!r} is a date such as 2017-03-01, not {value!r}", name) from None
 
 
-def _count(name: str, value: str | None, default: int, most: int) -> int:
+def count(name: str, value: str | None, default: int, most: int, least: int = 1) -> int:
+    """A whole number, or the default where there is none. Raises BadArgument."""
     if value is None:
         return default
-    if not re.fullmatch("[0-9]{1,6}", value) or not 1 <= int(value) <= most:
-        raise BadArgument(f"argument {name!r} is a whole number from 1 to {most}, not {value!r}", name)
+    if not re.fullmatch("[0-9]{1,6}", value) or not least <= int(value) <= most:
+        raise BadArgument(f"argument {name!r} is a whole number from {least} to {most}, not {value!r}", name)
     return int(value)
