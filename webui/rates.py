@@ -28,9 +28,9 @@ def install(app: Flask, settings: Settings) -> None:
     if settings.proxies:
         n = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=n, x_prefix=n)  # type: ignore[method-assign]
-    if not settings.rate:
+    rate = check(settings.rate)
+    if rate is None:
         return
-    rate = _rate(settings.rate)
     limiter = MovingWindowRateLimiter(MemoryStorage())
 
     def count(cost: int) -> None:
@@ -63,8 +63,9 @@ def client(address: str | None) -> str:
     return str(known.ipv4_mapped or ip_network((known, _NETWORK), strict=False))
 
 
-def _rate(text: str) -> RateLimitItem:
+def check(text: str) -> RateLimitItem | None:
+    """The rate of a setting, None if there is none. Raises UsageError."""
     try:
-        return parse(text)
+        return parse(text) if text else None
     except ValueError:
         raise UsageError(f"ESR_RATE is a rate such as 60/minute, not {text!r}") from None

@@ -16,7 +16,7 @@ def index(settings: Settings) -> list[Parameter]:
 def ranking(settings: Settings) -> list[Parameter]:
     """What is asked for and how it is ranked: whatever the page's addresses take, but for k and filters."""
     schemas: dict[str, Schema] = {
-        "q": text(settings.query_chars),
+        "q": text(settings.query_chars, 1),
         "model": {"enum": list(models.MODELS), "default": models.DEFAULT.name},
         "context": {"enum": list(models.CONTEXTS)},
         "candidates": {"enum": list(CANDIDATES)},
@@ -56,13 +56,13 @@ def search(settings: Settings) -> list[Parameter]:
 
 
 def explain(settings: Settings) -> list[Parameter]:
-    sentence = Parameter("sentence", "the sentence's id", text(settings.value_chars), required=True)
+    sentence = Parameter("sentence", "the sentence's id", text(settings.value_chars, 1), required=True)
     return [*ranking(settings), sentence, *index(settings)]
 
 
 def document(settings: Settings) -> list[Parameter]:
     return [
-        Parameter("id", "the document's id", text(settings.value_chars), required=True),
+        Parameter("id", "the document's id", text(settings.value_chars, 1), required=True),
         *index(settings),
     ]
 
@@ -78,8 +78,9 @@ def request(settings: Settings) -> list[Parameter]:
     ]
 
 
-def text(most: int) -> Schema:
-    return {"type": "string", "minLength": 1, "maxLength": most}
+def text(most: int, least: int = 0) -> Schema:
+    """A text of so many characters. An empty argument counts as none."""
+    return {"type": "string", "minLength": least, "maxLength": most}
 
 
 def _count(name: str, description: str, least: int, most: int, default: int) -> Parameter:

@@ -83,7 +83,9 @@ class EmbeddedIndex:
         return Candidates(hits, len(values))
 
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
-        raise UsageError("an index folder takes no requests: only http(s)://host:port/alias of Elasticsearch does")
+        raise UsageError(
+            "an index folder takes no requests: only http(s)://host:port/alias of Elasticsearch does"
+        )
 
     def ready(self) -> None:
         try:
