@@ -1,4 +1,4 @@
-"""Claims of the first paper (Fernández, Losada & Azzopardi 2011), each tested on one collection's figures.
+"""Claims of the papers, each tested on one collection's figures.
 
 They were made where a topic's few relevant documents are ranked; here whole collections are.
 """
@@ -44,6 +44,16 @@ def _above(name: str, others: Sequence[str], source: str = "tuned") -> Callable[
             for other in others
         )
         return Verdict(holds, _shown(figures, collection, name, *others, source=source))
+
+    return test
+
+
+def _falling(*names: str) -> Callable[[Figures, str], Verdict]:
+    """Each is better than the next, whether significantly or not."""
+
+    def test(figures: Figures, collection: str) -> Verdict:
+        values = [figures.mean(collection, name) for name in names]
+        return Verdict(values == sorted(values, reverse=True), _shown(figures, collection, *names))
 
     return test
 
@@ -169,6 +179,15 @@ CLAIMS = (
         "The length prior improves Dirichlet significantly (default parameters)",
         "A.15, 12",
         _above("dir + length", ("dir",), "default"),
+    ),
+    Claim("TDSR is above tfisf, BM25 and KLD", "C.6", _above("tdsr", ("tfisf", "bm25", "kld"))),
+    Claim("tfisf is above KLD, and KLD above BM25", "C.6", _falling("tfisf", "kld", "bm25")),
+    Claim("SDM is above tfisf, KLD and FIDM", "D.10", _above("mrf_sdm", ("tfisf", "kld", "mrf_fidm"))),
+    Claim("FDM is above tfisf, KLD and FIDM", "D.10", _above("mrf_fdm", ("tfisf", "kld", "mrf_fidm"))),
+    Claim(
+        "Beyond the papers: FDM's potentials improve 2S-I with both contexts",
+        "esr",
+        _above("2si both, mrf_fdm", ("2si both",)),
     ),
     Claim(
         "Beyond the paper: both contexts together beat either for 2S-I",

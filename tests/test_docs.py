@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from esr import analysis, loaders, models, priors
+from esr import analysis, features, loaders, models, priors
 from esr.cli import main
 from esr.cli.reference import text
 
@@ -19,6 +19,7 @@ NAMES = {
     "model": models.MODELS,
     "context": models.CONTEXTS,
     "prior": priors.PRIORS,
+    "feature": features.FEATURES,
     "analyzer": analysis.ANALYZERS,
     "format": loaders.FORMATS,
     "command": main.commands,
@@ -84,6 +85,10 @@ def imported(folder: str) -> dict[str, set[str]]:
         ("esr/plans", "esr.engines"),
         ("esr/loaders", "esr.engines"),
         ("esr/documents", "esr.engines"),
+        ("esr/features", "esr.engines"),
+        ("esr/features", "esr.models"),
+        ("esr/enrichment", "esr.engines"),
+        ("esr/enrichment", "esr.models"),
         ("esr/engines/embedded", "elasticsearch"),
         ("esr/engines/embedded", "esr.engines.elasticsearch"),
         ("webui", "esr.cli"),
@@ -99,3 +104,15 @@ def test_a_package_knows_nothing_of_what_stands_above_or_beside_it(folder: str, 
 def test_only_one_command_knows_the_page() -> None:
     knowing = [p for p, names in imported("esr").items() if any(n.split(".")[0] == "webui" for n in names)]
     assert knowing == ["esr/cli/serve.py"]
+
+
+def test_the_python_of_the_features_page_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "features.md").read_text("utf-8")
+    code = page.split("```python\n", 1)[1].split("```", 1)[0]
+    exec(code, {})
+    assert capsys.readouterr().out.strip() == code.rstrip().rpartition("# ")[2]
+
+
+def test_the_features_page_names_every_feature() -> None:
+    page = (ROOT / "docs" / "features.md").read_text("utf-8")
+    assert all(f"`{name}`" in page for name in features.FEATURES)

@@ -82,6 +82,15 @@ def adjusted() -> list[Run]:
     ]
 
 
+def dependence() -> list[Run]:
+    """The runs of term dependence, ranking all sentences."""
+    runs = json.loads((FILE.parent / "worked_dependence.json").read_text("utf-8"))["runs"]
+    return [
+        Run(run["name"], {"model": run["model"], "params": run["params"], "candidates": "all"}, run["scores"])
+        for run in runs
+    ]
+
+
 def _adjusted(params: dict[str, Any]) -> dict[str, Any]:
     return {**params["base"], "features": params["features"], "candidates": "all"}
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from esr.adjustments.curves import curve
 from esr.errors import UsageError
-from esr.models.parameter import Parameter
+from esr.parameter import Parameter
 from esr.plans.evidence import Array
 from esr.plans.plan import Curve
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from esr.errors import UsageError, unknown
-from esr.models.parameter import Parameter
+from esr.parameter import Parameter
 from esr.plans.plan import Curve, Static, StaticForm
 from esr.registry import Registry
 

@@ -3,7 +3,7 @@
 import math
 
 from esr.adjustments.form import FERNANDEZ, WEIGHT, Form, register
-from esr.models.parameter import Parameter
+from esr.parameter import Parameter
 
 SHIFT = Parameter(
     "shift", "what I is raised by; 0 is for features above 0", 1.0, high=math.inf, open_high=True

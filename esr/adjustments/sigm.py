@@ -3,7 +3,7 @@
 import math
 
 from esr.adjustments.form import CRASWELL, HALFWAY, WEIGHT, Form, register
-from esr.models.parameter import Parameter
+from esr.parameter import Parameter
 
 STEEPNESS = Parameter("a", "steepness", 1.0, high=math.inf, open_low=True, open_high=True)
 SIGM = register(

@@ -1,4 +1,4 @@
-"""`esr models`, `priors`, `forms`, `analyzers`, `formats`: what there is, from the registries."""
+"""`esr models`, `priors`, `features`, `forms`, `signals`, `analyzers`, `formats`: what there is."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any
 import click
 
 from esr import adjustments, analysis, loaders
+from esr import features as feature_registry
 from esr import models as model_registry
 from esr import priors as prior_registry
 from esr.cli.options import as_json
+from esr.dependency.signals import SIGNALS
 
 
 @click.command()
@@ -61,6 +63,19 @@ def priors(as_json: bool) -> None:
 
 @click.command()
 @as_json
+def features(as_json: bool) -> None:
+    """List the features: what is known of a sentence before any query.
+
+    \b
+    Example:
+      esr features
+      esr features --json
+    """
+    _list((feature.as_dict() for feature in feature_registry.FEATURES.values()), as_json)
+
+
+@click.command()
+@as_json
 def forms(as_json: bool) -> None:
     """List the forms: what a feature of a sentence adds to its score. I is the feature's value.
 
@@ -69,6 +84,18 @@ def forms(as_json: bool) -> None:
       esr search "bank fraud" --index my-index --feature len:log:0.1
     """
     _list((form.as_dict() for form in adjustments.FORMS.values()), as_json)
+
+
+@click.command()
+@as_json
+def signals(as_json: bool) -> None:
+    """List the signals: what the second stage may add to the best sentences of a ranking.
+
+    \b
+    Example:
+      esr search "bank fraud" --index my-index --rerank mrf_sdm:0.5
+    """
+    _list((signal.as_dict() for signal in SIGNALS.values()), as_json)
 
 
 @click.command()
@@ -105,7 +132,7 @@ def _list(entries: Iterable[dict[str, Any]], as_json: bool) -> None:
         return
     for entry in entries:
         click.echo(f"{entry['name']}\n{_indented(entry['description'])}")
-        for key in ("source", "suffixes"):
+        for key in ("source", "needs", "suffixes", "column"):
             if entry.get(key):
                 value = entry[key]
                 click.echo(_indented(f"{key}: {value if isinstance(value, str) else ' '.join(value)}"))

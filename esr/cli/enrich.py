@@ -14,9 +14,9 @@ from tqdm import tqdm
 import esr
 from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
 from esr.cli import options
+from esr.engines.enriching import run
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.recipe import PARTS, checked_parts
-from esr.enrichment.run import run
 from esr.errors import UsageError
 from esr.features import RULES
 from esr.features.feature import DEFAULT_RULE

@@ -8,8 +8,11 @@ import click
 
 import esr
 from esr.cli import options
+from esr.dependency.explain import TermSet
+from esr.dependency.text_tree import text_tree
 from esr.ranking.explain import Explanation, FeaturePart
 from esr.ranking.explain import explain as explained
+from esr.ranking.explain_second import SecondPart
 from esr.ranking.ranking import Ranking
 
 
@@ -64,11 +67,36 @@ def _table(found: Explanation) -> str:
         [f"feature {p.feature}", _weight(p), _value(p.value), *blank[2:], f"{p.adds:+.4f}"]
         for p in found.features
     ]
+    if found.second is not None:
+        stage = found.second
+        rows.append(["first stage", f"{stage.weight:.4g}", *blank[1:], f"{stage.weight * found.first:+.4f}"])
+        rows += [
+            [f"signal {p.signal}", f"{p.weight:.4g}", f"{p.value:.4g}", *blank[2:], f"{p.adds:+.4f}"]
+            for p in stage.signals
+        ]
     rows.append(["score", *blank, f"{found.score:.4f}"])
     widths = [max(len(row[n]) for row in rows) for n in range(len(head))]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     unseen = f"\nIn no document: {', '.join(found.unseen)}." if found.unseen else ""
-    return "\n".join(lines) + unseen
+    return "\n".join(lines) + unseen + (_second(found.second) if found.second else "")
+
+
+def _second(stage: SecondPart) -> str:
+    """The term sets that scored, and the tree they stand in."""
+    if not stage.parsed:
+        return "\nThe sentence has no parse."
+    lines = []
+    for part in stage.signals:
+        for each in part.sets:
+            kind = "" if isinstance(each, TermSet) else f" {each.potential}, height {each.height:g},"
+            value = each.strength if isinstance(each, TermSet) else each.value
+            lines.append(
+                f"{part.signal}:{kind} {' + '.join(each.terms)}, distance {each.distance:g}: {value:.4f}"
+            )
+    told = "".join(f"\n{line}" for line in lines)
+    if stage.parse is None:
+        return told
+    return f"{told}\n\n{text_tree(stage.parse, stage.marked, stage.chosen).rstrip()}"
 
 
 def _weight(part: FeaturePart) -> str:

@@ -82,7 +82,9 @@ for command in (
     status.status,
     catalogue.models,
     catalogue.priors,
+    catalogue.features,
     catalogue.forms,
+    catalogue.signals,
     catalogue.analyzers,
     catalogue.formats,
 ):

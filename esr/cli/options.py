@@ -10,12 +10,14 @@ from typing import Any, TypeVar, cast
 import click
 
 from esr import adjustments, models, priors
+from esr.dependency.signals import SIGNALS
 from esr.documents.dates import instant, instant_end
 from esr.engines.entities import TYPES
 from esr.engines.index import Filters
 from esr.errors import UsageError
 from esr.evaluation.measures import DEFAULT as DEFAULT_MEASURES
 from esr.plans.plan import CANDIDATES
+from esr.ranking import signal
 from esr.ranking.ranking import Ranking
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -71,6 +73,19 @@ def ranking(command: F) -> F:
             f"{_names([f.name for f in adjustments.FORMS.values() if not f.trained])}. See esr forms.",
         ),
         click.option(
+            "--rerank",
+            "signal_texts",
+            multiple=True,
+            metavar="NAME[:WEIGHT]",
+            help="A signal of term dependence on the best sentences, as mrf_sdm:0.5 or tdsr:1:alpha=0.3: "
+            f"{_names(list(SIGNALS))}. See esr signals.",
+        ),
+        click.option(
+            "--rerank-depth",
+            type=click.IntRange(1),
+            help="Sentences that the second stage looks at. Default: 1000.",
+        ),
+        click.option(
             "--candidates",
             help="Sentences to rank: " + "; ".join(f"{k} ({v})" for k, v in CANDIDATES.items()) + ".",
         ),
@@ -90,6 +105,8 @@ def ranking(command: F) -> F:
         params: tuple[str, ...],
         prior_weights: tuple[str, ...],
         feature_texts: tuple[str, ...],
+        signal_texts: tuple[str, ...],
+        rerank_depth: int | None,
         candidates: str | None,
         ranking_file: str | None,
         **kwargs: Any,
@@ -103,7 +120,11 @@ def ranking(command: F) -> F:
         data["priors"] |= dict(_prior(text) for text in prior_weights)
         given = {(f.feature, f.form): f for f in map(adjustments.parse, feature_texts)}
         data["features"] = list(({(f.feature, f.form): f for f in base.features} | given).values())
-        data |= {k: v for k, v in {"context": context, "candidates": candidates}.items() if v is not None}
+        signals = {s.signal: s for s in map(signal.parse, signal_texts)}
+        data["rerank"] = list(({s.signal: s for s in base.rerank} | signals).values())
+        data["depth"] = base.depth
+        said = {"context": context, "candidates": candidates, "depth": rerank_depth}
+        data |= {key: value for key, value in said.items() if value is not None}
         return command(*args, ranking=Ranking.from_dict(data), **kwargs)
 
     return cast(F, _with(options, with_ranking))

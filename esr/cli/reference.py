@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from esr import adjustments, analysis, loaders, models, priors
+from esr import adjustments, analysis, features, loaders, models, priors
 from esr.cli.main import main
+from esr.dependency.signals import SIGNALS, Signal
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
+from esr.ranking.signal import WEIGHT
 
 
 def text() -> str:
@@ -20,8 +22,15 @@ def text() -> str:
         *(_model(model) for model in models.MODELS.values()),
         "## Priors\n",
         _table(("prior", "what it is", "source"), [(p.name, p.description, p.source) for p in _priors()]),
+        "## Features\n",
+        _table(
+            ("feature", "what it is", "source", "needs", "column"),
+            [(f.name, f.description, f.source, _needs(f), f"`{f.column}`") for f in _features()],
+        ),
         "## Forms\n",
         *(_form(form) for form in adjustments.FORMS.values()),
+        "## Signals\n",
+        *(_signal(signal) for signal in SIGNALS.values()),
         "## Contexts\n",
         _table(("context", "what it is"), list(CONTEXTS.items())),
         "## Candidates\n",
@@ -43,6 +52,16 @@ def _priors() -> list[priors.Prior]:
     return list(priors.PRIORS.values())
 
 
+def _features() -> list[features.Feature]:
+    return list(features.FEATURES.values())
+
+
+def _needs(feature: features.Feature) -> str:
+    if feature.values is None:
+        return "nothing: every index has it"
+    return ", ".join(features.NEEDS[need] for need in feature.needs) or "the text"
+
+
 def _model(model: Model) -> str:
     default = " The default model." if model is models.DEFAULT else ""
     contexts = ", ".join(f"`{context}`" for context in model.contexts) or "none"
@@ -54,6 +73,12 @@ def _model(model: Model) -> str:
 def _form(form: adjustments.Form) -> str:
     head = f"### {form.name}\n\n{form.description}\n\nSource: {form.source}.\n"
     return head + ("\n" + _parameters(form.parameters) if form.parameters else "")
+
+
+def _signal(signal: Signal) -> str:
+    description = f"{signal.description[0].upper()}{signal.description[1:]}."
+    head = f"### {signal.name} (signal)\n\n{description}\n\nSource: {signal.source}.\n"
+    return head + "\n" + _parameters((WEIGHT, *signal.parameters))
 
 
 def _parameters(parameters: Sequence[models.Parameter]) -> str:

@@ -22,15 +22,15 @@ import numpy as np
 
 from esr.dependency.cliques import HEIGHTS, Array, CliqueEvidence, Cliques, Sets
 from esr.dependency.settings import checked
-from esr.dependency.single import READINGS
 from esr.dependency.trees import Flags, Indices
 from esr.errors import unknown
-from esr.models.parameter import TENTHS, Parameter
+from esr.parameter import TENTHS, Parameter
 
 MODELS: dict[str, Sets | None] = {"mrf_fidm": None, "mrf_sdm": "adjacent", "mrf_fdm": "subsets"}
 """The models, and the sets of terms that each looks at beside single ones (formulas.md D.9)."""
 
 ALIASES = {name.removeprefix("mrf_"): name for name in MODELS}
+"""Short names."""
 
 FORMS = ("product", "sum")
 """alpha^distance * beta^height, or alpha/distance + beta/(1 + height) with distances below 1 as 1 (D.4)."""
@@ -39,14 +39,19 @@ PROXIMITIES = ("exclusive", "inclusive", "threshold")
 """Which sets f_PR takes: those in one tree that no choice of nodes connects, all in one tree, or those with a
 distance of at most `max_dis` (formulas.md D.7)."""
 
+DECAYS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
+
+F_I = ("dir", "jm", "tfisf", "binary")
+"""Readings of the score of single terms (formulas.md D.3), which the first stage computes."""
+
 PARAMETERS = (
-    Parameter("lambda_I", "weight of single terms", 0.8, grid=TENTHS),
+    Parameter("lambda_I", "weight of single terms; the others are tuned against it", 0.8),
     Parameter("lambda_SR", "weight of connected term sets", 0.1, grid=TENTHS),
     Parameter("lambda_PR", "weight of term sets near each other", 0.1, grid=TENTHS),
-    Parameter("alpha", "how slowly the distance takes away", 0.5, grid=TENTHS),
-    Parameter("beta", "how slowly the height takes away", 0.5, grid=TENTHS),
+    Parameter("alpha", "how slowly the distance takes away", 0.5, grid=DECAYS),
+    Parameter("beta", "how slowly the height takes away", 0.5, grid=DECAYS),
     Parameter("form", "the reading of both potentials", "product", choices=FORMS),
-    Parameter("f_I", "the score of single terms", "dir", choices=tuple(READINGS)),
+    Parameter("f_I", "the score of single terms", "dir", choices=F_I),
     Parameter("mu", "smoothing of f_I = dir", 30.0, high=math.inf, open_low=True),
     Parameter("lambda", "smoothing of f_I = jm: the collection's share", 0.5, open_low=True),
     Parameter("proximity", "which term sets are near each other", "exclusive", choices=PROXIMITIES),

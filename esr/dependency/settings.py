@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from esr.errors import unknown
-from esr.models.parameter import Parameter, Value
+from esr.parameter import Parameter, Value
 
 
 def checked(model: str, parameters: Sequence[Parameter], values: Mapping[str, Any]) -> dict[str, Value]:

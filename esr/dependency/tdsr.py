@@ -18,7 +18,7 @@ import numpy as np
 from esr.dependency.cliques import Array, CliqueEvidence
 from esr.dependency.settings import checked
 from esr.dependency.trees import Indices
-from esr.models.parameter import INNER_TENTHS, Parameter
+from esr.parameter import INNER_TENTHS, Parameter
 
 FORMS: dict[str, Callable[[float, float, Array, Array], Array]] = {
     "exp": lambda alpha, beta, size, distance: alpha ** (1.0 / size) * beta**distance,

@@ -64,11 +64,12 @@ class SentenceRecord:
 
 
 class Hit(NamedTuple):
-    """A ranked sentence. `record` is None where only ids were asked for."""
+    """A ranked sentence, and its place in the collection. `record` is None where only ids were asked for."""
 
     sentence_id: str
     score: float
     record: SentenceRecord | None
+    order: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 from esr.documents import Document
@@ -40,6 +41,11 @@ class Reading:
     lexicon: Lexicon
     rule: str
     terms: Callable[[str], list[str]]
+
+    @cached_property
+    def sentence_terms(self) -> list[set[str]]:
+        """The distinct terms of every sentence."""
+        return [set(self.terms(sentence.text)) for sentence in self.document.sentences]
 
     def each(self, value: Callable[[Annotation], float]) -> Values:
         """A value for every annotated sentence that needs nothing but itself."""

@@ -9,8 +9,7 @@ def values(reading: Reading) -> Values:
     """The share of a sentence's distinct terms that no earlier sentence has; the title does not count."""
     seen: set[str] = set()
     shares: list[float | None] = []
-    for sentence in reading.document.sentences:
-        terms = set(reading.terms(sentence.text))
+    for terms in reading.sentence_terms:
         shares.append(len(terms - seen) / len(terms) if terms else None)
         seen |= terms
     return shares

@@ -74,9 +74,9 @@ def _straight(text: str, start: int, end: int) -> str:
     before, after = text[start - 1 : start], text[end : end + 1]
     free_before = not before or before.isspace() or before in "([—–-"
     free_after = not after or after.isspace()
-    if free_before and free_after and before and after:
+    if free_before and free_after:
         return "either"
-    return "open" if free_before and not free_after else "close"
+    return "open" if free_before else "close"
 
 
 def _paired(marks: Iterator[Mark]) -> Iterator[Span]:

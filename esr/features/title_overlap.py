@@ -10,7 +10,7 @@ def values(reading: Reading) -> Values:
     title = set(reading.terms(reading.document.title or ""))
     if not title:
         return [None] * len(reading.document.sentences)
-    return [len(title & set(reading.terms(s.text))) / len(title) for s in reading.document.sentences]
+    return [len(title & terms) / len(title) for terms in reading.sentence_terms]
 
 
 register(

@@ -6,6 +6,7 @@ from esr.models import (  # noqa: F401
     dir,
     jm,
     kld,
+    term_dependence,
     tfisf,
     tfmix,
     three_mixture,
@@ -13,7 +14,7 @@ from esr.models import (  # noqa: F401
     two_stage_inverted,
 )
 from esr.models.model import CONTEXTS, MODELS, Context, Model, Query, Settings, get
-from esr.models.parameter import Parameter
+from esr.parameter import Parameter
 
 DEFAULT = two_stage_inverted.TWO_STAGE_INVERTED
 

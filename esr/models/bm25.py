@@ -2,7 +2,7 @@
 
 from esr.models.idf import K3, bm25_idf, repeated
 from esr.models.model import Model, Query, Ranked, Settings, register
-from esr.models.parameter import TENTHS, Parameter
+from esr.parameter import TENTHS, Parameter
 from esr.plans.plan import PlanTerm, Saturation, Smoothing
 
 K1_GRID = tuple(1.0 + tenth for tenth in TENTHS)

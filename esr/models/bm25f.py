@@ -4,7 +4,7 @@ from esr.models.bm25 import K1, terms
 from esr.models.idf import K3
 from esr.models.likelihood import ALL_CONTEXTS, NU, at_most_one, contexts
 from esr.models.model import Model, Query, Ranked, Settings, register
-from esr.models.parameter import TENTHS, Parameter
+from esr.parameter import TENTHS, Parameter
 from esr.plans.plan import Saturation, Smoothing
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from esr.models.model import Query, Settings
-from esr.models.parameter import Parameter
+from esr.parameter import Parameter
 
 IDF = Parameter(
     "idf",

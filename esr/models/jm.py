@@ -2,15 +2,18 @@
 
 from esr.models.likelihood import BACKGROUND, terms
 from esr.models.model import Model, Query, Ranked, Settings, register
-from esr.models.parameter import INNER_TENTHS, Parameter
+from esr.parameter import INNER_TENTHS, Parameter
 from esr.plans.plan import Affine, Mixture
 
 
-def plan(settings: Settings, query: Query) -> Ranked:
+def transform(settings: Settings) -> Mixture:
     """p(t|s) = (1 - lambda) c(t,s)/c(s) + lambda p(t)."""
     weight = settings["lambda"]
-    transform = Mixture(0.0, Affine(1.0 - weight), Affine(), Affine(), Affine(weight))
-    return Ranked(terms(settings, query), transform)
+    return Mixture(0.0, Affine(1.0 - weight), Affine(), Affine(), Affine(weight))
+
+
+def plan(settings: Settings, query: Query) -> Ranked:
+    return Ranked(terms(settings, query), transform(settings))
 
 
 JM = register(

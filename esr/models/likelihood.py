@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from esr.errors import UsageError
 from esr.models.model import Context, Query, Settings
-from esr.models.parameter import Parameter
+from esr.parameter import Parameter
 from esr.plans.plan import PlanTerm
 from esr.plans.statistics import TermStatistics
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from esr.errors import UsageError, unknown
-from esr.models.parameter import Parameter, Value
+from esr.parameter import Parameter, Value
 from esr.plans.plan import Mixture, PlanTerm, Rule, Saturation
 from esr.plans.statistics import Statistics
 from esr.registry import Registry
@@ -57,11 +57,23 @@ class Ranked(NamedTuple):
     transform: Mixture | Saturation
 
 
+class SecondStage(NamedTuple):
+    """What a model does with the best sentences of its plan: `first` * their score + a signal.
+
+    `signal` is one of esr.dependency.signals, or None. With `ties` the plan's score orders what is equal.
+    """
+
+    first: float
+    signal: str | None
+    ties: bool = False
+
+
 @dataclass(frozen=True)
 class Model:
     """A ranking model, as data about itself and one function from a query to its plan.
 
-    `contexts` is empty for models that look at the sentence alone; its first is the default.
+    `contexts` is empty for models that look at the sentence alone; its first is the default. `second` is for
+    models whose plan finds sentences that then get other scores.
     """
 
     name: str
@@ -70,6 +82,7 @@ class Model:
     plan: Callable[[Settings, Query], Ranked]
     parameters: tuple[Parameter, ...] = ()
     contexts: tuple[Context, ...] = ()
+    second: Callable[[Settings], SecondStage] | None = None
 
     @property
     def candidates(self) -> Rule:
@@ -111,5 +124,10 @@ class Model:
 
 
 MODELS: Registry[Model] = Registry("model")
+ALIASES = {"fidm": "mrf_fidm", "sdm": "mrf_sdm", "fdm": "mrf_fdm"}
 register = MODELS.register
-get = MODELS.find
+
+
+def get(name: str) -> Model:
+    """The model of that name, or of its short name. Raises UsageError with the nearest name."""
+    return MODELS.find(ALIASES.get(name, name))

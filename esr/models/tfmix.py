@@ -3,8 +3,8 @@
 from esr.models.idf import IDF
 from esr.models.likelihood import ALL_CONTEXTS, NU, at_most_one, contexts
 from esr.models.model import Model, Query, Ranked, Settings, register
-from esr.models.parameter import TENTHS, Parameter
 from esr.models.tfisf import terms
+from esr.parameter import TENTHS, Parameter
 from esr.plans.plan import Saturation, Smoothing
 
 

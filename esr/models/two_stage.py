@@ -2,7 +2,7 @@
 
 from esr.models.likelihood import ALL_CONTEXTS, BACKGROUND, NU, mu, terms
 from esr.models.model import Model, Query, Ranked, Settings, register
-from esr.models.parameter import INNER_TENTHS, Parameter
+from esr.parameter import INNER_TENTHS, Parameter
 from esr.plans.plan import Affine, Mixture
 
 

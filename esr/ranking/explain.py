@@ -10,6 +10,7 @@ from typing import Any
 from esr.adjustments import Adjustment
 from esr.plans.evaluate import parts, scores
 from esr.plans.plan import FieldName, Plan
+from esr.ranking.explain_second import SecondPart, explain_second
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 
@@ -70,14 +71,19 @@ class FeaturePart:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A score and its parts: terms, the length term of a smoothed model, priors, features."""
+    """A score and its parts: terms, the length term of a smoothed model, priors, features.
+
+    With a second stage these make `first`, the first stage's score, and `second` tells the rest.
+    """
 
     sentence_id: str
     score: float
+    first: float
     terms: list[TermPart]
     length: float
     priors: list[PriorPart]
     features: list[FeaturePart]
+    second: SecondPart | None
     unseen: tuple[str, ...]
     plan: Plan
 
@@ -85,6 +91,7 @@ class Explanation:
         return {
             "sentence_id": self.sentence_id,
             "score": _finite(self.score),
+            "first": _finite(self.first),
             "terms": [
                 {
                     "term": part.term,
@@ -105,6 +112,7 @@ class Explanation:
                 for p in self.priors
             ],
             "features": [part.as_dict() for part in self.features],
+            "second": self.second and self.second.as_dict(),
             "unseen": list(self.unseen),
             "plan": self.plan.as_dict(),
         }
@@ -118,11 +126,11 @@ def _finite(value: float) -> float | None:
 def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) -> Explanation:
     """The parts of a sentence's score. Raises UsageError for an unknown sentence or a bad query."""
     searcher = searcher.now()
-    plan, unseen = searcher.prepare(query, ranking)
+    plan, query_terms, unseen = searcher.prepare(query, ranking)
     columns = [static.column for static in plan.statics]
     evidence = searcher.index.evidence([term.term for term in plan.terms], [sentence_id], columns)
     if not plan.terms:
-        return Explanation(sentence_id, 0.0, [], 0.0, [], [], unseen, plan)
+        return Explanation(sentence_id, 0.0, 0.0, [], 0.0, [], [], None, unseen, plan)
     split = parts(plan, evidence)
     terms = [
         TermPart(
@@ -150,8 +158,12 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
         FeaturePart(each.feature, None if math.isnan(value) else value, each.form, _params(each), adds)
         for each, (_, value, adds) in zip(ranking.features, rest[len(priors) :], strict=True)
     ]
-    score = float(scores(plan, evidence)[0])
-    return Explanation(sentence_id, score, terms, float(split.length[0]), priors, features, unseen, plan)
+    first = float(scores(plan, evidence)[0])
+    stage = ranking.second()
+    second = None if stage is None else explain_second(searcher.index, query_terms, sentence_id, stage, first)
+    score = first if second is None else second.score
+    length = float(split.length[0])
+    return Explanation(sentence_id, score, first, terms, length, priors, features, second, unseen, plan)
 
 
 def _params(adjustment: Adjustment) -> dict[str, float]:

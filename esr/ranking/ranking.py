@@ -10,11 +10,15 @@ from typing import Any
 
 from esr import adjustments, models, priors
 from esr.adjustments import Adjustment
+from esr.dependency import signals
 from esr.errors import InputError, UsageError, unknown
 from esr.models import Settings
 from esr.plans.plan import CANDIDATES, Plan, Rule
 from esr.plans.statistics import Statistics
 from esr.priors.prior import check_weight
+from esr.ranking import signal
+from esr.ranking.rerank import DEPTH, Second
+from esr.ranking.signal import RankingSignal
 
 
 @dataclass(frozen=True)
@@ -30,9 +34,18 @@ class Ranking:
     priors: Mapping[str, float] = field(default_factory=dict)
     candidates: str | None = None
     features: Sequence[Adjustment] = ()
+    rerank: Sequence[RankingSignal] = ()
+    depth: int = DEPTH
+    """How many of the best sentences the second stage looks at, where there is one."""
 
     def __post_init__(self) -> None:
         self.settings()
+        if not isinstance(self.depth, int) or isinstance(self.depth, bool) or self.depth < 1:
+            raise UsageError(f"ranking key 'depth' is a positive whole number, not {self.depth!r}")
+        called = [each.signal for each in self.rerank]
+        for name in called:
+            if called.count(name) > 1:
+                raise UsageError(f"signal {name!r} stands twice: leave one out")
         for name, weight in self.priors.items():
             check_weight(priors.get(name).name, weight)
         if self.candidates is not None and self.candidates not in CANDIDATES:
@@ -58,11 +71,16 @@ class Ranking:
             optional = key != "model"
             if not isinstance(data.get(key, ""), str) and not (optional and data[key] is None):
                 raise UsageError(f"ranking key {key!r} is a name, not {data[key]!r}")
-        features = data.get("features", ())
-        if isinstance(features, str | Mapping) or not isinstance(features, Sequence):
-            raise UsageError(f"ranking key 'features' is a list, not {features!r}")
-        made = tuple(f if isinstance(f, Adjustment) else adjustments.from_dict(f) for f in features)
-        return Ranking(**{**data, "features": made})
+        for key in ("features", "rerank"):
+            if isinstance(data.get(key, ()), str | Mapping) or not isinstance(data.get(key, ()), Sequence):
+                raise UsageError(f"ranking key {key!r} is a list, not {data[key]!r}")
+        features = tuple(
+            f if isinstance(f, Adjustment) else adjustments.from_dict(f) for f in data.get("features", ())
+        )
+        rerank = tuple(
+            s if isinstance(s, RankingSignal) else signal.from_dict(s) for s in data.get("rerank", ())
+        )
+        return Ranking(**{**data, "features": features, "rerank": rerank})
 
     @staticmethod
     def from_file(path: str | Path) -> Ranking:
@@ -107,6 +125,19 @@ class Ranking:
             ),
         )
 
+    def second(self) -> Second | None:
+        """The second stage, if the model or a signal asks for one."""
+        model = models.get(self.model)
+        if model.second is None:
+            return Second(1.0, tuple(self.rerank), self.depth) if self.rerank else None
+        settings = self.settings()
+        first, name, ties = model.second(settings)
+        own: tuple[RankingSignal, ...] = ()
+        if name is not None:
+            known = {parameter.name for parameter in signals.find(name).parameters}
+            own = (RankingSignal(name, {k: v for k, v in settings.values.items() if k in known}),)
+        return Second(first, (*own, *self.rerank), self.depth, ties)
+
     def as_dict(self) -> dict[str, Any]:
         """With every default filled in, so that a saved file keeps its meaning."""
         model, settings = models.get(self.model), self.settings()
@@ -123,4 +154,6 @@ class Ranking:
             "priors": dict(self.priors),
             "candidates": self.candidates or model.candidates,
             "features": [each.as_dict() for each in self.features],
+            "rerank": [each.as_dict() for each in self.rerank],
+            "depth": self.depth,
         }

@@ -15,6 +15,7 @@ from esr.engines.index import Filters, Hit, Index
 from esr.errors import UsageError, unknown
 from esr.plans.plan import Plan
 from esr.ranking.ranking import Ranking
+from esr.ranking.rerank import reranked
 
 MAX_TERMS = 1000
 """Distinct terms that a query may have. More is a mistake, and would only be slow."""
@@ -25,9 +26,10 @@ class NothingToSearchFor(UsageError):
 
 
 class Prepared(NamedTuple):
-    """A query made ready: its plan, and its words that no document holds."""
+    """A query made ready: its plan, its distinct terms in order, and its words that no document holds."""
 
     plan: Plan
+    terms: tuple[str, ...]
     unseen: tuple[str, ...]
 
 
@@ -76,7 +78,8 @@ class Searcher:
         """The best k sentences for a query.
 
         `settings` are the keys of a ranking (`model`, `context`, `params`, `priors`, `candidates`,
-        `features`) where no `ranking` is given. Raises UsageError for an empty query or a bad setting.
+        `features`, `rerank`, `depth`) where no `ranking` is given. Raises UsageError for an empty query or a
+        bad setting.
         """
         if ranking is not None and settings:
             raise UsageError("give a ranking or its settings, not both")
@@ -84,11 +87,20 @@ class Searcher:
             raise UsageError(f"k is a positive number, not {k}")
         started = time.perf_counter()
         now = self.now()
-        plan, unseen = now.prepare(query, ranking or Ranking.from_dict(settings))
+        ranking = ranking or Ranking.from_dict(settings)
+        plan, terms, unseen = now.prepare(query, ranking)
         if not plan.terms and plan.candidates != "all":
             return Answer([], 0, _since(started), unseen)
-        found = now.index.search(plan, k, filters or Filters(), records=records)
-        return Answer(found.hits, found.total, _since(started), unseen, found.incomplete)
+        second = ranking.second()
+        if second is None:
+            found = now.index.search(plan, k, filters or Filters(), records=records)
+            return Answer(found.hits, found.total, _since(started), unseen, found.incomplete)
+        found = now.index.search(plan, max(k, second.depth), filters or Filters(), records=False)
+        hits = reranked(now.index, terms, found.hits, second)[:k]
+        if records:
+            shown = now.index.sentences([hit.sentence_id for hit in hits])
+            hits = [hit._replace(record=record) for hit, record in zip(hits, shown, strict=True)]
+        return Answer(hits, found.total, _since(started), unseen, found.incomplete)
 
     def now(self) -> Searcher:
         """A searcher of the index as it is now: for several steps that must see the same."""
@@ -101,7 +113,7 @@ class Searcher:
         statistics = self.index.statistics(list(counts))
         plan = ranking.plan(counts, statistics)
         unseen = {term for term in counts if not statistics.terms[term].seen}
-        return Prepared(plan, self._words(query, unseen) if unseen else ())
+        return Prepared(plan, tuple(counts), self._words(query, unseen) if unseen else ())
 
     def check_features(self, features: Iterable[str]) -> None:
         """Raises UsageError for a feature that no sentence of the index has, with the nearest name."""

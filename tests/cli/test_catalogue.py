@@ -4,12 +4,13 @@ import json
 
 import pytest
 
-from esr import analysis, loaders, models, priors
+from esr import analysis, features, loaders, models, priors
 from tests.cli.conftest import Esr
 
 KNOWN = {
     "models": models.MODELS,
     "priors": priors.PRIORS,
+    "features": features.FEATURES,
     "analyzers": analysis.ANALYZERS,
     "formats": loaders.FORMATS,
 }

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from esr.dependency import mrf
 from esr.dependency.cliques import HEIGHTS, clique_evidence
-from esr.dependency.single import TermCounts, single
 from esr.documents import ParseWord
 from esr.errors import UsageError
 from tests.dependency import definition
 from tests.dependency.making import Sentence, chain, forest, parses, plain
+from tests.dependency.single import TermCounts, single
 
 QUERIES = st.lists(st.sampled_from(["a", "b", "c", "d", "x", "q"]), min_size=1, max_size=6)
 SHARES = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])

@@ -12,10 +12,10 @@ import pytest
 
 from esr.dependency import mrf, tdsr
 from esr.dependency.cliques import clique_evidence
-from esr.dependency.single import TermCounts, single
 from tests import worked
 from tests.dependency import definition
 from tests.dependency.making import forest, plain
+from tests.dependency.single import TermCounts, single
 
 RUNS = json.loads((Path(worked.__file__).parent / "data" / "worked_dependence.json").read_text("utf-8"))[
     "runs"

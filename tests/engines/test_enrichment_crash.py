@@ -20,7 +20,7 @@ from tests.enrichment.seen import enrich, expected, seen
 
 KILLS = 20
 ENRICH = """
-import esr.cli.enrich as command, esr.enrichment.run as run
+import esr.cli.enrich as command, esr.engines.enriching as run
 from tests.enrichment.fake import FakeEnricher
 run.SECONDS = 0.03
 command.made_enricher = lambda *_, **__: FakeEnricher(seconds=0.004)

@@ -13,9 +13,9 @@ import pytest
 
 import esr
 from esr.documents import Document
+from esr.engines import enriching as running
 from esr.engines.elasticsearch import statistics
 from esr.engines.index import FACETS, Filters
-from esr.enrichment import run as running
 from esr.ranking.ranking import Ranking
 from tests.engines.elasticsearch.support import fresh, http, load
 from tests.engines.test_parity import (

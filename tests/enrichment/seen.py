@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from esr.documents import Document
+from esr.engines.enriching import Report, run
 from esr.engines.index import Index
-from esr.enrichment.run import Report, run
 from esr.plans.plan import FEATURES
 from tests.enrichment.fake import FakeEnricher
 

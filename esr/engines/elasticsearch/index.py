@@ -91,7 +91,7 @@ class ElasticsearchIndex:
             incomplete = incomplete or _incomplete(answer, seconds)
             total = total or answer["hits"]["total"]["value"]
             hits += [
-                Hit(h["_id"], h["_score"] + shift, record_of(h["_source"]) if records else None)
+                Hit(h["_id"], h["_score"] + shift, record_of(h["_source"]) if records else None, h["sort"][1])
                 for h in found
             ]
             if len(found) < PAGE:

@@ -76,10 +76,10 @@ class EmbeddedIndex:
         shown: Iterator[SentenceRecord | None] = iter([None] * len(places))
         if records:
             shown = _records(snapshot, places)
-        hits = [
-            Hit(record.sentence_id if record else _id(snapshot, place), float(values[i]), record)
-            for i, place, record in zip(chosen, places, shown, strict=True)
-        ]
+        hits = []
+        for value, place, record in zip(values[chosen].tolist(), places, shown, strict=True):
+            name = record.sentence_id if record else _id(snapshot, place)
+            hits.append(Hit(name, value, record, snapshot.starts[place.segment] + place.number))
         return Candidates(hits, len(values))
 
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:

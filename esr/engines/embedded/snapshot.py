@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,11 @@ class Snapshot:
             # Enrichment leaves the sentences as they are: so are the statistics and the priors.
             done = {k: v for k, v in vars(before).items() if k in ("collection", "importance")}
             vars(self).update(done)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The place in the collection of each segment's first sentence."""
+        return [0, *accumulate(segment.sentence_count for segment in self.segments)]
 
     @cached_property
     def features(self) -> list[str]:

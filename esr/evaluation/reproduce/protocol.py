@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from esr import models
-from esr.models.parameter import Value
+from esr.parameter import Value
 from esr.plans.plan import Rule
 
 MAIN = "2002"

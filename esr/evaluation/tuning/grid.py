@@ -8,7 +8,7 @@ from itertools import product
 
 from esr import adjustments, models
 from esr.errors import UsageError, unknown
-from esr.models.parameter import Value
+from esr.parameter import Value
 from esr.plans.statistics import CollectionStatistics, Statistics
 from esr.ranking.ranking import Ranking
 
@@ -33,21 +33,32 @@ def default(ranking: Ranking) -> Grid:
         for p in adjustments.get(each.form).parameters
         if p.grid and p.name not in each.params
     }
-    return of_model | of_features
+    of_signals = {
+        f"{each.signal}.{p.name}": p.grid
+        for each in ranking.rerank
+        for p in each.parameters
+        if p.grid and p.name not in each.params
+    }
+    return of_model | of_features | of_signals
 
 
 def placed(ranking: Ranking, values: Mapping[str, Value]) -> Ranking:
     """The ranking with these parameters, of its model or of its features. Raises UsageError for a bad one."""
-    params, features = dict(ranking.params), list(ranking.features)
+    params, features, rerank = dict(ranking.params), list(ranking.features), list(ranking.rerank)
     for name, value in values.items():
         feature, dot, param = name.partition(".")
         if not dot:
             params[name] = value
             continue
+        signal = [n for n, each in enumerate(rerank) if each.signal == feature]
+        if signal:
+            each = rerank[signal[0]]
+            rerank[signal[0]] = replace(each, params={**each.params, param: value})
+            continue
         at = _feature_at(ranking, feature, param)
         changed = {**features[at].params, param: value}
         features[at] = replace(features[at], params=changed)  # type: ignore[arg-type]  # checked when made
-    return replace(ranking, params=params, features=tuple(features))
+    return replace(ranking, params=params, features=tuple(features), rerank=tuple(rerank))
 
 
 def _feature_at(ranking: Ranking, feature: str, param: str) -> int:
@@ -67,7 +78,8 @@ def _feature_at(ranking: Ranking, feature: str, param: str) -> int:
 def values_of(ranking: Ranking) -> dict[str, Value]:
     """The parameters that the ranking sets, by the names that a grid has for them."""
     named = {f"{each.feature}.{name}": v for each in ranking.features for name, v in each.params.items()}
-    return {**ranking.params, **named}
+    of_signals = {f"{each.signal}.{name}": v for each in ranking.rerank for name, v in each.params.items()}
+    return {**ranking.params, **named, **of_signals}
 
 
 def parse(texts: Sequence[str]) -> Grid:

@@ -9,11 +9,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.dependency.signals import Parsed
+from esr.engines.embedded.top import best
 from esr.engines.index import Filters
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array, Evidence
 from esr.plans.statistics import Statistics
 from esr.ranking.ranking import Ranking
+from esr.ranking.rerank import merged, parsed
 from esr.ranking.searcher import NothingToSearchFor, Searcher
 
 
@@ -30,10 +33,18 @@ class JudgedPool(NamedTuple):
     relevant: npt.NDArray[np.intp]
     judged: int
     name: Callable[[int], str]
+    parsed: Callable[[], Parsed]
 
     def scores(self, ranking: Ranking) -> Array:
         """The scores of the candidates under a setting. No search is made."""
-        return scores(ranking.plan(self.counts, self.statistics), self.evidence)
+        first = scores(ranking.plan(self.counts, self.statistics), self.evidence)
+        second = ranking.second()
+        if second is None:
+            return first
+        valued = np.flatnonzero(np.isfinite(first))
+        top = np.sort(valued[best(first[valued], second.depth)])
+        # Trees of all candidates: which are the best depends on the setting.
+        return merged(first, top, second.scores(first, self.parsed(), top))
 
 
 def gather(
@@ -58,6 +69,13 @@ def gather(
     places = [place for place in map(pool.place, relevant) if place is not None]
     # The same few sentences tie under many settings.
     name = cache(pool.name)
+
+    @cache
+    def trees() -> Parsed:
+        ids = [pool.name(place) for place in range(len(pool.evidence.lengths["sentence"]))]
+        return parsed(index, tuple(counts), ids)
+
+    index = searcher.index
     return JudgedPool(
-        counts, statistics, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name
+        counts, statistics, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name, trees
     )

@@ -10,7 +10,7 @@ import numpy as np
 from esr import adjustments
 from esr.evaluation.tuning.figures import Table, Tuner
 from esr.evaluation.tuning.grid import Grid, is_allowed, placed, settings, values_of
-from esr.models.parameter import Value
+from esr.parameter import Value
 from esr.ranking.ranking import Ranking
 
 Tick = Callable[[int], None]
@@ -63,6 +63,8 @@ def _start(ranking: Ranking, grid: Grid) -> Ranking:
             f"{each.feature}.{p.name}": each.params.get(p.name, p.default)
             for p in adjustments.get(each.form).parameters
         }
+    for signal in ranking.rerank:
+        defaults |= {f"{signal.signal}.{name}": value for name, value in signal.settings().items()}
     start = placed(ranking, {name: _nearest(values, defaults[name]) for name, values in grid.items()})
     return start if is_allowed(start) else settings(ranking, grid)[0]
 

@@ -11,6 +11,8 @@ from esr.ranking.searcher import Searcher
 from tests import worked
 from tests.engines.elasticsearch.support import close, fresh, load
 
+RUNS = [*worked.runs(), *worked.adjusted(), *worked.dependence()]
+
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
 def searcher(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[Searcher]:
@@ -20,7 +22,7 @@ def searcher(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator
             yield opened
 
 
-@pytest.mark.parametrize("run", [*worked.runs(), *worked.adjusted()], ids=lambda run: run.name)
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
 def test_scores(searcher: Searcher, run: worked.Run) -> None:
     for name, query in worked.queries().items():
         got = {hit.sentence_id: hit.score for hit in searcher.search(query, 100, **run.ranking).hits}

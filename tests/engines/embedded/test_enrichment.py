@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from esr.documents import ParseWord, Sentence
+from esr.engines import enriching as running
 from esr.engines.embedded import build, manifest
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.embedded.layer import Layer, Row, save
 from esr.engines.embedded.segment import SegmentBroken
 from esr.engines.index import Filters
-from esr.enrichment import run as running
 from esr.errors import IndexUnusable
 from tests.engines.embedded.making import document, files, load
 from tests.enrichment.fake import FakeEnricher

@@ -10,6 +10,8 @@ from tests import worked
 from tests.engines.embedded.making import load
 from tests.reference import CONTEXTS, Reference, Text
 
+RUNS = [*worked.runs(), *worked.adjusted(), *worked.dependence()]
+
 
 @pytest.fixture(scope="module")
 def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
@@ -22,7 +24,7 @@ def test_there_are_1344_worked_scores() -> None:
     assert sum(len(scores) for run in worked.runs() for scores in run.scores.values()) == 1344
 
 
-@pytest.mark.parametrize("run", [*worked.runs(), *worked.adjusted()], ids=lambda run: run.name)
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
 def test_every_worked_score_is_met(searcher: Searcher, run: worked.Run) -> None:
     for query_id, query in worked.queries().items():
         answer = searcher.search(query, 100, **run.ranking)

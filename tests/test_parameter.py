@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from esr.errors import UsageError
-from esr.models.parameter import Parameter
+from esr.parameter import Parameter
 
 CLOSED = Parameter("b", "", 0.5)
 OPEN = Parameter("lambda", "", 0.5, open_low=True, open_high=True)

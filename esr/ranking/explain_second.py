@@ -1,0 +1,112 @@
+"""What the second stage adds to a sentence: which sets of query terms, and where they stand in its tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from esr.dependency import mrf
+from esr.dependency.explain import Relation, TermSet, best_set, relations
+from esr.dependency.signals import Parsed, find, found_potentials, found_tdsr
+from esr.documents import ParseWord
+from esr.engines.index import Index
+from esr.ranking.rerank import Second, parsed
+from esr.ranking.signal import RankingSignal
+
+
+@dataclass(frozen=True, slots=True)
+class SignalPart:
+    """One signal: its value, its weight, what that adds, and the term sets that made it, the best first."""
+
+    signal: str
+    value: float
+    weight: float
+    adds: float
+    sets: tuple[TermSet | Relation, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class SecondPart:
+    """The second stage for one sentence: weight * first stage + signals.
+
+    `parse` is the tree to draw, None if the sentence was not parsed or its words cannot be told; `marked` are
+    the positions of query words in it, `chosen` those of the sets that scored.
+    """
+
+    score: float
+    weight: float
+    signals: tuple[SignalPart, ...]
+    parsed: bool
+    parse: tuple[ParseWord, ...] | None
+    marked: tuple[int, ...]
+    chosen: tuple[int, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "score": self.score,
+            "weight": self.weight,
+            "signals": [part.as_dict() for part in self.signals],
+            "parsed": self.parsed,
+            "parse": None if self.parse is None else [word._asdict() for word in self.parse],
+            "marked": list(self.marked),
+            "chosen": list(self.chosen),
+        }
+
+
+def explain_second(
+    index: Index, terms: Sequence[str], sentence_id: str, stage: Second, first: float
+) -> SecondPart:
+    """The parts of a sentence's new score. What only breaks ties is left out: it depends on the others."""
+    trees = parsed(index, terms, [sentence_id])
+    parts = tuple(_part(each, trees) for each in stage.signals)
+    heads = (trees.forest.heads - trees.forest.starts[0]).tolist() if len(trees.forest.heads) else []
+    heads = [head if head >= 0 else -1 for head in heads]
+    places = trees.evidence("adjacent").places
+    return SecondPart(
+        stage.first * first + sum(part.adds for part in parts),
+        stage.first,
+        parts,
+        bool(heads),
+        _words(index, sentence_id, heads) if heads else None,
+        tuple(sorted(set(places.nodes.tolist()))),
+        tuple(sorted({word for part in parts for each in part.sets[:1] for word in each.words})),
+    )
+
+
+def _part(signal: RankingSignal, trees: Parsed) -> SignalPart:
+    settings = signal.settings()
+    value = float(find(signal.signal).scores(trees, settings)[0])
+    return SignalPart(
+        signal.signal, value, signal.weight, signal.weight * value, _sets(signal.signal, trees, settings)
+    )
+
+
+def _sets(name: str, trees: Parsed, settings: Mapping[str, Any]) -> tuple[TermSet | Relation, ...]:
+    if name in mrf.MODELS:
+        evidence = trees.evidence(mrf.MODELS[name] or "adjacent")
+        return tuple(relations(evidence, found_potentials(name, trees, settings), settings, 0))
+    best = best_set(trees.evidence(settings["sets"]), found_tdsr(trees, settings), 0, trees.counted())
+    return () if best is None else (best,)
+
+
+def _words(index: Index, sentence_id: str, heads: Sequence[int]) -> tuple[ParseWord, ...] | None:
+    """The words of the stored tree: as the document gave them, or as the parser's tokenizer cuts the text."""
+    (record,) = index.sentences([sentence_id])
+    given = index.document(record.document_id).sentences[record.position].parse
+    words = [word.word for word in given] if given is not None else _tokens(record.text)
+    if len(words) != len(heads):
+        return None
+    return tuple(ParseWord(word, head) for word, head in zip(words, heads, strict=True))
+
+
+def _tokens(text: str) -> list[str]:
+    """The text's words as spaCy's English models see them; none if spaCy is not installed."""
+    try:
+        import spacy
+    except ImportError:
+        return []
+    return [token.text for token in spacy.blank("en").make_doc(text)]

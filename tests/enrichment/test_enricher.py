@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from esr.documents import Document, ParseWord, Sentence
+from esr.enrichment.annotation import LOCATION, PERSON, Entity
+from esr.enrichment.enriched import Enriched
+from esr.enrichment.enricher import Enricher
+from esr.errors import InputError
+from esr.features import FEATURES
+
+COMPUTED = {name for name, feature in FEATURES.items() if feature.values}
+TEXT_ONLY = {"numbers", "novelty", "title_overlap"}
+
+
+def document(*texts: str, language: str | None = None, title: str | None = "Rain in Paris") -> Document:
+    sentences = tuple(Sentence(f"d.s{n}", text) for n, text in enumerate(texts))
+    return Document("d", sentences, language=language, title=title)
+
+
+def only(enricher: Enricher, text: str) -> Enriched:
+    (found,) = enricher.enrich(document(text))
+    return found
+
+
+def test_every_sentence_gets_all_features_entities_and_a_parse(enricher: Enricher) -> None:
+    first, second = enricher.enrich(document("Angela Merkel saw rain in Paris.", "It is a terrible day!"))
+    assert set(first.features) == set(second.features) == COMPUTED
+    assert first.entities == (Entity("Angela Merkel", PERSON), Entity("Paris", LOCATION))
+    assert first.features["ne"] == 2 and second.entities == ()
+    assert second.features["neg"] == 1 == second.features["subj"]
+    assert first.parse and first.parse[2] == ParseWord("saw", -1)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Snow looks like rain.", {"pos": 0, "neg": 0}),
+        ("They like the rain.", {"pos": 1, "neg": 0}),
+        ("The plan is not good.", {"pos": 0, "neg": 1}),
+        ("Prime Minister Theresa May met President George Bush in Paris.", {"pers": 2, "loc": 1, "opt": 0}),
+        ("The firm may not like apples.", {"ne": 0, "pos": 0, "neg": 1}),
+        ("Apple said Theresa May may visit Germany.", {"ne": 3, "org": 1, "pers": 1}),
+        ("Apple Inc. sold 1,200 phones.", {"org": 1, "numbers": 1, "subj": 0}),
+        ("“We lost,” he said.", {"quote": 0.5}),
+    ],
+)
+def test_features_of_sentences_with_a_trap(enricher: Enricher, text: str, expected: dict[str, float]) -> None:
+    found = only(enricher, text).features
+    assert {name: found[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize("text", ["😡😡😡", "", "  ", "Привет, мир", "東京で雨が降る", "%&$", "x" * 100_000])
+def test_what_is_not_known_is_left_out(enricher: Enricher, text: str) -> None:
+    found = only(enricher, text)
+    assert set(found.features) <= TEXT_ONLY and found.entities is None and found.parse is None
+
+
+def test_a_sentence_of_500_words_is_enriched(enricher: Enricher) -> None:
+    found = only(enricher, "The dog likes a cat and " * 83 + "the end")
+    assert set(found.features) == COMPUTED and found.parse and len(found.parse) == 500
+
+
+def test_a_document_in_another_language_gets_no_more_than_its_text_tells(enricher: Enricher) -> None:
+    (found,) = enricher.enrich(document("Das ist gut, sagte Angela Merkel.", language="de"))
+    assert set(found.features) == TEXT_ONLY and found.entities is None and found.parse is None
+    (known,) = enricher.enrich(document("This is good.", language="en-GB"))
+    assert set(known.features) == COMPUTED
+
+
+def test_a_document_without_sentences_or_title(enricher: Enricher) -> None:
+    assert enricher.enrich(document()) == []
+    (found,) = enricher.enrich(document("Rain fell.", title=None))
+    assert set(found.features) == COMPUTED - {"title_overlap"}
+
+
+def test_what_the_document_gives_wins(enricher: Enricher) -> None:
+    parse = (ParseWord("Rain", 1), ParseWord("fell", -1))
+    given = Sentence("d.s0", "Rain fell.", {"subj": 0.25, "mine": 7.0}, parse)
+    (found,) = enricher.enrich(Document("d", (given,)))
+    assert (found.features["subj"], found.features["mine"], found.features["neg"]) == (0.25, 7.0, 0)
+    assert found.parse is parse
+    (found,) = Enricher(["entities"]).enrich(Document("d", (given,)))
+    assert found == Enriched({"subj": 0.25, "mine": 7.0}, (), parse)
+
+
+@pytest.mark.parametrize("part", ["features", "entities", "parse"])
+def test_a_part_alone_is_what_it_is_with_the_others(enricher: Enricher, part: str) -> None:
+    texts = document("Angela Merkel saw rain in Paris.", "", "It is a terrible day!")
+    for alone, all_parts in zip(Enricher([part]).enrich(texts), enricher.enrich(texts), strict=True):
+        nothing = {"features": {}, "entities": None, "parse": None}
+        expected = nothing | {part: getattr(all_parts, part)}
+        assert {name: getattr(alone, name) for name in nothing} == expected
+
+
+def test_many_documents_at_once_are_as_one_after_another(enricher: Enricher) -> None:
+    documents = [
+        document("Rain fell."),
+        document(),
+        document("Привет", "He said: “Go.", "Now.”"),
+        document("A."),
+    ]
+    assert enricher.enrich_all(documents) == [enricher.enrich(document) for document in documents]
+
+
+def test_a_users_lexicon_takes_the_place_of_the_default_one(tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("rain\t-1\n")
+    mine = Enricher(["features"], lexicon=[tmp_path / "words.txt"], rule="clues")
+    assert mine.recipe.made_with["lexicon"].startswith("words.txt ")
+    found = only(mine, "A terrible rain after the rain.").features
+    assert (found["neg"], found["subj"], found["subj_score"]) == (2, 1, 1)
+    (tmp_path / "words.txt").write_text("rain\tmuch\n")
+    with pytest.raises(InputError, match=r"words.txt:1: the score of 'rain'"):
+        Enricher(lexicon=[tmp_path / "words.txt"])
+
+
+def test_it_is_sent_to_another_process_as_its_settings(enricher: Enricher) -> None:
+    assert len(pickle.dumps(enricher)) < 500
+    again = pickle.loads(pickle.dumps(Enricher(["parse"], analyzer="plain")))
+    assert again.recipe == Enricher(["parse"], analyzer="plain").recipe
+    assert pickle.loads(pickle.dumps(enricher)).recipe == enricher.recipe
+
+
+def test_enriched_values_come_back_from_another_process(enricher: Enricher) -> None:
+    found = enricher.enrich(document("Angela Merkel saw rain in Paris.", ""))
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found and isinstance(again[0].parse[0], ParseWord)
+    assert isinstance(again[0].entities[0], Entity)

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from esr.enrichment import annotator, enricher
+from esr.enrichment.enricher import Enricher
+from esr.enrichment.recipe import PARTS, Recipe
+from esr.errors import UsageError
+from esr.features import FEATURES
+from esr.features.feature import Feature
+
+
+def digests(**settings: object) -> dict[str, str]:
+    """The digest of every part alone."""
+    return {part: Enricher((part,), **settings).recipe.digest for part in PARTS}  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def before() -> dict[str, str]:
+    return digests()
+
+
+def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
+    return {part for part in PARTS if before[part] != after[part]}
+
+
+def test_a_recipe_comes_back_from_json() -> None:
+    recipe = Enricher().recipe
+    again = Recipe.from_dict(json.loads(json.dumps(recipe.as_dict())))
+    assert again == recipe and again.digest == recipe.digest
+    assert recipe.parts == PARTS and {"spacy", "model", "features", "lexicon"} <= set(recipe.made_with)
+
+
+def test_the_digest_is_the_same_on_every_machine() -> None:
+    assert Recipe(("parse",), {"spacy": "3.8.0", "model": "m 1"}).digest == "d59e0515298a"
+    assert Recipe(("parse",), {"model": "m 1", "spacy": "3.8.0"}).digest == "d59e0515298a"
+
+
+def test_parts_are_kept_once_and_in_one_order() -> None:
+    assert Enricher(["parse", "features", "parse"]).recipe.parts == ("features", "parse")
+    assert len(set(digests().values())) == 3
+    with pytest.raises(UsageError, match="unknown part 'feature': did you mean 'features'"):
+        Enricher(["feature"])
+    with pytest.raises(UsageError, match="choose at least one of features, entities, parse"):
+        Enricher([])
+
+
+def test_a_lexicon_a_rule_or_an_analyzer_changes_features_only(
+    before: dict[str, str], tmp_path: Path
+) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("good\n")
+    with_words = digests(lexicon=[words])
+    assert changed(before, with_words) == {"features"}
+    words.write_text("bad\n")
+    assert changed(with_words, digests(lexicon=[words])) == {"features"}
+    assert changed(before, digests(rule="clues")) == {"features"}
+    assert changed(before, digests(analyzer="plain")) == {"features"}
+
+
+def test_a_feature_or_its_version_changes_features_only(
+    before: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = FEATURES["numbers"]
+    new = Feature(old.name, old.description, old.source, old.values, version=old.version + 1)
+    monkeypatch.setitem(FEATURES, "numbers", new)
+    assert changed(before, digests()) == {"features"}
+
+
+def test_a_version_of_the_default_lexicon_changes_features_only(
+    before: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(enricher, "default_name", lambda: "vaderSentiment 4")
+    assert changed(before, digests()) == {"features"}
+
+
+def test_a_version_of_spacy_or_of_the_code_changes_everything(
+    before: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(enricher, "VERSION", 99)
+    assert changed(before, digests()) == set(PARTS)
+    monkeypatch.undo()
+    monkeypatch.setattr(annotator, "version", lambda package: "9.9")
+    assert changed(before, digests()) == set(PARTS)
