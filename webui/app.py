@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from functools import cache
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode
 
-from flask import Flask, Response, jsonify, render_template, request, url_for
+from flask import Flask, Response, jsonify, request, url_for
+from werkzeug.wrappers import Response as Redirect
 
 from esr.errors import EsrError
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking import answers
-from esr.ranking.searcher import Answer, Searcher
-from webui import api, arguments, errors, form, headers, health, observing, rates, showing
+from esr.ranking.searcher import Searcher
+from webui import api, arguments, errors, headers, health, observing, rates, showing, views
 from webui.errors import Problem
 from webui.indexes import ONLY, Indexes, RequestSearcher
 from webui.marking import Marker
+from webui.page import Pages
+from webui.results import answer, look
 from webui.settings import Settings
 
 
@@ -36,46 +38,36 @@ def create_app(served: Searcher | Indexes, settings: Settings | None = None) -> 
         language=showing.language,
         duration=showing.duration,
         score=showing.score,
+        plain=showing.plain,
+        unremarked=showing.unremarked,
+        brief=showing.brief,
+        told=showing.told,
+        first_part=showing.first_part,
+        signed=showing.signed,
     )
     app.jinja_env.tests["full_date"] = showing.full_date
+    app.jinja_env.filters["finite"] = math.isfinite
     app.jinja_env.globals.update(count=showing.count, record=answers.record, static=_static)
 
-    def search() -> tuple[arguments.Search, Answer]:
-        asked = arguments.read(request.query_string, limits)
-        with arguments.blaming("q"):
-            searcher.terms(asked.query)
-        with arguments.blaming(None):
-            found = searcher.search(asked.query, asked.k, ranking=asked.ranking, filters=asked.filters)
-        return asked, found
-
-    def page(template: str, **values: Any) -> Response:
-        given = form.pairs(request.query_string, limits)
-
-        def here(endpoint: str = "results", **changed: str | None) -> str:
-            return url_for(endpoint) + "?" + urlencode(list(form.address(given, **changed)))
-
-        html = render_template(template, form=form.form(given, limits), here=here, limits=limits, **values)
-        # A text may hold what UTF-8 cannot say (half of a surrogate pair). It becomes a question mark.
-        return Response(html.encode("utf-8", "replace"), mimetype="text/html")
+    page = Pages(searcher, limits)
 
     @app.get("/")
     def home() -> Response:
         return page("home.html", collection=_collection(searcher, app))
 
     @app.get("/search")
-    def results() -> Response:
-        asked, found = search()
-        return page(
-            "results.html",
-            asked=asked,
-            found=found,
-            mark=Marker(searcher.index.analyzer, searcher.terms(asked.query)),
-            more=min(asked.k + limits.more_k, limits.max_k) if found.total > asked.k < limits.max_k else None,
-        )
+    def results() -> Response | Redirect:
+        if shorter := page.shorter("results"):
+            return shorter
+        asked = arguments.read(request.query_string, limits)
+        view = look(searcher, asked, limits)
+        mark = Marker(searcher.index.analyzer, searcher.terms(asked.query))
+        return page("results.html", asked=asked, view=view, found=view.found, mark=mark)
 
     @app.get("/search.json")
     def results_json() -> Response:
-        return jsonify(answers.answer_dict(search()[1]))
+        asked = arguments.read(request.query_string, limits)
+        return jsonify(answers.answer_dict(answer(searcher.now(), asked, asked.k)[0]))
 
     def error_page(told: Problem) -> Response:
         return page("error.html", problem=told)
@@ -84,6 +76,7 @@ def create_app(served: Searcher | Indexes, settings: Settings | None = None) -> 
     observing.install(app, limits)
     rates.install(app, limits)
     health.install(app, indexes)
+    views.install(app, searcher, limits, page)
     api.install(app, searcher, limits)
     headers.install(app)
     errors.install(app, error_page, indexes.hide)

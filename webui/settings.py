@@ -42,7 +42,7 @@ class Settings:
     query_chars: int = _setting(2_000, "characters that a query may have")
     query_terms: int = _setting(200, "distinct terms that a query may have")
     value_chars: int = _setting(300, "characters that any other argument may have")
-    arguments: int = _setting(50, "arguments that an address may have")
+    arguments: int = _setting(120, "arguments that an address may have")
     address_bytes: int = _setting(8_000, "bytes of an address behind the question mark")
     body_bytes: int = _setting(1_000_000, "bytes of the body of a request")
     batch_queries: int = _setting(100, "queries of one batch")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -64,6 +65,15 @@ class FakeIndex:
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         raise NotImplementedError
 
+    def features(self) -> Sequence[str]:
+        self._fail()
+        return sorted({name for record in self.records for name in record.features})
+
+    def facets(self, plan: Plan, filters: Filters, field: str, size: int) -> list[tuple[str, int]]:
+        self._fail()
+        counts = Counter(name for record in self.records for name in _values(record, field))
+        return sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:size]
+
     def evidence(self, terms: Sequence[str], ids: Sequence[str]) -> Evidence:
         raise NotImplementedError
 
@@ -86,6 +96,14 @@ class FakeIndex:
             raise self.error
 
 
+def _values(record: SentenceRecord, field: str) -> Sequence[str]:
+    if field == "source":
+        return [record.source] if record.source else []
+    return (record.entities or {}).get(field, ())
+
+
 def many(count: int) -> list[SentenceRecord]:
     """That many sentences with the word storm."""
-    return [replace(STORM, sentence_id=f"m.s{n}", text=f"Storm number {n}.") for n in range(count)]
+    return [
+        replace(STORM, sentence_id=f"m.s{n}", text=f"Storm number {n} with word{n}.") for n in range(count)
+    ]

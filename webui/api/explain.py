@@ -13,7 +13,7 @@ from webui.arguments import NotThere
 
 
 def explain(call: Call) -> dict[str, Any]:
-    asked = arguments.asked(call.values, call.settings)
+    asked = arguments.search(call.values, call.settings)
     sentence = call.one("sentence") or ""
     now = call.searcher.now()
     check_terms(now, asked.query, call.settings, "q")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from esr import models, priors
 from esr.plans.plan import CANDIDATES
+from esr.ranking.rerank import DEPTH
 from webui.api.operation import Parameter, Schema
-from webui.arguments import KNOWN, PARAMETER, PRIOR, REPEATED
+from webui.arguments import KNOWN, MAX_DEPTH, PARAMETER, PRIOR, REPEATED
 from webui.settings import Settings
 
 
@@ -20,8 +21,14 @@ def ranking(settings: Settings) -> list[Parameter]:
         "model": {"enum": list(models.MODELS), "default": models.DEFAULT.name},
         "context": {"enum": list(models.CONTEXTS)},
         "candidates": {"enum": list(CANDIDATES)},
+        "feature": text(settings.value_chars),
+        "rerank": text(settings.value_chars),
+        "depth": {"type": "integer", "minimum": 1, "maximum": MAX_DEPTH, "default": DEPTH},
     }
-    named = [Parameter(n, KNOWN[n], schema, required=n == "q") for n, schema in schemas.items()]
+    named = [
+        Parameter(n, KNOWN[n], schema, required=n == "q", repeated=n in REPEATED)
+        for n, schema in schemas.items()
+    ]
     return [*named, *_model_parameters(), *_prior_weights()]
 
 

@@ -12,7 +12,7 @@ from webui.arguments import BadArgument
 
 
 def query(call: Call) -> dict[str, Any]:
-    asked = arguments.asked(call.values, call.settings)
+    asked = arguments.search(call.values, call.settings)
     standalone = call.one("standalone") or "false"
     if standalone not in ("true", "false"):
         raise BadArgument(f"argument 'standalone' is true or false, not {standalone!r}", "standalone")

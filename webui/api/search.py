@@ -13,7 +13,7 @@ from webui.api.terms import check_terms
 
 
 def search(call: Call) -> dict[str, Any]:
-    asked = arguments.asked(call.values, call.settings)
+    asked = arguments.search(call.values, call.settings)
     page = paging.asked(call, asked.k)
     now = call.searcher.now()
     check_terms(now, asked.query, call.settings, "q")

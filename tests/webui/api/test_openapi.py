@@ -31,7 +31,7 @@ HELD_TO = CHECKS.get_by_names(
         "unsupported_method",
     ]
 )
-EXAMPLES = 600
+EXAMPLES = 100
 GOOD = {
     "search": {"q": "storm flood"},
     "explain": {"q": "storm flood", "sentence": "a.s1"},

@@ -1,0 +1,81 @@
+"""A whole document with each sentence's score for a query, as a shade."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.documents import Document
+from esr.plans.evaluate import scores
+from esr.plans.evidence import Array
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+
+SHADES = 6
+"""From 0, no shade, up."""
+
+
+@dataclass(frozen=True)
+class Shaded:
+    """A sentence of the document. `hit`: it has a query term itself; `score`: None without a value."""
+
+    sentence_id: str
+    position: int
+    text: str
+    score: float | None
+    shade: int
+    hit: bool
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A document for a query. `best`: the place of the sentence with the highest score, or None."""
+
+    document: Document
+    sentences: Sequence[Shaded]
+    best: int | None
+
+    @property
+    def hits(self) -> list[Shaded]:
+        return [sentence for sentence in self.sentences if sentence.hit]
+
+
+def read(searcher: Searcher, document_id: str, query: str, ranking: Ranking) -> Reading:
+    """The document with its sentences' scores; all of them without one for an empty query.
+
+    Raises UsageError for an unknown document or a query that cannot be searched for.
+    """
+    now = searcher.now()
+    document = now.index.document(document_id)
+    ids = [sentence.id for sentence in document.sentences]
+    found, hits = np.full(len(ids), np.nan), np.zeros(len(ids), bool)
+    if query and ids:
+        plan = now.prepare(query, ranking).plan
+        if plan.terms:
+            columns = [static.column for static in plan.statics]
+            evidence = now.index.evidence([term.term for term in plan.terms], ids, columns)
+            found = scores(plan, evidence)
+            hits = np.asarray(evidence.counts["sentence"].sum(axis=0) > 0)
+    finite = np.isfinite(found)
+    rows = zip(document.sentences, found.tolist(), shades(found).tolist(), hits.tolist(), strict=True)
+    sentences = [
+        Shaded(sentence.id, place, sentence.text, score if finite[place] else None, shade, hit)
+        for place, (sentence, score, shade, hit) in enumerate(rows)
+    ]
+    best = int(np.where(finite, found, -np.inf).argmax()) if finite.any() and hits.any() else None
+    return Reading(document, sentences, best)
+
+
+def shades(found: Array) -> npt.NDArray[np.int_]:
+    """(n): 0 to SHADES - 1, evenly from the document's lowest score to its highest; 0 without a value."""
+    finite = np.isfinite(found)
+    if not finite.any():
+        return np.zeros(len(found), int)
+    low, high = found[finite].min(), found[finite].max()
+    if high == low:
+        return np.zeros(len(found), int)
+    share = (np.where(finite, found, low) - low) / (high - low)
+    return np.asarray(np.minimum(share * SHADES, SHADES - 1), int)
