@@ -19,8 +19,8 @@ from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
 
-FACETS = ("source", *TYPES)
-"""What candidates can be counted by: their document's source, and the entities in them."""
+FACETS = ("source", "month", *TYPES)
+"""What candidates can be counted by: their document's source and month (2017-02, in UTC), the entities in them."""
 
 
 @dataclass(frozen=True, slots=True)

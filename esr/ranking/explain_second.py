@@ -12,6 +12,7 @@ from esr.dependency.signals import Parsed, find, found_potentials, found_tdsr
 from esr.documents import ParseWord
 from esr.engines.index import Index
 from esr.ranking.rerank import Second, parsed
+from esr.ranking.sentence_tree import sentence_tree
 from esr.ranking.signal import RankingSignal
 
 
@@ -63,16 +64,14 @@ def explain_second(
     """The parts of a sentence's new score. What only breaks ties is left out: it depends on the others."""
     trees = parsed(index, terms, [sentence_id])
     parts = tuple(_part(each, trees) for each in stage.signals)
-    heads = (trees.forest.heads - trees.forest.starts[0]).tolist() if len(trees.forest.heads) else []
-    heads = [head if head >= 0 else -1 for head in heads]
-    places = trees.evidence("adjacent").places
+    tree = sentence_tree(index, terms, sentence_id, trees)
     return SecondPart(
         stage.first * first + sum(part.adds for part in parts),
         stage.first,
         parts,
-        bool(heads),
-        _words(index, sentence_id, heads) if heads else None,
-        tuple(sorted(set(places.nodes.tolist()))),
+        tree is not None,
+        None if tree is None else tree.words,
+        () if tree is None else tree.marked,
         tuple(sorted({word for part in parts for each in part.sets[:1] for word in each.words})),
     )
 
@@ -92,21 +91,3 @@ def _sets(name: str, trees: Parsed, settings: Mapping[str, Any]) -> tuple[TermSe
     best = best_set(trees.evidence(settings["sets"]), found_tdsr(trees, settings), 0, trees.counted())
     return () if best is None else (best,)
 
-
-def _words(index: Index, sentence_id: str, heads: Sequence[int]) -> tuple[ParseWord, ...] | None:
-    """The words of the stored tree: as the document gave them, or as the parser's tokenizer cuts the text."""
-    (record,) = index.sentences([sentence_id])
-    given = index.document(record.document_id).sentences[record.position].parse
-    words = [word.word for word in given] if given is not None else _tokens(record.text)
-    if len(words) != len(heads):
-        return None
-    return tuple(ParseWord(word, head) for word, head in zip(words, heads, strict=True))
-
-
-def _tokens(text: str) -> list[str]:
-    """The text's words as spaCy's English models see them; none if spaCy is not installed."""
-    try:
-        import spacy
-    except ImportError:
-        return []
-    return [token.text for token in spacy.blank("en").make_doc(text)]

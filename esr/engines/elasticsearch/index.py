@@ -148,17 +148,24 @@ class ElasticsearchIndex:
     def facets(self, plan: Plan, filters: Filters, field: str, size: int) -> list[tuple[str, int]]:
         if field not in FACETS:
             raise unknown("facet", field, FACETS)
-        by = {"field": field if field == "source" else f"entities.{field}"}
-        terms = by | {"size": size, "shard_size": max(size, _FACETS_A_SHARD)}
+        counted: dict[str, Any]
+        if field == "month":
+            months = {"field": "date", "calendar_interval": "month", "format": "yyyy-MM", "min_doc_count": 1}
+            counted = {"date_histogram": months}
+        else:
+            by = {"field": field if field == "source" else f"entities.{field}"}
+            counted = {"terms": by | {"size": size, "shard_size": max(size, _FACETS_A_SHARD)}}
         with self.cluster.errors():
             answer = self.cluster.client.search(
                 index=self.cluster.alias,
                 size=0,
                 query=candidates(plan, filters),
-                aggs={"values": {"terms": terms}},
+                aggs={"values": counted},
                 allow_partial_search_results=False,
             )
-        return [(each["key"], each["doc_count"]) for each in answer["aggregations"]["values"]["buckets"]]
+        buckets = answer["aggregations"]["values"]["buckets"]
+        found = [(each.get("key_as_string", each["key"]), each["doc_count"]) for each in buckets]
+        return sorted(found, key=lambda value: (-value[1], value[0]))[:size]  # months come in their order
 
     def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
         return enrichment(self._place)

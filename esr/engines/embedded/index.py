@@ -121,7 +121,8 @@ class EmbeddedIndex:
             raise unknown("facet", field, FACETS)
         segments = self._now().segments
         chosen = [(segment, gather.candidates(plan, segment, filters)) for segment in segments]
-        return facets.sources(chosen, size) if field == "source" else facets.entities(chosen, field, size)
+        own = {"source": facets.sources, "month": facets.months}
+        return own[field](chosen, size) if field in own else facets.entities(chosen, field, size)
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
         return enrichment(self._folder)
