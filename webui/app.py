@@ -14,19 +14,23 @@ from esr.errors import EsrError
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking import answers
 from esr.ranking.searcher import Searcher
-from webui import arguments, errors, explaining, headers, showing, views
+from webui import api, arguments, errors, explaining, headers, health, observing, rates, showing, views
 from webui.errors import Problem
+from webui.indexes import ONLY, Indexes, RequestSearcher
 from webui.marking import Marker
 from webui.page import Pages
 from webui.results import answer, look
 from webui.settings import Settings
 
 
-def create_app(searcher: Searcher, settings: Settings | None = None) -> Flask:
-    """The application over one index. It only reads, keeps no state and sets no cookies."""
+def create_app(served: Searcher | Indexes, settings: Settings | None = None) -> Flask:
+    """The application over one index or several. It only reads, keeps no state and sets no cookies."""
     limits = settings or Settings()
+    indexes = served if isinstance(served, Indexes) else Indexes({ONLY: lambda: served}, limits)
+    searcher = RequestSearcher(indexes)
     app = Flask("webui")
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.config["MAX_CONTENT_LENGTH"] = limits.body_bytes
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = 3600
     app.jinja_env.filters.update(
         link=showing.link,
@@ -67,16 +71,17 @@ def create_app(searcher: Searcher, settings: Settings | None = None) -> Flask:
         asked = arguments.read(request.query_string, limits)
         return jsonify(answers.answer_dict(answer(searcher.now(), asked, asked.k)[0]))
 
-    @app.get("/healthz")
-    def healthz() -> Response:
-        return jsonify({"status": "ok"})
-
     def error_page(told: Problem) -> Response:
         return page("error.html", problem=told)
 
+    indexes.install(app)
+    observing.install(app, limits)
+    rates.install(app, limits)
+    health.install(app, indexes)
     views.install(app, searcher, limits, page)
+    api.install(app, searcher, limits)
     headers.install(app)
-    errors.install(app, error_page)
+    errors.install(app, error_page, indexes.hide)
     return app
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +16,9 @@ from esr.engines.index import Filters
 from esr.errors import EsrError, UsageError, unknown
 from esr.plans.plan import CANDIDATES
 from esr.priors.prior import check_weight
+from esr.ranking import signal
 from esr.ranking.ranking import Ranking
+from esr.ranking.rerank import DEPTH
 from webui.arranging import SORTS, Wish
 from webui.settings import Settings
 
@@ -27,6 +29,8 @@ RANKING: dict[str, str] = {
     "context": "what the model looks at around a sentence",
     "candidates": "which sentences are ranked",
     "feature": "a feature's adjustment, as in len:log:0.1; may be given more than once",
+    "rerank": "a signal of term dependence, as in mrf_sdm:0.5; may be given more than once",
+    "depth": "how many of the best sentences signals look at",
     PARAMETER + "NAME": "a parameter of the model, as in params.mu=50",
     PRIOR + "NAME": "a prior's weight, as in prior.length=1",
 }
@@ -42,10 +46,16 @@ KNOWN: dict[str, str] = {
     "sort": "score or date",
     "group": "document: the sentences of a document together",
     "fold": "no: show near-repeats one by one",
+    "index": "which index, by its name, where several are served",
 }
+MAX_DEPTH = 1_000
+"""The most that a second stage looks at: each sentence's parse is read."""
 VERSUS = "vs."
 """Arguments of the other ranking in a comparison begin so: vs.model, vs.params.mu."""
-REPEATED = frozenset({"source", "document", "entity", "feature", VERSUS + "feature"})
+COMPARED = (*KNOWN, *(VERSUS + name for name in RANKING))
+"""Arguments of a comparison."""
+_LISTS = frozenset({"feature", "rerank"})
+REPEATED = frozenset({"source", "document", "entity", *_LISTS, *(VERSUS + name for name in _LISTS)})
 Values = Mapping[str, Sequence[str]]
 
 _SHOWN = 60  # characters of an unknown name, which may be anything
@@ -56,9 +66,23 @@ _REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 class BadArgument(UsageError):
     """An argument that cannot be used. `field` is its name, or None if none is to blame alone."""
 
+    status, code = 400, "bad_input"
+
     def __init__(self, message: str, field: str | None) -> None:
         super().__init__(message)
         self.field = field
+
+
+class NotThere(BadArgument):
+    """An argument that names what does not exist."""
+
+    status, code = 404, "not_found"
+
+
+class IndexChanged(BadArgument):
+    """A next page is asked for, of a ranking that is another by now."""
+
+    status, code = 409, "index_changed"
 
 
 @dataclass(frozen=True)
@@ -80,35 +104,35 @@ def blaming(field: str | None) -> Iterator[None]:
     except BadArgument:
         raise
     except UsageError as error:
-        raise BadArgument(re.sub(r"--(?=context|feature)", "", str(error)), field) from error
+        raise BadArgument(re.sub(r"--(?=context|feature|rerank)", "", str(error)), field) from error
 
 
-def read(query_string: bytes, settings: Settings, own: Sequence[str] = ()) -> Search:
-    """The search that an address asks for. Raises BadArgument for the first thing that is wrong.
-
-    `own`: other arguments that this page has, and reads itself.
-    """
-    return search(decode(query_string, settings, own), settings)
+def read(query_string: bytes, settings: Settings) -> Search:
+    """The search that an address asks for. Raises BadArgument for the first thing that is wrong."""
+    return search(decode(query_string, settings), settings)
 
 
 def search(values: Values, settings: Settings) -> Search:
-    """The search that these arguments ask for."""
+    """The search that these arguments ask for; others than KNOWN are not looked at."""
     one = {name: given[0] for name, given in values.items()}
     return Search(
         query=one.get("q", ""),
         ranking=ranking(values),
-        filters=_filters(values),
-        k=_count("k", one.get("k"), settings.default_k, settings.max_k),
+        filters=filters(values),
+        k=count("k", one.get("k"), settings.default_k, settings.max_k),
         wish=_wish(one),
     )
 
 
-def decode(query_string: bytes, settings: Settings, own: Sequence[str] = ()) -> Values:
-    """The arguments by name, as text that is safe to handle. Empty ones count as not given."""
+def decode(query_string: bytes, settings: Settings, known: Collection[str] = KNOWN) -> Values:
+    """The arguments by name, as text that is safe to handle. Empty ones count as not given.
+
+    `known` are the names that may be given; one that ends in NAME stands for all that begin as it does.
+    """
     values: dict[str, list[str]] = {}
     for name, value in parse(query_string, settings):
-        _check_name(name, own)
-        _check_text(name, value, settings.query_chars if name == "q" else settings.value_chars)
+        _check_name(name, known)
+        check_text(name, value, settings.query_chars if name == "q" else settings.value_chars)
         if value.strip():
             values.setdefault(name, []).append(value.strip())
     for name, given in values.items():
@@ -132,18 +156,15 @@ def parse(query_string: bytes, settings: Settings) -> list[tuple[str, str]]:
     return pairs
 
 
-def _check_name(name: str, own: Sequence[str]) -> None:
-    if VERSUS in own and name.startswith(VERSUS):
-        known: Mapping[str, str] = RANKING
-        plain = name.removeprefix(VERSUS)
-    else:
-        known, plain = KNOWN, name
-    if plain not in known and plain not in own and not plain.startswith((PARAMETER, PRIOR)):
-        with blaming(name):
+def _check_name(name: str, known: Collection[str]) -> None:
+    prefixes = tuple(each.removesuffix("NAME") for each in known if each.endswith("NAME"))
+    if name not in known and not name.startswith(prefixes):
+        with blaming(name[:_SHOWN]):
             raise unknown("argument", name[:_SHOWN], known)
 
 
-def _check_text(name: str, value: str, most: int) -> None:
+def check_text(name: str, value: str, most: int) -> None:
+    """Raises BadArgument for a text that is too long, or holds what moves other text about."""
     what = "the query" if name == "q" else f"argument {name!r}"
     if len(value) > most:
         raise BadArgument(f"{what} has {len(value):,} characters: at most {most:,} are allowed", name)
@@ -178,8 +199,11 @@ def ranking(values: Values, prefix: str = "") -> Ranking:
             raise unknown("candidates", candidates, CANDIDATES)
     with blaming(prefix + "feature"):
         features = tuple(adjustments.parse(text) for text in own.get("feature", ()))
-    with blaming(prefix + "feature" if features else None):
-        return Ranking(model.name, context, parameters, weights, candidates, features)
+    with blaming(prefix + "rerank"):
+        signals = tuple(signal.parse(text) for text in own.get("rerank", ()))
+    depth = count(prefix + "depth", one.get("depth"), DEPTH, MAX_DEPTH)
+    with blaming(prefix + "rerank" if signals else prefix + "feature" if features else None):
+        return Ranking(model.name, context, parameters, weights, candidates, features, signals, depth)
 
 
 def _prefixed(one: Mapping[str, str], prefix: str) -> dict[str, Any]:
@@ -194,7 +218,8 @@ def _wish(one: Mapping[str, str]) -> Wish:
     return Wish("date" if one.get("sort") == "date" else "score", "group" in one, "fold" not in one)
 
 
-def _filters(values: Values) -> Filters:
+def filters(values: Values) -> Filters:
+    """The filters among the arguments. Raises BadArgument."""
     first = _moment("from", values, dates.instant)
     last = _moment("to", values, dates.instant_end)
     if first is not None and last is not None and first > last:
@@ -213,9 +238,10 @@ def _moment(name: str, values: Values, read: Callable[[str], int]) -> int | None
         raise BadArgument(f"argument {name!r} is a date such as 2017-03-01, not {value!r}", name) from None
 
 
-def _count(name: str, value: str | None, default: int, most: int) -> int:
+def count(name: str, value: str | None, default: int, most: int, least: int = 1) -> int:
+    """A whole number, or the default where there is none. Raises BadArgument."""
     if value is None:
         return default
-    if not re.fullmatch("[0-9]{1,6}", value) or not 1 <= int(value) <= most:
-        raise BadArgument(f"argument {name!r} is a whole number from 1 to {most}, not {value!r}", name)
+    if not re.fullmatch("[0-9]{1,6}", value) or not least <= int(value) <= most:
+        raise BadArgument(f"argument {name!r} is a whole number from {least} to {most}, not {value!r}", name)
     return int(value)

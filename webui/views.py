@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as Redirect
 from esr.engines.index import Hit
 from esr.ranking.searcher import Searcher
 from webui import arguments, comparing, downloads, explaining, shading
-from webui.arguments import VERSUS, BadArgument, Search
+from webui.arguments import COMPARED, KNOWN, VERSUS, BadArgument, Search
 from webui.marking import Marker
 from webui.page import Pages
 from webui.results import answer, look
@@ -20,7 +20,7 @@ def install(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> No
 
     def shown() -> tuple[Search, str]:
         """What was searched for, and the id of what is to be shown."""
-        values = arguments.decode(request.query_string, limits, ("id",))
+        values = arguments.decode(request.query_string, limits, [*KNOWN, "id"])
         if "id" not in values:
             raise BadArgument("the address names nothing to show: give id", "id")
         return arguments.search(values, limits), values["id"][0]
@@ -71,7 +71,7 @@ def install(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> No
     def compare() -> Response | Redirect:
         if shorter := page.shorter("compare"):
             return shorter
-        values = arguments.decode(request.query_string, limits, (VERSUS,))
+        values = arguments.decode(request.query_string, limits, COMPARED)
         asked, versus = arguments.search(values, limits), arguments.ranking(values, VERSUS)
         found = comparing.compare(searcher, asked, versus)
         return page("compare.html", asked=asked, compared=found, mark=marker(asked.query))

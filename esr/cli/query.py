@@ -9,8 +9,8 @@ import click
 import esr
 from esr.cli import options
 from esr.engines.index import Filters
-from esr.errors import UsageError
 from esr.ranking.ranking import Ranking
+from esr.ranking.request import raw_request
 
 
 @click.command()
@@ -35,14 +35,6 @@ def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, st
       curl -H 'Content-Type: application/json' -d @request.json 'http://localhost:9200/news/_search'
     With --standalone, send it to '_search?search_type=dfs_query_then_fetch'.
     """
-    from esr.engines.elasticsearch.index import ElasticsearchIndex
-    from esr.engines.elasticsearch.raw import request
-
     with esr.open(where) as searcher:
-        if not isinstance(searcher.index, ElasticsearchIndex):
-            raise UsageError("esr query is for Elasticsearch: give --index http(s)://host:port/alias")
-        if standalone and ranking.settings().values.get("background") == "documents":
-            raise UsageError("--standalone takes p(t|C) from occurrences: leave out background=documents")
-        plan = searcher.prepare(query, ranking).plan
-        body = request(plan, searcher.index.bounded(plan), filters, k, standalone=standalone)
+        body = raw_request(searcher, query, k, ranking=ranking, filters=filters, standalone=standalone)
     click.echo(json.dumps(body, indent=1, ensure_ascii=False))

@@ -148,6 +148,15 @@ class Index(Protocol):
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
         """Run a plan and return the best k sentences."""
 
+    def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
+        """The search as other applications can send it to the engine, with no esr running.
+
+        `standalone` leaves p(t|C) to the engine. Raises UsageError for an engine that takes no requests.
+        """
+
+    def ready(self) -> None:
+        """Raises EsrError if the index cannot be searched now. Asks the engine, and remembers nothing."""
+
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         """The sentences of these ids, in this order. Raises UsageError for an unknown id."""
 

@@ -13,11 +13,13 @@ import numpy as np
 from esr import analysis
 from esr.batches import batched
 from esr.documents import Document
-from esr.engines.elasticsearch.cluster import SEARCH_TIMEOUT, Cluster
+from esr.engines import deadline
+from esr.engines.elasticsearch.cluster import REQUEST_TIMEOUT, SEARCH_TIMEOUT, Cluster
 from esr.engines.elasticsearch.enrichment import ElasticsearchEnrichment, enrichment, summary
 from esr.engines.elasticsearch.meta import read as read_meta
 from esr.engines.elasticsearch.raw import SHOWN, SORT
-from esr.engines.elasticsearch.request import candidates, scored
+from esr.engines.elasticsearch.raw import request as raw_request
+from esr.engines.elasticsearch.request import MIXTURE, SATURATION, SCORE, candidates, scored
 from esr.engines.elasticsearch.statistics import AliasStatistics
 from esr.engines.elasticsearch.stored import document_of, record_of
 from esr.engines.index import COLUMNS, FACETS, Candidates, Filters, Histogram, Hit, Pool, SentenceRecord
@@ -69,11 +71,13 @@ class ElasticsearchIndex:
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
         query, shift = scored(plan, self.bounded(plan), filters)
+        # Elasticsearch stops before the client does, so that it can still answer with what it has.
+        seconds = round(min(SEARCH_TIMEOUT, SEARCH_TIMEOUT / REQUEST_TIMEOUT * deadline.left(math.inf)), 3)
         body: dict[str, Any] = {
             "query": query,
             "sort": SORT,
             "track_total_hits": True,
-            "timeout": f"{SEARCH_TIMEOUT}s",
+            "timeout": f"{seconds:g}s",
             "source": SHOWN if records else False,
         }
         hits: list[Hit] = []
@@ -84,7 +88,7 @@ class ElasticsearchIndex:
                     index=self.cluster.alias, size=min(PAGE, k - len(hits)), **body
                 )
             found = answer["hits"]["hits"]
-            incomplete = incomplete or _incomplete(answer)
+            incomplete = incomplete or _incomplete(answer, seconds)
             total = total or answer["hits"]["total"]["value"]
             hits += [
                 Hit(h["_id"], h["_score"] + shift, record_of(h["_source"]) if records else None, h["sort"][1])
@@ -94,6 +98,27 @@ class ElasticsearchIndex:
                 break
             body |= {"search_after": found[-1]["sort"], "track_total_hits": False}
         return Candidates(hits, total, incomplete)
+
+    def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
+        return raw_request(plan, self.bounded(plan), filters, k, standalone=standalone)
+
+    def ready(self) -> None:
+        if not read_meta(self.cluster):
+            raise IndexMissing(f"there is no index at {self.where}: make one with esr load")
+        # A stored script may be used by whoever may search, but be read by few: so all are compiled.
+        # With no hit to be scored, their parameters are not looked at.
+        scripts = [
+            {"script_score": {"query": {"match_all": {}}, "script": {"id": script}}}
+            for script in (MIXTURE, SATURATION, SCORE)
+        ]
+        with self.cluster.errors():
+            self.cluster.client.search(
+                index=self.cluster.alias,
+                query={"bool": {"should": scripts}},
+                size=0,
+                terminate_after=1,
+                allow_partial_search_results=False,
+            )
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         return [record_of(hit["_source"]) for hit in self._sentences(ids, SHOWN)]
@@ -265,9 +290,9 @@ def _number(source: Mapping[str, Any], column: str) -> float:
     return math.nan if value is None else float(value)
 
 
-def _incomplete(answer: Any) -> str | None:
+def _incomplete(answer: Any, seconds: float) -> str | None:
     """What is missing from an answer that Elasticsearch calls a success."""
     shards = answer["_shards"]
     if shards["failed"]:
         return f"{shards['failed']} of {shards['total']} shards failed"
-    return f"the search took longer than {SEARCH_TIMEOUT} seconds" if answer["timed_out"] else None
+    return f"the search took longer than {seconds:g} seconds" if answer["timed_out"] else None
