@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from flask import Response
 
 from esr.engines.index import Hit
 from esr.evaluation import runs
 from esr.ranking.answers import record
+from webui.comparing import Comparison
 from webui.shading import Reading
 
 COLUMNS = (
@@ -31,12 +32,21 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def as_csv(hits: Sequence[Hit]) -> Response:
     """One line a sentence, UTF-8 with a byte order mark, so that spreadsheets read it."""
-    rows: list[list[str]] = []
-    for rank, hit in enumerate(hits, 1):
-        it = record(hit)
-        texts = [it.sentence_id, it.document_id, it.position, it.text, it.title, it.date, it.source, it.url]
-        rows.append([str(rank), repr(hit.score), *(_cell(text) for text in texts)])
-    return _table(COLUMNS, rows, "sentences.csv")
+    return _table(COLUMNS, _rows(hits), "sentences.csv")
+
+
+def as_runs(found: Mapping[str, Sequence[Hit]]) -> Response:
+    """The run of several topics."""
+    lines = (line for topic, hits in found.items() for line in runs.lines(topic, hits, TAG))
+    return _file("".join(lines), "text/plain", "queries.run")
+
+
+def as_batch(queries: Mapping[str, str], found: Mapping[str, Sequence[Hit]]) -> Response:
+    """One line a sentence, its topic's id and query before it."""
+    rows = [
+        [_cell(topic), _cell(queries[topic]), *row] for topic, hits in found.items() for row in _rows(hits)
+    ]
+    return _table(("id", "query", *COLUMNS), rows, "queries.csv")
 
 
 def as_reading(reading: Reading) -> Response:
@@ -51,6 +61,24 @@ def as_reading(reading: Reading) -> Response:
         for each in reading.sentences
     ]
     return _table(("position", "score", "sentence_id", "text"), rows, "document.csv")
+
+
+def as_comparison(found: Comparison) -> Response:
+    """One line a sentence of each list, the left one first. `other` is its rank in the other list."""
+    rows = [
+        [side, str(each.rank), "" if each.other is None else str(each.other), repr(each.hit.score)]
+        + [_cell(text) for text in (each.hit.sentence_id, record(each.hit).text)]
+        for side, of in (("left", found.left), ("right", found.right))
+        for each in of.hits
+    ]
+    return _table(("side", "rank", "other", "score", "sentence_id", "text"), rows, "comparison.csv")
+
+
+def _rows(hits: Sequence[Hit]) -> Iterator[list[str]]:
+    for rank, hit in enumerate(hits, 1):
+        it = record(hit)
+        texts = [it.sentence_id, it.document_id, it.position, it.text, it.title, it.date, it.source, it.url]
+        yield [str(rank), repr(hit.score), *(_cell(text) for text in texts)]
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]], name: str) -> Response:

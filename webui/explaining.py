@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -50,13 +51,17 @@ class Bars:
 
 @dataclass(frozen=True)
 class Told:
-    """All that is told about a sentence's score. `picture` is the tree, None where there is none to draw."""
+    """All that is told about a sentence's score. `picture` is the tree, None where there is none to draw.
+
+    `words`: of the query, by their terms.
+    """
 
     record: SentenceRecord
     found: Explanation
     bars: Bars
     tree: SentenceTree | None
     picture: Markup | None
+    words: Mapping[str, str]
 
     def as_dict(self) -> dict[str, Any]:
         tree = None if self.tree is None else self.tree.as_dict()
@@ -69,7 +74,13 @@ def tell(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) -> 
     (record,) = now.index.sentences([sentence_id])
     found = explain(now, query, sentence_id, ranking)
     tree = sentence_tree(now.index, list(now.terms(query)), sentence_id)
-    return Told(record, found, bars(found), tree, _picture(found, tree))
+    return Told(record, found, bars(found), tree, _picture(found, tree), written(now, query))
+
+
+def written(searcher: Searcher, query: str) -> Mapping[str, str]:
+    """The query's words by their terms, as they were typed first."""
+    words = dict.fromkeys(re.findall(r"\w+", query))
+    return {term: word for word in reversed(words) for term in searcher.index.analyzer.terms(word)}
 
 
 def bars(found: Explanation) -> Bars:

@@ -22,6 +22,7 @@ class Form:
     """The form as the page shows it."""
 
     query: str
+    index: str
     ranking: RankingControls
     counts: list[Choice]
     sorts: list[Choice]
@@ -34,7 +35,8 @@ class Form:
     @property
     def summary(self) -> list[str]:
         """What is set, in a few words, for the line that opens the controls."""
-        said = list(self.ranking.summary)
+        said = [f"in {self.index}"] if self.index else []
+        said += self.ranking.summary
         said += [c.label for c in self.sorts if c.chosen and c.value]
         said += ["by document"] if self.grouped else []
         said += [f"from {self.date_from}"] if self.date_from else []
@@ -54,6 +56,7 @@ def form(given: Pairs, settings: Settings, features: Sequence[str] = ()) -> Form
     one = dict(reversed(given))
     return Form(
         query=one.get("q", ""),
+        index=one.get("index", ""),
         ranking=controls([pair for pair in given if not pair[0].startswith(VERSUS)], features),
         counts=_counts(one.get("k", ""), settings),
         sorts=_sorts(one.get("sort", "")),
