@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -19,19 +18,11 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed: 
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 import esr
-from esr import loaders
-from esr.documents import Document, ParseWord, Sentence
 from esr.engines.index import Index
-from esr.enrichment.annotation import Entity
-from esr.enrichment.enriched import Enriched
-from esr.enrichment.recipe import Recipe
 from esr.ranking.searcher import Searcher
-from tests.engines.elasticsearch.support import load
+from tests.webui import corpus
 from webui.app import create_app
 from webui.settings import Settings
-
-ROOT = Path(__file__).resolve().parents[2]
-HOSTILE = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>\u202e\'"&amp;'
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -90,53 +81,10 @@ class Site:
         self._server.server_close()
 
 
-def documents() -> list[Document]:
-    """The example articles with parses and features, a wire story that came twice, and hostile text."""
-    read = [located.document for located in loaders.documents([str(ROOT / "examples" / "articles.jsonl")])]
-    again = replace(
-        read[0],
-        id="again",
-        source="Evening Post",
-        url=None,
-        sentences=tuple(Sentence(f"again.s{n}", s.text) for n, s in enumerate(read[0].sentences)),
-    )
-    text = f"A harbour pilot wrote {HOSTILE} on the wall."
-    hostile = Document(
-        "hostile",
-        (Sentence("hostile.s0", text),),
-        HOSTILE,
-        "2017-03-05",
-        HOSTILE,
-        "javascript:alert(1)",
-        "en",
-    )
-    return [replace(each, sentences=tuple(map(_parsed, each.sentences))) for each in (*read, again, hostile)]
-
-
-def _parsed(sentence: Sentence) -> Sentence:
-    """Each word hangs on the one two before it."""
-    words = re.findall(r"\w+|[^\w\s]", sentence.text)
-    parse = tuple(ParseWord(word, max(n - 2, -1) if n != 1 else 0) for n, word in enumerate(words))
-    return replace(
-        sentence, parse=parse, features={"subj": len(words) % 2, "quote": float('"' in sentence.text)}
-    )
-
-
-def _enriched(document: Document) -> list[Enriched]:
-    return [
-        Enriched(
-            {}, tuple(Entity(name, "location") for name in re.findall(r"\b[A-Z][a-z]+na\b", s.text)), None
-        )
-        for s in document.sentences
-    ]
-
-
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     where = str(tmp_path_factory.mktemp("browser") / "index")
-    load(where, documents())
-    with esr.open(where) as searcher, searcher.index.enrichment() as stored:
-        stored.store(Recipe(("entities",), {"made": "here"}), [(d.id, _enriched(d)) for d in documents()])
+    corpus.store(where)
     with esr.open(where) as searcher:
         moody = Moody(searcher.index)
         made = Site(create_app(Searcher(moody), Settings(access_log=0)), moody)  # type: ignore[arg-type]

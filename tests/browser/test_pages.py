@@ -103,7 +103,7 @@ def test_the_controls_follow_the_model_and_make_a_short_address_that_says_it_all
     expect(page.locator(r"#bm25\.k1")).to_be_visible()
     expect(page.get_by_label("mu", exact=True).first).to_be_hidden()
     page.locator(r"#bm25\.k1").fill("1.5")
-    page.get_by_label("Signal 1").select_option("tdsr")
+    page.get_by_label("Signal 1", exact=True).select_option("tdsr")
     page.get_by_label("Weight of signal 1").fill("2")
     page.get_by_label("Together by document").check()
     page.get_by_role("button", name="Search with these settings").click()
@@ -114,7 +114,7 @@ def test_the_controls_follow_the_model_and_make_a_short_address_that_says_it_all
     assert again.locator(".hits p.sentence").all_inner_texts() == shown
     again.locator(".controls summary").click()
     assert again.get_by_label("Model", exact=True).input_value() == "bm25"
-    assert again.get_by_label("Signal 1").input_value() == "tdsr"
+    assert again.get_by_label("Signal 1", exact=True).input_value() == "tdsr"
 
 
 def test_a_preset_sets_the_ranking_and_keeps_the_query(opens: Opens) -> None:

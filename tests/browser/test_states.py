@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+
 from playwright.sync_api import expect
 
 from esr.errors import EngineUnreachable
@@ -7,20 +9,33 @@ from tests.browser.addresses import QUERY
 from tests.browser.conftest import Opens, Site
 
 
-def test_a_slow_search_says_that_it_is_under_way_and_then_that_it_takes_long(
-    opens: Opens, site: Site
-) -> None:
-    page = opens("/")
+def test_waiting_is_told_and_that_it_takes_long_after_a_while(opens: Opens, site: Site) -> None:
+    page = opens(f"/search?{QUERY}")
     wait = page.locator(".wait")
     expect(wait).to_be_hidden()
     site.index.released.clear()
-    page.get_by_role("searchbox").fill("earthquake")
-    page.evaluate("document.querySelector('form.search').requestSubmit()")
-    expect(wait).to_have_text("Searching …")
+    page.get_by_role("link", name="Show more sentences").click()
     expect(wait).to_be_visible()
-    expect(wait).to_contain_text("Still searching")
+    expect(wait).to_have_text("Searching …")
+    expect(wait).to_contain_text("Still searching. After 10 seconds")
     site.index.released.set()
-    page.locator(".hits").wait_for()
+    expect(page.locator("#hit-11")).to_be_visible()
+    expect(wait).to_be_hidden()
+
+
+def test_a_search_that_is_under_way_shows_it(opens: Opens, site: Site) -> None:
+    page = opens("/")
+    page.evaluate(
+        """() => { const wait = document.querySelector(".wait");
+                 new MutationObserver(() => { sessionStorage.seen = !wait.hidden; })
+                   .observe(wait, { attributes: true }); }"""
+    )
+    site.index.released.clear()
+    threading.Timer(1.0, site.index.released.set).start()
+    page.get_by_role("searchbox").fill("earthquake")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search**")
+    assert page.evaluate("sessionStorage.seen") == "true"
     expect(page.locator(".wait")).to_be_hidden()
 
 
