@@ -1,4 +1,4 @@
-"""A small index with all that the page can show: parses, features, names, a story that came twice, hostile text."""
+"""A small index with all that the page can show: parses, features, names, repeats, hostile text."""
 
 from __future__ import annotations
 
