@@ -7,7 +7,7 @@ import math
 from functools import cache
 from pathlib import Path
 
-from flask import Flask, Response, jsonify, request, url_for
+from flask import Flask, Response, request, url_for
 from werkzeug.wrappers import Response as Redirect
 
 from esr.errors import EsrError
@@ -19,7 +19,7 @@ from webui.errors import Problem
 from webui.indexes import ONLY, Indexes, RequestSearcher
 from webui.marking import Marker
 from webui.page import Pages
-from webui.results import answer, look
+from webui.results import look
 from webui.settings import Settings
 
 
@@ -63,11 +63,6 @@ def create_app(served: Searcher | Indexes, settings: Settings | None = None) -> 
         view = look(searcher, asked, limits)
         mark = Marker(searcher.index.analyzer, searcher.terms(asked.query))
         return page("results.html", asked=asked, view=view, found=view.found, mark=mark)
-
-    @app.get("/search.json")
-    def results_json() -> Response:
-        asked = arguments.read(request.query_string, limits)
-        return jsonify(answers.answer_dict(answer(searcher.now(), asked, asked.k)[0]))
 
     def error_page(told: Problem) -> Response:
         return page("error.html", problem=told)

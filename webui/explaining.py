@@ -11,9 +11,14 @@ from markupsafe import Markup
 
 from esr.dependency.svg_tree import svg_tree
 from esr.engines.index import SentenceRecord
-from esr.ranking.explain import Explanation
+from esr.errors import UsageError
+from esr.ranking.explain import Explanation, explain
 from esr.ranking.searcher import Searcher
+from webui import arguments
+from webui.arguments import NotThere, Search
 from webui.marking import Marker, words
+from webui.settings import Settings
+from webui.terms import check_terms
 
 WIDTH = 1000
 """Of a bar's drawing, in its own units."""
@@ -44,6 +49,19 @@ class Bars:
     rows: Sequence[Row]
     zero: float
     kinds: Sequence[str]
+
+
+def explained(
+    searcher: Searcher, asked: Search, sentence_id: str, limits: Settings
+) -> tuple[Explanation, SentenceRecord]:
+    """The parts of a sentence's score, and the sentence. Raises NotThere for an unknown one."""
+    check_terms(searcher, asked.query, limits)
+    try:
+        (record,) = searcher.index.sentences([sentence_id])
+    except UsageError as error:
+        raise NotThere(f"there is no sentence {sentence_id!r}", "id") from error
+    with arguments.blaming(None):
+        return explain(searcher, asked.query, sentence_id, asked.ranking), record
 
 
 def bars(found: Explanation) -> Bars:

@@ -12,6 +12,7 @@ from webui.arguments import Search
 from webui.arranging import Entry
 from webui.narrowing import Facet
 from webui.settings import Settings
+from webui.terms import check_terms
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,9 @@ def look(searcher: Searcher, asked: Search, limits: Settings) -> Results:
     """Search, arrange, count."""
     now = searcher.now()
     wanted = arranging.needed(asked.wish, asked.k, limits.max_k)
-    found, plan = answer(now, asked, wanted)
+    found, plan = answer(now, asked, wanted, limits)
     entries = arranging.arrange(found.hits, asked.wish, now.index.analyzer)
-    growing = not (asked.wish.group or asked.wish.sort == "date") and found.total > len(found.hits)
+    growing = asked.wish.plain and found.total > len(found.hits)
     left = len(entries) > asked.k or growing
     more = min(asked.k + limits.more_k, limits.max_k) if left and asked.k < limits.max_k else None
     searched = plan.terms or plan.candidates == "all"
@@ -43,10 +44,9 @@ def look(searcher: Searcher, asked: Search, limits: Settings) -> Results:
     return Results(found, arranging.cut(entries, asked.k), facets, more)
 
 
-def answer(searcher: Searcher, asked: Search, k: int) -> tuple[Answer, Plan]:
+def answer(searcher: Searcher, asked: Search, k: int, limits: Settings) -> tuple[Answer, Plan]:
     """The best k for a search, and the plan; what is wrong with it names its argument."""
-    with arguments.blaming("q"):
-        searcher.terms(asked.query)
+    check_terms(searcher, asked.query, limits)
     with arguments.blaming("feature"):
         searcher.check_features(each.feature for each in asked.ranking.features)
     with arguments.blaming(None):

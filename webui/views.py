@@ -6,7 +6,6 @@ from flask import Flask, Response, request
 from werkzeug.wrappers import Response as Redirect
 
 from esr.engines.index import Hit
-from esr.ranking.explain import explain as explained
 from esr.ranking.searcher import Searcher
 from webui import arguments, comparing, downloads, explaining, shading
 from webui.arguments import COMPARED, KNOWN, VERSUS, BadArgument, Search
@@ -41,32 +40,26 @@ def install(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> No
     @app.get("/search.run")
     def results_run() -> Response:
         asked = arguments.read(request.query_string, limits)
-        return downloads.as_run(answer(searcher.now(), asked, asked.k)[0].hits)
+        return downloads.as_run(answer(searcher.now(), asked, asked.k, limits)[0].hits)
 
     @app.get("/document")
     def document() -> Response:
         asked, document_id = shown()
-        with arguments.blaming("q"):
-            mark = marker(asked.query)
-        with arguments.blaming("id"):
-            reading = shading.read(searcher, document_id, asked.query, asked.ranking)
+        reading = shading.read(searcher, document_id, asked, limits)
+        mark = marker(asked.query)
         return page("document.html", asked=asked, reading=reading, mark=mark)
 
     @app.get("/document.csv")
     def document_csv() -> Response:
         asked, document_id = shown()
-        with arguments.blaming("id"):
-            reading = shading.read(searcher, document_id, asked.query, asked.ranking)
+        reading = shading.read(searcher, document_id, asked, limits)
         return downloads.as_reading(reading)
 
     @app.get("/explain")
     def explain() -> Response:
         asked, sentence_id = shown()
-        with arguments.blaming("q"):
-            mark = Marker(searcher.index.analyzer, searcher.terms(asked.query))
-        with arguments.blaming("id"):
-            found = explained(searcher, asked.query, sentence_id, asked.ranking)
-            (record,) = searcher.index.sentences([sentence_id])
+        found, record = explaining.explained(searcher, asked, sentence_id, limits)
+        mark = marker(asked.query)
         return page(
             "explain.html",
             asked=asked,
@@ -83,5 +76,5 @@ def install(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> No
             return shorter
         values = arguments.decode(request.query_string, limits, COMPARED)
         asked, versus = arguments.search(values, limits), arguments.ranking(values, VERSUS)
-        found = comparing.compare(searcher, asked, versus)
+        found = comparing.compare(searcher, asked, versus, limits)
         return page("compare.html", asked=asked, compared=found, mark=marker(asked.query))

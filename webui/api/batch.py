@@ -19,9 +19,9 @@ from webui import arguments
 from webui.api import body
 from webui.api.answering import json_answer
 from webui.api.operation import Call
-from webui.api.terms import check_terms
 from webui.errors import problem, shape
 from webui.rates import charge
+from webui.terms import check_terms
 
 RUN, CSV = "text/plain", "text/csv"
 FORMATS = {"json": "application/json", "run": RUN, "csv": CSV}

@@ -11,7 +11,7 @@ from jsonschema.exceptions import best_match
 from werkzeug.exceptions import UnsupportedMediaType
 
 from webui.api.operation import Schema
-from webui.api.parameters import page
+from webui.api.parameters import filters as known_filters
 from webui.arguments import BadArgument
 from webui.settings import Settings
 
@@ -34,8 +34,7 @@ def schema(settings: Settings) -> Schema:
         parameter.name: {"type": "array", "maxItems": settings.arguments, "items": parameter.schema}
         if parameter.repeated
         else parameter.schema
-        for parameter in page(settings)
-        if parameter.name != "k"
+        for parameter in known_filters(settings)
     }
     return {
         "type": "object",

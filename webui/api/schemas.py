@@ -69,6 +69,19 @@ _ANSWER: dict[str, Schema] = {
     "unseen": {**TEXTS, "description": "words of the query that no document holds"},
     "incomplete": {"type": ["string", "null"], "description": "what is missing from the answer"},
 }
+_SIDE = closed(
+    ranking={"type": "object", "description": "as a ranking file, defaults filled in"},
+    **_ANSWER
+    | {
+        "hits": _list(
+            closed(
+                score=NUMBER,
+                **of_class(SentenceRecord),
+                other={"type": ["integer", "null"], "description": "the rank in the other list"},
+            )
+        )
+    },
+)
 _TERM = closed(
     term={"type": "string"},
     weight=NUMBER,
@@ -119,7 +132,19 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Document": closed(
         **of_class(Document, without=["sentences"]),
-        sentences=_list(closed(**of_class(Sentence, without=["parse"]))),
+        sentences=_list(
+            closed(
+                **of_class(Sentence, without=["parse"]),
+                score={"type": ["number", "null"], "description": "null without a query"},
+                hit={"type": "boolean", "description": "whether it has a word of the query"},
+            )
+        ),
+    ),
+    "Comparison": closed(
+        left=_SIDE,
+        right=_SIDE,
+        shared={**WHOLE, "description": "sentences that both lists have"},
+        moved={**WHOLE, "description": "those of them that have another rank"},
     ),
     "Catalogue": closed(
         default={"type": "string"},
@@ -129,6 +154,7 @@ SCHEMAS: dict[str, Schema] = {
         priors=_list(_named("name", "description", "source")),
         features=_list(_named("name", "description", "source", "needs")),
         forms=_list(_named("name", "description", "source", "parameters")),
+        signals=_list(_named("name", "description", "source", "parameters")),
     ),
     "Status": _named("engine", "documents", "sentences", "occurrences", "analyzer", "title", "enrichment"),
     "Request": {
