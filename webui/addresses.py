@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from flask import url_for
 
-from webui.arguments import PARAMETER, PRIOR, RANKING, VERSUS
+from webui.arguments import PARAMETER, PRIOR, RANKING, REPEATED, VERSUS
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -30,6 +30,14 @@ class Here:
     def without(self, name: str, value: str) -> str:
         """Without this value of it."""
         return _address("results", [pair for pair in self.given if pair != (name, value)])
+
+    def toggled(self, values: Mapping[str, str], chosen: bool) -> str:
+        """Without these values where they are chosen; else with them, beside others or in their place."""
+        if chosen:
+            taken = set(values.items())
+            return _address("results", [pair for pair in self.given if pair not in taken])
+        kept = [pair for pair in self.given if pair[0] in REPEATED or pair[0] not in values]
+        return _address("results", [*kept, *values.items()])
 
     def ranked(self, settings: Mapping[str, str], endpoint: str = "results") -> str:
         """With another ranking, which is all of these settings."""

@@ -14,7 +14,7 @@ from esr.errors import EsrError
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking import answers
 from esr.ranking.searcher import Searcher
-from webui import api, arguments, errors, headers, health, observing, rates, showing, views
+from webui import api, arguments, errors, explaining, headers, health, observing, rates, showing, views
 from webui.errors import Problem
 from webui.indexes import ONLY, Indexes, RequestSearcher
 from webui.marking import Marker
@@ -35,6 +35,8 @@ def create_app(served: Searcher | Indexes, settings: Settings | None = None) -> 
     app.jinja_env.filters.update(
         link=showing.link,
         day=showing.day,
+        month=showing.month,
+        relation=explaining.relation,
         language=showing.language,
         duration=showing.duration,
         score=showing.score,

@@ -1,22 +1,22 @@
-"""A score's parts as bars on one scale, and the tree of the sentence where its words are known."""
+"""A score's parts as bars on one scale, and the tree of the sentence where it is stored."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from esr.dependency.explain import Relation, TermSet
 from esr.dependency.svg_tree import svg_tree
 from esr.engines.index import SentenceRecord
 from esr.errors import UsageError
 from esr.ranking.explain import Explanation, explain
 from esr.ranking.searcher import Searcher
-from webui import arguments
-from webui.arguments import NotThere, Search
-from webui.marking import Marker, words
+from esr.ranking.sentence_tree import SentenceTree, sentence_tree
+from webui.arguments import NotThere, Search, blaming
 from webui.settings import Settings
 from webui.terms import check_terms
 
@@ -51,29 +51,40 @@ class Bars:
     kinds: Sequence[str]
 
 
-def explained(
-    searcher: Searcher, asked: Search, sentence_id: str, limits: Settings
-) -> tuple[Explanation, SentenceRecord]:
-    """The parts of a sentence's score, and the sentence. Raises NotThere for an unknown one."""
-    check_terms(searcher, asked.query, limits)
+@dataclass(frozen=True)
+class Told:
+    """All that is told about a sentence's score. `picture` is the tree, None where there is none to draw."""
+
+    record: SentenceRecord
+    found: Explanation
+    bars: Bars
+    tree: SentenceTree | None
+    picture: Markup | None
+
+    def as_dict(self) -> dict[str, Any]:
+        tree = None if self.tree is None else self.tree.as_dict()
+        return self.found.as_dict() | {"text": self.record.text, "tree": tree}
+
+
+def tell(searcher: Searcher, asked: Search, sentence_id: str, limits: Settings) -> Told:
+    """Raises NotThere for an unknown sentence, BadArgument for a bad query."""
+    now = searcher.now()
+    check_terms(now, asked.query, limits)
     try:
-        (record,) = searcher.index.sentences([sentence_id])
+        (record,) = now.index.sentences([sentence_id])
     except UsageError as error:
         raise NotThere(f"there is no sentence {sentence_id!r}", "id") from error
-    with arguments.blaming(None):
-        return explain(searcher, asked.query, sentence_id, asked.ranking), record
+    with blaming(None):
+        found = explain(now, asked.query, sentence_id, asked.ranking)
+    tree = sentence_tree(now.index, list(now.terms(asked.query)), sentence_id)
+    return Told(record, found, bars(found), tree, _picture(found, tree))
 
 
 def bars(found: Explanation) -> Bars:
     """The parts of a score, drawn: what takes away goes to the left of zero, what adds to the right."""
-    given: list[tuple[str, str, list[tuple[str, float]]]] = []
-    for term in found.terms:
-        fields: list[tuple[str, float]] = [(name, part.adds) for name, part in term.fields.items()]
-        given.append(("term", term.term, [*fields, ("collection", term.background)]))
-    if found.length:
-        given.append(("length", "length", [("length", found.length)]))
-    given += [("prior", p.name, [("prior", p.adds)]) for p in found.priors]
-    given += [("feature", f"{p.feature} {p.form}", [("feature", p.adds)]) for p in found.features]
+    given = _first_stage(found)
+    if found.second is not None:
+        given += [("signal", part.signal, [("dependency", part.adds)]) for part in found.second.signals]
     low = min((sum(a for _, a in _finite(pieces) if a < 0) for *_, pieces in given), default=0.0)
     high = max((sum(a for _, a in _finite(pieces) if a > 0) for *_, pieces in given), default=0.0)
     scale = WIDTH / ((high - low) or 1.0)
@@ -85,17 +96,36 @@ def bars(found: Explanation) -> Bars:
     return Bars(rows, -low * scale, list(kinds))
 
 
-def tree(searcher: Searcher, record: SentenceRecord, mark: Marker) -> Markup | None:
-    """The picture of the sentence's parse; None where no words are stored with it."""
-    sentence = searcher.index.document(record.document_id).sentences[record.position]
-    if not sentence.parse:
+def relation(part: TermSet | Relation) -> str:
+    """A set of query terms that scored, in a few words."""
+    kind = "" if isinstance(part, TermSet) else f"{part.potential}: "
+    apart = "alone" if len(part.terms) == 1 else f"{part.distance:g} apart"
+    height = "" if isinstance(part, TermSet) else f", height {part.height:g}"
+    return f"{kind}{' + '.join(part.terms)}, {apart}{height}"
+
+
+def _first_stage(found: Explanation) -> list[tuple[str, str, list[tuple[str, float]]]]:
+    """Kind, label and pieces of each row, as the second stage weights them."""
+    weight = 1.0 if found.second is None else found.second.weight
+    given: list[tuple[str, str, list[tuple[str, float]]]] = []
+    for term in found.terms:
+        fields: list[tuple[str, float]] = [(name, part.adds) for name, part in term.fields.items()]
+        given.append(("term", term.term, [*fields, ("collection", term.background)]))
+    if found.length:
+        given.append(("length", "length", [("length", found.length)]))
+    given += [("prior", p.name, [("prior", p.adds)]) for p in found.priors]
+    given += [("feature", f"{p.feature} {p.form}", [("feature", p.adds)]) for p in found.features]
+    if not weight:
+        return []
+    return [(kind, label, [(name, weight * adds) for name, adds in parts]) for kind, label, parts in given]
+
+
+def _picture(found: Explanation, tree: SentenceTree | None) -> Markup | None:
+    """With the ways between the words that scored; where no dependency scored, between all query words."""
+    if tree is None or not tree.words:
         return None
-    marked = {
-        place
-        for place, word in enumerate(sentence.parse)
-        if any(mark.matches(word.word[start:end]) for start, end in words(word.word))
-    }
-    return Markup(svg_tree(sentence.parse, marked, alone=False))  # its words are escaped there
+    chosen = found.second.chosen if found.second else tree.marked
+    return Markup(svg_tree(tree.words, tree.marked, chosen, alone=False))  # its words are escaped there
 
 
 def _finite(pieces: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:

@@ -1,26 +1,33 @@
-"""What an answer can be narrowed by: sources and entities with their counts, and what is narrowed already."""
+"""What an answer can be narrowed by: sources, months and entities with their counts, and what is already."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from esr.documents import dates
 from esr.engines.entities import TYPES
 from esr.engines.index import FACETS, Filters, Index
 from esr.errors import EsrError
 from esr.plans.plan import Plan
 
 SHOWN = 8
-LABELS = {"source": "Sources", "person": "People", "location": "Places", "organization": "Organizations"}
+LABELS = {
+    "source": "Sources",
+    "month": "Months",
+    "person": "People",
+    "location": "Places",
+    "organization": "Organizations",
+}
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value that candidates have, as an argument of the address. `chosen`: it is filtered by."""
+    """A value that candidates have, as arguments of the address. `chosen`: it is filtered by."""
 
     name: str
-    argument: str
-    value: str
+    arguments: Mapping[str, str]
     count: int
     chosen: bool
 
@@ -46,20 +53,36 @@ def facets(index: Index, plan: Plan, filters: Filters) -> list[Facet]:
     return [facet for facet in made if facet.values]
 
 
-def argument(field: str, name: str) -> tuple[str, str]:
-    """The argument that filters by a value of a field."""
-    return ("entity", f"{field}:{name}") if field in TYPES else (field, name)
+def arguments(field: str, name: str) -> dict[str, str]:
+    """The arguments that filter by a value of a field."""
+    if field == "month":
+        return {"from": name, "to": name}
+    return {"entity": f"{field}:{name}"} if field in TYPES else {field: name}
 
 
 def _facet(index: Index, plan: Plan, filters: Filters, field: str) -> Facet:
-    wider = replace(filters, entities=()) if field in TYPES else replace(filters, sources=())
-    values = []
-    for name, count in index.facets(plan, wider, field, SHOWN):
-        given, value = argument(field, name)
-        chosen = name in filters.sources if field == "source" else _names(filters, field, name)
-        values.append(Value(name, given, value, count, chosen))
-    return Facet(field, LABELS[field], values)
+    wider = replace(filters, **_OWN.get(field, {"entities": ()}))
+    found = index.facets(plan, wider, field, SHOWN)
+    values = [Value(name, arguments(field, name), n, _chosen(filters, field, name)) for name, n in found]
+    # Months are read in their order, newest first.
+    return Facet(
+        field, LABELS[field], sorted(values, key=_name, reverse=True) if field == "month" else values
+    )
 
 
-def _names(filters: Filters, field: str, name: str) -> bool:
+_OWN: dict[str, dict[str, Any]] = {
+    "source": {"sources": ()},
+    "month": {"date_from": None, "date_to": None},
+}
+
+
+def _name(value: Value) -> str:
+    return value.name
+
+
+def _chosen(filters: Filters, field: str, name: str) -> bool:
+    if field == "source":
+        return name in filters.sources
+    if field == "month":
+        return (filters.date_from, filters.date_to) == (dates.instant(name), dates.instant_end(name))
     return f"{field}:{name}" in filters.entities or name in filters.entities

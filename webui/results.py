@@ -10,9 +10,13 @@ from esr.ranking.searcher import Answer, Searcher
 from webui import arguments, arranging, narrowing
 from webui.arguments import Search
 from webui.arranging import Entry
+from webui.evidence_bars import Drawn, evidence_bars
 from webui.narrowing import Facet
 from webui.settings import Settings
 from webui.terms import check_terms
+
+GROUPED = 3
+"""Sentences that are shown of a document, where those of a document stand together."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,7 @@ class Results:
     found: Answer
     entries: Sequence[Entry]
     facets: Sequence[Facet]
+    bars: Drawn
     more: int | None
 
     @property
@@ -41,7 +46,9 @@ def look(searcher: Searcher, asked: Search, limits: Settings) -> Results:
     more = min(asked.k + limits.more_k, limits.max_k) if left and asked.k < limits.max_k else None
     searched = plan.terms or plan.candidates == "all"
     facets = narrowing.facets(now.index, plan, asked.filters) if searched else []
-    return Results(found, arranging.cut(entries, asked.k), facets, more)
+    shown = arranging.cut(entries, asked.k)
+    best = [each.hit for entry in shown for each in entry.folded[:GROUPED]]
+    return Results(found, shown, facets, evidence_bars(now, plan, asked.ranking, best), more)
 
 
 def answer(searcher: Searcher, asked: Search, k: int, limits: Settings) -> tuple[Answer, Plan]:

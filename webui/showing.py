@@ -35,6 +35,12 @@ def day(text: str) -> str:
     return f"{found.day} {found:%B} {found.year}"
 
 
+def month(text: str) -> str:
+    """A month for readers, such as March 2017. What is no month stays as it is."""
+    shown = day(f"{text}-01")
+    return shown.removeprefix("1 ") if shown.startswith("1 ") else text
+
+
 def full_date(text: str) -> bool:
     """Whether a browser's field for dates can hold the text."""
     return not text or bool(_DAY.fullmatch(text))

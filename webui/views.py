@@ -58,17 +58,9 @@ def install(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> No
     @app.get("/explain")
     def explain() -> Response:
         asked, sentence_id = shown()
-        found, record = explaining.explained(searcher, asked, sentence_id, limits)
+        told = explaining.tell(searcher, asked, sentence_id, limits)
         mark = marker(asked.query)
-        return page(
-            "explain.html",
-            asked=asked,
-            found=found,
-            it=record,
-            mark=mark,
-            bars=explaining.bars(found),
-            tree=explaining.tree(searcher, record, mark),
-        )
+        return page("explain.html", asked=asked, it=told.record, told=told, found=told.found, mark=mark)
 
     @app.get("/compare")
     def compare() -> Response | Redirect:

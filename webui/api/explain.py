@@ -10,5 +10,4 @@ from webui.api.operation import Call
 
 def explain(call: Call) -> dict[str, Any]:
     asked = arguments.search(call.values, call.settings)
-    found, record = explaining.explained(call.searcher.now(), asked, call.one("id") or "", call.settings)
-    return found.as_dict() | {"text": record.text}
+    return explaining.tell(call.searcher, asked, call.one("id") or "", call.settings).as_dict()

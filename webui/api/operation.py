@@ -56,8 +56,8 @@ class Operation:
     """One thing that can be asked. `parameters` and `body` depend on the limits.
 
     `answer` names a schema of `schemas.py`. `errors` are statuses of ERRORS beside those of any operation.
-    `other` are media types of other answers than JSON. `deadline` names the setting that bounds its time. `twin`:
-    where the same answer stands beside the page that shows it.
+    `other` are media types of other answers than JSON. `deadline` names the setting that bounds its time.
+    `twin`: where the same answer stands beside the page that shows it.
     """
 
     name: str

@@ -127,6 +127,7 @@ SCHEMAS: dict[str, Schema] = {
         priors=_list(closed(name={"type": "string"}, value=NUMBER, weight=NUMBER, adds=NUMBER)),
         features=_list(_named("feature", "value", "form", "adds")),
         second={"type": ["object", "null"], "description": "the second stage, where there is one"},
+        tree={"type": ["object", "null"], "description": "the sentence's tree, if it was parsed"},
         unseen=TEXTS,
         plan={"type": "object", "description": "what the engine executed"},
     ),

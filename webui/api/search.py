@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from esr.engines.index import Hit
 from esr.ranking import answers
 from webui import arguments, arranging
 from webui.api import paging
@@ -23,11 +21,10 @@ def search(call: Call) -> dict[str, Any]:
     now = call.searcher.now()
     state = paging.state(now)
     paging.check(page, state)
-    found = answer(now, asked, arranging.needed(wish, end, call.settings.max_k), call.settings)[0]
-    units: list[Sequence[Hit]] = [
-        [each.hit for each in entry.folded]
-        for entry in arranging.arrange(found.hits, wish, now.index.analyzer)
-    ]
+    wanted = arranging.needed(wish, end, call.settings.max_k)
+    found = answer(now, asked, wanted, call.settings)[0]
+    entries = arranging.arrange(found.hits, wish, now.index.analyzer)
+    units = [[each.hit for each in entry.folded] for entry in entries]
     more = len(units) > end or (wish.plain and found.total > end)
     shown = replace(found, hits=[hit for unit in units[page.offset : end] for hit in unit])
     return {
