@@ -31,12 +31,14 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def as_csv(hits: Sequence[Hit]) -> Response:
     """One line a sentence, UTF-8 with a byte order mark, so that spreadsheets read it."""
-    rows: list[list[str]] = []
-    for rank, hit in enumerate(hits, 1):
-        it = record(hit)
-        texts = [it.sentence_id, it.document_id, it.position, it.text, it.title, it.date, it.source, it.url]
-        rows.append([str(rank), repr(hit.score), *(_cell(text) for text in texts)])
-    return _table(COLUMNS, rows, "sentences.csv")
+    return table(COLUMNS, (row(rank, hit) for rank, hit in enumerate(hits, 1)), "sentences.csv")
+
+
+def row(rank: int, hit: Hit) -> list[str]:
+    """The cells of COLUMNS for a hit."""
+    it = record(hit)
+    texts = [it.sentence_id, it.document_id, it.position, it.text, it.title, it.date, it.source, it.url]
+    return [str(rank), repr(hit.score), *(_cell(text) for text in texts)]
 
 
 def as_reading(reading: Reading) -> Response:
@@ -50,21 +52,21 @@ def as_reading(reading: Reading) -> Response:
         ]
         for each in reading.sentences
     ]
-    return _table(("position", "score", "sentence_id", "text"), rows, "document.csv")
+    return table(("position", "score", "sentence_id", "text"), rows, "document.csv")
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], name: str) -> Response:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], name: str) -> Response:
     """Rows of cells as a file to download."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(head)
     writer.writerows(rows)
-    return _file("\ufeff" + out.getvalue(), "text/csv", name)
+    return file("\ufeff" + out.getvalue(), "text/csv", name)
 
 
 def as_run(hits: Sequence[Hit]) -> Response:
     """The run of one topic, which is called TOPIC."""
-    return _file("".join(runs.lines(TOPIC, hits, TAG)), "text/plain", "sentences.run")
+    return file("".join(runs.lines(TOPIC, hits, TAG)), "text/plain", "sentences.run")
 
 
 def _cell(value: object) -> str:
@@ -75,7 +77,8 @@ def _cell(value: object) -> str:
     return "'" + text if text.startswith(_FORMULA) else text
 
 
-def _file(text: str, kind: str, name: str) -> Response:
+def file(text: str, kind: str, name: str) -> Response:
+    """A text to download."""
     response = Response(text.encode("utf-8", "replace"), mimetype=kind)
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

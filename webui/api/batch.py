@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Response
 
+from esr.engines import deadline
 from esr.engines.index import Filters
 from esr.errors import UsageError
 from esr.evaluation import runs
 from esr.ranking import answers
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Answer
-from webui import arguments
+from webui import arguments, downloads
 from webui.api import body
 from webui.api.answering import json_answer
 from webui.api.operation import Call
@@ -24,10 +23,11 @@ from webui.rates import charge
 from webui.terms import check_terms
 
 RUN, CSV = "text/plain", "text/csv"
-FORMATS = {"json": "application/json", "run": RUN, "csv": CSV}
-COLUMNS = ("id", "rank", "score", "sentence_id", "document_id", "date", "source", "url", "title", "text")
+COLUMNS = ("id", *downloads.COLUMNS)
 SKIPPED = "X-Skipped"
 """The header that names the queries without lines in a run or in CSV, as they cannot be searched for."""
+INCOMPLETE = "X-Incomplete"
+"""The header that names the queries whose answers lack something."""
 Found = dict[str, Answer | UsageError]
 
 
@@ -42,15 +42,18 @@ def batch(call: Call) -> Response:
     form = asked.get("format", "json")
     if form == "json":
         return json_answer({"answers": [_as_dict(name, answer) for name, answer in found.items()]})
-    text = _run(found, asked.get("tag", "esr")) if form == "run" else _csv(found)
-    response = Response(text.encode("utf-8", "replace"), content_type=f"{FORMATS[form]}; charset=utf-8")
-    response.headers[SKIPPED] = ", ".join(name for name, a in found.items() if isinstance(a, UsageError))
+    answered = {name: answer for name, answer in found.items() if isinstance(answer, Answer)}
+    response = _run(answered, asked.get("tag", "esr")) if form == "run" else _csv(answered)
+    response.headers[SKIPPED] = ", ".join(name for name in found if name not in answered)
+    response.headers[INCOMPLETE] = ", ".join(name for name, a in answered.items() if a.incomplete)
     return response
 
 
 def _ranking(call: Call, data: dict[str, Any]) -> Ranking:
     with arguments.blaming("ranking"):
         made = Ranking.from_dict(data)
+        if made.depth > arguments.MAX_DEPTH:
+            raise UsageError(f"ranking key 'depth' is at most {arguments.MAX_DEPTH:,}, not {made.depth:,}")
         call.searcher.check_features(each.feature for each in made.features)
     return made
 
@@ -70,6 +73,7 @@ def _answers(call: Call, asked: dict[str, Any], ranking: Ranking, filters: Filte
     k = asked.get("k", call.settings.default_k)
     found: Found = {}
     for place, each in enumerate(asked["queries"]):
+        deadline.left(0)  # an engine in a folder looks at no clock
         field = f"queries.{place}.query"
         try:
             arguments.check_text("q", each["query"], call.settings.query_chars)
@@ -91,26 +95,15 @@ def _as_dict(name: str, answer: Answer | UsageError) -> dict[str, Any]:
     return {"id": name, **answers.answer_dict(answer)}
 
 
-def _run(found: Found, tag: str) -> str:
-    return "".join(
-        line
+def _run(found: Mapping[str, Answer], tag: str) -> Response:
+    lines = [line for name, answer in found.items() for line in runs.lines(name, answer.hits, tag)]
+    return downloads.file("".join(lines), RUN, "batch.run")
+
+
+def _csv(found: Mapping[str, Answer]) -> Response:
+    rows = (
+        [name, *downloads.row(rank, hit)]
         for name, answer in found.items()
-        if not isinstance(answer, UsageError)
-        for line in runs.lines(name, answer.hits, tag)
+        for rank, hit in enumerate(answer.hits, 1)
     )
-
-
-def _csv(found: Found) -> str:
-    out = io.StringIO()
-    lines = csv.writer(out)
-    lines.writerow(COLUMNS)
-    for name, answer in found.items():
-        if not isinstance(answer, UsageError):
-            lines.writerows(_rows(name, answer))
-    return out.getvalue()
-
-
-def _rows(name: str, answer: Answer) -> Iterator[list[Any]]:
-    for rank, hit in enumerate(answer.hits, 1):
-        shown = answers.hit_dict(hit) | {"id": name, "rank": rank}
-        yield [shown[column] for column in COLUMNS]
+    return downloads.table(COLUMNS, rows, "batch.csv")
