@@ -10,11 +10,11 @@ from werkzeug.wrappers import Response as Redirect
 
 from esr.adjustments.adjustment import ALWAYS
 from esr.errors import EsrError
-from esr.ranking.searcher import Searcher
 from webui import arguments, form, presets, submitted
 from webui.addresses import Here, Pairs
 from webui.arguments import VERSUS
 from webui.controls import controls
+from webui.indexes import RequestSearcher
 from webui.settings import Settings
 
 OWN = ("id",)
@@ -24,7 +24,7 @@ OWN = ("id",)
 class Pages:
     """Makes pages over one index."""
 
-    def __init__(self, searcher: Searcher, limits: Settings) -> None:
+    def __init__(self, searcher: RequestSearcher, limits: Settings) -> None:
         self.searcher = searcher
         self.limits = limits
 
@@ -35,7 +35,7 @@ class Pages:
         known = () if "problem" in values else self._features()
         html = render_template(
             template,
-            form=form.form(shared, self.limits, known),
+            form=form.form(shared, self.limits, known, self.searcher.names),
             versus=_versus(shared, known) if request.endpoint == "compare" else None,
             here=Here([p for p in shared if request.endpoint == "compare" or not p[0].startswith(VERSUS)]),
             presets=presets.offered([*ALWAYS, *known]),

@@ -90,4 +90,3 @@ def _sets(name: str, trees: Parsed, settings: Mapping[str, Any]) -> tuple[TermSe
         return tuple(relations(evidence, found_potentials(name, trees, settings), settings, 0))
     best = best_set(trees.evidence(settings["sets"]), found_tdsr(trees, settings), 0, trees.counted())
     return () if best is None else (best,)
-

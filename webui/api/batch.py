@@ -17,6 +17,7 @@ from esr.ranking.searcher import Answer
 from webui import arguments, downloads
 from webui.api import body
 from webui.api.answering import json_answer
+from webui.api.body import INCOMPLETE, SKIPPED
 from webui.api.operation import Call
 from webui.errors import problem, shape
 from webui.rates import charge
@@ -24,10 +25,6 @@ from webui.terms import check_terms
 
 RUN, CSV = "text/plain", "text/csv"
 COLUMNS = ("id", *downloads.COLUMNS)
-SKIPPED = "X-Skipped"
-"""The header that names the queries without lines in a run or in CSV, as they cannot be searched for."""
-INCOMPLETE = "X-Incomplete"
-"""The header that names the queries whose answers lack something."""
 Found = dict[str, Answer | UsageError]
 
 

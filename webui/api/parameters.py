@@ -132,17 +132,17 @@ def _count(name: str, description: str, least: int, most: int, default: int) -> 
 
 def _model_parameters() -> list[Parameter]:
     """One for each name of a parameter, whatever models have it."""
-    named: dict[str, list[str]] = {}
+    named: dict[str, dict[str, list[str]]] = {}
     choices: dict[str, list[str]] = {}
     for model in models.MODELS.values():
         for parameter in model.parameters:
-            said = f"{model.name}: {parameter.description}, {parameter.range}"
-            named.setdefault(parameter.name, []).append(said)
+            meaning = f"{parameter.description}, {parameter.range}"
+            named.setdefault(parameter.name, {}).setdefault(meaning, []).append(model.name)
             choices.setdefault(parameter.name, []).extend(parameter.choices)
     return [
         Parameter(
             PARAMETER + name,
-            "; ".join(said),
+            "; ".join(f"{', '.join(having)}: {meaning}" for meaning, having in said.items()),
             {"enum": list(dict.fromkeys(choices[name]))} if choices[name] else {"type": "number"},
         )
         for name, said in named.items()
@@ -151,6 +151,6 @@ def _model_parameters() -> list[Parameter]:
 
 def _prior_weights() -> list[Parameter]:
     return [
-        Parameter(PRIOR + prior.name, f"weight of the prior: {prior.description}", {"type": "number"})
+        Parameter(PRIOR + prior.name, f"weight of the prior {prior.name}", {"type": "number"})
         for prior in priors.PRIORS.values()
     ]
