@@ -7,19 +7,16 @@ import math
 from functools import cache
 from pathlib import Path
 
-from flask import Flask, Response, request, url_for
-from werkzeug.wrappers import Response as Redirect
+from flask import Flask, Response, url_for
 
 from esr.errors import EsrError
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking import answers
 from esr.ranking.searcher import Searcher
-from webui import api, arguments, errors, explaining, headers, health, observing, rates, showing, views
+from webui import api, batching, errors, explaining, headers, health, observing, rates, showing, views
 from webui.errors import Problem
 from webui.indexes import ONLY, Indexes, RequestSearcher
-from webui.marking import Marker
 from webui.page import Pages
-from webui.results import look
 from webui.settings import Settings
 
 
@@ -51,20 +48,11 @@ def create_app(served: Searcher | Indexes, settings: Settings | None = None) -> 
     app.jinja_env.filters["finite"] = math.isfinite
     app.jinja_env.globals.update(count=showing.count, record=answers.record, static=_static)
 
-    page = Pages(searcher, limits)
+    page = Pages(searcher, limits, list(indexes.by_name))
 
     @app.get("/")
     def home() -> Response:
         return page("home.html", collection=_collection(searcher, app))
-
-    @app.get("/search")
-    def results() -> Response | Redirect:
-        if shorter := page.shorter("results"):
-            return shorter
-        asked = arguments.read(request.query_string, limits)
-        view = look(searcher, asked, limits)
-        mark = Marker(searcher.index.analyzer, searcher.terms(asked.query))
-        return page("results.html", asked=asked, view=view, found=view.found, mark=mark)
 
     def error_page(told: Problem) -> Response:
         return page("error.html", problem=told)
@@ -74,6 +62,7 @@ def create_app(served: Searcher | Indexes, settings: Settings | None = None) -> 
     rates.install(app, limits)
     health.install(app, indexes)
     views.install(app, searcher, limits, page)
+    batching.install(app, searcher, limits, page)
     api.install(app, searcher, limits)
     headers.install(app)
     errors.install(app, error_page, indexes.hide)

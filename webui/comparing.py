@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from esr.engines.index import Hit
+from esr.ranking import answers
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Answer, Searcher
 from webui.arguments import Search
@@ -21,6 +23,9 @@ class Placed:
     rank: int
     other: int | None
 
+    def as_dict(self) -> dict[str, Any]:
+        return {"rank": self.rank, "other": self.other, "moved": self.moved, **answers.hit_dict(self.hit)}
+
     @property
     def moved(self) -> int | None:
         """Places that it stands higher here than there."""
@@ -35,6 +40,10 @@ class Side:
     found: Answer
     hits: Sequence[Placed]
 
+    def as_dict(self) -> dict[str, Any]:
+        answer = answers.answer_dict(self.found) | {"hits": [each.as_dict() for each in self.hits]}
+        return {"ranking": self.ranking.as_dict(), **answer}
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -42,6 +51,14 @@ class Comparison:
 
     left: Side
     right: Side
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "shared": self.shared,
+            "moved": self.moved,
+            "left": self.left.as_dict(),
+            "right": self.right.as_dict(),
+        }
 
     @property
     def shared(self) -> int:

@@ -10,12 +10,16 @@ from typing import NamedTuple
 from esr import adjustments, features, models, priors
 from esr.adjustments import Adjustment
 from esr.adjustments.adjustment import ALWAYS
+from esr.dependency import signals
+from esr.dependency.signals import Signal
 from esr.errors import UsageError
 from esr.models import Model
 from esr.parameter import Parameter
 from esr.plans.plan import CANDIDATES
-from webui.arguments import PARAMETER, PRIOR
-from webui.showing import first_part
+from esr.ranking import signal
+from esr.ranking.rerank import DEPTH
+from webui.arguments import MAX_DEPTH, PARAMETER, PRIOR
+from webui.showing import first_part, plain
 
 
 class Choice(NamedTuple):
@@ -74,6 +78,24 @@ class Row(NamedTuple):
     rest: str
 
 
+class SignalRow(NamedTuple):
+    """A signal of the ranking's second stage as three fields; an empty one is for one more."""
+
+    signal: str
+    weight: str
+    rest: str
+
+
+class Signals(NamedTuple):
+    """The controls of the second stage: its signals, and how deep it looks."""
+
+    rows: Sequence[SignalRow]
+    offered: Sequence[Signal]
+    depth: str
+    usual_depth: int = DEPTH
+    most_depth: int = MAX_DEPTH
+
+
 @dataclass(frozen=True)
 class RankingControls:
     """All controls of one ranking. The names of their arguments begin with `prefix`."""
@@ -86,6 +108,7 @@ class RankingControls:
     rows: list[Row]
     features: list[Choice]
     forms: list[adjustments.Form]
+    signals: Signals
     kept: list[Kept] = field(default_factory=list)
 
     @property
@@ -101,6 +124,8 @@ class RankingControls:
         said += [c.value for c in self.candidates if c.chosen and c.value]
         said += [f"prior {p.prior.name} × {p.value}" for p in self.priors if p.value]
         said += [f"{r.feature} {r.form} {r.weight}".strip() for r in self.rows if r.feature]
+        said += [f"signal {s.signal} {s.weight}".strip() for s in self.signals.rows if s.signal]
+        said += [f"depth {self.signals.depth}"] if self.signals.depth else []
         return said + [k.label for k in self.kept]
 
 
@@ -113,6 +138,8 @@ def controls(given: Iterable[tuple[str, str]], known: Sequence[str], prefix: str
     named = {PARAMETER + p.name for p in model.parameters} | {PRIOR + p for p in priors.PRIORS}
     unfit = [(n, v) for n, v in own if n.startswith((PARAMETER, PRIOR)) and n not in named]
     rows, bad = _rows([v for n, v in own if n == "feature"])
+    second, odd = _signals([v for n, v in own if n == "rerank"])
+    left = [*(("feature", text) for text in bad), *(("rerank", text) for text in odd)]
     return RankingControls(
         prefix,
         [
@@ -129,7 +156,8 @@ def controls(given: Iterable[tuple[str, str]], known: Sequence[str], prefix: str
         rows,
         _features(known),
         [form for form in adjustments.FORMS.values() if not form.trained],
-        [kept(prefix + name, value) for name, value in [*unfit, *(("feature", text) for text in bad)]],
+        Signals(second, list(signals.SIGNALS.values()), one.get("depth", "")),
+        [kept(prefix + name, value) for name, value in [*unfit, *left]],
     )
 
 
@@ -182,3 +210,18 @@ def _row(made: Adjustment) -> Row:
     weight = f"{made.params['w']:g}" if "w" in made.params else ""
     rest = ":".join(f"{name}={value:g}" for name, value in made.params.items() if name != "w")
     return Row(made.feature, made.form, weight, rest)
+
+
+def _signals(texts: Sequence[str]) -> tuple[list[SignalRow], list[str]]:
+    """A row a signal and an empty one; and the texts that say no signal."""
+    rows, bad = [], []
+    for text in texts:
+        try:
+            made = signal.parse(text)
+        except UsageError:
+            bad.append(text)
+            continue
+        given = {name: plain(value) for name, value in made.params.items()}
+        weight = given.pop("w", "")
+        rows.append(SignalRow(made.signal, weight, ":".join(f"{n}={v}" for n, v in given.items())))
+    return [*rows, SignalRow("", "", "")], bad

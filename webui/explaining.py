@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -53,13 +54,17 @@ class Bars:
 
 @dataclass(frozen=True)
 class Told:
-    """All that is told about a sentence's score. `picture` is the tree, None where there is none to draw."""
+    """All that is told about a sentence's score. `picture` is the tree, None where there is none to draw.
+
+    `words`: of the query, by their terms.
+    """
 
     record: SentenceRecord
     found: Explanation
     bars: Bars
     tree: SentenceTree | None
     picture: Markup | None
+    words: Mapping[str, str]
 
     def as_dict(self) -> dict[str, Any]:
         tree = None if self.tree is None else self.tree.as_dict()
@@ -77,7 +82,13 @@ def tell(searcher: Searcher, asked: Search, sentence_id: str, limits: Settings) 
     with blaming(None):
         found = explain(now, asked.query, sentence_id, asked.ranking)
     tree = sentence_tree(now.index, list(now.terms(asked.query)), sentence_id)
-    return Told(record, found, bars(found), tree, _picture(found, tree))
+    return Told(record, found, bars(found), tree, _picture(found, tree), written(now, asked.query))
+
+
+def written(searcher: Searcher, query: str) -> Mapping[str, str]:
+    """The query's words by their terms, as they were typed first."""
+    words = dict.fromkeys(re.findall(r"\w+", query))
+    return {term: word for word in reversed(words) for term in searcher.index.analyzer.terms(word)}
 
 
 def bars(found: Explanation) -> Bars:

@@ -22,8 +22,8 @@ class Form:
     """The form as the page shows it."""
 
     query: str
+    index: str
     ranking: RankingControls
-    indexes: list[Choice]
     counts: list[Choice]
     sorts: list[Choice]
     grouped: bool
@@ -35,7 +35,7 @@ class Form:
     @property
     def summary(self) -> list[str]:
         """What is set, in a few words, for the line that opens the controls."""
-        said = [f"in {c.label}" for c in self.indexes if c.chosen]
+        said = [f"in {self.index}"] if self.index else []
         said += self.ranking.summary
         said += [c.label for c in self.sorts if c.chosen and c.value]
         said += ["by document"] if self.grouped else []
@@ -51,13 +51,13 @@ def pairs(query_string: bytes, settings: Settings, own: Sequence[str] = ()) -> P
     return [(n, v) for n, v in cleaned if v and (_known(n) or n in own)][: settings.arguments]
 
 
-def form(given: Pairs, settings: Settings, features: Sequence[str] = (), indexes: Sequence[str] = ()) -> Form:
-    """The form that holds these arguments. `features`: those of the index; `indexes`: all that are served."""
+def form(given: Pairs, settings: Settings, features: Sequence[str] = ()) -> Form:
+    """The form that holds these arguments. `features`: those of the index."""
     one = dict(reversed(given))
     return Form(
         query=one.get("q", ""),
+        index=one.get("index", ""),
         ranking=controls([pair for pair in given if not pair[0].startswith(VERSUS)], features),
-        indexes=_indexes(one.get("index", ""), indexes),
         counts=_counts(one.get("k", ""), settings),
         sorts=_sorts(one.get("sort", "")),
         grouped=one.get("group") == "document",
@@ -72,12 +72,6 @@ def _known(name: str) -> bool:
     if name.startswith(VERSUS):
         return name.removeprefix(VERSUS) in RANKING or name.startswith((VERSUS + PARAMETER, VERSUS + PRIOR))
     return name in KNOWN or name.startswith((PARAMETER, PRIOR))
-
-
-def _indexes(chosen: str, names: Sequence[str]) -> list[Choice]:
-    """Nothing where there is nothing to choose. The first is the one of an address that names none."""
-    now = chosen if chosen in names else names[0] if names else ""
-    return [Choice("" if n == names[0] else n, n, n == now) for n in names] if len(names) > 1 else []
 
 
 def _counts(chosen: str, settings: Settings) -> list[Choice]:

@@ -148,7 +148,6 @@ class RequestSearcher(Searcher):
 
     def __init__(self, indexes: Indexes) -> None:
         self._indexes = indexes
-        self.names = list(indexes.by_name)
 
     @property
     def index(self) -> Index:  # type: ignore[override]

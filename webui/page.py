@@ -10,11 +10,11 @@ from werkzeug.wrappers import Response as Redirect
 
 from esr.adjustments.adjustment import ALWAYS
 from esr.errors import EsrError
+from esr.ranking.searcher import Searcher
 from webui import arguments, form, presets, submitted
 from webui.addresses import Here, Pairs
 from webui.arguments import VERSUS
 from webui.controls import controls
-from webui.indexes import RequestSearcher
 from webui.settings import Settings
 
 OWN = ("id",)
@@ -22,11 +22,12 @@ OWN = ("id",)
 
 
 class Pages:
-    """Makes pages over one index."""
+    """Makes pages over the index of a request. `indexes`: the names of all."""
 
-    def __init__(self, searcher: RequestSearcher, limits: Settings) -> None:
+    def __init__(self, searcher: Searcher, limits: Settings, indexes: Sequence[str]) -> None:
         self.searcher = searcher
         self.limits = limits
+        self.indexes = indexes
 
     def __call__(self, template: str, **values: Any) -> Response:
         given = form.pairs(request.query_string, self.limits, OWN)
@@ -35,11 +36,12 @@ class Pages:
         known = () if "problem" in values else self._features()
         html = render_template(
             template,
-            form=form.form(shared, self.limits, known, self.searcher.names),
+            form=form.form(shared, self.limits, known),
             versus=_versus(shared, known) if request.endpoint == "compare" else None,
             here=Here([p for p in shared if request.endpoint == "compare" or not p[0].startswith(VERSUS)]),
             presets=presets.offered([*ALWAYS, *known]),
             limits=self.limits,
+            indexes=self.indexes,
             **values,
         )
         # A text may hold what UTF-8 cannot say (half of a surrogate pair). It becomes a question mark.
@@ -48,7 +50,7 @@ class Pages:
     def shorter(self, endpoint: str) -> Redirect | None:
         """To the short address of a submitted form; to the first page where it asks for nothing."""
         given = arguments.parse(request.query_string, self.limits)
-        tidied = submitted.tidied(given, self.limits)
+        tidied = submitted.tidied(given, self.limits, self.indexes[0])
         asked = any(name == "q" and value.strip() for name, value in given)
         if tidied is None and asked:
             return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from esr.engines.index import Hit
+from esr.errors import EsrError
 from esr.plans.plan import Plan
 from esr.ranking.searcher import Answer, Searcher
 from webui import arguments, arranging, narrowing
@@ -48,7 +50,14 @@ def look(searcher: Searcher, asked: Search, limits: Settings) -> Results:
     facets = narrowing.facets(now.index, plan, asked.filters) if searched else []
     shown = arranging.cut(entries, asked.k)
     best = [each.hit for entry in shown for each in entry.folded[:GROUPED]]
-    return Results(found, shown, facets, evidence_bars(now, plan, asked.ranking, best), more)
+    return Results(found, shown, facets, _bars(now, plan, asked, best), more)
+
+
+def _bars(now: Searcher, plan: Plan, asked: Search, hits: Sequence[Hit]) -> Drawn:
+    try:
+        return evidence_bars(now, plan, asked.ranking, hits)
+    except EsrError:  # pictures beside an answer are not worth an error
+        return {}
 
 
 def answer(searcher: Searcher, asked: Search, k: int, limits: Settings) -> tuple[Answer, Plan]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,8 @@ from esr.documents import Document
 from esr.errors import UsageError
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array
+from esr.ranking.ranking import Ranking
+from esr.ranking.rerank import parsed
 from esr.ranking.searcher import Searcher
 from webui.arguments import NotThere, Search, blaming
 from webui.settings import Settings
@@ -23,7 +25,10 @@ SHADES = 6
 
 @dataclass(frozen=True)
 class Shaded:
-    """A sentence of the document. `hit`: it has a query term itself; `score`: None without a value."""
+    """A sentence of the document. `hit`: it has a query term itself; `score`: None without a value.
+
+    `shade`: from 0 to SHADES - 1, by the scores of the document.
+    """
 
     sentence_id: str
     position: int
@@ -62,11 +67,11 @@ def read(searcher: Searcher, document_id: str, asked: Search, limits: Settings) 
     found, hits = np.full(len(ids), np.nan), np.zeros(len(ids), bool)
     if asked.query and ids:
         with blaming(None):
-            plan = now.prepare(asked.query, asked.ranking).plan
+            plan, terms, _ = now.prepare(asked.query, asked.ranking)
         if plan.terms:
             columns = [static.column for static in plan.statics]
             evidence = now.index.evidence([term.term for term in plan.terms], ids, columns)
-            found = scores(plan, evidence)
+            found = _reranked(now, asked.ranking, terms, ids, scores(plan, evidence))
             hits = np.asarray(evidence.counts["sentence"].sum(axis=0) > 0)
     finite = np.isfinite(found)
     rows = zip(document.sentences, found.tolist(), shades(found).tolist(), hits.tolist(), strict=True)
@@ -76,6 +81,18 @@ def read(searcher: Searcher, document_id: str, asked: Search, limits: Settings) 
     ]
     best = int(np.where(finite, found, -np.inf).argmax()) if finite.any() and hits.any() else None
     return Reading(document, sentences, best)
+
+
+def _reranked(
+    now: Searcher, ranking: Ranking, terms: Sequence[str], ids: Sequence[str], first: Array
+) -> Array:
+    """(n): the scores of the second stage where there is one. What only breaks ties is left out."""
+    second = ranking.second()
+    if second is None:
+        return first
+    trees = parsed(now.index, terms, ids)
+    with np.errstate(invalid="ignore"):  # no score times a weight of 0 is no score
+        return replace(second, ties=False).scores(first, trees, np.arange(len(ids)))
 
 
 def shades(found: Array) -> npt.NDArray[np.int_]:

@@ -10,22 +10,23 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from esr import models
 from esr.models import Model
+from esr.ranking.rerank import DEPTH
 from webui.addresses import Pairs
 from webui.arguments import PARAMETER, PRIOR, VERSUS
 from webui.settings import Settings
 
 FORM = "form"
-ROWS = ("name", "form", "weight", "rest")
-"""The fields of a feature: feature.0.name and so on."""
+ROWS = {"feature": ("name", "form", "weight", "rest"), "rerank": ("name", "weight", "rest")}
+"""The fields of a feature and of a signal: feature.0.name and so on."""
 
 
-def tidied(given: Pairs, settings: Settings) -> list[tuple[str, str]] | None:
-    """The arguments of the short address, or None if these come from no form."""
+def tidied(given: Pairs, settings: Settings, index: str = "") -> list[tuple[str, str]] | None:
+    """The arguments of the short address, or None if these come from no form. `index`: the usual one."""
     if not any(name == FORM for name, _ in given):
         return None
     plain = [(n, v.strip()) for n, v in given if not n.startswith(VERSUS) and v.strip()]
     other = [(n.removeprefix(VERSUS), v.strip()) for n, v in given if n.startswith(VERSUS) and v.strip()]
-    said = [*_shown(plain, settings), *_ranking(plain)]
+    said = [*_shown(plain, settings, index), *_ranking(plain)]
     if other:
         ranked = list(_ranking(other))
         model = dict(other).get("model", models.DEFAULT.name)
@@ -34,8 +35,8 @@ def tidied(given: Pairs, settings: Settings) -> list[tuple[str, str]] | None:
     return said
 
 
-def _shown(given: Sequence[tuple[str, str]], settings: Settings) -> Iterator[tuple[str, str]]:
-    usual = {"k": str(settings.default_k), "sort": "score"}
+def _shown(given: Sequence[tuple[str, str]], settings: Settings, index: str) -> Iterator[tuple[str, str]]:
+    usual = {"k": str(settings.default_k), "sort": "score", "index": index}
     one = dict(given)
     for name, value in given:
         if name not in _RANKING and not name.startswith(_PREFIXES) and usual.get(name) != value:
@@ -44,8 +45,8 @@ def _shown(given: Sequence[tuple[str, str]], settings: Settings) -> Iterator[tup
         yield "fold", "no"
 
 
-_RANKING = frozenset({FORM, "model", "context", "candidates", "feature", "fold"})
-_PREFIXES = (PARAMETER, PRIOR, "feature.")
+_RANKING = frozenset({FORM, "model", "context", "candidates", *ROWS, "depth", "fold"})
+_PREFIXES = (PARAMETER, PRIOR, *(f"{name}." for name in ROWS))
 
 
 def _ranking(given: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -67,9 +68,10 @@ def _ranking(given: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
             yield key, value
         if key.startswith(PRIOR) and value != "0":
             yield key, value
-        if key == "feature":
+        if key in ROWS or (key == "depth" and value != str(DEPTH)):
             yield key, value
-    yield from _features(one)
+    for each in ROWS:
+        yield from _rows(each, one)
 
 
 def _meant(key: str, value: str, model: Model | None, context: str) -> bool:
@@ -83,9 +85,12 @@ def _meant(key: str, value: str, model: Model | None, context: str) -> bool:
     return value not in (str(parameter.default), f"{parameter.default:g}" if not parameter.choices else "")
 
 
-def _features(one: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    numbers = sorted({key.split(".")[1] for key in one if key.startswith("feature.") and key.count(".") == 2})
+def _rows(kind: str, one: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Features or signals from their fields, those that are named."""
+    numbers = sorted({key.split(".")[1] for key in one if key.startswith(f"{kind}.") and key.count(".") == 2})
     for number in numbers:
-        name, form, weight, rest = (one.get(f"feature.{number}.{field}", "") for field in ROWS)
-        if name:
-            yield "feature", ":".join(part for part in (name, form or "linear", weight, rest) if part)
+        given = {field: one.get(f"{kind}.{number}.{field}", "") for field in ROWS[kind]}
+        if given["name"]:
+            if kind == "feature":
+                given["form"] = given["form"] or "linear"
+            yield kind, ":".join(part for part in given.values() if part)

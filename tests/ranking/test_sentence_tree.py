@@ -11,7 +11,7 @@ from esr.ranking.searcher import Searcher
 from esr.ranking.sentence_tree import Apart, sentence_tree
 from tests.engines.elasticsearch.support import load as load_there
 
-WORDS = "Relief teams reached the earthquake zone with relief tents".split()
+WORDS = ["Relief", "teams", "reached", "the", "earthquake", "zone", "with", "relief", "tents"]
 HEADS = [1, 2, -1, 5, 5, 2, 2, 8, 6]
 PARSE = tuple(ParseWord(word, head) for word, head in zip(WORDS, HEADS, strict=True))
 SENTENCES = (

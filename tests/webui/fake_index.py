@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from esr import analysis
-from esr.documents import Document
-from esr.engines.index import Candidates, Description, Filters, Hit, SentenceRecord
+from esr.documents import Document, Sentence
+from esr.engines.index import COLUMNS, Candidates, Description, Filters, Hit, SentenceRecord
+from esr.errors import UsageError
 from esr.plans.evidence import Evidence
-from esr.plans.plan import Plan
+from esr.plans.plan import FieldName, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
 
 STORM = SentenceRecord(
@@ -63,7 +66,12 @@ class FakeIndex:
         return Candidates(hits[:k], len(hits), self.incomplete)
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
-        raise NotImplementedError
+        self._fail()
+        known = {record.sentence_id: record for record in self.records}
+        for each in ids:
+            if each not in known:
+                raise UsageError(f"there is no sentence {each!r}")
+        return [known[each] for each in ids]
 
     def features(self) -> Sequence[str]:
         self._fail()
@@ -74,14 +82,33 @@ class FakeIndex:
         counts = Counter(name for record in self.records for name in _values(record, field))
         return sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:size]
 
-    def evidence(self, terms: Sequence[str], ids: Sequence[str]) -> Evidence:
-        raise NotImplementedError
+    def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
+        texts = [self._terms(record) for record in self.sentences(ids)]
+        counts = np.array([[text.count(term) for text in texts] for term in terms], float)
+        lengths = np.array([len(text) for text in texts], float)
+        names = {*COLUMNS, *columns}
+        fields: tuple[FieldName, ...] = ("sentence", "surrounding", "document")
+        return Evidence(
+            dict.fromkeys(fields, counts.reshape(len(terms), len(ids))),
+            dict.fromkeys(fields, lengths),
+            {name: np.ones(len(ids)) for name in names},
+        )
+
+    def parses(self, ids: Sequence[str]) -> list[bytes | None]:
+        self.sentences(ids)
+        return [None] * len(ids)
 
     def pool(self, plan: Plan, filters: Filters) -> Any:
         raise NotImplementedError
 
     def document(self, document_id: str) -> Document:
-        raise NotImplementedError
+        self._fail()
+        held = [record for record in self.records if record.document_id == document_id]
+        if not held:
+            raise UsageError(f"there is no document {document_id!r}")
+        sentences = tuple(Sentence(r.sentence_id, r.text) for r in held)
+        it = held[0]
+        return Document(document_id, sentences, it.title, it.date, it.source, it.url, it.language)
 
     def status(self) -> Mapping[str, Any]:
         raise NotImplementedError
@@ -100,6 +127,8 @@ class FakeIndex:
 
 
 def _values(record: SentenceRecord, field: str) -> Sequence[str]:
+    if field == "month":
+        return [record.date[:7]] if record.date else []
     if field == "source":
         return [record.source] if record.source else []
     return (record.entities or {}).get(field, ())

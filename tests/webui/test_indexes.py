@@ -59,7 +59,7 @@ def test_the_page_lets_one_choose_among_several_indexes_and_keeps_the_choice() -
     client = client_over(news=over(FakeIndex(STORM)), old=over(FakeIndex(FLOOD)))
     html = client.get("/search?q=storm&index=old").text
     assert '<select id="index" name="index">' in html
-    assert '<option value="old" selected>' in html
+    assert "<option selected>old</option>" in html
     assert "index=old" in html
     assert 'name="index"' not in client_over(news=over(FakeIndex(STORM))).get("/search?q=storm").text
 

@@ -33,9 +33,9 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
 def test_a_request_is_one_line_of_json_without_what_was_searched_for(
     log: None, client: FlaskClient, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answer = client.get("/search?q=storm+secretword&source=secretsource", headers={ID: "abc-1"})
+    answer = client.get("/search.json?q=storm+secretword&source=secretsource", headers={ID: "abc-1"})
     (line,) = lines(capsys)
-    assert (line["method"], line["path"], line["status"]) == ("GET", "/search", 200)
+    assert (line["method"], line["path"], line["status"]) == ("GET", "/search.json", 200)
     assert line["request_id"] == "abc-1" == answer.headers[ID]
     assert line["client"] == "127.0.0.1"
     assert line["bytes"] == len(answer.data)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from flask import Response
 
-from esr.engines import deadline
 from esr.engines.index import Filters
 from esr.errors import UsageError
-from esr.evaluation import runs
 from esr.ranking import answers
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Answer
@@ -24,7 +21,6 @@ from webui.rates import charge
 from webui.terms import check_terms
 
 RUN, CSV = "text/plain", "text/csv"
-COLUMNS = ("id", *downloads.COLUMNS)
 Found = dict[str, Answer | UsageError]
 
 
@@ -40,7 +36,11 @@ def batch(call: Call) -> Response:
     if form == "json":
         return json_answer({"answers": [_as_dict(name, answer) for name, answer in found.items()]})
     answered = {name: answer for name, answer in found.items() if isinstance(answer, Answer)}
-    response = _run(answered, asked.get("tag", "esr")) if form == "run" else _csv(answered)
+    hits = {name: answer.hits for name, answer in answered.items()}
+    if form == "run":
+        response = downloads.as_runs(hits, asked.get("tag", downloads.TAG))
+    else:
+        response = downloads.as_batch({each["id"]: each["query"] for each in asked["queries"]}, hits)
     response.headers[SKIPPED] = ", ".join(name for name in found if name not in answered)
     response.headers[INCOMPLETE] = ", ".join(name for name, a in answered.items() if a.incomplete)
     return response
@@ -70,7 +70,6 @@ def _answers(call: Call, asked: dict[str, Any], ranking: Ranking, filters: Filte
     k = asked.get("k", call.settings.default_k)
     found: Found = {}
     for place, each in enumerate(asked["queries"]):
-        deadline.left(0)  # an engine in a folder looks at no clock
         field = f"queries.{place}.query"
         try:
             arguments.check_text("q", each["query"], call.settings.query_chars)
@@ -90,17 +89,3 @@ def _as_dict(name: str, answer: Answer | UsageError) -> dict[str, Any]:
     if isinstance(answer, UsageError):
         return {"id": name, "error": shape(problem(answer))}
     return {"id": name, **answers.answer_dict(answer)}
-
-
-def _run(found: Mapping[str, Answer], tag: str) -> Response:
-    lines = [line for name, answer in found.items() for line in runs.lines(name, answer.hits, tag)]
-    return downloads.file("".join(lines), RUN, "batch.run")
-
-
-def _csv(found: Mapping[str, Answer]) -> Response:
-    rows = (
-        [name, *downloads.row(rank, hit)]
-        for name, answer in found.items()
-        for rank, hit in enumerate(answer.hits, 1)
-    )
-    return downloads.table(COLUMNS, rows, "batch.csv")

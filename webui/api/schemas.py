@@ -77,7 +77,9 @@ _SIDE = closed(
             closed(
                 score=NUMBER,
                 **of_class(SentenceRecord),
+                rank={"type": "integer", "minimum": 1},
                 other={"type": ["integer", "null"], "description": "the rank in the other list"},
+                moved={"type": ["integer", "null"], "description": "places that it stands higher here"},
             )
         )
     },

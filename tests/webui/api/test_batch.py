@@ -13,8 +13,8 @@ import esr
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.evaluation import runs
 from tests.webui.api.asking import get, ids, post
-from webui.api.batch import COLUMNS
 from webui.app import create_app
+from webui.downloads import COLUMNS
 from webui.settings import Settings
 
 TWO = [{"id": "1", "query": "storm"}, {"id": "2", "query": "flood bridge"}]
@@ -58,8 +58,8 @@ def test_a_batch_can_be_a_table(client: FlaskClient) -> None:
     answer = post(client, {"queries": TWO, "k": 2, "format": "csv"})
     assert answer.mimetype == "text/csv"
     rows = list(csv.reader(io.StringIO(answer.text.removeprefix("\ufeff"))))
-    assert tuple(rows[0]) == COLUMNS
-    assert [row[:2] for row in rows[1:]] == [["1", "1"], ["1", "2"], ["2", "1"], ["2", "2"]]
+    assert tuple(rows[0]) == ("id", "query", *COLUMNS)
+    assert [[row[0], row[2]] for row in rows[1:]] == [["1", "1"], ["1", "2"], ["2", "1"], ["2", "2"]]
 
 
 @pytest.mark.parametrize(
