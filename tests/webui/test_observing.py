@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import io
 import json
 import logging
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -15,26 +17,37 @@ from webui.observing import ID, JsonLines, log_to_standard_error
 from webui.settings import Settings
 
 
+class Log:
+    """What the server logged since it was last asked."""
+
+    def __init__(self) -> None:
+        log_to_standard_error()
+        self._text = io.StringIO()
+        (handler,) = logging.getLogger("webui").handlers
+        assert isinstance(handler, logging.StreamHandler)
+        assert handler.stream is sys.stderr
+        handler.stream = self._text
+
+    def lines(self) -> list[dict[str, object]]:
+        text = self._text.getvalue()
+        self._text.seek(0)
+        self._text.truncate()
+        return [json.loads(line) for line in text.splitlines()]
+
+
 @pytest.fixture
-def log(capsys: pytest.CaptureFixture[str]) -> Iterator[None]:
-    """The server's log, as the server has it."""
+def log() -> Iterator[Log]:
     logger = logging.getLogger("webui")
-    kept = logger.handlers, logger.level, logger.propagate
-    log_to_standard_error()
-    yield
-    logger.handlers, logger.level, logger.propagate = kept[0], kept[1], kept[2]
-    logger.setLevel(kept[1])
+    handlers, level, propagate = list(logger.handlers), logger.level, logger.propagate
+    yield Log()
+    logger.handlers = handlers
+    logger.setLevel(level)
+    logger.propagate = propagate
 
 
-def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
-    return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-
-
-def test_a_request_is_one_line_of_json_without_what_was_searched_for(
-    log: None, client: FlaskClient, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_request_is_one_line_of_json_without_what_was_searched_for(log: Log, client: FlaskClient) -> None:
     answer = client.get("/search.json?q=storm+secretword&source=secretsource", headers={ID: "abc-1"})
-    (line,) = lines(capsys)
+    (line,) = log.lines()
     assert (line["method"], line["path"], line["status"]) == ("GET", "/search.json", 200)
     assert line["request_id"] == "abc-1" == answer.headers[ID]
     assert line["client"] == "127.0.0.1"
@@ -55,27 +68,25 @@ def test_an_id_that_is_none_is_replaced(client: FlaskClient, given: str) -> None
 
 
 def test_what_fails_is_logged_with_the_id_and_inside_words(
-    log: None, client: FlaskClient, index: FakeIndex, capsys: pytest.CaptureFixture[str]
+    log: Log, client: FlaskClient, index: FakeIndex
 ) -> None:
     index.error = EngineUnreachable("http://inside:9200 timed out")
     answer = client.get("/api/v1/search?q=storm", headers={ID: "abc-2"})
-    told, access = lines(capsys)
+    told, access = log.lines()
     assert told["message"] == "engine_unreachable: http://inside:9200 timed out"
     assert told["level"] == "error"
     assert {line["request_id"] for line in (told, access)} == {"abc-2"}
     assert "inside" not in answer.text
     index.error = RuntimeError("a bug\nwith two lines")
     assert client.get("/api/v1/search?q=storm").status_code == 500
-    told, _ = lines(capsys)
+    told, _ = log.lines()
     assert "a bug" in str(told["trace"])
 
 
-def test_there_are_no_lines_for_requests_if_none_are_wanted(
-    log: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_there_are_no_lines_for_requests_if_none_are_wanted(log: Log) -> None:
     client = create_app(Searcher(FakeIndex(STORM)), Settings(access_log=0)).test_client()
     client.get("/search?q=storm")
-    assert lines(capsys) == []
+    assert log.lines() == []
 
 
 def test_a_line_stays_one_line_whatever_is_in_it() -> None:
