@@ -32,6 +32,11 @@ class Wish:
     group: bool = False
     fold: bool = True
 
+    @property
+    def plain(self) -> bool:
+        """Whether the order is that of the scores, so that more can follow."""
+        return not self.group and self.sort == "score"
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -46,7 +51,7 @@ class Entry:
 
 def needed(wish: Wish, k: int, max_k: int) -> int:
     """How many hits to ask for. Sorting and grouping go over a fixed number, so that nothing shifts."""
-    if wish.group or wish.sort == "date":
+    if not wish.plain:
         return 2 * max_k
     return k * _SPARE if wish.fold else k
 

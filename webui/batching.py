@@ -92,7 +92,7 @@ def _search(
         try:
             query = topic.query()
             arguments.check_text("q", query, limits.query_chars)
-            found[topic.id] = answer(now, Search(query, asked.ranking, asked.filters), k)[0].hits
+            found[topic.id] = answer(now, Search(query, asked.ranking, asked.filters), k, limits)[0].hits
         except UsageError as error:
             raise BadArgument(f"query {topic.id[:40]!r}: {error}", PASTED) from error
     return found

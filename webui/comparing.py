@@ -12,6 +12,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Answer, Searcher
 from webui.arguments import Search
 from webui.results import answer
+from webui.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -70,11 +71,11 @@ class Comparison:
         return sum(bool(placed.moved) for placed in self.left.hits)
 
 
-def compare(searcher: Searcher, asked: Search, versus: Ranking) -> Comparison:
+def compare(searcher: Searcher, asked: Search, versus: Ranking, limits: Settings) -> Comparison:
     """The best k of both rankings, over the index as it is now."""
     now = searcher.now()
-    left = answer(now, asked, asked.k)[0]
-    right = answer(now, replace(asked, ranking=versus), asked.k)[0]
+    left = answer(now, asked, asked.k, limits)[0]
+    right = answer(now, replace(asked, ranking=versus), asked.k, limits)[0]
     return Comparison(
         Side(asked.ranking, left, placed(left.hits, right.hits)),
         Side(versus, right, placed(right.hits, left.hits)),

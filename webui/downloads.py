@@ -35,9 +35,9 @@ def as_csv(hits: Sequence[Hit]) -> Response:
     return _table(COLUMNS, _rows(hits), "sentences.csv")
 
 
-def as_runs(found: Mapping[str, Sequence[Hit]]) -> Response:
+def as_runs(found: Mapping[str, Sequence[Hit]], tag: str = TAG) -> Response:
     """The run of several topics."""
-    lines = (line for topic, hits in found.items() for line in runs.lines(topic, hits, TAG))
+    lines = (line for topic, hits in found.items() for line in runs.lines(topic, hits, tag))
     return _file("".join(lines), "text/plain", "queries.run")
 
 

@@ -13,10 +13,13 @@ from markupsafe import Markup
 from esr.dependency.explain import Relation, TermSet
 from esr.dependency.svg_tree import svg_tree
 from esr.engines.index import SentenceRecord
+from esr.errors import UsageError
 from esr.ranking.explain import Explanation, explain
-from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.ranking.sentence_tree import SentenceTree, sentence_tree
+from webui.arguments import NotThere, Search, blaming
+from webui.settings import Settings
+from webui.terms import check_terms
 
 WIDTH = 1000
 """Of a bar's drawing, in its own units."""
@@ -68,13 +71,18 @@ class Told:
         return self.found.as_dict() | {"text": self.record.text, "tree": tree}
 
 
-def tell(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) -> Told:
-    """Raises UsageError for an unknown sentence or a bad query."""
+def tell(searcher: Searcher, asked: Search, sentence_id: str, limits: Settings) -> Told:
+    """Raises NotThere for an unknown sentence, BadArgument for a bad query."""
     now = searcher.now()
-    (record,) = now.index.sentences([sentence_id])
-    found = explain(now, query, sentence_id, ranking)
-    tree = sentence_tree(now.index, list(now.terms(query)), sentence_id)
-    return Told(record, found, bars(found), tree, _picture(found, tree), written(now, query))
+    check_terms(now, asked.query, limits)
+    try:
+        (record,) = now.index.sentences([sentence_id])
+    except UsageError as error:
+        raise NotThere(f"there is no sentence {sentence_id!r}", "id") from error
+    with blaming(None):
+        found = explain(now, asked.query, sentence_id, asked.ranking)
+    tree = sentence_tree(now.index, list(now.terms(asked.query)), sentence_id)
+    return Told(record, found, bars(found), tree, _picture(found, tree), written(now, asked.query))
 
 
 def written(searcher: Searcher, query: str) -> Mapping[str, str]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import time
 import uuid
-from datetime import UTC, datetime
-from typing import Any
 
-from flask import Flask, Response, g, has_request_context, request
+from flask import Flask, Response, g, request
 
 from webui import metrics
 from webui.settings import Settings
@@ -60,31 +57,3 @@ def install(app: Flask, settings: Settings) -> None:
     def leave(error: BaseException | None) -> None:
         if g.pop("counted", False):
             metrics.IN_FLIGHT.dec()
-
-
-class JsonLines(logging.Formatter):
-    """A log in which each line is a JSON object, with the id of the request that it is about."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": record.getMessage(),
-        }
-        if has_request_context():
-            line["request_id"] = g.get("request_id")
-        line |= getattr(record, "about", {})
-        if record.exc_info:
-            line["trace"] = self.formatException(record.exc_info)
-        return json.dumps(line)
-
-
-def log_to_standard_error() -> None:
-    """Send the server's log to standard error as JSON lines."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(JsonLines())
-    log = logging.getLogger("webui")
-    log.handlers = [handler]
-    log.setLevel(logging.INFO)
-    log.propagate = False

@@ -15,6 +15,7 @@ from webui.arranging import Entry
 from webui.evidence_bars import Drawn, evidence_bars
 from webui.narrowing import Facet
 from webui.settings import Settings
+from webui.terms import check_terms
 
 GROUPED = 3
 """Sentences that are shown of a document, where those of a document stand together."""
@@ -40,9 +41,9 @@ def look(searcher: Searcher, asked: Search, limits: Settings) -> Results:
     """Search, arrange, count."""
     now = searcher.now()
     wanted = arranging.needed(asked.wish, asked.k, limits.max_k)
-    found, plan = answer(now, asked, wanted)
+    found, plan = answer(now, asked, wanted, limits)
     entries = arranging.arrange(found.hits, asked.wish, now.index.analyzer)
-    growing = not (asked.wish.group or asked.wish.sort == "date") and found.total > len(found.hits)
+    growing = asked.wish.plain and found.total > len(found.hits)
     left = len(entries) > asked.k or growing
     more = min(asked.k + limits.more_k, limits.max_k) if left and asked.k < limits.max_k else None
     searched = plan.terms or plan.candidates == "all"
@@ -59,10 +60,9 @@ def _bars(now: Searcher, plan: Plan, asked: Search, hits: Sequence[Hit]) -> Draw
         return {}
 
 
-def answer(searcher: Searcher, asked: Search, k: int) -> tuple[Answer, Plan]:
+def answer(searcher: Searcher, asked: Search, k: int, limits: Settings) -> tuple[Answer, Plan]:
     """The best k for a search, and the plan; what is wrong with it names its argument."""
-    with arguments.blaming("q"):
-        searcher.terms(asked.query)
+    check_terms(searcher, asked.query, limits)
     with arguments.blaming("feature"):
         searcher.check_features(each.feature for each in asked.ranking.features)
     with arguments.blaming(None):

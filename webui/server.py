@@ -6,17 +6,20 @@ import os
 import shutil
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from tempfile import mkdtemp
 from typing import Any
 
 from flask import Flask
 from gunicorn.app.base import BaseApplication
+from gunicorn.glogging import Logger
 
 import esr
 from esr.engines import deadline
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from webui.indexes import Indexes, places
+from webui.logs import JsonLines, log_to_standard_error
 from webui.settings import Settings
 
 REQUEST_LINE = 8_190
@@ -36,20 +39,27 @@ def serve(where: str, host: str, port: int) -> None:
     """
     settings = Settings.from_environment(os.environ)
     found = places(where)
-    check(found, settings)
-    listener = listen(host, port)
-    greeting = f"esr serves {where} at {url(listener)}"
-    server = _Server(found, settings, listener.detach(), greeting)
-    if settings.workers == 1:
-        server.run()
+    with counting_together(settings.workers):
+        check(found, settings)
+        listener = listen(host, port)
+        greeting = f"esr serves {where} at {url(listener)}"
+        _Server(found, settings, listener.detach(), greeting).run()
+
+
+@contextmanager
+def counting_together(workers: int) -> Iterator[None]:
+    """A folder where several workers put their counts. The metrics' library looks for it when imported."""
+    if workers == 1:
+        yield
         return
     folder = os.environ[COUNTS] = mkdtemp(prefix="esr-metrics-")
     own = os.getpid()
     try:
-        server.run()
+        yield
     finally:
         if os.getpid() == own:  # workers come by here too when they end
             shutil.rmtree(folder, ignore_errors=True)
+            del os.environ[COUNTS]
 
 
 def check(found: Mapping[str, str], settings: Settings) -> None:
@@ -94,6 +104,15 @@ def url(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
+class _Log(Logger):  # type: ignore[misc]
+    """gunicorn's own log, which has lines such as that a worker died, as JSON too."""
+
+    def setup(self, cfg: Any) -> None:
+        super().setup(cfg)
+        for handler in self.error_log.handlers:
+            handler.setFormatter(JsonLines())
+
+
 class _Server(BaseApplication):  # type: ignore[misc]
     """gunicorn with settings in code. Indexes are opened in the workers, after the fork."""
 
@@ -113,7 +132,6 @@ class _Server(BaseApplication):  # type: ignore[misc]
     def load(self) -> Flask:
         """The application of one worker. It starts whatever the engines do: a worker that cannot ends all."""
         from webui.app import create_app
-        from webui.observing import log_to_standard_error
 
         log_to_standard_error()
         self._indexes = Indexes.at(self._places, self._limits)
@@ -146,6 +164,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
             "limit_request_fields": 60,
             "worker_tmp_dir": "/dev/shm" if os.path.isdir("/dev/shm") else None,
             "loglevel": "warning",
+            "logger_class": _Log,
             "proc_name": "esr serve",
             "control_socket_disable": True,
             "when_ready": greet,

@@ -25,6 +25,13 @@ class Setting(NamedTuple):
         """The environment variable that sets it."""
         return PREFIX + self.name.upper()
 
+    @property
+    def shown(self) -> str:
+        """The default, for people."""
+        if isinstance(self.default, float):
+            return f"{self.default:g}"
+        return f"{self.default:,}" if self.default and isinstance(self.default, int) else str(self.default)
+
 
 def _setting(default: T, help: str, least: float = 1) -> T:
     made: T = field(default=default, metadata={"help": help, "least": least})
@@ -48,7 +55,7 @@ class Settings:
     batch_queries: int = _setting(100, "queries of one batch")
     batch_k: int = _setting(1_000, "sentences a query of a batch may ask for")
     deadline: float = _setting(10.0, "seconds after which a request gives up on the engine", 0.1)
-    batch_deadline: float = _setting(60.0, "the same for a batch", 0.1)
+    batch_deadline: float = _setting(60.0, "seconds after which a batch gives up on the engine", 0.1)
     searches: int = _setting(8, "requests of one worker that an index works on at a time; others wait")
     threads: int = _setting(64, "requests of one worker at a time, waiting ones included", 4)
     workers: int = _setting(1, "processes of the server")

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from esr.documents import Document
+from esr.errors import UsageError
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank import parsed
 from esr.ranking.searcher import Searcher
+from webui.arguments import NotThere, Search, blaming
+from webui.settings import Settings
+from webui.terms import check_terms
 
-SHOWN = ("title", "date", "source", "url", "language")
 SHADES = 6
 """From 0, no shade, up."""
 
@@ -44,30 +46,32 @@ class Reading:
     sentences: Sequence[Shaded]
     best: int | None
 
-    def as_dict(self) -> dict[str, Any]:
-        whole = {name: getattr(self.document, name) for name in ("id", *SHOWN)}
-        return {**whole, "best": self.best, "sentences": [asdict(each) for each in self.sentences]}
-
     @property
     def hits(self) -> list[Shaded]:
         return [sentence for sentence in self.sentences if sentence.hit]
 
 
-def read(searcher: Searcher, document_id: str, query: str, ranking: Ranking) -> Reading:
+def read(searcher: Searcher, document_id: str, asked: Search, limits: Settings) -> Reading:
     """The document with its sentences' scores; all of them without one for an empty query.
 
-    Raises UsageError for an unknown document or a query that cannot be searched for.
+    Raises NotThere for an unknown document, UsageError for a query that cannot be searched for.
     """
     now = searcher.now()
-    document = now.index.document(document_id)
+    if asked.query:
+        check_terms(now, asked.query, limits)
+    try:
+        document = now.index.document(document_id)
+    except UsageError as error:
+        raise NotThere(f"there is no document {document_id!r}", "id") from error
     ids = [sentence.id for sentence in document.sentences]
     found, hits = np.full(len(ids), np.nan), np.zeros(len(ids), bool)
-    if query and ids:
-        plan, terms, _ = now.prepare(query, ranking)
+    if asked.query and ids:
+        with blaming(None):
+            plan, terms, _ = now.prepare(asked.query, asked.ranking)
         if plan.terms:
             columns = [static.column for static in plan.statics]
             evidence = now.index.evidence([term.term for term in plan.terms], ids, columns)
-            found = _reranked(now, ranking, terms, ids, scores(plan, evidence))
+            found = _reranked(now, asked.ranking, terms, ids, scores(plan, evidence))
             hits = np.asarray(evidence.counts["sentence"].sum(axis=0) > 0)
     finite = np.isfinite(found)
     rows = zip(document.sentences, found.tolist(), shades(found).tolist(), hits.tolist(), strict=True)

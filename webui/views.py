@@ -1,4 +1,4 @@
-"""The pages beside the results: a document, an explanation, a comparison; twins of pages, and downloads."""
+"""The pages beside the results: a document, an explanation, a comparison; and files to download."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from flask import Flask, Response, request
 from werkzeug.wrappers import Response as Redirect
 
 from esr.engines.index import Hit
-from esr.ranking import answers
 from esr.ranking.searcher import Searcher
 from webui import arguments, comparing, downloads, explaining, shading
-from webui.api.answering import json_answer
 from webui.arguments import COMPARED, KNOWN, VERSUS, BadArgument, Search
 from webui.comparing import Comparison
-from webui.explaining import Told
 from webui.marking import Marker
 from webui.page import Pages
 from webui.results import GROUPED, answer, look
@@ -57,11 +54,6 @@ def _results(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> N
         mark = marker(searcher, asked.query)
         return page("results.html", asked=asked, view=view, found=view.found, mark=mark, grouped=GROUPED)
 
-    @app.get("/search.json")
-    def results_json() -> Response:
-        asked = arguments.read(request.query_string, limits)
-        return json_answer(answers.answer_dict(answer(searcher.now(), asked, asked.k)[0]))
-
     @app.get("/search.csv")
     def results_csv() -> Response:
         return downloads.as_csv(listed())
@@ -69,26 +61,18 @@ def _results(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> N
     @app.get("/search.run")
     def results_run() -> Response:
         asked = arguments.read(request.query_string, limits)
-        return downloads.as_run(answer(searcher.now(), asked, asked.k)[0].hits)
+        return downloads.as_run(answer(searcher.now(), asked, asked.k, limits)[0].hits)
 
 
 def _documents(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> None:
     def read() -> tuple[Search, Reading]:
         asked, document_id = shown(limits)
-        if asked.query:
-            with arguments.blaming("q"):
-                searcher.terms(asked.query)
-        with arguments.blaming("id"):
-            return asked, shading.read(searcher, document_id, asked.query, asked.ranking)
+        return asked, shading.read(searcher, document_id, asked, limits)
 
     @app.get("/document")
     def document() -> Response:
         asked, reading = read()
         return page("document.html", asked=asked, reading=reading, mark=marker(searcher, asked.query))
-
-    @app.get("/document.json")
-    def document_json() -> Response:
-        return json_answer(read()[1].as_dict())
 
     @app.get("/document.csv")
     def document_csv() -> Response:
@@ -96,28 +80,18 @@ def _documents(app: Flask, searcher: Searcher, limits: Settings, page: Pages) ->
 
 
 def _explanations(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> None:
-    def tell() -> tuple[Search, Told]:
-        asked, sentence_id = shown(limits)
-        with arguments.blaming("q"):
-            searcher.terms(asked.query)
-        with arguments.blaming("id"):
-            return asked, explaining.tell(searcher, asked.query, sentence_id, asked.ranking)
-
     @app.get("/explain")
     def explain() -> Response:
-        asked, told = tell()
+        asked, sentence_id = shown(limits)
+        told = explaining.tell(searcher, asked, sentence_id, limits)
         return page("explain.html", asked=asked, told=told, mark=marker(searcher, asked.query))
-
-    @app.get("/explain.json")
-    def explain_json() -> Response:
-        return json_answer(tell()[1].as_dict())
 
 
 def _comparisons(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> None:
     def compared() -> tuple[Search, Comparison]:
         values = arguments.decode(request.query_string, limits, COMPARED)
         asked, versus = arguments.search(values, limits), arguments.ranking(values, VERSUS)
-        return asked, comparing.compare(searcher, asked, versus)
+        return asked, comparing.compare(searcher, asked, versus, limits)
 
     @app.get("/compare")
     def compare() -> Response | Redirect:
@@ -125,10 +99,6 @@ def _comparisons(app: Flask, searcher: Searcher, limits: Settings, page: Pages) 
             return shorter
         asked, found = compared()
         return page("compare.html", asked=asked, compared=found, mark=marker(searcher, asked.query))
-
-    @app.get("/compare.json")
-    def compare_json() -> Response:
-        return json_answer(compared()[1].as_dict())
 
     @app.get("/compare.csv")
     def compare_csv() -> Response:

@@ -20,7 +20,7 @@ from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
 
 FACETS = ("source", "month", *TYPES)
-"""What candidates can be counted by: their document's source and month (2017-02, UTC), and their entities."""
+"""What candidates can be counted by: document's source and month (2017-02, UTC), entities in them."""
 
 
 @dataclass(frozen=True, slots=True)

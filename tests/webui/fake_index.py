@@ -114,6 +114,9 @@ class FakeIndex:
     def status(self) -> Mapping[str, Any]:
         raise NotImplementedError
 
+    def ready(self) -> None:
+        self._fail()
+
     def close(self) -> None: ...
 
     def _terms(self, record: SentenceRecord) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from flask import Flask, Response, g, jsonify, request
 
@@ -18,8 +18,8 @@ from webui.settings import Settings
 def install(app: Flask, searcher: Searcher, settings: Settings) -> None:
     """Add every operation, and the document that describes them."""
 
-    def view(operation: Operation) -> Callable[[], Response]:
-        known = {parameter.name for parameter in operation.parameters(settings)}
+    def view(operation: Operation, besides: Collection[str] = ()) -> Callable[[], Response]:
+        known = {*(parameter.name for parameter in operation.parameters(settings)), *besides}
 
         def answer() -> Response:
             g.seconds = getattr(settings, operation.deadline)
@@ -37,6 +37,8 @@ def install(app: Flask, searcher: Searcher, settings: Settings) -> None:
         app.add_url_rule(
             BASE + operation.path, f"api.{operation.name}", view(operation), methods=[operation.method]
         )
+        if operation.twin:  # its address is the page's, with all that this remembers
+            app.add_url_rule(operation.twin, f"{operation.name}_json", view(operation, arguments.KNOWN))
 
     @app.get(BASE + "/openapi.json", endpoint="api.openapi")
     def openapi() -> Response:

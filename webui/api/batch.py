@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator
 from typing import Any
 
 from flask import Response
 
 from esr.engines.index import Filters
 from esr.errors import UsageError
-from esr.evaluation import runs
 from esr.ranking import answers
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Answer
-from webui import arguments
+from webui import arguments, downloads
 from webui.api import body
 from webui.api.answering import json_answer
+from webui.api.body import INCOMPLETE, SKIPPED
 from webui.api.operation import Call
-from webui.api.terms import check_terms
 from webui.errors import problem, shape
 from webui.rates import charge
+from webui.terms import check_terms
 
 RUN, CSV = "text/plain", "text/csv"
-FORMATS = {"json": "application/json", "run": RUN, "csv": CSV}
-COLUMNS = ("id", "rank", "score", "sentence_id", "document_id", "date", "source", "url", "title", "text")
-SKIPPED = "X-Skipped"
-"""The header that names the queries without lines in a run or in CSV, as they cannot be searched for."""
 Found = dict[str, Answer | UsageError]
 
 
@@ -42,15 +35,22 @@ def batch(call: Call) -> Response:
     form = asked.get("format", "json")
     if form == "json":
         return json_answer({"answers": [_as_dict(name, answer) for name, answer in found.items()]})
-    text = _run(found, asked.get("tag", "esr")) if form == "run" else _csv(found)
-    response = Response(text.encode("utf-8", "replace"), content_type=f"{FORMATS[form]}; charset=utf-8")
-    response.headers[SKIPPED] = ", ".join(name for name, a in found.items() if isinstance(a, UsageError))
+    answered = {name: answer for name, answer in found.items() if isinstance(answer, Answer)}
+    hits = {name: answer.hits for name, answer in answered.items()}
+    if form == "run":
+        response = downloads.as_runs(hits, asked.get("tag", downloads.TAG))
+    else:
+        response = downloads.as_batch({each["id"]: each["query"] for each in asked["queries"]}, hits)
+    response.headers[SKIPPED] = ", ".join(name for name in found if name not in answered)
+    response.headers[INCOMPLETE] = ", ".join(name for name, a in answered.items() if a.incomplete)
     return response
 
 
 def _ranking(call: Call, data: dict[str, Any]) -> Ranking:
     with arguments.blaming("ranking"):
         made = Ranking.from_dict(data)
+        if made.depth > arguments.MAX_DEPTH:
+            raise UsageError(f"ranking key 'depth' is at most {arguments.MAX_DEPTH:,}, not {made.depth:,}")
         call.searcher.check_features(each.feature for each in made.features)
     return made
 
@@ -89,28 +89,3 @@ def _as_dict(name: str, answer: Answer | UsageError) -> dict[str, Any]:
     if isinstance(answer, UsageError):
         return {"id": name, "error": shape(problem(answer))}
     return {"id": name, **answers.answer_dict(answer)}
-
-
-def _run(found: Found, tag: str) -> str:
-    return "".join(
-        line
-        for name, answer in found.items()
-        if not isinstance(answer, UsageError)
-        for line in runs.lines(name, answer.hits, tag)
-    )
-
-
-def _csv(found: Found) -> str:
-    out = io.StringIO()
-    lines = csv.writer(out)
-    lines.writerow(COLUMNS)
-    for name, answer in found.items():
-        if not isinstance(answer, UsageError):
-            lines.writerows(_rows(name, answer))
-    return out.getvalue()
-
-
-def _rows(name: str, answer: Answer) -> Iterator[list[Any]]:
-    for rank, hit in enumerate(answer.hits, 1):
-        shown = answers.hit_dict(hit) | {"id": name, "rank": rank}
-        yield [shown[column] for column in COLUMNS]

@@ -11,10 +11,14 @@ from jsonschema.exceptions import best_match
 from werkzeug.exceptions import UnsupportedMediaType
 
 from webui.api.operation import Schema
-from webui.api.parameters import page
+from webui.api.parameters import filters as known_filters
 from webui.arguments import BadArgument
 from webui.settings import Settings
 
+SKIPPED = "X-Skipped"
+"""The header that names the queries without lines in a run or in CSV, as they cannot be searched for."""
+INCOMPLETE = "X-Incomplete"
+"""The header that names the queries whose answers lack something."""
 _SHOWN = 200
 _WORD = "^[!-~]{1,64}$"
 
@@ -34,8 +38,7 @@ def schema(settings: Settings) -> Schema:
         parameter.name: {"type": "array", "maxItems": settings.arguments, "items": parameter.schema}
         if parameter.repeated
         else parameter.schema
-        for parameter in page(settings)
-        if parameter.name != "k"
+        for parameter in known_filters(settings)
     }
     return {
         "type": "object",
@@ -57,8 +60,18 @@ def schema(settings: Settings) -> Schema:
                 "description": "sentences for each query",
             },
             "ranking": {"type": "object", "description": "as a ranking file; every key may be left out"},
-            "filters": {"type": "object", "additionalProperties": False, "properties": filters},
-            "format": {"enum": ["json", "run", "csv"], "default": "json"},
+            "filters": {
+                "type": "object",
+                "additionalProperties": False,
+                "properties": filters,
+                "description": "what may be found; those that may be repeated are lists",
+            },
+            "format": {
+                "enum": ["json", "run", "csv"],
+                "default": "json",
+                "description": f"of the answer; a run and CSV name in the header {SKIPPED} the queries that "
+                f"could not be searched for, in {INCOMPLETE} those whose answers lack something",
+            },
             "tag": {"type": "string", "pattern": _WORD, "default": "esr", "description": "the run's name"},
         },
     }

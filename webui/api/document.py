@@ -1,21 +1,19 @@
-"""`document`: a whole document with its sentences."""
+"""`document`: a whole document, each sentence with its score for a query."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
 
-from esr.errors import UsageError
+from webui import arguments, shading
 from webui.api.operation import Call
-from webui.arguments import NotThere
 
 
 def document(call: Call) -> dict[str, Any]:
-    name = call.one("id") or ""
-    try:
-        found = asdict(call.searcher.index.document(name))
-    except UsageError as error:
-        raise NotThere(f"there is no document {name!r}", "id") from error
-    for sentence in found["sentences"]:
+    asked = arguments.search(call.values, call.settings)
+    reading = shading.read(call.searcher, call.one("id") or "", asked, call.settings)
+    found = asdict(reading.document)
+    for sentence, shaded in zip(found["sentences"], reading.sentences, strict=True):
         del sentence["parse"]
+        sentence |= {"score": shaded.score, "hit": shaded.hit}
     return found

@@ -57,6 +57,7 @@ class Operation:
 
     `answer` names a schema of `schemas.py`. `errors` are statuses of ERRORS beside those of any operation.
     `other` are media types of other answers than JSON. `deadline` names the setting that bounds its time.
+    `twin`: where the same answer stands beside the page that shows it.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Operation:
     errors: tuple[int, ...] = ()
     other: tuple[str, ...] = ()
     deadline: str = "deadline"
+    twin: str | None = None
 
     @property
     def statuses(self) -> list[int]:

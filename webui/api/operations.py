@@ -5,6 +5,7 @@ from __future__ import annotations
 from webui.api import body, parameters
 from webui.api.batch import CSV, RUN, batch
 from webui.api.catalogue import catalogue
+from webui.api.compare import compare
 from webui.api.document import document
 from webui.api.explain import explain
 from webui.api.operation import Operation
@@ -24,6 +25,7 @@ OPERATIONS = {
             "Page",
             parameters.search,
             errors=(409,),
+            twin="/search.json",
         ),
         Operation(
             "batch",
@@ -46,22 +48,34 @@ OPERATIONS = {
             "Explanation",
             parameters.explain,
             errors=(404,),
+            twin="/explain.json",
         ),
         Operation(
             "document",
             "GET",
             "/document",
-            "A whole document.",
+            "A whole document, its sentences with their scores where there is a query.",
             document,
             "Document",
             parameters.document,
             errors=(404,),
+            twin="/document.json",
+        ),
+        Operation(
+            "compare",
+            "GET",
+            "/compare",
+            "One query under two rankings, and what moves between them.",
+            compare,
+            "Comparison",
+            parameters.compare,
+            twin="/compare.json",
         ),
         Operation(
             "models",
             "GET",
             "/models",
-            "Models, priors, features and forms, with their parameters.",
+            "Models, contexts, priors, features, forms and signals, with their parameters.",
             catalogue,
             "Catalogue",
             lambda settings: [],

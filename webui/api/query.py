@@ -7,8 +7,8 @@ from typing import Any
 from esr.ranking.request import raw_request
 from webui import arguments
 from webui.api.operation import Call
-from webui.api.terms import check_terms
 from webui.arguments import BadArgument
+from webui.terms import check_terms
 
 
 def query(call: Call) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def query(call: Call) -> dict[str, Any]:
     if standalone not in ("true", "false"):
         raise BadArgument(f"argument 'standalone' is true or false, not {standalone!r}", "standalone")
     now = call.searcher.now()
-    check_terms(now, asked.query, call.settings, "q")
+    check_terms(now, asked.query, call.settings)
     with arguments.blaming(None):
         return raw_request(
             now,

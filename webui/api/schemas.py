@@ -69,6 +69,21 @@ _ANSWER: dict[str, Schema] = {
     "unseen": {**TEXTS, "description": "words of the query that no document holds"},
     "incomplete": {"type": ["string", "null"], "description": "what is missing from the answer"},
 }
+_SIDE = closed(
+    ranking={"type": "object", "description": "as a ranking file, defaults filled in"},
+    **_ANSWER
+    | {
+        "hits": _list(
+            closed(
+                score=NUMBER,
+                **of_class(SentenceRecord),
+                rank={"type": "integer", "minimum": 1},
+                other={"type": ["integer", "null"], "description": "the rank in the other list"},
+                moved={"type": ["integer", "null"], "description": "places that it stands higher here"},
+            )
+        )
+    },
+)
 _TERM = closed(
     term={"type": "string"},
     weight=NUMBER,
@@ -114,12 +129,25 @@ SCHEMAS: dict[str, Schema] = {
         priors=_list(closed(name={"type": "string"}, value=NUMBER, weight=NUMBER, adds=NUMBER)),
         features=_list(_named("feature", "value", "form", "adds")),
         second={"type": ["object", "null"], "description": "the second stage, where there is one"},
+        tree={"type": ["object", "null"], "description": "the sentence's tree, if it was parsed"},
         unseen=TEXTS,
         plan={"type": "object", "description": "what the engine executed"},
     ),
     "Document": closed(
         **of_class(Document, without=["sentences"]),
-        sentences=_list(closed(**of_class(Sentence, without=["parse"]))),
+        sentences=_list(
+            closed(
+                **of_class(Sentence, without=["parse"]),
+                score={"type": ["number", "null"], "description": "null without a query"},
+                hit={"type": "boolean", "description": "whether it has a word of the query"},
+            )
+        ),
+    ),
+    "Comparison": closed(
+        left=_SIDE,
+        right=_SIDE,
+        shared={**WHOLE, "description": "sentences that both lists have"},
+        moved={**WHOLE, "description": "those of them that have another rank"},
     ),
     "Catalogue": closed(
         default={"type": "string"},
@@ -129,6 +157,7 @@ SCHEMAS: dict[str, Schema] = {
         priors=_list(_named("name", "description", "source")),
         features=_list(_named("name", "description", "source", "needs")),
         forms=_list(_named("name", "description", "source", "parameters")),
+        signals=_list(_named("name", "description", "source", "parameters")),
     ),
     "Status": _named("engine", "documents", "sentences", "occurrences", "analyzer", "title", "enrichment"),
     "Request": {

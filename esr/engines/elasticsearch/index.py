@@ -77,7 +77,7 @@ class ElasticsearchIndex:
             "query": query,
             "sort": SORT,
             "track_total_hits": True,
-            "timeout": f"{seconds:g}s",
+            "timeout": f"{max(1, round(seconds * 1000))}ms",  # it takes whole numbers only
             "source": SHOWN if records else False,
         }
         hits: list[Hit] = []

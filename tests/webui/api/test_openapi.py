@@ -34,8 +34,9 @@ HELD_TO = CHECKS.get_by_names(
 EXAMPLES = 100
 GOOD = {
     "search": {"q": "storm flood"},
-    "explain": {"q": "storm flood", "sentence": "a.s1"},
-    "document": {"id": "a"},
+    "explain": {"q": "storm flood", "id": "a.s1"},
+    "document": {"id": "a", "q": "storm"},
+    "compare": {"q": "storm flood", "vs.model": "bm25"},
     "query": {"q": "storm"},
     "status": {},
     "batch": {},

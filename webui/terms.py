@@ -7,7 +7,7 @@ from webui.arguments import BadArgument, blaming
 from webui.settings import Settings
 
 
-def check_terms(searcher: Searcher, query: str, settings: Settings, field: str) -> None:
+def check_terms(searcher: Searcher, query: str, settings: Settings, field: str = "q") -> None:
     """Raises BadArgument for a query with nothing to search for, or with too many terms."""
     with blaming(field):
         terms = len(searcher.terms(query))
