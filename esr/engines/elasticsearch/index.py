@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
+from elasticsearch import AuthorizationException
 
 from esr import analysis
 from esr.batches import batched
@@ -246,22 +247,30 @@ class ElasticsearchIndex:
 
     def status(self) -> Mapping[str, Any]:
         collection = self._statistics.get(()).collection
-        indices = [f"{self.cluster.alias},{self.cluster.documents_alias}"]
-        with self.cluster.errors():
-            answer = self.cluster.client.indices.stats(index=indices, metric="store")
-            loads = read_meta(self.cluster)
+        loads = read_meta(self.cluster)
         return {
             "engine": "elasticsearch",
             "where": self.where,
             "documents": collection.documents,
             "sentences": collection.sentences,
             "occurrences": collection.occurrences,
-            "size_bytes": answer["_all"]["primaries"]["store"]["size_in_bytes"],
-            "indices": sorted(answer["indices"]),
+            "size_bytes": self._size(),
+            "indices": sorted(name for load in loads for name in (load.index, load.documents_index)),
             "loads": len(loads),
             "enrichment": summary(self.cluster, loads),
             **self.description.as_dict(),
         }
+
+    def _size(self) -> int | None:
+        """Bytes on disk, without copies; None for a login that may only search."""
+        indices = [f"{self.cluster.alias},{self.cluster.documents_alias}"]
+        with self.cluster.errors():
+            try:
+                answer = self.cluster.client.indices.stats(index=indices, metric="store")
+            except AuthorizationException:
+                return None
+        size: int = answer["_all"]["primaries"]["store"]["size_in_bytes"]
+        return size
 
     def _sentences(self, ids: Sequence[str], source: Any) -> list[Any]:
         found: dict[str, Any] = {}
