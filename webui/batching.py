@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from flask import Flask, Response, g, request
 
 from esr.engines.index import Hit
-from esr.errors import UsageError
+from esr.errors import InputError, UsageError
 from esr.evaluation import topics
 from esr.evaluation.files import Line
 from esr.evaluation.topic import TITLE, Topic
@@ -57,7 +57,10 @@ def read(text: str, where: str) -> list[Topic]:
         raise BadArgument("there is no query: give one a line", PASTED)
     written = lines[0].text.lstrip().startswith(_WRITTEN)
     if written or any("\t" in line.text for line in lines):
-        return topics.parse(where, lines)
+        try:
+            return topics.parse(where, lines)
+        except InputError as error:
+            raise BadArgument(str(error), PASTED) from error
     return [Topic(str(n), {TITLE: line.text.strip()}) for n, line in enumerate(lines, 1)]
 
 

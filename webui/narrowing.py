@@ -64,10 +64,9 @@ def _facet(index: Index, plan: Plan, filters: Filters, field: str) -> Facet:
     wider = replace(filters, **_OWN.get(field, {"entities": ()}))
     found = index.facets(plan, wider, field, SHOWN)
     values = [Value(name, arguments(field, name), n, _chosen(filters, field, name)) for name, n in found]
-    # Months are read in their order, newest first.
-    return Facet(
-        field, LABELS[field], sorted(values, key=_name, reverse=True) if field == "month" else values
-    )
+    if field == "month":  # read in their order, newest first
+        values.sort(key=_name, reverse=True)
+    return Facet(field, LABELS[field], values)
 
 
 _OWN: dict[str, dict[str, Any]] = {

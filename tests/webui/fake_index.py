@@ -16,6 +16,7 @@ from esr.errors import UsageError
 from esr.plans.evidence import Evidence
 from esr.plans.plan import FieldName, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
+from webui.showing import full_date
 
 STORM = SentenceRecord(
     sentence_id="a.s1",
@@ -128,7 +129,7 @@ class FakeIndex:
 
 def _values(record: SentenceRecord, field: str) -> Sequence[str]:
     if field == "month":
-        return [record.date[:7]] if record.date else []
+        return [record.date[:7]] if full_date((record.date or "")[:7] + "-01") else []
     if field == "source":
         return [record.source] if record.source else []
     return (record.entities or {}).get(field, ())

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 from flask.testing import FlaskClient
 
+from esr.ranking.searcher import Searcher
+from tests.webui.fake_index import FakeIndex
 from webui.addresses import Here, address
+from webui.app import create_app
 
 GIVEN = [
     ("q", "storm"),
@@ -35,3 +38,13 @@ def test_each_side_of_a_comparison_has_its_own_search(client: FlaskClient) -> No
         assert here.one_side("results", False) == "/search?q=storm&params.mu=5"
         assert here.one_side("results", True) == "/search?q=storm&model=jm"
         assert here.one_side("document", True, "d/1") == "/document?q=storm&model=jm&id=d%2F1"
+
+
+def test_a_value_is_added_beside_others_or_in_their_place_and_taken_away() -> None:
+    app = create_app(Searcher(FakeIndex()))
+    with app.test_request_context():
+        here = Here([("q", "a"), ("source", "x"), ("from", "2016"), ("to", "2018")])
+        assert here.toggled({"source": "y"}, False) == "/search?q=a&source=x&from=2016&to=2018&source=y"
+        assert here.toggled({"source": "x"}, True) == "/search?q=a&from=2016&to=2018"
+        month = {"from": "2017-02", "to": "2017-02"}
+        assert here.toggled(month, False) == "/search?q=a&source=x&from=2017-02&to=2017-02"

@@ -50,3 +50,10 @@ def test_a_field_for_numbers_is_used_for_numbers_only() -> None:
     for value, number in (("50", True), ("", True), ("x", False), ("nan", False)):
         held = controls([("model", "dir"), ("params.mu", value)], [])
         assert next(c for c in held.model.parameters if c.parameter.name == "mu").number is number
+
+
+def test_signals_are_held_and_what_is_none_is_kept_to_be_unticked() -> None:
+    held = controls([("rerank", "sdm:2:alpha=0.3"), ("rerank", "nonsense"), ("depth", "50")], [])
+    assert [tuple(row) for row in held.signals.rows] == [("mrf_sdm", "2", "alpha=0.3"), ("", "", "")]
+    assert [(each.name, each.value) for each in held.kept] == [("rerank", "nonsense")]
+    assert "signal mrf_sdm 2" in held.summary and "depth 50" in held.summary

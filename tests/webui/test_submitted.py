@@ -92,3 +92,17 @@ def test_the_other_ranking_always_names_its_model() -> None:
 def test_any_form_has_a_short_address_that_is_no_form(given: list[Pair]) -> None:
     found = tidied([*FORM, *given], Settings())
     assert found is not None and tidied(found, Settings()) is None
+
+
+def test_the_fields_of_a_signal_become_its_text() -> None:
+    row = [("rerank.0.name", "mrf_sdm"), ("rerank.0.weight", "2"), ("rerank.0.rest", "alpha=0.3")]
+    assert short(*row) == [("q", "storm"), ("rerank", "mrf_sdm:2:alpha=0.3")]
+    assert short(("rerank.0.name", ""), ("rerank.0.weight", "2")) == [("q", "storm")]
+
+
+def test_a_usual_depth_and_the_usual_index_are_left_out() -> None:
+    assert short(("depth", "1000")) == [("q", "storm")]
+    assert short(("depth", "50")) == [("q", "storm"), ("depth", "50")]
+    given = [*FORM, ("index", "news")]
+    assert tidied(given, Settings(), "news") == [("q", "storm")]
+    assert tidied(given, Settings(), "other") == [("q", "storm"), ("index", "news")]

@@ -65,12 +65,21 @@
 
   /* Waiting */
 
+  const first = wait.textContent;
   let timer = 0;
+  let late = 0;
 
   function busy(on) {
     clearTimeout(timer);
-    if (on) timer = setTimeout(() => { wait.hidden = false; document.body.classList.add("busy"); }, 250);
-    else { wait.hidden = true; document.body.classList.remove("busy"); }
+    clearTimeout(late);
+    wait.textContent = first;
+    if (on) {
+      timer = setTimeout(() => { wait.hidden = false; document.body.classList.add("busy"); }, 250);
+      late = setTimeout(() => { wait.textContent = wait.dataset.slow; }, 4000);
+    } else {
+      wait.hidden = true;
+      document.body.classList.remove("busy");
+    }
   }
 
   document.querySelector("form.search").addEventListener("submit", () => busy(true));
