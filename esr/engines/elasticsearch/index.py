@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from base64 import b64decode
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,8 @@ from esr.plans.plan import FEATURES, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics
 
 _POOLED = 1000
+_ANALYSED = 20_000
+"""Sentences whose terms are remembered, some kilobytes each."""
 _FACETS_A_SHARD = 20_000
 """Values that each shard counts: facets are exact where no shard has more."""
 PAGE = 10_000
@@ -49,6 +53,9 @@ class ElasticsearchIndex:
         self.description = found[0].description
         self.analyzer = analysis.get(self.description.analyzer)
         self._statistics = AliasStatistics(self.cluster)
+        # Sentences are neighbours of others and candidates of many queries: each is analysed once.
+        self._counted = lru_cache(_ANALYSED)(lambda text: Counter(self.analyzer.terms(text)))
+        self._context = lru_cache(_ANALYSED // 10)(lambda terms: Counter(terms.split()))
 
     def close(self) -> None:
         self.cluster.close()
@@ -127,7 +134,7 @@ class ElasticsearchIndex:
     def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
         return self._evidence(terms, [hit["_source"] for hit in self._sentences(ids, True)], columns)
 
-    def parses(self, ids: Sequence[str]) -> list[bytes | None]:
+    def parses(self, ids: Sequence[str], orders: Sequence[int] | None = None) -> list[bytes | None]:
         # Columns alone: stored fields, even _id, lie in blocks with the text of whole documents.
         found: dict[str, bytes | None] = {}
         for some in batched(ids, _POOLED):
@@ -197,14 +204,12 @@ class ElasticsearchIndex:
         """Counts made from the stored texts, by the analysis that made the index."""
         counts = np.zeros((3, len(terms), len(found)))
         for column, source in enumerate(found):
-            around = [source.get("previous"), source["text"], source.get("next")]
-            fields = (
-                self.analyzer.terms(source["text"]),
-                [term for text in around if text for term in self.analyzer.terms(text)],
-                source["context"].split(),
-            )
+            sentence = self._counted(source["text"])
+            around = [self._counted(source[name]) for name in ("previous", "next") if source.get(name)]
+            document = self._context(source["context"])
             for row, term in enumerate(terms):
-                counts[:, row, column] = [field.count(term) for field in fields]
+                own = sentence[term]
+                counts[:, row, column] = own, own + sum(text[term] for text in around), document[term]
 
         def stored(name: str) -> Any:
             return np.array([_number(source, name) for source in found], float)
