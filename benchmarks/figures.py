@@ -16,7 +16,12 @@ class Figures:
     """What `esr compare` wrote, to be asked for."""
 
     def __init__(self, cells: Sequence[Mapping[str, Any]]) -> None:
-        self._cells = {(cell["collection"], cell["ranking"], cell["parameters"]): cell for cell in cells}
+        self._cells: dict[tuple[str, str, str], dict[str, Any]] = {}
+        for cell in cells:  # the same ranking may stand there twice, with other measures
+            at = (cell["collection"], cell["ranking"], cell["parameters"])
+            known = self._cells.setdefault(at, {**cell, "measures": {}, "values": {}})
+            known["measures"].update(cell["measures"])
+            known["values"].update(cell["values"])
 
     def mean(self, collection: str, ranking: str, source: str = "tuned", measure: str = "AP") -> float:
         return float(self._cells[collection, ranking, source]["measures"][measure])

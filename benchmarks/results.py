@@ -18,6 +18,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 import esr
+from benchmarks import recall
 from benchmarks.claims import CLAIMS
 from benchmarks.figures import Figures
 from esr import loaders, models
@@ -62,6 +63,7 @@ DEPENDENCE = {
     "2si both, tdsr": Ranking("2si", "both", _OWN, rerank=(RankingSignal("tdsr"),)),
 }
 """Over the parses of spaCy's en_core_web_sm. What is tuned of those with 2S-I is the signal alone."""
+CURVES = (*BESIDE, "tdsr, ties by tfisf", "mrf_sdm, f_I tfisf", "mrf_fdm, f_I tfisf", "2si both, mrf_sdm")
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "results.md"
 HEAD = """# Results
 
@@ -96,6 +98,7 @@ def main() -> None:
         Comparison(places, LEXICAL, MEASURES, parameters=tuple(SOURCES)),
         Comparison(places, PRIORS, MEASURES),
         Comparison(places, DEPENDENCE, MEASURES, parameters=("default", "tuned")),
+        Comparison(places, _curves(), recall.MEASURES, parameters=("tuned",)),
     )
     figures = Figures(_computed(wanted, given.work / "figures.jsonl", given.workers))
     TARGET.write_text("\n".join(_page(figures)), "utf-8")
@@ -117,6 +120,11 @@ def prepared(source: Path, work: Path) -> Collection:
         random.Random(1).shuffle(every)
         topics.write_text("".join(every[:TOPICS]), "utf-8")
     return Collection(str(index), str(topics), str(qrels))
+
+
+def _curves() -> dict[str, Ranking]:
+    every = {**LEXICAL, **DEPENDENCE}
+    return {name: every[name] for name in CURVES}
 
 
 def _computed(comparisons: tuple[Comparison, ...], path: Path, workers: int) -> list[dict[str, object]]:
@@ -142,6 +150,10 @@ def _page(figures: Figures) -> Iterator[str]:
     for measure in ("AP", "P@10"):
         yield f"### {measure}\n"
         yield from _table(figures, measure, [*BESIDE, *DEPENDENCE], ["default", "tuned"])
+    yield "Precision at eleven points of recall, parameters tuned:\n"
+    for collection in COLLECTIONS:
+        path = recall.write(figures, collection, CURVES, TARGET.parent / "pictures")
+        yield f"![{collection}: precision at eleven points of recall](pictures/{path.name})\n"
     yield "## What holds of the claims\n"
     yield "On tuned parameters, in AP, unless the claim says otherwise.\n"
     yield "| claim | " + " | ".join(COLLECTIONS) + " |"

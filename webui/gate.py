@@ -27,6 +27,7 @@ class Breaker:
         self._lock = threading.Lock()
         self._failures = 0
         self._again = 0.0
+        self._trying = False
         self._message = ""
 
     def look(self) -> None:
@@ -39,16 +40,26 @@ class Breaker:
         with self._lock:
             self.look()
             self._again = self._clock() + self._patience
+            self._trying = True
 
     def failed(self, error: EngineUnreachable) -> None:
         with self._lock:
             self._failures += 1
             self._again = self._clock() + PAUSE
+            self._trying = False
             self._message = str(error)
 
     def worked(self) -> None:
         with self._lock:
             self._failures = 0
+            self._trying = False
+
+    def left(self) -> None:
+        """Who asked is done. If it did not come to ask, the next one may try at once."""
+        with self._lock:
+            if self._trying:
+                self._trying = False
+                self._again = self._clock()
 
 
 class Gate:
@@ -80,5 +91,6 @@ class Gate:
             raise
 
     def leave(self) -> None:
+        self.breaker.left()
         self._slots.release()
         self._inside.release()

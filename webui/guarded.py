@@ -30,6 +30,8 @@ ASKING = frozenset(
     }
 )
 """The methods of an index that ask its engine. Each is a stage of its own."""
+REMEMBERED = frozenset({"statistics", "features", "histogram", "request"})
+"""Those of them that may answer from memory: that they do says nothing of the engine."""
 
 
 class Guarded:
@@ -54,7 +56,8 @@ class Guarded:
         except EngineUnreachable as error:
             self._breaker.failed(error)
             raise
-        self._breaker.worked()
+        if name not in REMEMBERED:
+            self._breaker.worked()
         return found
 
 

@@ -93,6 +93,8 @@ def _second(stage: SecondPart) -> str:
             lines.append(
                 f"{part.signal}:{kind} {' + '.join(each.terms)}, distance {each.distance:g}: {value:.4f}"
             )
+        if part.bounded:
+            lines.append(f"{part.signal}: the sentence has more sets of query terms than are looked at")
     told = "".join(f"\n{line}" for line in lines)
     if stage.parse is None:
         return told

@@ -33,8 +33,11 @@ def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, st
     Example:
       esr query "bank fraud" --index http://localhost:9200/news > request.json
       curl -H 'Content-Type: application/json' -d @request.json 'http://localhost:9200/news/_search'
-    With --standalone, send it to '_search?search_type=dfs_query_then_fetch'.
+    With --standalone, send it to '_search?search_type=dfs_query_then_fetch'. A second stage (--rerank, and
+    that of tdsr and the mrf models) is esr's own: the request is the first stage alone.
     """
     with esr.open(where) as searcher:
         body = raw_request(searcher, query, k, ranking=ranking, filters=filters, standalone=standalone)
+    if ranking.second() is not None:
+        click.echo("esr: the request is the first stage alone: esr itself computes the second", err=True)
     click.echo(json.dumps(body, indent=1, ensure_ascii=False))

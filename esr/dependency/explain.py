@@ -21,7 +21,6 @@ class TermSet:
     words: tuple[int, ...]
     distance: float
     strength: float
-    bounded: bool
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -57,7 +56,6 @@ def best_set(
     `counts`: as `tdsr.nearest` was given them.
     """
     size, strength = int(found.sizes[sentence]), float(found.scores[sentence])
-    bounded = bool(evidence.bounded[sentence])
     if size == 0:
         return None
     if size == 1:
@@ -65,14 +63,14 @@ def best_set(
         first = places.place_starts[sentence]
         if first < places.place_starts[sentence + 1]:
             word = int(places.nodes[places.firsts[first]] - places.forest.starts[sentence])
-            return TermSet((evidence.terms[places.terms[first]],), (word,), 0.0, strength, bounded)
+            return TermSet((evidence.terms[places.terms[first]],), (word,), 0.0, strength)
         assert counts is not None, "a term that is not in the parse is in the text"
         term = evidence.terms[int((counts[:, sentence] > 0).argmax())]
-        return TermSet((term,), (), 0.0, strength, bounded)
+        return TermSet((term,), (), 0.0, strength)
     of = next(cliques for cliques in evidence.cliques if cliques.size == size)
     rows = np.flatnonzero(of.sentences[of.sets] == sentence)
     row = int(rows[of.distances[rows].argmin()])
-    return TermSet(_terms(evidence, of, row), _words(of, row), float(of.distances[row]), strength, bounded)
+    return TermSet(_terms(evidence, of, row), _words(of, row), float(of.distances[row]), strength)
 
 
 def relations(

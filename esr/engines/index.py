@@ -175,10 +175,11 @@ class Index(Protocol):
     def histogram(self, column: str) -> Histogram:
         """The values of a column over all sentences that it is known for."""
 
-    def parses(self, ids: Sequence[str]) -> list[bytes | None]:
+    def parses(self, ids: Sequence[str], orders: Sequence[int] | None = None) -> list[bytes | None]:
         """The stored parses of these sentences, as `esr.dependency.codec` wrote them; None: not parsed.
 
-        Raises UsageError for an unknown id.
+        `orders`: the places that hits of this very index gave, which may spare looking up the ids. Raises
+        UsageError for an unknown id.
         """
 
     def facets(self, plan: Plan, filters: Filters, field: str, size: int) -> list[tuple[str, int]]:

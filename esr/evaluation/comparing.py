@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
@@ -76,10 +76,10 @@ class Cell:
     depth: int
 
     def key(self) -> str:
-        """Everything that the figures depend on, but for the files' contents, of which it has the times."""
+        """Everything that the figures depend on, but for the index: of the files, their digests."""
         files = [f for f in (self.where.topics, self.where.qrels, self.where.restrict) if f]
-        times = [os.stat(file).st_mtime_ns for file in files]
-        parts = [self.where.__dict__, self.settings.as_dict(), self.measures, self.depth, times]
+        digests = [hashlib.blake2b(Path(file).read_bytes(), digest_size=8).hexdigest() for file in files]
+        parts = [self.where.__dict__, self.settings.as_dict(), self.measures, self.depth, digests]
         parts += [self.parameters] if self.parameters != "default" else []
         return json.dumps(parts, sort_keys=True)
 

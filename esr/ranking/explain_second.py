@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 from esr.dependency import mrf
+from esr.dependency.cliques import Sets
 from esr.dependency.explain import Relation, TermSet, best_set, relations
 from esr.dependency.signals import Parsed, find, found_potentials, found_tdsr
 from esr.documents import ParseWord
@@ -18,13 +19,17 @@ from esr.ranking.signal import RankingSignal
 
 @dataclass(frozen=True, slots=True)
 class SignalPart:
-    """One signal: its value, its weight, what that adds, and the term sets that made it, the best first."""
+    """One signal: its value, its weight, what that adds, and the term sets that made it, the best first.
+
+    `bounded`: the sentence has more sets, or ways to choose their words, than are looked at.
+    """
 
     signal: str
     value: float
     weight: float
     adds: float
     sets: tuple[TermSet | Relation, ...]
+    bounded: bool
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -79,14 +84,13 @@ def explain_second(
 def _part(signal: RankingSignal, trees: Parsed) -> SignalPart:
     settings = signal.settings()
     value = float(find(signal.signal).scores(trees, settings)[0])
-    return SignalPart(
-        signal.signal, value, signal.weight, signal.weight * value, _sets(signal.signal, trees, settings)
-    )
-
-
-def _sets(name: str, trees: Parsed, settings: Mapping[str, Any]) -> tuple[TermSet | Relation, ...]:
+    name = signal.signal
+    sets: tuple[TermSet | Relation, ...]
     if name in mrf.MODELS:
         evidence = trees.evidence(mrf.MODELS[name] or "adjacent")
-        return tuple(relations(evidence, found_potentials(name, trees, settings), settings, 0))
-    best = best_set(trees.evidence(settings["sets"]), found_tdsr(trees, settings), 0, trees.counted())
-    return () if best is None else (best,)
+        sets = tuple(relations(evidence, found_potentials(name, trees, settings), settings, 0))
+    else:
+        evidence = trees.evidence(cast(Sets, settings["sets"]))
+        best = best_set(evidence, found_tdsr(trees, settings), 0, trees.counted())
+        sets = () if best is None else (best,)
+    return SignalPart(name, value, signal.weight, signal.weight * value, sets, bool(evidence.bounded[0]))

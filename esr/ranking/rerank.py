@@ -51,20 +51,23 @@ class Second:
         return total
 
 
-def parsed(index: Index, terms: Sequence[str], ids: Sequence[str]) -> Parsed:
+def parsed(
+    index: Index, terms: Sequence[str], ids: Sequence[str], orders: Sequence[int] | None = None
+) -> Parsed:
     """The stored parses of these sentences, made ready for a query's terms."""
 
     def counts(places: Sequence[int]) -> Array:
         return index.evidence(list(dict.fromkeys(terms)), [ids[place] for place in places]).counts["sentence"]
 
-    return Parsed.of(index.parses(ids), terms, counts)
+    return Parsed.of(index.parses(ids, orders), terms, counts)
 
 
 def reranked(index: Index, terms: Sequence[str], hits: Sequence[Hit], second: Second) -> list[Hit]:
     """Hits of the first stage, best first, in the second stage's order with its scores."""
     first = np.array([hit.score for hit in hits])
     top = np.arange(min(second.depth, len(hits)))
-    trees = parsed(index, terms, [hit.sentence_id for hit in hits[: len(top)]])
+    best = hits[: len(top)]
+    trees = parsed(index, terms, [hit.sentence_id for hit in best], [hit.order for hit in best])
     values = merged(first, top, second.scores(first[: len(top)], trees, top))
     order = np.lexsort((np.array([hit.order for hit in hits], np.int64), -values))
     return [hits[n]._replace(score=float(values[n])) for n in order.tolist()]

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from esr.dependency.cliques import clique_evidence
 from esr.dependency.explain import best_set, relations
 from tests import worked
 from tests.dependency import definition
-from tests.dependency.making import Sentence, chain, forest, parses, plain
+from tests.dependency.making import Sentence, forest, parses, plain
 from tests.dependency.test_mrf import OPTIONS, QUERIES
 
 PARSES = {s.id: list(s.parse or ()) for located in worked.documents() for s in located.document.sentences}
@@ -43,7 +42,7 @@ def test_the_term_set_of_the_worked_example_is_named(
     evidence, found, _, number = of_worked(sentence)
     best = best_set(evidence, found, number)
     assert best is not None
-    assert (best.terms, best.words, best.bounded) == (terms, words, False)
+    assert (best.terms, best.words) == (terms, words)
     assert best.distance == pytest.approx(distance)
     assert best.strength == found.scores[number]
     json.dumps(best.as_dict())
@@ -124,11 +123,3 @@ def test_the_named_set_has_the_strength_that_is_the_score(
         assert best.distance == pytest.approx(definition.mean_distance(tree, list(best.words)))
         strength = definition.strength(len(best.terms), best.distance, 0.4, 0.8, "exp")
         assert strength == pytest.approx(found.scores[number])
-
-
-def test_a_bounded_sentence_is_said_to_be_so() -> None:
-    query = [f"t{n}" for n in range(13)]
-    evidence = clique_evidence(forest([chain(query)]), query)
-    best = best_set(evidence, tdsr.scores(tdsr.nearest(evidence), 0.5, 0.9), 0)
-    assert best is not None and best.bounded
-    assert len(list(combinations(query, 2))) <= sum(len(of.sets) for of in evidence.cliques)

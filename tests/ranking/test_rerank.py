@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,24 @@ def test_explanations_add_up_to_the_scores_of_a_search(
         assert found.score == pytest.approx(hit.score, abs=2e-4 if ties else 1e-9)
         parts = sum(part.adds for part in found.second.signals)
         assert found.second.weight * found.first + parts == pytest.approx(found.score, abs=1e-12)
+
+
+@pytest.mark.parametrize("signal, bounded", [("tdsr", True), ("fdm", True), ("sdm", False)])
+def test_explanations_say_where_not_all_sets_were_looked_at(
+    tmp_path: Path, signal: str, bounded: bool
+) -> None:
+    words = [f"term{n}" for n in range(13)]
+    parse = tuple(ParseWord(word, place - 1) for place, word in enumerate(words))
+    where = str(tmp_path / "index")
+    sentence = Sentence("a.s0", " ".join(words), parse=parse)
+    load_there(where, [Document("a", (sentence,))], analyzer="plain")
+    with esr.open(where) as searcher:
+        for query, of in ((words, bounded), (words[1:], False)):
+            found = explain(
+                searcher, " ".join(query), "a.s0", Ranking.from_dict({"rerank": [{"signal": signal}]})
+            )
+            assert found.second is not None
+            assert found.second.signals[0].bounded == of
 
 
 def test_what_lies_below_the_depth_keeps_its_order_and_stays_below(searcher: Searcher) -> None:

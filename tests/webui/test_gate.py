@@ -48,6 +48,17 @@ def test_then_one_request_tries_it_and_others_fail_meanwhile(broken: Breaker, cl
     broken.check()
 
 
+def test_who_was_to_try_and_did_not_ask_leaves_it_to_the_next(broken: Breaker, clock: Clock) -> None:
+    clock.now = PAUSE
+    broken.check()
+    broken.left()
+    broken.check()
+    broken.failed(GONE)
+    broken.left()
+    with pytest.raises(EngineUnreachable):
+        broken.check()
+
+
 def test_an_answer_makes_all_good_again(broken: Breaker, clock: Clock) -> None:
     clock.now = PAUSE
     broken.check()

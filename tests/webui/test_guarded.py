@@ -8,7 +8,7 @@ from esr.engines.index import Index
 from esr.errors import EngineUnreachable, UsageError
 from tests.webui.fake_index import STORM, FakeIndex
 from webui.gate import FAILURES, Breaker
-from webui.guarded import ASKING, guarded
+from webui.guarded import ASKING, REMEMBERED, guarded
 
 NOT_ASKING = {"now", "close", "enrichment"}
 
@@ -37,5 +37,12 @@ def test_silence_opens_the_breaker_and_other_errors_do_not(error: Exception, cou
         with pytest.raises(EngineUnreachable, match="not asked again yet"):
             breaker.look()
         index.error = None
-        guarded(index, breaker).statistics([])
+        guarded(index, breaker).statistics([])  # it may be remembered
+        with pytest.raises(EngineUnreachable):
+            breaker.look()
+        guarded(index, breaker).ready()
     breaker.look()
+
+
+def test_methods_that_may_answer_from_memory_are_among_those_that_ask() -> None:
+    assert REMEMBERED < ASKING

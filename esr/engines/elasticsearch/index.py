@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from base64 import b64decode
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from elasticsearch import AuthorizationException
 
 from esr import analysis
 from esr.batches import batched
@@ -29,6 +32,8 @@ from esr.plans.plan import FEATURES, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics
 
 _POOLED = 1000
+_ANALYSED = 20_000
+"""Sentences whose terms are remembered, some kilobytes each."""
 _FACETS_A_SHARD = 20_000
 """Values that each shard counts: facets are exact where no shard has more."""
 PAGE = 10_000
@@ -48,6 +53,9 @@ class ElasticsearchIndex:
         self.description = found[0].description
         self.analyzer = analysis.get(self.description.analyzer)
         self._statistics = AliasStatistics(self.cluster)
+        # Sentences are neighbours of others and candidates of many queries: each is analysed once.
+        self._counted = lru_cache(_ANALYSED)(lambda text: Counter(self.analyzer.terms(text)))
+        self._context = lru_cache(_ANALYSED // 10)(lambda terms: Counter(terms.split()))
 
     def close(self) -> None:
         self.cluster.close()
@@ -126,7 +134,7 @@ class ElasticsearchIndex:
     def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
         return self._evidence(terms, [hit["_source"] for hit in self._sentences(ids, True)], columns)
 
-    def parses(self, ids: Sequence[str]) -> list[bytes | None]:
+    def parses(self, ids: Sequence[str], orders: Sequence[int] | None = None) -> list[bytes | None]:
         # Columns alone: stored fields, even _id, lie in blocks with the text of whole documents.
         found: dict[str, bytes | None] = {}
         for some in batched(ids, _POOLED):
@@ -196,14 +204,12 @@ class ElasticsearchIndex:
         """Counts made from the stored texts, by the analysis that made the index."""
         counts = np.zeros((3, len(terms), len(found)))
         for column, source in enumerate(found):
-            around = [source.get("previous"), source["text"], source.get("next")]
-            fields = (
-                self.analyzer.terms(source["text"]),
-                [term for text in around if text for term in self.analyzer.terms(text)],
-                source["context"].split(),
-            )
+            sentence = self._counted(source["text"])
+            around = [self._counted(source[name]) for name in ("previous", "next") if source.get(name)]
+            document = self._context(source["context"])
             for row, term in enumerate(terms):
-                counts[:, row, column] = [field.count(term) for field in fields]
+                own = sentence[term]
+                counts[:, row, column] = own, own + sum(text[term] for text in around), document[term]
 
         def stored(name: str) -> Any:
             return np.array([_number(source, name) for source in found], float)
@@ -246,22 +252,30 @@ class ElasticsearchIndex:
 
     def status(self) -> Mapping[str, Any]:
         collection = self._statistics.get(()).collection
-        indices = [f"{self.cluster.alias},{self.cluster.documents_alias}"]
-        with self.cluster.errors():
-            answer = self.cluster.client.indices.stats(index=indices, metric="store")
-            loads = read_meta(self.cluster)
+        loads = read_meta(self.cluster)
         return {
             "engine": "elasticsearch",
             "where": self.where,
             "documents": collection.documents,
             "sentences": collection.sentences,
             "occurrences": collection.occurrences,
-            "size_bytes": answer["_all"]["primaries"]["store"]["size_in_bytes"],
-            "indices": sorted(answer["indices"]),
+            "size_bytes": self._size(),
+            "indices": sorted(name for load in loads for name in (load.index, load.documents_index)),
             "loads": len(loads),
             "enrichment": summary(self.cluster, loads),
             **self.description.as_dict(),
         }
+
+    def _size(self) -> int | None:
+        """Bytes on disk, without copies; None for a login that may only search."""
+        indices = [f"{self.cluster.alias},{self.cluster.documents_alias}"]
+        with self.cluster.errors():
+            try:
+                answer = self.cluster.client.indices.stats(index=indices, metric="store")
+            except AuthorizationException:
+                return None
+        size: int = answer["_all"]["primaries"]["store"]["size_in_bytes"]
+        return size
 
     def _sentences(self, ids: Sequence[str], source: Any) -> list[Any]:
         found: dict[str, Any] = {}

@@ -102,17 +102,18 @@ class EmbeddedIndex:
         snapshot = self._now()
         wanted = {*COLUMNS, *columns}
         rows, order = [], []
-        for owner, places, at in self._by_segment(snapshot, ids):
+        for owner, places, at in _by_segment([self._place(snapshot, i) for i in ids]):
             segment, importance = snapshot.segments[owner], snapshot.importance[owner]
             rows.append(gather.evidence(terms, FIELDS, wanted, segment, importance, at))
             order += places
         return joined(rows).at(np.argsort(order))
 
-    def parses(self, ids: Sequence[str]) -> list[bytes | None]:
+    def parses(self, ids: Sequence[str], orders: Sequence[int] | None = None) -> list[bytes | None]:
         snapshot = self._now()
         found: list[bytes | None] = [None] * len(ids)
-        for owner, places, at in self._by_segment(snapshot, ids):
-            for place, blob in zip(places, snapshot.segments[owner].enriched.parses(at), strict=True):
+        places = [self._place(snapshot, i) for i in ids] if orders is None else _places(snapshot, orders)
+        for owner, mine, at in _by_segment(places):
+            for place, blob in zip(mine, snapshot.segments[owner].enriched.parses(at), strict=True):
                 found[place] = blob
         return found
 
@@ -233,21 +234,26 @@ class EmbeddedIndex:
             self._committed = mark
         return self._snapshot
 
-    def _by_segment(
-        self, snapshot: Snapshot, ids: Sequence[str]
-    ) -> Iterator[tuple[int, list[int], npt.NDArray[np.int64]]]:
-        """By segment: its place, the places in `ids` of its sentences, and their numbers."""
-        places = [self._place(snapshot, sentence_id) for sentence_id in ids]
-        for owner in dict.fromkeys(place.segment for place in places):
-            mine = [n for n, place in enumerate(places) if place.segment == owner]
-            yield owner, mine, np.array([places[n].number for n in mine])
-
     def _place(self, snapshot: Snapshot, sentence_id: str) -> _Place:
         for owner, segment in enumerate(snapshot.segments):
             number = segment.find_sentence(sentence_id)
             if number is not None:
                 return _Place(owner, number)
         raise UsageError(f"there is no sentence {sentence_id!r} in {self.where}")
+
+
+def _by_segment(places: Sequence[_Place]) -> Iterator[tuple[int, list[int], npt.NDArray[np.int64]]]:
+    """By segment: its number, where its sentences stand in `places`, and their numbers."""
+    for owner in dict.fromkeys(place.segment for place in places):
+        mine = [n for n, place in enumerate(places) if place.segment == owner]
+        yield owner, mine, np.array([places[n].number for n in mine])
+
+
+def _places(snapshot: Snapshot, orders: Sequence[int]) -> list[_Place]:
+    """Sentences by their place in the collection."""
+    owners = np.searchsorted(snapshot.starts, orders, "right") - 1
+    numbers = np.asarray(orders) - np.array(snapshot.starts)[owners]
+    return [_Place(owner, number) for owner, number in zip(owners.tolist(), numbers.tolist(), strict=True)]
 
 
 def _id(snapshot: Snapshot, place: _Place) -> str:

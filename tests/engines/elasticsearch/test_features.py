@@ -226,7 +226,7 @@ def test_a_query_for_other_applications_carries_the_features(loaded: Loaded) -> 
         {"features": [{"feature": "tame", "form": "floe", "curve": curve}, {"feature": "len", "form": "log"}]}
     )
     searcher = loaded.elasticsearch
-    plan, _ = searcher.prepare("flood bank", ranking)
+    plan = searcher.prepare("flood bank", ranking).plan
     place, _, alias = searcher.index.where.rpartition("/")
     for standalone in (False, True):
         body = request(plan, searcher.index.bounded(plan), Filters(), 20, standalone=standalone)

@@ -18,7 +18,7 @@ from esr.cli import main
 from tests.engines.elasticsearch.support import document, fresh, http, load
 
 ARTICLES = Path(__file__).resolve().parents[3] / "examples" / "articles.jsonl"
-SPLITS = [(m.name, c) for m in models.MODELS.values() for c in (m.contexts or (None,))]
+SPLITS = [(m.name, c) for m in models.MODELS.values() if m.second is None for c in (m.contexts or (None,))]
 MIXTURES = [(m, c) for m, c in SPLITS if m in ("jm", "dir", "3mm", "2s", "2si")]
 QUERIES = ["earthquake relief county", "flood flood bank", "Titleword bank"]
 
@@ -61,6 +61,14 @@ def test_as_it_is(where: str, model: str, context: str | None) -> None:
             assert [hit["_id"] for hit in got] == [hit.sentence_id for hit in right]
             assert len(got) > 5
             assert got[0]["_source"]["text"] == right[0].record.text  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("options", [["--model", "tdsr"], ["--rerank", "mrf_sdm"]])
+def test_a_second_stage_is_said_to_be_left_out(where: str, options: list[str]) -> None:
+    done = CliRunner().invoke(main, ["query", QUERIES[0], "--index", where, *options])
+    assert done.exit_code == 0, done.output
+    assert "the request is the first stage alone" in done.stderr
+    assert json.loads(done.stdout)["query"]
 
 
 def whole_numbers(value: Any) -> Any:

@@ -1,0 +1,26 @@
+"""Precision at eleven points of recall, as in the third paper's figures: the pictures of docs/results.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.figures import Figures
+from esr.evaluation.report.picture import svg
+from esr.evaluation.report.precision_recall import RECALL, Curves, picture
+
+MEASURES = tuple(f"IPrec@{recall:g}" for recall in RECALL)
+
+
+def curves(figures: Figures, collection: str, names: Sequence[str]) -> Curves:
+    return {
+        name: tuple(figures.mean(collection, name, measure=measure) for measure in MEASURES) for name in names
+    }
+
+
+def write(figures: Figures, collection: str, names: Sequence[str], folder: Path) -> Path:
+    """Draws one collection's curves into the folder, as SVG."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"recall-{collection}.svg"
+    path.write_bytes(svg(picture(curves(figures, collection, names))))
+    return path

@@ -1,0 +1,90 @@
+"""What a second stage of term dependence adds to a query: median times of its steps, first stage apart.
+
+    OMP_NUM_THREADS=1 python benchmarks/rerank.py INDEX queries.tsv [--number 100]
+
+INDEX is a folder or an alias of Elasticsearch, with parses. Queries of five distinct terms that find 1,000
+sentences or more are taken from the file, whose lines are "id<TAB>query". Times are by the clock, so that
+waiting for Elasticsearch counts; it is told apart as `fetch`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import esr
+from esr.engines.index import Hit
+from esr.evaluation import topics
+from esr.evaluation.topic import TITLE
+from esr.ranking.ranking import Ranking
+from esr.ranking.rerank import parsed, reranked
+from esr.ranking.searcher import NothingToSearchFor, Searcher
+
+SECOND = {
+    "tdsr": [{"signal": "tdsr"}],
+    "mrf_sdm": [{"signal": "mrf_sdm"}],
+    "mrf_fdm": [{"signal": "mrf_fdm"}],
+    "all three": [{"signal": "tdsr"}, {"signal": "mrf_sdm"}, {"signal": "mrf_fdm"}],
+}
+TERMS = 5
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options.add_argument("index")
+    options.add_argument("queries", type=Path)
+    options.add_argument("--number", type=int, default=100)
+    options.add_argument("--model", default="dir", help="the first stage")
+    given = options.parse_args()
+    times: dict[str, list[float]] = defaultdict(list)
+    with esr.open(given.index) as searcher:
+        asked = list(islice(_queries(searcher, given.queries, given.model), given.number))
+        for query, hits in asked:
+            for name, took in _steps(searcher, query, hits, given.model):
+                times[name].append(took)
+    print(f"{len(asked)} queries of {TERMS} terms, 1,000 sentences each")
+    for name, found in times.items():
+        print(f"| {name} | {np.median(found):.1f} | {np.percentile(found, 95):.1f} |")
+
+
+def _queries(searcher: Searcher, path: Path, model: str) -> Iterator[tuple[str, list[Hit]]]:
+    for topic in topics.read(path):
+        query = topic.fields[TITLE]
+        try:
+            if len(searcher.terms(query)) != TERMS:
+                continue
+        except NothingToSearchFor:
+            continue
+        hits = searcher.search(query, 1000, model=model, records=False).hits
+        if len(hits) == 1000:
+            yield query, hits
+
+
+def _steps(searcher: Searcher, query: str, hits: list[Hit], model: str) -> Iterator[tuple[str, float]]:
+    now = searcher.now()
+    terms = tuple(now.terms(query))
+    ids, orders = [hit.sentence_id for hit in hits], [hit.order for hit in hits]
+    now.index.parses(ids, orders)  # what is read first is read from disk
+    yield "fetch", _milliseconds(lambda: now.index.parses(ids, orders))
+    yield "fetch, decode", _milliseconds(lambda: parsed(now.index, terms, ids, orders))
+    for name, signals in SECOND.items():
+        second = Ranking.from_dict({"model": model, "rerank": signals}).second()
+        assert second is not None
+        yield f"in all, {name}", _milliseconds(lambda: reranked(now.index, terms, hits, second))  # noqa: B023
+
+
+def _milliseconds(step: Any) -> float:
+    started = time.perf_counter()
+    step()
+    return 1000 * (time.perf_counter() - started)
+
+
+if __name__ == "__main__":
+    main()
