@@ -20,7 +20,8 @@ class Parameter:
 
     `open_low` and `open_high` leave the end itself out. `only_with` names the context that the
     parameter needs to mean anything. `grid` holds the values that tuning tries, the papers' where
-    they give some (formulas.md, A.14); a parameter without one is not tuned unless asked for.
+    they give some (formulas.md, A.14); a parameter without one is not tuned unless asked for. A `whole`
+    one takes no fractions.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     only_with: str | None = None
     grid: tuple[Value, ...] = ()
+    whole: bool = False
 
     @property
     def range(self) -> str:
@@ -40,7 +42,8 @@ class Parameter:
         if self.choices:
             return " | ".join(self.choices)
         high = ")" if self.open_high or math.isinf(self.high) else "]"
-        return f"{'(' if self.open_low else '['}{self.low:g}, {self.high:g}{high}"
+        whole = "whole, " if self.whole else ""
+        return f"{whole}{'(' if self.open_low else '['}{self.low:g}, {self.high:g}{high}"
 
     def check(self, value: Any) -> Value:
         """The value, or a UsageError that names what is allowed. Numbers may come as text."""
@@ -54,7 +57,8 @@ class Parameter:
             number = math.nan
         too_low = number <= self.low if self.open_low else number < self.low
         too_high = number >= self.high if self.open_high else number > self.high
-        if math.isnan(number) or math.isinf(number) or too_low or too_high:
+        broken = self.whole and not number.is_integer()
+        if math.isnan(number) or math.isinf(number) or too_low or too_high or broken:
             raise UsageError(f"parameter {self.name!r} is a number in {self.range}, not {value!r}")
         return number
 

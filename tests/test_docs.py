@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from esr import analysis, features, loaders, models, priors
+from esr import analysis, boosts, features, loaders, models, priors
 from esr.cli import main
 from esr.cli.reference import text
 
@@ -19,6 +19,7 @@ NAMES = {
     "model": models.MODELS,
     "context": models.CONTEXTS,
     "prior": priors.PRIORS,
+    "boost": boosts.BOOSTS,
     "feature": features.FEATURES,
     "analyzer": analysis.ANALYZERS,
     "format": loaders.FORMATS,
@@ -91,6 +92,12 @@ def imported(folder: str) -> dict[str, set[str]]:
         ("esr/enrichment", "esr.models"),
         ("esr/engines/embedded", "elasticsearch"),
         ("esr/engines/embedded", "esr.engines.elasticsearch"),
+        ("esr/boosts", "esr.ranking"),
+        ("esr/boosts", "esr.engines.embedded"),
+        ("esr/boosts", "esr.engines.elasticsearch"),
+        ("esr/engines", "esr.boosts"),
+        ("esr/models", "esr.boosts"),
+        ("esr/plans", "esr.boosts"),
         ("webui", "esr.cli"),
         ("webui", "esr.engines.embedded"),
         ("webui", "esr.engines.elasticsearch"),

@@ -10,7 +10,7 @@ from typing import Any
 from unicodedata import category
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-from esr import adjustments, models, priors
+from esr import adjustments, boosts, models, priors
 from esr.documents import dates
 from esr.engines.index import Filters
 from esr.errors import EsrError, UsageError, unknown
@@ -29,6 +29,7 @@ RANKING: dict[str, str] = {
     "context": "what the model looks at around a sentence",
     "candidates": "which sentences are ranked",
     "feature": "a feature's adjustment, as in len:log:0.1; may be given more than once",
+    "boost": "what the query's words say beyond themselves, as in variants:0.2; may be given more than once",
     "rerank": "a signal of term dependence, as in mrf_sdm:0.5; may be given more than once",
     "depth": "how many of the best sentences signals look at",
     PARAMETER + "NAME": "a parameter of the model, as in params.mu=50",
@@ -54,7 +55,7 @@ VERSUS = "vs."
 """Arguments of the other ranking in a comparison begin so: vs.model, vs.params.mu."""
 COMPARED = (*KNOWN, *(VERSUS + name for name in RANKING))
 """Arguments of a comparison."""
-_LISTS = frozenset({"feature", "rerank"})
+_LISTS = frozenset({"feature", "boost", "rerank"})
 REPEATED = frozenset({"source", "document", "entity", *_LISTS, *(VERSUS + name for name in _LISTS)})
 Values = Mapping[str, Sequence[str]]
 
@@ -104,7 +105,7 @@ def blaming(field: str | None) -> Iterator[None]:
     except BadArgument:
         raise
     except UsageError as error:
-        raise BadArgument(re.sub(r"--(?=context|feature|rerank)", "", str(error)), field) from error
+        raise BadArgument(re.sub(r"--(?=context|feature|boost|rerank)", "", str(error)), field) from error
 
 
 def read(query_string: bytes, settings: Settings) -> Search:
@@ -199,11 +200,15 @@ def ranking(values: Values, prefix: str = "") -> Ranking:
             raise unknown("candidates", candidates, CANDIDATES)
     with blaming(prefix + "feature"):
         features = tuple(adjustments.parse(text) for text in own.get("feature", ()))
+    with blaming(prefix + "boost"):
+        added = boosts.from_json(dict(map(boosts.parse, own.get("boost", ()))))
     with blaming(prefix + "rerank"):
         signals = tuple(signal.parse(text) for text in own.get("rerank", ()))
     depth = count(prefix + "depth", one.get("depth"), DEPTH, MAX_DEPTH)
     with blaming(prefix + "rerank" if signals else prefix + "feature" if features else None):
-        return Ranking(model.name, context, parameters, weights, candidates, features, signals, depth)
+        return Ranking(
+            model.name, context, parameters, weights, candidates, features, added, rerank=signals, depth=depth
+        )
 
 
 def _prefixed(one: Mapping[str, str], prefix: str) -> dict[str, Any]:

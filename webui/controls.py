@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from esr import adjustments, features, models, priors
+from esr import adjustments, boosts, features, models, priors
 from esr.adjustments import Adjustment
 from esr.adjustments.adjustment import ALWAYS
+from esr.boosts import Boost
 from esr.dependency import signals
 from esr.dependency.signals import Signal
 from esr.errors import UsageError
@@ -78,18 +79,25 @@ class Row(NamedTuple):
     rest: str
 
 
-class SignalRow(NamedTuple):
-    """A signal of the ranking's second stage as three fields; an empty one is for one more."""
+class NamedRow(NamedTuple):
+    """A boost or a signal of the ranking as three fields; an empty one is for one more."""
 
-    signal: str
+    name: str
     weight: str
     rest: str
+
+
+class Boosts(NamedTuple):
+    """The controls of what is added to the query."""
+
+    rows: Sequence[NamedRow]
+    offered: Sequence[Boost]
 
 
 class Signals(NamedTuple):
     """The controls of the second stage: its signals, and how deep it looks."""
 
-    rows: Sequence[SignalRow]
+    rows: Sequence[NamedRow]
     offered: Sequence[Signal]
     depth: str
     usual_depth: int = DEPTH
@@ -108,6 +116,7 @@ class RankingControls:
     rows: list[Row]
     features: list[Choice]
     forms: list[adjustments.Form]
+    boosts: Boosts
     signals: Signals
     kept: list[Kept] = field(default_factory=list)
 
@@ -124,7 +133,8 @@ class RankingControls:
         said += [c.value for c in self.candidates if c.chosen and c.value]
         said += [f"prior {p.prior.name} × {p.value}" for p in self.priors if p.value]
         said += [f"{r.feature} {r.form} {r.weight}".strip() for r in self.rows if r.feature]
-        said += [f"signal {s.signal} {s.weight}".strip() for s in self.signals.rows if s.signal]
+        said += [f"boost {b.name} {b.weight}".strip() for b in self.boosts.rows if b.name]
+        said += [f"signal {s.name} {s.weight}".strip() for s in self.signals.rows if s.name]
         said += [f"depth {self.signals.depth}"] if self.signals.depth else []
         return said + [k.label for k in self.kept]
 
@@ -138,8 +148,10 @@ def controls(given: Iterable[tuple[str, str]], known: Sequence[str], prefix: str
     named = {PARAMETER + p.name for p in model.parameters} | {PRIOR + p for p in priors.PRIORS}
     unfit = [(n, v) for n, v in own if n.startswith((PARAMETER, PRIOR)) and n not in named]
     rows, bad = _rows([v for n, v in own if n == "feature"])
-    second, odd = _signals([v for n, v in own if n == "rerank"])
-    left = [*(("feature", text) for text in bad), *(("rerank", text) for text in odd)]
+    added, strange = _named([v for n, v in own if n == "boost"], _boost)
+    second, odd = _named([v for n, v in own if n == "rerank"], _signal)
+    unread = {"feature": bad, "boost": strange, "rerank": odd}
+    left = [(name, text) for name, texts in unread.items() for text in texts]
     return RankingControls(
         prefix,
         [
@@ -156,6 +168,7 @@ def controls(given: Iterable[tuple[str, str]], known: Sequence[str], prefix: str
         rows,
         _features(known),
         [form for form in adjustments.FORMS.values() if not form.trained],
+        Boosts(added, list(boosts.BOOSTS.values())),
         Signals(second, list(signals.SIGNALS.values()), one.get("depth", "")),
         [kept(prefix + name, value) for name, value in [*unfit, *left]],
     )
@@ -212,16 +225,29 @@ def _row(made: Adjustment) -> Row:
     return Row(made.feature, made.form, weight, rest)
 
 
-def _signals(texts: Sequence[str]) -> tuple[list[SignalRow], list[str]]:
-    """A row a signal and an empty one; and the texts that say no signal."""
+def _named(
+    texts: Sequence[str], read: Callable[[str], tuple[str, Mapping[str, Any]]]
+) -> tuple[list[NamedRow], list[str]]:
+    """A row a boost or signal and an empty one; and the texts that say none."""
     rows, bad = [], []
     for text in texts:
         try:
-            made = signal.parse(text)
+            name, params = read(text)
         except UsageError:
             bad.append(text)
             continue
-        given = {name: plain(value) for name, value in made.params.items()}
-        weight = given.pop("w", "")
-        rows.append(SignalRow(made.signal, weight, ":".join(f"{n}={v}" for n, v in given.items())))
-    return [*rows, SignalRow("", "", "")], bad
+        given = {key: plain(value) for key, value in params.items()}
+        weight = given.pop(boosts.WEIGHT, "")
+        rows.append(NamedRow(name, weight, ":".join(f"{key}={value}" for key, value in given.items())))
+    return [*rows, NamedRow("", "", "")], bad
+
+
+def _signal(text: str) -> tuple[str, Mapping[str, Any]]:
+    made = signal.parse(text)
+    return made.signal, made.params
+
+
+def _boost(text: str) -> tuple[str, Mapping[str, Any]]:
+    name, values = boosts.parse(text)
+    boosts.from_json({name: values})
+    return name, values

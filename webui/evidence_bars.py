@@ -47,6 +47,7 @@ def evidence_bars(now: Searcher, plan: Plan, ranking: Ranking, hits: Sequence[Hi
     if second is not None:
         rest = (np.array([hit.score for hit in hits]) - first * scores(plan, evidence)).tolist()
     named = [("prior", name) for name in ranking.priors] + [("feature", f.feature) for f in ranking.features]
+    named += [("boost", "boost")] * (len(plan.statics) - len(named))
 
     def pieces(at: int) -> Iterator[tuple[str, str, float]]:
         for row, term in enumerate(plan.terms):

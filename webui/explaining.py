@@ -126,6 +126,7 @@ def _first_stage(found: Explanation) -> list[tuple[str, str, list[tuple[str, flo
         given.append(("length", "length", [("length", found.length)]))
     given += [("prior", p.name, [("prior", p.adds)]) for p in found.priors]
     given += [("feature", f"{p.feature} {p.form}", [("feature", p.adds)]) for p in found.features]
+    given += [("boost", f"{p.boost} {p.feature}", [("boost", p.adds)]) for p in found.boosts]
     if not weight:
         return []
     return [(kind, label, [(name, weight * adds) for name, adds in parts]) for kind, label, parts in given]

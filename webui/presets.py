@@ -29,6 +29,7 @@ PRESETS = (
     Preset("Passage", "the sentence and those beside it", {"context": "surrounding"}),
     Preset("Long sentences", "more words in a sentence count for it", {"prior.length": "1"}),
     Preset("Leads first", "sentences near the top of their story", {"feature": "position:satu:-4:k=2"}),
+    Preset("Questions", "answers to who, where, when, how many", {"boost": "answer_type"}),
     Preset("Reports first", "sentences that hold no opinion", {"feature": "subj:step:-2"}),
     Preset("Opinions first", "sentences that hold an opinion", {"feature": "subj:step:2"}),
 )

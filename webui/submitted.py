@@ -16,8 +16,12 @@ from webui.arguments import PARAMETER, PRIOR, VERSUS
 from webui.settings import Settings
 
 FORM = "form"
-ROWS = {"feature": ("name", "form", "weight", "rest"), "rerank": ("name", "weight", "rest")}
-"""The fields of a feature and of a signal: feature.0.name and so on."""
+ROWS = {
+    "feature": ("name", "form", "weight", "rest"),
+    "boost": ("name", "weight", "rest"),
+    "rerank": ("name", "weight", "rest"),
+}
+"""The fields of a feature, a boost and a signal: feature.0.name and so on."""
 
 
 def tidied(given: Pairs, settings: Settings, index: str = "") -> list[tuple[str, str]] | None:

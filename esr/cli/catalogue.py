@@ -1,4 +1,4 @@
-"""`esr models`, `priors`, `features`, `forms`, `signals`, `analyzers`, `formats`: what there is."""
+"""`esr models`, `priors`, `features`, `forms`, `boosts`, `signals`, `analyzers`, `formats`: what there is."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from esr import adjustments, analysis, loaders
+from esr import boosts as boost_registry
 from esr import features as feature_registry
 from esr import models as model_registry
 from esr import priors as prior_registry
@@ -88,6 +89,18 @@ def forms(as_json: bool) -> None:
 
 @click.command()
 @as_json
+def boosts(as_json: bool) -> None:
+    """List the boosts: what a query's words say beyond themselves.
+
+    \b
+    Example:
+      esr search "who owns the bank" --index my-index --boost answer_type --boost variants:0.1
+    """
+    _list((boost.as_dict() for boost in boost_registry.BOOSTS.values()), as_json)
+
+
+@click.command()
+@as_json
 def signals(as_json: bool) -> None:
     """List the signals: what the second stage may add to the best sentences of a ranking.
 
@@ -120,7 +133,12 @@ def formats(as_json: bool) -> None:
       esr load news.sgml --format trec --index my-index
     """
     entries = (
-        {"name": f.name, "description": f.description, "suffixes": list(f.suffixes)}
+        {
+            "name": f.name,
+            "description": f.description,
+            "suffixes": list(f.suffixes),
+            "needs": "pip install 'esr[formats]'" if f.needs else "",
+        }
         for f in loaders.FORMATS.values()
     )
     _list(entries, as_json)

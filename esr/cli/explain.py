@@ -48,7 +48,7 @@ def _table(found: Explanation) -> str:
         counts = [f"{f.count}/{f.length} {f.adds:+.4f}" for f in part.fields.values()]
         rows.append(
             [
-                part.term,
+                part.term + (f" ({', '.join(part.boosts)})" if part.boosts else ""),
                 f"{part.weight:.4g}",
                 probability,
                 *counts,
@@ -67,6 +67,10 @@ def _table(found: Explanation) -> str:
         [f"feature {p.feature}", _weight(p), _value(p.value), *blank[2:], f"{p.adds:+.4f}"]
         for p in found.features
     ]
+    rows += [
+        [f"{p.boost} {p.feature}", f"{p.weight:.4g}", _value(p.value), *blank[2:], f"{p.adds:+.4f}"]
+        for p in found.boosts
+    ]
     if found.second is not None:
         stage = found.second
         rows.append(["first stage", f"{stage.weight:.4g}", *blank[1:], f"{stage.weight * found.first:+.4f}"])
@@ -77,6 +81,10 @@ def _table(found: Explanation) -> str:
     rows.append(["score", *blank, f"{found.score:.4f}"])
     widths = [max(len(row[n]) for row in rows) for n in range(len(head))]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    if found.boosted:
+        lines.append(
+            "Boosts: " + ", ".join(f"{name} {adds:+.4f}" for name, adds in found.boosted.items()) + "."
+        )
     unseen = f"\nIn no document: {', '.join(found.unseen)}." if found.unseen else ""
     return "\n".join(lines) + unseen + (_second(found.second) if found.second else "")
 

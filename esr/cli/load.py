@@ -10,19 +10,22 @@ from typing import Any
 import click
 from tqdm import tqdm
 
-from esr import analysis, loaders
+from esr import analysis
 from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
+from esr.cli.dry_run import dry_run
 from esr.cli.enrich import analyzer_of, enrich_index, made_enricher
-from esr.cli.options import as_json, index
+from esr.cli.loading import Incoming, sources
+from esr.cli.options import as_json, optional_index
 from esr.documents import Located
 from esr.engines.index import LoadReport
 from esr.engines.opening import IF_EXISTS, LoadOptions, loading
+from esr.errors import UsageError
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@index
-@click.option("--format", "source_format", default="auto", show_default=True, help="See esr formats.")
+@optional_index
+@sources
 @click.option(
     "--analyzer", help=f"How text becomes terms: {', '.join(analysis.ANALYZERS)}. Default {DEFAULT_ANALYZER}."
 )
@@ -36,42 +39,56 @@ from esr.engines.opening import IF_EXISTS, LoadOptions, loading
     help="; ".join(f"{k}: {v}" for k, v in IF_EXISTS.items()) + ".",
 )
 @click.option("--enrich", "enriching", is_flag=True, help="Run esr enrich on the index afterwards.")
+@click.option(
+    "--dry-run", "dry", is_flag=True, help="Show the first documents, counts and problems; write nothing."
+)
 @click.option("--shards", type=click.IntRange(1, 1024), help="Shards of the new index (Elasticsearch only).")
 @as_json
 def load(
     paths: tuple[str, ...],
-    where: str,
-    source_format: str,
+    where: str | None,
     analyzer: str | None,
     title: bool | None,
     if_exists: str,
     enriching: bool,
     shards: int | None,
+    dry: bool,
     as_json: bool,
+    **source_options: Any,
 ) -> None:
     """Load documents into an index: all of them, or none if anything is wrong.
 
-    PATH is a file, a folder, or - for standard input; files may be gzipped.
+    PATH is a file, a folder, an archive (zip, tar), or - for standard input; files may be packed (.gz, .zst).
 
     \b
     Example:
       esr load news.jsonl more/*.gz --index my-index
       cat news.jsonl | esr load - --index http://localhost:9200/news --if-exists replace
+      esr load table.csv --mapping id=url --mapping text=body --dry-run
     """
     import json
     from dataclasses import asdict
 
+    incoming = Incoming(paths, **source_options)
+    if dry:
+        dry_run(incoming, as_json)
+        return
+    if where is None:
+        raise UsageError("nothing says into which index: give --index, or look first with --dry-run")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was begun is taken back
     if enriching:
         made_enricher()  # what it lacks is said before anything is loaded
     engine = loading(where, LoadOptions(if_exists, analyzer, title, shards))
-    report = engine.load(_counted(loaders.documents(paths, source_format)))
+    with incoming.documents() as documents:
+        report = engine.load(_counted(documents))
+    report.notes += incoming.notes()
     if as_json:
         click.echo(json.dumps(asdict(report), indent=1))
     else:
         _say(report, where)
     if enriching:
         enrich_index(where, made_enricher(analyzer=analyzer_of(where)), quiet=as_json)
+    incoming.complain()
 
 
 def _say(report: LoadReport, where: str) -> None:
@@ -79,8 +96,6 @@ def _say(report: LoadReport, where: str) -> None:
         f"loaded {report.documents - report.unchanged:,} documents with {report.sentences:,} sentences "
         f"into {where} in {report.seconds:.1f} s"
     )
-    if report.without_sentences:
-        click.echo(f"{report.without_sentences:,} documents have no sentence")
     if report.unchanged:
         click.echo(f"{report.unchanged:,} documents were there already, and are the same")
     for note in report.notes:

@@ -84,6 +84,7 @@ for command in (
     catalogue.priors,
     catalogue.features,
     catalogue.forms,
+    catalogue.boosts,
     catalogue.signals,
     catalogue.analyzers,
     catalogue.formats,

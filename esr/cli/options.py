@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from esr import adjustments, models, priors
+from esr import adjustments, boosts, models, priors
 from esr.dependency.signals import SIGNALS
 from esr.documents.dates import instant, instant_end
 from esr.engines.entities import TYPES
@@ -24,15 +24,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
-index = click.option(
-    "--index",
-    "where",
-    required=True,
-    envvar="ESR_INDEX",
-    show_envvar=True,
-    metavar="WHERE",
-    help="The index: a folder, or http(s)://host:port/alias for Elasticsearch.",
-)
+_INDEX: Any = {
+    "envvar": "ESR_INDEX",
+    "show_envvar": True,
+    "metavar": "WHERE",
+    "help": "The index: a folder, or http(s)://host:port/alias for Elasticsearch.",
+}
+index = click.option("--index", "where", required=True, **_INDEX)
+optional_index = click.option("--index", "where", **_INDEX)
 measures = click.option(
     "-m",
     "--measures",
@@ -73,6 +72,14 @@ def ranking(command: F) -> F:
             f"{_names([f.name for f in adjustments.FORMS.values() if not f.trained])}. See esr forms.",
         ),
         click.option(
+            "--boost",
+            "boost_texts",
+            multiple=True,
+            metavar="NAME[:WEIGHT]",
+            help="What the query's words say beyond themselves, as variants or feedback:0.1:terms=10. "
+            f"Boosts: {_names(list(boosts.BOOSTS))}. See esr boosts.",
+        ),
+        click.option(
             "--rerank",
             "signal_texts",
             multiple=True,
@@ -105,6 +112,7 @@ def ranking(command: F) -> F:
         params: tuple[str, ...],
         prior_weights: tuple[str, ...],
         feature_texts: tuple[str, ...],
+        boost_texts: tuple[str, ...],
         signal_texts: tuple[str, ...],
         rerank_depth: int | None,
         candidates: str | None,
@@ -120,6 +128,7 @@ def ranking(command: F) -> F:
         data["priors"] |= dict(_prior(text) for text in prior_weights)
         given = {(f.feature, f.form): f for f in map(adjustments.parse, feature_texts)}
         data["features"] = list(({(f.feature, f.form): f for f in base.features} | given).values())
+        data["boosts"] = {**base.boosts, **dict(map(boosts.parse, boost_texts))}
         signals = {s.signal: s for s in map(signal.parse, signal_texts)}
         data["rerank"] = list(({s.signal: s for s in base.rerank} | signals).values())
         data["depth"] = base.depth

@@ -34,7 +34,8 @@ def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, st
       esr query "bank fraud" --index http://localhost:9200/news > request.json
       curl -H 'Content-Type: application/json' -d @request.json 'http://localhost:9200/news/_search'
     With --standalone, send it to '_search?search_type=dfs_query_then_fetch'. A second stage (--rerank, and
-    that of tdsr and the mrf models) is esr's own: the request is the first stage alone.
+    that of tdsr and the mrf models) is esr's own: the request is the first stage alone. What boosts add is
+    found now and stands in the request; that of feedback changes with the collection.
     """
     with esr.open(where) as searcher:
         body = raw_request(searcher, query, k, ranking=ranking, filters=filters, standalone=standalone)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from esr import adjustments, analysis, features, loaders, models, priors
+from esr import adjustments, analysis, boosts, features, loaders, models, priors
 from esr.cli.main import main
 from esr.dependency.signals import SIGNALS, Signal
 from esr.models import CONTEXTS, Model
@@ -30,6 +30,8 @@ def text() -> str:
         ),
         "## Forms\n",
         *(_form(form) for form in adjustments.FORMS.values()),
+        "## Boosts\n",
+        *(_form(boost) for boost in boosts.BOOSTS.values()),
         "## Signals\n",
         *(_signal(signal) for signal in SIGNALS.values()),
         "## Contexts\n",
@@ -74,7 +76,7 @@ def _model(model: Model) -> str:
     return head + facts + "\n" + _parameters(model.parameters)
 
 
-def _form(form: adjustments.Form) -> str:
+def _form(form: adjustments.Form | boosts.Boost) -> str:
     head = f"### {form.name}\n\n{form.description}\n\nSource: {form.source}.\n"
     return head + ("\n" + _parameters(form.parameters) if form.parameters else "")
 

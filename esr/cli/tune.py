@@ -80,8 +80,8 @@ def tune(
     """Find a model's best parameters on topics with judgements.
 
     Each topic's candidates are gathered once; every setting is then arithmetic on them. The figures are
-    those that esr run and esr evaluate give. A feature that is given without a weight gets one from a grid;
-    grids call it subj.w.
+    those that esr run and esr evaluate give. A feature or boost without a weight gets one from a grid;
+    grids call it subj.w or variants.w.
 
     \b
     Example:

@@ -11,6 +11,8 @@ _MONTH = rf"({'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
 # "January 7, 1999" and "7 January 1999", with or without a weekday, time or edition around them
 _MONTH_FIRST = re.compile(rf"\b{_MONTH}\s{{1,9}}(\d{{1,2}}),?\s{{1,9}}(\d{{4}})\b", re.I | re.ASCII)
 _DAY_FIRST = re.compile(rf"\b(\d{{1,2}})[\s-]{_MONTH}[\s,-]{{1,2}}(\d{{4}})\b", re.I | re.ASCII)
+# "2017/2/7": nobody writes the day before the month after a year.
+_YEAR_FIRST = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})(?:$|(?=[T ]))", re.ASCII)
 
 
 def iso(text: str) -> str | None:
@@ -20,6 +22,9 @@ def iso(text: str) -> str | None:
         month, day, year = month_first.groups()
     elif day_first := _DAY_FIRST.search(text):
         day, month, year = day_first.groups()
+    elif year_first := _YEAR_FIRST.match(text):
+        year, month, day = year_first.groups()
+        return _valid(tidy(f"{year}-{int(month):02}-{int(day):02}{text[year_first.end() :]}"))
     else:
         return _valid(tidy(text))
     return _valid(f"{year}-{_MONTHS.index(month.lower()) + 1:02}-{int(day):02}")

@@ -169,6 +169,9 @@ class Index(Protocol):
     def pool(self, plan: Plan, filters: Filters) -> Pool:
         """All candidates of a plan, whatever its weights, with the evidence for its terms and columns."""
 
+    def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
+        """Terms of the collection that begin so: the first `limit` in the order of their letters' codes."""
+
     def features(self) -> Sequence[str]:
         """The names of the features that sentences of the index have."""
 

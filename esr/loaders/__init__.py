@@ -4,20 +4,31 @@ Importing this package registers every format. A new one is a file that ends in 
 and a line here.
 """
 
-from esr.loaders import jsonl, text, trec
-from esr.loaders.base import FORMATS, Format, Record, Source, get, register
-from esr.loaders.sources import AUTO, documents
+from esr.loaders import feed, jsonl, mbox, newsml, nitf, page, parquet, reuters, table, text, trec, warc
+from esr.loaders.base import FORMATS, Format, Malformed, Record, Source, get, register
+from esr.loaders.sources import AUTO, Reading, documents
 
 __all__ = [
     "AUTO",
     "FORMATS",
     "Format",
+    "Malformed",
+    "Reading",
     "Record",
     "Source",
     "documents",
+    "feed",
     "get",
     "jsonl",
+    "mbox",
+    "newsml",
+    "nitf",
+    "page",
+    "parquet",
     "register",
+    "reuters",
+    "table",
     "text",
     "trec",
+    "warc",
 ]

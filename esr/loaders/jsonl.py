@@ -7,38 +7,41 @@ import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from esr.errors import InputError
-from esr.loaders.base import Format, Record, Source, register
+from esr.loaders.base import Format, Malformed, Record, Source, register
 from esr.loaders.utf8 import lines
 
 
-def read(source: Source) -> Iterator[Record]:
-    """A record of each line; blank lines are passed over. Raises InputError at one that is no JSON object."""
+def read(source: Source) -> Iterator[Record | Malformed]:
+    """A record of each line; blank lines are passed over. A line that is no JSON object is malformed."""
     for number, line in lines(source):
         if line.strip():
             where = f"{source.name}:{number}"
-            yield Record(where, _object(line, where))
+            try:
+                yield Record(where, _object(line))
+            except _NoObject as error:
+                yield Malformed(where, str(error))
 
 
-def _object(line: str, where: str) -> dict[str, Any]:
+class _NoObject(Exception):
+    """A line is no JSON object."""
+
+
+def _object(line: str) -> dict[str, Any]:
     try:
         value = _DECODER.decode(line)
     except json.JSONDecodeError as error:
         column = min(error.pos, len(line.rstrip())) + 1
-        raise InputError(
-            where,
+        raise _NoObject(
             f"broken JSON at column {column}: {error.msg}; every line must be one whole JSON object",
         ) from None
     except RecursionError:
-        raise InputError(where, "the JSON is nested too deeply to be a document") from None
+        raise _NoObject("the JSON is nested too deeply to be a document") from None
     except _Refused as error:
-        raise InputError(where, f"broken JSON: {error} is not a number there, leave it out") from None
+        raise _NoObject(f"broken JSON: {error} is not a number there, leave it out") from None
     except ValueError:  # Python's limit of 4,300
-        raise InputError(where, "broken JSON: a number has too many digits, shorten it") from None
+        raise _NoObject("broken JSON: a number has too many digits, shorten it") from None
     if not isinstance(value, dict):
-        raise InputError(
-            where, 'not a JSON object: every line must be one document, like {"id": "…", "text": "…"}'
-        )
+        raise _NoObject('not a JSON object: every line must be one document, like {"id": "…", "text": "…"}')
     return value
 
 

@@ -1,30 +1,53 @@
-"""From what the user names (files, folders, standard input) to documents, one at a time."""
+"""From what the user names (files, folders, archives, standard input) to documents, one at a time."""
 
 from __future__ import annotations
 
 import os
+import tarfile
+import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from gzip import BadGzipFile
+from lzma import LZMAError
 from pathlib import PurePath
 
 from esr.documents import Located, validate
 from esr.errors import InputError, UsageError
-from esr.loaders.base import FORMATS, Format, Record, get
+from esr.loaders import archives
+from esr.loaders.base import FORMATS, Format, Malformed, Record, get, one_line
+from esr.loaders.extras import require
+from esr.loaders.limits import DEFAULT_LIMITS, Budget, Expanded, Limits
+from esr.loaders.mapping import Unmapped, renamed
 from esr.loaders.opened import STANDARD_INPUT, Opened, name_of, opened
 
 AUTO = "auto"
+_SPOILT = (BadGzipFile, EOFError, zlib.error, LZMAError, zipfile.BadZipFile, tarfile.TarError)
 
 
-def documents(paths: Sequence[str], format: str = AUTO) -> Iterator[Located]:
-    """The documents of these files, folders and `-` (standard input), lazily, each with its place.
+@dataclass(frozen=True)
+class Reading:
+    """How sources are read: columns under other names, how far packed files may expand, and what is done
+    with malformed documents. Without `set_aside` the first one raises InputError; with it each one is
+    handed over and reading goes on, with the next file where the rest of one cannot be read."""
+
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = DEFAULT_LIMITS
+    set_aside: Callable[[Malformed], None] | None = None
+
+
+def documents(paths: Sequence[str], format: str = AUTO, reading: Reading | None = None) -> Iterator[Located]:
+    """The documents of these files, folders, archives and `-` (standard input), lazily, each with its place.
 
     Folders are read with all folders in them, in the order of the names; hidden files are passed over, as
-    are files that are not of the format, or of no format with `auto`. Files may be packed with gzip.
-    With `auto` a file's name tells its format, or else its first bytes.
+    are files that are not of the format, or of no format with `auto`. So are archives (zip, tar), in their
+    own order. Files may be packed with gzip or Zstandard. With `auto` a file's name tells its format, or
+    else its first bytes.
 
-    Unknown formats and missing paths raise UsageError and InputError at once, what is wrong in a file
-    raises InputError when it is reached. Whether an id is used twice is for the index to say.
+    Unknown formats, missing paths and libraries that a named format lacks raise UsageError and InputError at
+    once, what is wrong in a file raises InputError when it is reached. Whether an id is used twice is for the
+    index to say.
     """
     chosen = None if format == AUTO else get(format)
     if not paths:
@@ -32,66 +55,175 @@ def documents(paths: Sequence[str], format: str = AUTO) -> Iterator[Located]:
     for path in paths:
         if path != STANDARD_INPUT and not os.path.exists(path):
             raise InputError(name_of(path), "there is no such file or folder")
-    return _documents(tuple(paths), chosen)
+    if chosen:
+        require(f"the format {chosen.name}", chosen.needs)
+    return _documents(tuple(paths), chosen, reading or Reading())
 
 
-def _documents(paths: Sequence[str], chosen: Format | None) -> Iterator[Located]:
+def _documents(paths: Sequence[str], chosen: Format | None, reading: Reading) -> Iterator[Located]:
+    made = malformed = 0
+    document: Located | Malformed
     for path in paths:
-        for where, fields in _records(path, chosen):
-            try:
-                document = validate.document(fields)
-            except validate.Invalid as error:
-                raise InputError(where, str(error)) from None
-            yield Located(where, document)
+        for found in _found(path, chosen, reading):
+            document = _checked(found) if isinstance(found, Record) else found
+            if isinstance(document, Located):
+                made += 1
+                yield document
+                continue
+            malformed += 1
+            if reading.set_aside is None:
+                raise InputError(document.where, _with_id(document))
+            reading.set_aside(document)
+    if malformed and not made:
+        assert isinstance(document, Malformed)
+        # An index of nothing must not stand in the place of one that holds something.
+        others = f" (all {malformed:,} documents are malformed: none is left)" if malformed > 1 else ""
+        raise InputError(document.where, _with_id(document) + others)
 
 
-def _records(path: str, chosen: Format | None) -> Iterator[Record]:
+def _checked(record: Record) -> Located | Malformed:
+    try:
+        return Located(record.where, validate.document(record.fields))
+    except validate.Invalid as error:
+        id = record.fields.get("id")
+        return Malformed(record.where, str(error), id if isinstance(id, str) and id else None)
+
+
+def _with_id(malformed: Malformed) -> str:
+    id = malformed.id
+    if id is None or not id.isprintable() or id in malformed.problem:
+        return malformed.problem
+    return f"document {id[:60]!r}: {malformed.problem}"
+
+
+_Found = Iterator[Record | Malformed]
+
+
+def _found(path: str, chosen: Format | None, reading: Reading) -> _Found:
     if path != STANDARD_INPUT and os.path.isdir(path):
-        yield from _records_of_folder(path, chosen)
+        yield from _found_in_folder(path, chosen, reading)
     else:
         relative = "stdin" if path == STANDARD_INPUT else os.path.basename(path)
-        yield from _records_of_file(path, relative, chosen, in_folder=False)
+        yield from _found_in_file(path, relative, chosen, reading, in_folder=False)
 
 
-def _records_of_folder(folder: str, chosen: Format | None) -> Iterator[Record]:
-    found = False
+def _found_in_folder(folder: str, chosen: Format | None, reading: Reading) -> _Found:
+    anything = False
     for relative in _files(folder):
         path = os.path.join(folder, relative)
-        for record in _records_of_file(path, PurePath(relative).as_posix(), chosen, in_folder=True):
-            found = True
-            yield record
-    if not found:
-        kind = f"{chosen.name} file" if chosen else f"file of a known format ({', '.join(FORMATS)})"
-        raise InputError(name_of(folder), f"there is no {kind} in this folder")
+        for found in _found_in_file(path, PurePath(relative).as_posix(), chosen, reading, in_folder=True):
+            anything = True
+            yield found
+    if not anything:
+        raise InputError(name_of(folder), f"there is no {_kind_of_file(chosen)} in this folder")
 
 
-def _records_of_file(path: str, relative: str, chosen: Format | None, in_folder: bool) -> Iterator[Record]:
-    """The records of one file; none if it lies in a folder and is not of the format."""
-    name = name_of(path)
-    if relative.lower().endswith(".gz"):
-        relative = relative[:-3]
+def _kind_of_file(chosen: Format | None) -> str:
+    return f"{chosen.name} file" if chosen else f"file of a known format ({', '.join(FORMATS)})"
+
+
+def _found_in_file(
+    path: str, relative: str, chosen: Format | None, reading: Reading, in_folder: bool
+) -> _Found:
+    """What is in one file; nothing if it lies in a folder and is not of the format."""
+    budget = Budget(name_of(path), reading.limits)
+    anything = False
     try:
-        with opened(path, relative) as file:
-            format = _format_in_folder(file, chosen) if in_folder else chosen or _format(file)
-            if format is None and in_folder:
-                return
-            if file.blank:
-                raise InputError(name, "the file is empty")
-            if format is None:
-                raise InputError(
-                    name, f"cannot tell its format: say which with --format ({', '.join(FORMATS)})"
-                )
-            record = None
-            for record in format.read(file.source):
-                yield record
-            if record is None:
-                raise InputError(name, f"there is no document in it, read as {format.name}")
-    except (BadGzipFile, EOFError, zlib.error) as error:
+        with _said(name_of(path)), opened(path, relative, budget) as file:
+            for found in _found_in_opened(file, chosen, reading, budget, in_folder, 0):
+                anything = True
+                yield found
+    except InputError as error:
+        if reading.set_aside is None:
+            raise
+        yield _rest_left_out(error, anything)
+
+
+def _rest_left_out(error: InputError, anything: bool) -> Malformed:
+    return Malformed(
+        error.where, f"{error.problem} (what follows in this file is left out)" if anything else error.problem
+    )
+
+
+def _found_in_opened(
+    file: Opened, chosen: Format | None, reading: Reading, budget: Budget, in_folder: bool, depth: int
+) -> _Found:
+    if kind := archives.kind(file):
+        yield from _found_in_archive(file, kind, chosen, reading, budget, in_folder, depth)
+        return
+    name = file.source.name
+    format = _format_in_folder(file, chosen) if in_folder else chosen or _format(file)
+    if format is None and in_folder:
+        return
+    if file.blank:
+        raise InputError(name, "the file is empty")
+    if format is None:
+        raise InputError(name, f"cannot tell its format: say which with --format ({', '.join(FORMATS)})")
+    require(f"{name}, of the format {format.name},", format.needs)
+    found = None
+    for found in format.read(file.source):
+        yield _mapped(found, format, reading) if isinstance(found, Record) else found
+    if found is None:
+        raise InputError(name, f"there is no document in it, read as {format.name}")
+
+
+def _mapped(record: Record, format: Format, reading: Reading) -> Record | Malformed:
+    try:
+        return Record(record.where, renamed(record, reading.mapping, format.tabular))
+    except Unmapped as error:
+        if format.tabular:  # it is so in every row
+            raise InputError(record.where, str(error)) from None
+        return Malformed(record.where, str(error))
+
+
+def _found_in_archive(
+    file: Opened,
+    kind: archives.Kind,
+    chosen: Format | None,
+    reading: Reading,
+    budget: Budget,
+    in_folder: bool,
+    depth: int,
+) -> _Found:
+    name = file.source.name
+    if depth == archives.MAX_DEPTH:
+        raise InputError(name, f"lies in {depth} archives, one in the other: unpack them")
+    anything = False
+    for member in archives.members(file, kind, budget):
+        in_member = False
+        try:
+            with _said(member.source.name):
+                for found in _found_in_opened(member, chosen, reading, budget, True, depth + 1):
+                    anything = in_member = True
+                    yield found
+        except Expanded:
+            raise
+        except InputError as error:
+            if reading.set_aside is None:
+                raise
+            anything = True
+            yield _rest_left_out(error, in_member)
+    if not anything and not in_folder:
+        raise InputError(name, f"there is no {_kind_of_file(chosen)} in this archive")
+
+
+@contextmanager
+def _said(name: str) -> Iterator[None]:
+    """What unpacking and reading raise, as InputError."""
+    try:
+        yield
+    except _SPOILT as error:
         raise InputError(
-            name, f"cannot be unpacked, is it cut off? ({error}) Fetch or make it again"
+            name, f"cannot be unpacked, is it cut off? ({one_line(error)}) Fetch or make it again"
         ) from None
     except OSError as error:
-        raise InputError(name, f"cannot be read: {error.strerror or error}") from None
+        raise InputError(name, f"cannot be read: {error.strerror or one_line(error)}") from None
+    except Exception as error:
+        if type(error).__name__ != "ZstdError":  # of a library that may not be there
+            raise
+        raise InputError(
+            name, f"cannot be unpacked, is it cut off? ({one_line(error)}) Fetch or make it again"
+        ) from None
 
 
 def _format(file: Opened) -> Format | None:
@@ -99,7 +231,8 @@ def _format(file: Opened) -> Format | None:
     known = _by_suffix(file)
     if len(known) == 1:
         return known[0]
-    return next((format for format in known or FORMATS.values() if format.sniff(file.head)), None)
+    by_start = next((format for format in known or FORMATS.values() if format.sniff(file.head)), None)
+    return by_start or next(iter(known), None)
 
 
 def _format_in_folder(file: Opened, chosen: Format | None) -> Format | None:
@@ -107,7 +240,9 @@ def _format_in_folder(file: Opened, chosen: Format | None) -> Format | None:
     if chosen is None:
         return _format(file)
     known = _by_suffix(file)
-    return chosen if chosen in known or (not known and chosen.sniff(file.head)) else None
+    if chosen in known:
+        return chosen if len(known) == 1 or _format(file) is chosen else None
+    return chosen if not known and chosen.sniff(file.head) else None
 
 
 def _by_suffix(file: Opened) -> list[Format]:

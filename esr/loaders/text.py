@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
-from esr.loaders.base import Format, Record, Source, register
+from esr.loaders.base import Format, Record, Source, path_id_of, register
 from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, pieces, too_long
-
-_WHITESPACE = re.compile(r"\s")
 
 
 def read(source: Source) -> Iterator[Record]:
@@ -22,8 +18,9 @@ def read(source: Source) -> Iterator[Record]:
     # Blank lines before the title are no title.
     lines = text.lstrip().splitlines(keepends=True)
     if lines:
-        id = _WHITESPACE.sub("_", str(PurePosixPath(source.relative).with_suffix("")))
-        yield Record(source.name, {"id": id, "title": lines[0].strip(), "text": "".join(lines[1:])})
+        yield Record(
+            source.name, {"id": path_id_of(source), "title": lines[0].strip(), "text": "".join(lines[1:])}
+        )
 
 
 def _sniff(head: bytes) -> bool:

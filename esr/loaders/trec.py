@@ -1,4 +1,4 @@
-"""TREC SGML: `<DOC>`s, plain or with tagged sentences, and the bare tagged sentences of the Novelty track.
+"""TREC and LDC SGML: `<DOC>`s, plain or with tagged sentences, and bare ones of the Novelty track.
 
 It is no XML: ampersands stand alone, tags are not closed, a file has many roots. So it is read by
 looking for the few tags that matter.
@@ -6,19 +6,19 @@ looking for the few tags that matter.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
-from functools import cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from esr.documents.written_dates import iso
 from esr.errors import InputError
-from esr.loaders.base import Format, Record, Source, register
+from esr.loaders.base import Format, Malformed, Record, Source, register
+from esr.loaders.sgml import attributes, elements, plain
 from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, pieces, too_long
 
 # The same thing has different tags in the Associated Press, Wall Street Journal, Xinhua …
+_IDS = ("DOCNO", "DOCID")
 _TITLES = ("HEADLINE", "TITLE", "HL", "HEAD")
 _DATES = ("DATE_TIME", "DATETIME", "DATE", "DATE1", "DD")
 _BODIES = ("LP", "LEADPARA", "TEXT")  # a lead paragraph stands before the text
@@ -27,11 +27,8 @@ _OPENING = re.compile(r"<(?:(DOC)(?:\s[^<>]{0,1000})?|(s)\s[^<>]{0,1000})>", re.
 _CLOSING = {"doc": re.compile(r"</DOC\s{0,9}>", re.I), "s": re.compile(r"</s\s{0,9}>", re.I)}
 _LONGEST_TAG = 1010
 _SENTENCE = re.compile(r"<s\s[^<>]{0,1000}>", re.I)
-_ATTRIBUTE = re.compile(r"""(\w+)\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)""")
-_TAG = re.compile(r"</?([A-Za-z]\w{0,40})(?:\s[^<>]{0,1000})?>")
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]\w{0,30});", re.ASCII)
-# AQUAINT puts the day into the id: XIE19990101.0001
-_DATED_ID = re.compile(r"[A-Z]{3}(\d{4})(\d\d)(\d\d)\.\d{4}", re.ASCII)
+# AQUAINT and Gigaword put the day into the id: XIE19990101.0001, AFP_ENG_19940512.0001
+_DATED_ID = re.compile(r"[A-Z]{3}(?:_[A-Z]{3}_)?(\d{4})(\d\d)(\d\d)\.\d{4}", re.ASCII)
 
 
 class _Unit(NamedTuple):
@@ -42,22 +39,32 @@ class _Unit(NamedTuple):
     raw: str
 
 
-def read(source: Source) -> Iterator[Record]:
-    """A record of each `<DOC>`, and of each run of bare `<s>` of the same docid. Raises InputError."""
-    for (kind, id), units in groupby(_units(source), _belongs_to):
-        if kind == "doc":
-            yield from map(_document, units)
-        else:
-            found = list(units)
-            sentences = [_sentence(unit, _tags(unit)[0]) for unit in found]
-            yield Record(found[0].where, {"id": id, "date": _date_in(id), "sentences": sentences})
+def read(source: Source) -> Iterator[Record | Malformed]:
+    """A record of each `<DOC>`, and of each run of bare `<s>` of the same docid.
+
+    Raises InputError where a `<DOC>` has no end.
+    """
+    for key, group in groupby(_units(source), _belongs_to):
+        # Documents of one line are one group: of these, only one is held at a time.
+        for units in ([unit] for unit in group) if key is None else (list(group),):
+            try:
+                yield _document(units[0]) if key is None else _bare(units)
+            except InputError as error:
+                yield Malformed(error.where, error.problem)
 
 
-def _belongs_to(unit: _Unit) -> tuple[str, str]:
-    """The same for all bare sentences of a document; a `<DOC>` stands alone."""
+def _bare(units: list[_Unit]) -> Record:
+    id = _docid(units[0], _tags(units[0])[0])
+    sentences = [_sentence(unit, _tags(unit)[0]) for unit in units]
+    return Record(units[0].where, {"id": id, "date": _date_in(id), "sentences": sentences})
+
+
+def _belongs_to(unit: _Unit) -> tuple[str, str] | None:
+    """The same for all bare sentences of a document; None for a `<DOC>`, which stands alone."""
     if unit.kind == "doc":
-        return unit.kind, unit.where
-    return unit.kind, _docid(unit, _tags(unit)[0])
+        return None
+    docid = attributes(_tags(unit)[0][0]).get("docid")
+    return ("docid", docid) if docid else ("place", unit.where)
 
 
 def _units(source: Source) -> Iterator[_Unit]:
@@ -98,8 +105,8 @@ def _units(source: Source) -> Iterator[_Unit]:
 def _document(unit: _Unit) -> Record:
     if any(opening[1] for opening in _OPENING.finditer(unit.raw, 1)):
         raise InputError(unit.where, "this <DOC> has another one in it: its </DOC> is missing")
-    tags = [tag for tag in _tags(unit) if "docid" in _attributes(tag)]
-    id = _first(unit.raw, ("DOCNO",)) or (_docid(unit, tags[0]) if tags else None)
+    tags = [tag for tag in _tags(unit) if "docid" in attributes(tag[0])]
+    id = _first(unit.raw, _IDS) or _own_id(unit) or (_docid(unit, tags[0]) if tags else None)
     if not id:
         raise InputError(unit.where, "this <DOC> has no <DOCNO>: give every document one")
     for docid in (_docid(unit, tag) for tag in tags):
@@ -107,7 +114,7 @@ def _document(unit: _Unit) -> Record:
             raise InputError(
                 unit.where, f"a sentence of document {id!r} has the docid {docid!r}: mend one of them"
             )
-    dates = (iso(_plain(date)) for name in _DATES for date in _elements(unit.raw, name))
+    dates = (iso(plain(date)) for name in _DATES for date in elements(unit.raw, name))
     fields: dict[str, Any] = {
         "id": id,
         "title": _first(unit.raw, _TITLES),
@@ -116,9 +123,15 @@ def _document(unit: _Unit) -> Record:
     if tags:
         fields["sentences"] = [_sentence(unit, tag) for tag in tags]
     else:
-        bodies = [body for name in _BODIES for body in _elements(unit.raw, name)]
-        fields["text"] = "\n\n".join(map(_plain, bodies))
+        bodies = [body for name in _BODIES for body in elements(unit.raw, name)]
+        fields["text"] = "\n\n".join(map(plain, bodies))
     return Record(unit.where, fields)
+
+
+def _own_id(unit: _Unit) -> str | None:
+    """Gigaword and AQUAINT-2 have no `<DOCNO>`: `<DOC id="AFP_ENG_19940512.0001" type="story">`."""
+    opening = _OPENING.match(unit.raw)
+    return attributes(opening[0]).get("id") if opening else None
 
 
 def _sentence(unit: _Unit, tag: re.Match[str]) -> dict[str, str]:
@@ -126,8 +139,8 @@ def _sentence(unit: _Unit, tag: re.Match[str]) -> dict[str, str]:
     closing = _CLOSING["s"].search(unit.raw, tag.end())
     if closing is None or _SENTENCE.search(unit.raw, tag.end(), closing.start()):
         raise InputError(unit.where, f"the sentence {tag[0][:60]} has no </s>: close it")
-    text = " ".join(_plain(unit.raw[tag.end() : closing.start()]).split())
-    return {"id": f"{_docid(unit, tag)}:{_attributes(tag)['num']}", "text": text}
+    text = " ".join(plain(unit.raw[tag.end() : closing.start()]).split())
+    return {"id": f"{_docid(unit, tag)}:{attributes(tag[0])['num']}", "text": text}
 
 
 def _tags(unit: _Unit) -> list[re.Match[str]]:
@@ -135,47 +148,18 @@ def _tags(unit: _Unit) -> list[re.Match[str]]:
 
 
 def _docid(unit: _Unit, tag: re.Match[str]) -> str:
-    attributes = _attributes(tag)
-    if not attributes.get("docid") or not attributes.get("num"):
+    given = attributes(tag[0])
+    if not given.get("docid") or not given.get("num"):
         raise InputError(
             unit.where, 'a sentence must say its docid and num, like <s docid="XIE19990101.0001" num="1">'
         )
-    return attributes["docid"]
-
-
-def _attributes(tag: re.Match[str]) -> dict[str, str]:
-    return {name.lower(): value.strip("\"' ") for name, value in _ATTRIBUTE.findall(tag[0])}
+    return given["docid"]
 
 
 def _first(raw: str, names: tuple[str, ...]) -> str | None:
     """The text of the first of these elements that has any, on one line."""
-    texts = (" ".join(_plain(element).split()) for name in names for element in _elements(raw, name))
+    texts = (" ".join(plain(element).split()) for name in names for element in elements(raw, name))
     return next(filter(None, texts), None)
-
-
-def _elements(raw: str, name: str) -> Iterator[str]:
-    """What stands in the elements of that name. One that is not closed goes to the end."""
-    opening, closing = _element_tags(name)
-    at = 0
-    while begin := opening.search(raw, at):
-        end = closing.search(raw, begin.end())
-        yield raw[begin.end() : end.start() if end else len(raw)]
-        at = end.end() if end else len(raw)
-
-
-@cache
-def _element_tags(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    return (
-        re.compile(rf"<{name}(?:\s[^<>]{{0,1000}})?>", re.I),
-        re.compile(rf"</{name}\s{{0,9}}>", re.I),
-    )
-
-
-def _plain(raw: str) -> str:
-    """The text without tags and entities. `<P>` ends a paragraph."""
-    text = _TAG.sub(lambda tag: "\n\n" if tag[1].upper() == "P" else " ", raw)
-    # Only whole entities: html.unescape alone would also see one in "AT&T" and "R&reg".
-    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
 
 
 def _date_in(id: str) -> str | None:
@@ -188,7 +172,7 @@ _START = re.compile(rb"<DOC(\s[^<>]*)?>|<s\s[^<>]*docid", re.I)
 FORMAT = register(
     Format(
         name="trec",
-        description="TREC SGML: <DOC>s with <DOCNO> and <TEXT>, or sentences tagged <s docid= num=>",
+        description="SGML of TREC and LDC (AQUAINT, Gigaword): <DOC>s, or sentences tagged <s docid= num=>",
         suffixes=(".sgml", ".sgm", ".trec"),
         sniff=lambda head: head.startswith(b"<") and bool(_START.search(head)),
         read=read,

@@ -42,7 +42,7 @@ def scores(plan: Plan, evidence: Evidence) -> Array:
             x = collection * term.background
             for name, share in shares.items():
                 x = x + share * evidence.counts[name][row]
-            total += term.weight * np.log(x)
+            total += term.weight * np.log(x if term.own else x / (collection * term.background))
     else:
         shares = _saturation_shares(transform, evidence)
         for row, term in enumerate(plan.terms):
@@ -64,7 +64,8 @@ def parts(plan: Plan, evidence: Evidence) -> Parts:
         shares = _mixture_shares(transform, evidence)
         p = np.array([term.background for term in plan.terms])[:, None]
         collection = _affine(transform.collection, _beta(transform, lengths))
-        background += weights * np.log(p)
+        own = np.array([term.own for term in plan.terms])[:, None]
+        background += np.where(own, weights * np.log(p), 0.0)
         length = plan.query_weight * np.log(collection)
     else:
         shares = _saturation_shares(transform, evidence)

@@ -81,11 +81,16 @@ class Saturation:
 
 
 class PlanTerm(NamedTuple):
-    """A query term: its weight, and for mixtures its probability in the collection."""
+    """A term: its weight, and for mixtures its probability in the collection.
+
+    A term that is not the query's `own` makes no candidates, and a sentence without it loses nothing: it adds
+    what it has above the collection's part.
+    """
 
     term: str
     weight: float
     background: float = 0.0
+    own: bool = True
 
 
 StaticForm = Literal["linear", "log", "step", "satu", "sigm", "curve"]
@@ -151,6 +156,11 @@ class Plan:
         return {"shape": type(self.transform).__name__.lower(), **asdict(self)}
 
     @property
+    def matching(self) -> tuple[str, ...]:
+        """The terms that make candidates."""
+        return tuple(term.term for term in self.terms if term.own)
+
+    @property
     def query_weight(self) -> float:
-        """The sum of the terms' weights: |q| for a query likelihood."""
-        return math.fsum(term.weight for term in self.terms)
+        """The sum of the weights of the query's own terms: |q| for a query likelihood."""
+        return math.fsum(term.weight for term in self.terms if term.own)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from esr.adjustments import Adjustment
-from esr.plans.evaluate import parts, scores
+from esr.boosts import adding
+from esr.plans.evaluate import Parts, parts, scores
+from esr.plans.evidence import Evidence
 from esr.plans.plan import FieldName, Plan
 from esr.ranking.explain_second import SecondPart, explain_second
 from esr.ranking.ranking import Ranking
@@ -26,13 +28,17 @@ class FieldPart:
 
 @dataclass(frozen=True, slots=True)
 class TermPart:
-    """One query term: its weight, p(t|C) (mixtures), its fields, and what the collection alone adds."""
+    """One term: its weight, p(t|C) (mixtures), its fields, and what the collection alone adds.
+
+    `boosts` says how much of the weight is of which boost.
+    """
 
     term: str
     weight: float
     probability: float | None
     fields: dict[FieldName, FieldPart]
     background: float
+    boosts: Mapping[str, float]
 
     @property
     def adds(self) -> float:
@@ -70,8 +76,19 @@ class FeaturePart:
 
 
 @dataclass(frozen=True, slots=True)
+class BoostPart:
+    """A boost's step on a feature: the value (None where it is not known), the weight, and what it adds."""
+
+    boost: str
+    feature: str
+    value: float | None
+    weight: float
+    adds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
-    """A score and its parts: terms, the length term of a smoothed model, priors, features.
+    """A score and its parts: terms, the length term of a smoothed model, priors, features, boosts.
 
     With a second stage these make `first`, the first stage's score, and `second` tells the rest.
     """
@@ -83,9 +100,21 @@ class Explanation:
     length: float
     priors: list[PriorPart]
     features: list[FeaturePart]
+    boosts: list[BoostPart]
     second: SecondPart | None
     unseen: tuple[str, ...]
     plan: Plan
+
+    @property
+    def boosted(self) -> dict[str, float]:
+        """What each boost adds in all: by its share of the terms' weights, and by its steps."""
+        found: dict[str, float] = {}
+        for part in self.terms:
+            for name, weight in part.boosts.items():
+                found[name] = found.get(name, 0.0) + part.adds * weight / part.weight
+        for step in self.boosts:
+            found[step.boost] = found.get(step.boost, 0.0) + step.adds
+        return found
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -103,6 +132,7 @@ class Explanation:
                     },
                     "background": part.background,
                     "adds": part.adds,
+                    "boosts": dict(part.boosts),
                 }
                 for part in self.terms
             ],
@@ -112,6 +142,8 @@ class Explanation:
                 for p in self.priors
             ],
             "features": [part.as_dict() for part in self.features],
+            "boosts": [asdict(part) for part in self.boosts],
+            "boosted": self.boosted,
             "second": self.second and self.second.as_dict(),
             "unseen": list(self.unseen),
             "plan": self.plan.as_dict(),
@@ -126,13 +158,45 @@ def _finite(value: float) -> float | None:
 def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) -> Explanation:
     """The parts of a sentence's score. Raises UsageError for an unknown sentence or a bad query."""
     searcher = searcher.now()
-    plan, query_terms, unseen = searcher.prepare(query, ranking)
+    known = searcher.known(query, ranking)
+    plan, query_terms, unseen = searcher.planned(query, ranking, known)
     columns = [static.column for static in plan.statics]
     evidence = searcher.index.evidence([term.term for term in plan.terms], [sentence_id], columns)
     if not plan.terms:
-        return Explanation(sentence_id, 0.0, 0.0, [], 0.0, [], [], None, unseen, plan)
+        return Explanation(sentence_id, 0.0, 0.0, [], 0.0, [], [], [], None, unseen, plan)
     split = parts(plan, evidence)
-    terms = [
+    values = [float(evidence.columns[static.column][0]) for static in plan.statics]
+    rest = list(zip(plan.statics, values, (float(part[0]) for part in split.statics), strict=True))
+    priors = [
+        PriorPart(name, value, static.weight, adds)
+        for name, (static, value, adds) in zip(ranking.priors, rest, strict=False)
+    ]
+    features = [
+        FeaturePart(each.feature, _known(value), each.form, _params(each), adds)
+        for each, (_, value, adds) in zip(ranking.features, rest[len(priors) :], strict=False)
+    ]
+    steps = [
+        BoostPart(boost, feature, _known(value), static.weight, adds)
+        for (boost, feature, _), (static, value, adds) in zip(
+            adding.statics(ranking.boosts, known.added), rest[len(priors) + len(features) :], strict=True
+        )
+    ]
+    own = replace(ranking, boosts={}).plan(known.counts, known.statistics)
+    terms = _terms(plan, evidence, split, adding.by_boost(ranking.boosts, known.added, plan.terms, own.terms))
+    first = float(scores(plan, evidence)[0])
+    stage = ranking.second()
+    second = None if stage is None else explain_second(searcher.index, query_terms, sentence_id, stage, first)
+    score = first if second is None else second.score
+    length = float(split.length[0])
+    return Explanation(
+        sentence_id, score, first, terms, length, priors, features, steps, second, unseen, plan
+    )
+
+
+def _terms(
+    plan: Plan, evidence: Evidence, split: Parts, boosted: Mapping[str, Mapping[str, float]]
+) -> list[TermPart]:
+    return [
         TermPart(
             term.term,
             term.weight,
@@ -144,26 +208,14 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
                 for name, adds in split.fields.items()
             },
             float(split.background[row, 0]),
+            boosted.get(term.term, {}),
         )
         for row, term in enumerate(plan.terms)
     ]
-    values = [float(evidence.columns[static.column][0]) for static in plan.statics]
-    adds = [float(part[0]) for part in split.statics]
-    rest = list(zip(plan.statics, values, adds, strict=True))
-    priors = [
-        PriorPart(name, value, static.weight, adds)
-        for name, (static, value, adds) in zip(ranking.priors, rest, strict=False)
-    ]
-    features = [
-        FeaturePart(each.feature, None if math.isnan(value) else value, each.form, _params(each), adds)
-        for each, (_, value, adds) in zip(ranking.features, rest[len(priors) :], strict=True)
-    ]
-    first = float(scores(plan, evidence)[0])
-    stage = ranking.second()
-    second = None if stage is None else explain_second(searcher.index, query_terms, sentence_id, stage, first)
-    score = first if second is None else second.score
-    length = float(split.length[0])
-    return Explanation(sentence_id, score, first, terms, length, priors, features, second, unseen, plan)
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def _params(adjustment: Adjustment) -> dict[str, float]:

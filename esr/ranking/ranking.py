@@ -10,6 +10,7 @@ from typing import Any
 
 from esr import adjustments, models, priors
 from esr.adjustments import Adjustment
+from esr.boosts import Added, adding, from_json, to_json
 from esr.dependency import signals
 from esr.errors import InputError, UsageError, unknown
 from esr.models import Settings
@@ -19,6 +20,8 @@ from esr.priors.prior import check_weight
 from esr.ranking import signal
 from esr.ranking.rerank import DEPTH, Second
 from esr.ranking.signal import RankingSignal
+
+NO_BOOST: Mapping[str, Added] = {}
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,14 @@ class Ranking:
     priors: Mapping[str, float] = field(default_factory=dict)
     candidates: str | None = None
     features: Sequence[Adjustment] = ()
+    boosts: Mapping[str, Any] = field(default_factory=dict)
     rerank: Sequence[RankingSignal] = ()
     depth: int = DEPTH
     """How many of the best sentences the second stage looks at, where there is one."""
 
     def __post_init__(self) -> None:
         self.settings()
+        object.__setattr__(self, "boosts", from_json(self.boosts))
         if not isinstance(self.depth, int) or isinstance(self.depth, bool) or self.depth < 1:
             raise UsageError(f"ranking key 'depth' is a positive whole number, not {self.depth!r}")
         called = [each.signal for each in self.rerank]
@@ -104,12 +109,19 @@ class Ranking:
         """The model's parameters with defaults filled in, checked."""
         return models.get(self.model).settings(self.params, self.context)
 
-    def plan(self, counts: Mapping[str, int], statistics: Statistics) -> Plan:
-        """The plan for a query's terms. Terms that the collection does not know are dropped."""
+    def plan(
+        self, counts: Mapping[str, int], statistics: Statistics, added: Mapping[str, Added] = NO_BOOST
+    ) -> Plan:
+        """The plan for a query's terms and what boosts add. Terms that the collection lacks are dropped."""
         model = models.get(self.model)
         settings = self.settings()
         seen = {term: count for term, count in counts.items() if statistics.terms[term].seen}
         terms, transform = model.plan(settings, models.Query(seen, sum(counts.values()), statistics))
+        weights = adding.term_weights(self.boosts, added)
+        if weights:
+            once = {term: 1 for term in weights if statistics.terms[term].seen}
+            more = model.plan(settings, models.Query(once, sum(counts.values()), statistics)).terms
+            terms = adding.with_terms(terms, more, weights)
         rule: Rule = self.candidates or model.candidates  # type: ignore[assignment]
         return Plan(
             terms=terms,
@@ -122,6 +134,7 @@ class Ranking:
                     for name, weight in self.priors.items()
                 ),
                 *(each.static() for each in self.features),
+                *(static for _, _, static in adding.statics(self.boosts, added)),
             ),
         )
 
@@ -154,6 +167,7 @@ class Ranking:
             "priors": dict(self.priors),
             "candidates": self.candidates or model.candidates,
             "features": [each.as_dict() for each in self.features],
+            "boosts": to_json(self.boosts),
             "rerank": [each.as_dict() for each in self.rerank],
             "depth": self.depth,
         }

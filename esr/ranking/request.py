@@ -19,4 +19,9 @@ def raw_request(
     """
     if standalone and ranking.settings().values.get("background") == "documents":
         raise UsageError("--standalone takes p(t|C) from occurrences: leave out background=documents")
+    if standalone and ranking.boosts:
+        raise UsageError(
+            "--standalone is for any words, and a boost is found for the words of one query: leave out "
+            + ", ".join(f"--boost {name}" for name in ranking.boosts)
+        )
     return searcher.index.request(searcher.prepare(query, ranking).plan, k, filters, standalone=standalone)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from esr import boosts
 from esr.adjustments.adjustment import ALWAYS
 from esr.engines.index import Filters, Hit, Index
 from esr.errors import UsageError, unknown
 from esr.plans.plan import Plan
+from esr.plans.statistics import Statistics
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank import reranked
 
@@ -31,6 +33,14 @@ class Prepared(NamedTuple):
     plan: Plan
     terms: tuple[str, ...]
     unseen: tuple[str, ...]
+
+
+class Known(NamedTuple):
+    """What is known of a query: c(t,q), the statistics of all terms, and what each boost adds at weight 1."""
+
+    counts: Mapping[str, int]
+    statistics: Statistics
+    added: Mapping[str, boosts.Added]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +88,8 @@ class Searcher:
         """The best k sentences for a query.
 
         `settings` are the keys of a ranking (`model`, `context`, `params`, `priors`, `candidates`,
-        `features`, `rerank`, `depth`) where no `ranking` is given. Raises UsageError for an empty query or a
-        bad setting.
+        `features`, `boosts`, `rerank`, `depth`) where no `ranking` is given. Raises UsageError for an empty
+        query or a bad setting.
         """
         if ranking is not None and settings:
             raise UsageError("give a ranking or its settings, not both")
@@ -108,12 +118,31 @@ class Searcher:
 
     def prepare(self, query: str, ranking: Ranking) -> Prepared:
         """Analyse a query and plan it. Raises UsageError if nothing is left to search for."""
+        return self.planned(query, ranking, self.known(query, ranking))
+
+    def planned(self, query: str, ranking: Ranking, known: Known) -> Prepared:
+        """The plan from what is known of the query."""
+        unseen = {term for term in known.counts if not known.statistics.terms[term].seen}
+        return Prepared(
+            ranking.plan(*known), tuple(known.counts), self._words(query, unseen) if unseen else ()
+        )
+
+    def known(self, query: str, ranking: Ranking) -> Known:
+        """What a ranking's plan is made from. Raises UsageError if nothing is left to search for."""
         self.check_features(each.feature for each in ranking.features)
         counts = self.terms(query)
-        statistics = self.index.statistics(list(counts))
-        plan = ranking.plan(counts, statistics)
-        unseen = {term for term in counts if not statistics.terms[term].seen}
-        return Prepared(plan, tuple(counts), self._words(query, unseen) if unseen else ())
+
+        def first(n: int) -> Sequence[Hit]:
+            plan = ranking.plan(counts, self.index.statistics(list(counts)))
+            return self.index.search(plan, n, Filters()).hits if plan.terms else ()
+
+        asked = boosts.Asked(query, counts, self.index, first)
+        added = {
+            name: (boost := boosts.get(name)).add(boost.settings(values), asked)
+            for name, values in ranking.boosts.items()
+        }
+        terms = dict.fromkeys([*counts, *(term for each in added.values() for term in each.terms)])
+        return Known(counts, self.index.statistics(list(terms)), added)
 
     def check_features(self, features: Iterable[str]) -> None:
         """Raises UsageError for a feature that no sentence of the index has, with the nearest name."""

@@ -4,13 +4,14 @@ import json
 
 import pytest
 
-from esr import analysis, features, loaders, models, priors
+from esr import analysis, boosts, features, loaders, models, priors
 from tests.cli.conftest import Esr
 
 KNOWN = {
     "models": models.MODELS,
     "priors": priors.PRIORS,
     "features": features.FEATURES,
+    "boosts": boosts.BOOSTS,
     "analyzers": analysis.ANALYZERS,
     "formats": loaders.FORMATS,
 }

@@ -48,7 +48,7 @@ def test_the_options_of_every_example_exist(name: str) -> None:
     known = {option for parameter in command.params for option in parameter.opts + parameter.secondary_opts}
     example = (command.help or "").split("Example:", 1)[1].splitlines()
     lines = [line.strip() for line in example if f"esr {name}" in line]
-    assert lines or name in ("priors", "forms", "signals", "analyzers", "formats")
+    assert lines or name in ("priors", "forms", "boosts", "signals", "analyzers", "formats")
     for line in lines:
         words = shlex.split(line.partition(" > ")[0])
         assert {word for word in words if word.startswith("-") and word != "-"} <= known | {"-k", "-o"}

@@ -100,7 +100,10 @@ BAD: dict[str, tuple[bytes, str]] = {
         GOOD + b'{"id": "b", "text": ["x"]}\n',
         "news.jsonl:2: text must be a string, not a list",
     ),
-    "a bad date": (GOOD + b'{"id": "b", "date": "yesterday"}\n', "news.jsonl:2: date 'yesterday' is not"),
+    "a bad date": (
+        GOOD + b'{"id": "b", "date": "yesterday"}\n',
+        "news.jsonl:2: document 'b': date 'yesterday' is not",
+    ),
     "a bad feature": (
         GOOD + b'{"id": "b", "sentences": [{"text": "x", "features": {"f": "1"}}]}\n',
         "news.jsonl:2: sentences[0].features.f must be a number",

@@ -5,7 +5,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esr.errors import InputError, UsageError
@@ -214,15 +214,20 @@ def test_a_file_of_many_blanks_has_no_document(folder, name):
 
 def test_a_folder_without_a_loadable_file_is_refused(folder):
     path = folder(**{"README.md": b"# News", "sub/picture.png": b"\x89PNG"})
-    assert refused(path) == f"{path}: there is no file of a known format (jsonl, text, trec) in this folder"
+    assert (
+        refused(path) == f"{path}: there is no file of a known format ({', '.join(FORMATS)}) in this folder"
+    )
     assert refused(path, format="trec") == f"{path}: there is no trec file in this folder"
 
 
-@pytest.mark.parametrize("content", [TEXT, b"a,b\n1,2", b"<html>", b"[{", b"\xff\xfe{", b"See <DOC>"])
+@pytest.mark.parametrize(
+    "content",
+    [TEXT, b"a,b\n1,2", b"<html>", b"<a><channel>x</channel></a>", b"[{", b"\xff\xfe{", b"See <DOC>"],
+)
 def test_a_file_whose_format_cannot_be_told_is_refused(folder, content):
     path = folder(**{"x.odd": content})
     assert refused(f"{path}/x.odd") == (
-        f"{path}/x.odd: cannot tell its format: say which with --format (jsonl, text, trec)"
+        f"{path}/x.odd: cannot tell its format: say which with --format ({', '.join(FORMATS)})"
     )
 
 
@@ -291,10 +296,11 @@ def test_files_are_opened_one_after_the_other_and_closed(folder, monkeypatch):
 
 @given(
     st.binary(max_size=60),
-    st.sampled_from(["auto", "jsonl", "text", "trec"]),
+    st.sampled_from(["auto", *FORMATS]),
     st.booleans(),
     st.integers(0, 40),
 )
+@settings(deadline=None)  # a format's library is imported by the first file of it
 def test_any_bytes_are_documents_or_an_input_error(loaded, data, format, pack, cut):
     if pack:
         data = gzip.compress(data)[: -cut or None]

@@ -51,6 +51,7 @@ def test_these_are_the_models_and_this_is_the_default() -> None:
         "params": {"mu": 30.0, "lambda": 0.25, "nu": 0.2, "background": "occurrences"},
         "priors": {},
         "features": [],
+        "boosts": {},
         "rerank": [],
         "depth": 1000,
         "candidates": "context",

@@ -52,6 +52,13 @@ def test_a_field_for_numbers_is_used_for_numbers_only() -> None:
         assert next(c for c in held.model.parameters if c.parameter.name == "mu").number is number
 
 
+def test_boosts_are_held_and_what_is_none_is_kept_to_be_unticked() -> None:
+    held = controls([("boost", "variants:0.3"), ("boost", "nonsense")], [])
+    assert [tuple(row) for row in held.boosts.rows] == [("variants", "0.3", ""), ("", "", "")]
+    assert [(each.name, each.value) for each in held.kept] == [("boost", "nonsense")]
+    assert "boost variants 0.3" in held.summary
+
+
 def test_signals_are_held_and_what_is_none_is_kept_to_be_unticked() -> None:
     held = controls([("rerank", "sdm:2:alpha=0.3"), ("rerank", "nonsense"), ("depth", "50")], [])
     assert [tuple(row) for row in held.signals.rows] == [("mrf_sdm", "2", "alpha=0.3"), ("", "", "")]

@@ -70,6 +70,9 @@ class ElasticsearchIndex:
         """The collection's statistics, with the bounds of what the plan looks at."""
         return self._statistics.bounded(plan.statics)
 
+    def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
+        return self._statistics.terms_with_prefix(prefix, limit)
+
     def features(self) -> Sequence[str]:
         return self._statistics.features()
 

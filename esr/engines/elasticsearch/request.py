@@ -54,7 +54,7 @@ def scored(
     ]
     # Where the scripts match just the candidates, no second look at them is needed.
     matched = {"matching": len(layers) == 1, "context": layers[-1] == plan.context, "all": False}
-    if not (rising and matched[plan.candidates]):
+    if not (rising and matched[plan.candidates] and len(plan.matching) == len(plan.terms)):
         only.append(_rule(plan))
         query: Query = {"bool": {"should": clauses, "minimum_should_match": 0, "filter": only}}
     else:
@@ -71,7 +71,7 @@ def scored(
     }
     shift = -offset
     if mixture:
-        shift += math.fsum(term.weight * math.log(term.background) for term in plan.terms)
+        shift += math.fsum(term.weight * math.log(term.background) for term in plan.terms if term.own)
     else:
         shift += math.fsum(t.weight * _limit(transform) for t in plan.terms if t.weight < 0)
     return Scored({"script_score": {"query": query, "script": {"id": SCORE, "params": params}}}, shift)
@@ -111,7 +111,7 @@ def _rule(plan: Plan) -> Query:
     if plan.candidates == "all":
         return {"match_all": {}}
     field = "text" if plan.candidates == "matching" else INDEXED[plan.context]
-    return {"terms": {field: [term.term for term in plan.terms]}}
+    return {"terms": {field: list(plan.matching)}}
 
 
 def _term_clause(

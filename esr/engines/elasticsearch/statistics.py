@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +20,7 @@ MAX_AGE = 10.0
 _REMEMBERED = 200_000
 _BATCH = 300
 _PAGE = 10_000
+_TERM = re.compile(r"\bcontext:([^\s()^]+)")
 Domain = tuple[str, float | None]
 """A column, and what only values above it are looked at, if not all are."""
 
@@ -32,6 +34,7 @@ class AliasStatistics:
         self._terms: dict[str, TermStatistics] = {}
         self._bounds: dict[Domain, tuple[float, float] | None] = {}
         self._features: list[str] | None = None
+        self._prefixed: dict[tuple[str, int], list[str]] = {}
         self._asked = 0.0
 
     def get(self, terms: Sequence[str]) -> Statistics:
@@ -83,9 +86,38 @@ class AliasStatistics:
             self._features = sorted({name for field in fields for name in field.get("properties", {})})
         return self._features
 
+    def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
+        """The first terms that begin so, by the codes of their letters."""
+        self._forget_old()
+        key = prefix, limit
+        if key not in self._prefixed:
+            with self._cluster.errors():
+                self._prefixed[key] = self._ask_prefix(prefix, limit)
+        return self._prefixed[key]
+
+    def _ask_prefix(self, prefix: str, limit: int) -> list[str]:
+        """What each shard makes of a query for the prefix: its first terms, all of one boost.
+
+        `_terms_enum` finds nothing in text fields.
+        """
+        rewritten = {"value": prefix, "rewrite": f"top_terms_{limit}"}
+        answer = self._cluster.client.indices.validate_query(
+            index=self._cluster.documents_alias,
+            query={"prefix": {"context": rewritten}},
+            rewrite=True,
+            all_shards=True,
+        )
+        told = answer["explanations"]
+        if not answer["valid"] or answer["_shards"]["failed"]:
+            raise EsrError(f"{self._cluster.where} cannot tell its terms: {told}")
+        # A shard without such terms leaves the query as it is: the prefix and a star, which no term has.
+        found = {term for each in told for term in _TERM.findall(each["explanation"])} - {f"{prefix}*"}
+        return sorted(term for term in found if term.startswith(prefix))[:limit]
+
     def _forget_old(self) -> None:
         if time.monotonic() - self._asked > MAX_AGE or len(self._terms) > _REMEMBERED:
             self._terms, self._collection, self._bounds, self._features = {}, None, {}, None
+            self._prefixed = {}
             self._asked = time.monotonic()
 
     def _ask_bounds(self, domains: Sequence[Domain]) -> dict[Domain, tuple[float, float] | None]:

@@ -25,7 +25,7 @@ def candidates(plan: Plan, segment: Segment, filters: Filters) -> Numbers:
 
 def _chosen(plan: Plan, segment: Segment, filters: Filters) -> npt.NDArray[np.bool_]:
     passing = segment.passing(filters)
-    numbers = [segment.terms.find(term.term) for term in plan.terms]
+    numbers = [segment.terms.find(term) for term in plan.matching]
     document = segment.column("document")
     if plan.candidates == "all":
         chosen = np.ones(segment.sentence_count, bool)

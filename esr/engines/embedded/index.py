@@ -154,6 +154,10 @@ class EmbeddedIndex:
 
         return Pool(joined(rows), name, place)
 
+    def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
+        segments = self._now().segments
+        return sorted({t for segment in segments for t in segment.terms.beginning(prefix, limit)})[:limit]
+
     def features(self) -> Sequence[str]:
         return self._now().features
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +69,23 @@ class Names:
                 return number
             place += 1
         return None
+
+    def beginning(self, prefix: str, limit: int) -> list[str]:
+        """The first `limit` strings, in the order of their letters' codes, that begin so."""
+        start = prefix.encode()  # UTF-8 keeps the order of the codes
+        order = self._alphabetical
+        place = bisect_left(order, start, key=lambda number: self._blobs[number])
+        found = []
+        for number in order[place : place + limit].tolist():
+            if not self._blobs[number].startswith(start):
+                break
+            found.append(self[number])
+        return found
+
+    @cached_property
+    def _alphabetical(self) -> npt.NDArray[np.int32]:
+        """The numbers in the order of their strings. Only few searches need it: it is made by the first."""
+        return np.array(sorted(range(len(self)), key=self._blobs.__getitem__), np.int32)
 
     def shared(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
         """Which of these hashes are here. A hash that is here may still be another string's."""

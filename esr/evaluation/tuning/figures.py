@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from esr import boosts
 from esr.engines.index import Filters
 from esr.evaluation.tuning.objective import DEPTH, measure, ranks
 from esr.evaluation.tuning.pool import JudgedPool, gather
@@ -61,7 +62,7 @@ class Tuner:
     def table(self, settings: Sequence[Ranking], tick: Callable[[int], None] = lambda n: None) -> Table:
         """Figures of shape (settings, topics).
 
-        The settings share model, context, candidate rule and features.
+        The settings share model, context, candidate rule, features and boosts.
         """
         keys = [json.dumps(setting.as_dict(), sort_keys=True) for setting in settings]
         for task in self.tasks:
@@ -70,14 +71,28 @@ class Tuner:
                 for key, setting in zip(keys, settings, strict=True)
                 if (task, key) not in self._known
             ]
-            pool = self._pools.get(task, settings[0]) if missing else None
+            gathered, pool = None, None
             for key, setting in missing:
+                if gathered != _gathered(setting):
+                    gathered, pool = _gathered(setting), self._pools.get(task, setting)
                 self._known[task, key] = 0.0 if pool is None else self._figure(pool, setting)
             tick(1)
         return np.array([[self._known[task, key] for task in self.tasks] for key in keys])
 
     def _figure(self, pool: JudgedPool, setting: Ranking) -> float:
         return self._measure(ranks(pool, pool.scores(setting), self._depth), pool.judged)
+
+
+def _gathered(ranking: Ranking) -> tuple[Any, ...]:
+    """What of a ranking decides what is gathered: no parameters but those of boosts, less their weights.
+
+    If a boost looks at a first search, all that the first stage depends on.
+    """
+    columns = frozenset(each.column for each in ranking.features)
+    shape = json.dumps([[name, {**given, boosts.WEIGHT: None}] for name, given in ranking.boosts.items()])
+    searches = any(boosts.get(name).searches for name in ranking.boosts)
+    first = json.dumps(replace(ranking, boosts={}, rerank=()).as_dict()) if searches else None
+    return ranking.model, ranking.context, ranking.candidates, columns, shape, first
 
 
 class _Pools:
@@ -89,8 +104,7 @@ class _Pools:
         self._kept: dict[tuple[Any, ...], JudgedPool | None] = {}
 
     def get(self, task: Task, ranking: Ranking) -> JudgedPool | None:
-        columns = frozenset(each.column for each in ranking.features)
-        key = task, ranking.model, ranking.context, ranking.candidates, columns
+        key = task, _gathered(ranking)
         if key not in self._kept:
             pool = gather(self._searcher, task.query, ranking, task.filters, task.relevant)
             size = 0 if pool is None else pool.evidence.nbytes

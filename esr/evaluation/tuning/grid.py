@@ -5,20 +5,44 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import NamedTuple
 
-from esr import adjustments, models
+from esr import adjustments, boosts, models
 from esr.errors import UsageError, unknown
-from esr.parameter import Value
+from esr.parameter import Parameter, Value
 from esr.plans.statistics import CollectionStatistics, Statistics
 from esr.ranking.ranking import Ranking
 
 Grid = Mapping[str, Sequence[Value]]
 
 
-def default(ranking: Ranking) -> Grid:
-    """The values of the model's own grid, for the parameters that its context uses, and of the features'.
+class Part(NamedTuple):
+    """What of a ranking has parameters of its own: an adjusted feature, a signal or a boost.
 
-    A parameter that the ranking sets itself is kept as it is. A feature's is called `subj.w`.
+    A grid calls a parameter of it `name.parameter`, as `subj.w`; `given` are those that the ranking sets.
+    """
+
+    name: str
+    parameters: Sequence[Parameter]
+    given: Mapping[str, Value]
+
+
+def parts(ranking: Ranking) -> list[Part]:
+    """All of a ranking that has parameters, but for its model."""
+    return [
+        *(
+            Part(each.feature, adjustments.get(each.form).parameters, each.params)
+            for each in ranking.features
+        ),
+        *(Part(each.signal, each.parameters, each.params) for each in ranking.rerank),
+        *(Part(name, boosts.get(name).parameters, given) for name, given in ranking.boosts.items()),
+    ]
+
+
+def default(ranking: Ranking) -> Grid:
+    """The values of the model's own grid, for what its context uses, and of the other parts.
+
+    A parameter that the ranking sets itself is kept as it is.
     """
     model = models.get(ranking.model)
     context = ranking.settings().context
@@ -27,28 +51,25 @@ def default(ranking: Ranking) -> Grid:
         for p in model.parameters
         if p.grid and p.name not in ranking.params and p.only_with in (None, context)
     }
-    of_features = {
-        f"{each.feature}.{p.name}": p.grid
-        for each in ranking.features
-        for p in adjustments.get(each.form).parameters
-        if p.grid and p.name not in each.params
+    return of_model | {
+        f"{part.name}.{p.name}": p.grid
+        for part in parts(ranking)
+        for p in part.parameters
+        if p.grid and p.name not in part.given
     }
-    of_signals = {
-        f"{each.signal}.{p.name}": p.grid
-        for each in ranking.rerank
-        for p in each.parameters
-        if p.grid and p.name not in each.params
-    }
-    return of_model | of_features | of_signals
 
 
 def placed(ranking: Ranking, values: Mapping[str, Value]) -> Ranking:
-    """The ranking with these parameters, of its model or of its features. Raises UsageError for a bad one."""
+    """The ranking with these parameters, of whatever part. Raises UsageError for a bad one."""
     params, features, rerank = dict(ranking.params), list(ranking.features), list(ranking.rerank)
+    boosted = dict(ranking.boosts)
     for name, value in values.items():
         feature, dot, param = name.partition(".")
         if not dot:
             params[name] = value
+            continue
+        if feature in boosted:
+            boosted[feature] = {**boosted[feature], param: value}
             continue
         signal = [n for n, each in enumerate(rerank) if each.signal == feature]
         if signal:
@@ -58,7 +79,7 @@ def placed(ranking: Ranking, values: Mapping[str, Value]) -> Ranking:
         at = _feature_at(ranking, feature, param)
         changed = {**features[at].params, param: value}
         features[at] = replace(features[at], params=changed)  # type: ignore[arg-type]  # checked when made
-    return replace(ranking, params=params, features=tuple(features), rerank=tuple(rerank))
+    return replace(ranking, params=params, features=tuple(features), rerank=tuple(rerank), boosts=boosted)
 
 
 def _feature_at(ranking: Ranking, feature: str, param: str) -> int:
@@ -77,9 +98,8 @@ def _feature_at(ranking: Ranking, feature: str, param: str) -> int:
 
 def values_of(ranking: Ranking) -> dict[str, Value]:
     """The parameters that the ranking sets, by the names that a grid has for them."""
-    named = {f"{each.feature}.{name}": v for each in ranking.features for name, v in each.params.items()}
-    of_signals = {f"{each.signal}.{name}": v for each in ranking.rerank for name, v in each.params.items()}
-    return {**ranking.params, **named, **of_signals}
+    named = {f"{part.name}.{name}": value for part in parts(ranking) for name, value in part.given.items()}
+    return {**ranking.params, **named}
 
 
 def parse(texts: Sequence[str]) -> Grid:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -14,10 +14,9 @@ from esr.engines.embedded.top import best
 from esr.engines.index import Filters
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array, Evidence
-from esr.plans.statistics import Statistics
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank import merged, parsed
-from esr.ranking.searcher import NothingToSearchFor, Searcher
+from esr.ranking.searcher import Known, NothingToSearchFor, Searcher
 
 
 class JudgedPool(NamedTuple):
@@ -27,8 +26,7 @@ class JudgedPool(NamedTuple):
     those outside the candidates too. `name` gives the id of the candidate at a place.
     """
 
-    counts: Mapping[str, int]
-    statistics: Statistics
+    known: Known
     evidence: Evidence
     relevant: npt.NDArray[np.intp]
     judged: int
@@ -37,7 +35,7 @@ class JudgedPool(NamedTuple):
 
     def scores(self, ranking: Ranking) -> Array:
         """The scores of the candidates under a setting. No search is made."""
-        first = scores(ranking.plan(self.counts, self.statistics), self.evidence)
+        first = scores(ranking.plan(*self.known), self.evidence)
         second = ranking.second()
         if second is None:
             return first
@@ -53,16 +51,14 @@ def gather(
     """The pool of a topic, or None if there is nothing to rank for it.
 
     The candidates depend on the ranking's model, context and candidate rule, not on its parameters; the
-    evidence has the columns of its features.
+    evidence has the columns of its features, and the terms of its boosts.
     """
     searcher, relevant = searcher.now(), list(relevant)
     try:
-        counts = searcher.terms(query)
+        known = searcher.known(query, ranking)
     except NothingToSearchFor:
         return None
-    searcher.check_features(each.feature for each in ranking.features)
-    statistics = searcher.index.statistics(list(counts))
-    plan = ranking.plan(counts, statistics)
+    plan = ranking.plan(*known)
     if not plan.terms:
         return None
     pool = searcher.index.pool(plan, filters)
@@ -73,9 +69,7 @@ def gather(
     @cache
     def trees() -> Parsed:
         ids = [pool.name(place) for place in range(len(pool.evidence.lengths["sentence"]))]
-        return parsed(index, tuple(counts), ids)
+        return parsed(index, tuple(known.counts), ids)
 
     index = searcher.index
-    return JudgedPool(
-        counts, statistics, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name, trees
-    )
+    return JudgedPool(known, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name, trees)

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from esr import adjustments
 from esr.evaluation.tuning.figures import Table, Tuner
-from esr.evaluation.tuning.grid import Grid, is_allowed, placed, settings, values_of
+from esr.evaluation.tuning.grid import Grid, is_allowed, parts, placed, settings, values_of
 from esr.parameter import Value
 from esr.ranking.ranking import Ranking
 
@@ -56,15 +55,10 @@ def ascent(tuner: Tuner, ranking: Ranking, grid: Grid, tick: Tick = lambda n: No
 
 
 def _start(ranking: Ranking, grid: Grid) -> Ranking:
-    """The values of the grid that are nearest to the defaults of the model and of the features' forms."""
+    """The values of the grid that are nearest to the defaults of the ranking's parts."""
     defaults = dict(ranking.settings().values)
-    for each in ranking.features:
-        defaults |= {
-            f"{each.feature}.{p.name}": each.params.get(p.name, p.default)
-            for p in adjustments.get(each.form).parameters
-        }
-    for signal in ranking.rerank:
-        defaults |= {f"{signal.signal}.{name}": value for name, value in signal.settings().items()}
+    for part in parts(ranking):
+        defaults |= {f"{part.name}.{p.name}": part.given.get(p.name, p.default) for p in part.parameters}
     start = placed(ranking, {name: _nearest(values, defaults[name]) for name, values in grid.items()})
     return start if is_allowed(start) else settings(ranking, grid)[0]
 

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 import esr
 from esr import loaders, models, resources
 from esr.cli import main
+from esr.documents import Document, Sentence
 from tests.engines.elasticsearch.support import document, fresh, http, load
 
 ARTICLES = Path(__file__).resolve().parents[3] / "examples" / "articles.jsonl"
@@ -34,7 +35,9 @@ def where(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[st
         for n in range(30)
     ]
     with fresh(elasticsearch_url) as place:
-        load(place, [*articles, *made, document("t", "Bank.", title="Titleword")], shards=request.param)
+        featured = Document("f", (Sentence("f.s0", "Six earthquakes.", {"numbers": 1.0, "pers": 0.0}),))
+        titled = document("t", "Bank.", title="Titleword")
+        load(place, [*articles, *made, titled, featured], shards=request.param)
         yield place
 
 
@@ -69,6 +72,19 @@ def test_a_second_stage_is_said_to_be_left_out(where: str, options: list[str]) -
     assert done.exit_code == 0, done.output
     assert "the request is the first stage alone" in done.stderr
     assert json.loads(done.stdout)["query"]
+
+
+@pytest.mark.parametrize("model, context", SPLITS)
+def test_boosts_run_inside_the_request(where: str, model: str, context: str | None) -> None:
+    boosts = {"answer_type": 1.0, "variants": 0.3, "feedback": {"w": 0.5, "terms": 5}}
+    options = ["--boost", "answer_type", "--boost", "variants:0.3", "--boost", "feedback:0.5:terms=5"]
+    with esr.open(where) as searcher:
+        for query in ("How many earthquakes?", "who sent relief", "flood bank"):
+            found = searcher.search(query, 25, model=model, context=context, boosts=boosts).hits
+            got = answer(where, printed(where, query, "-k25", *options, model=model, context=context))
+            assert [hit["_id"] for hit in got] == [hit.sentence_id for hit in found]
+            plain = searcher.search(query, 25, model=model, context=context).hits
+            assert [hit.score for hit in found] != [hit.score for hit in plain]
 
 
 def whole_numbers(value: Any) -> Any:
@@ -126,6 +142,7 @@ def test_filters_are_printed(where: str) -> None:
     [
         (["flood", "--model", "bm25", "--standalone"], "--standalone is for language models"),
         (["flood", "--standalone", "--set", "background=documents"], "leave out background=documents"),
+        (["flood", "--standalone", "--boost", "variants"], "leave out --boost variants"),
         (["unseenword"], "no document holds a word of the query"),
         (["flood", "--index", "some/folder"], "no index"),
     ],

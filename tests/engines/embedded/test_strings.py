@@ -44,3 +44,16 @@ def test_which_hashes_are_shared_is_told(tmp_path: Path) -> None:
     assert Names(tmp_path, "names").shared(strings.hashes(["b", "c", "a"])).tolist() == [True, False, True]
     Names.save(tmp_path, "none", [])
     assert Names(tmp_path, "none").shared(np.array([1], np.uint64)).tolist() == [False]
+
+
+@settings(max_examples=40)
+@given(
+    names=st.lists(st.text(st.sampled_from("ab\u00ff\ufb00\U00010437"), max_size=4), unique=True),
+    prefix=st.text(st.sampled_from("ab\u00ff\ufb00\U00010437"), max_size=2),
+    limit=st.integers(1, 5),
+)
+def test_names_that_begin_so_are_found_in_their_order(names: list[str], prefix: str, limit: int) -> None:
+    with TemporaryDirectory() as folder:
+        Names.save(Path(folder), "names", names)
+        found = Names(Path(folder), "names").beginning(prefix, limit)
+        assert found == sorted(name for name in names if name.startswith(prefix))[:limit]

@@ -1,0 +1,82 @@
+"""NITF, the News Industry Text Format of the IPTC, versions 3.x: https://iptc.org/standards/nitf/."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from esr.documents.written_dates import iso
+from esr.loaders import markup
+from esr.loaders.base import Format, Malformed, Record, Source, id_of, path_id_of, register
+
+_XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+
+
+def read(source: Source) -> Iterator[Record | Malformed]:
+    """A record of each `<nitf>`. Raises InputError where the XML is broken."""
+    path_id: str | None = path_id_of(source)
+    for nitf in markup.elements(source, frozenset({"nitf"})):
+        where = f"{source.name}:{nitf.sourceline}"
+        doc_id = markup.first(nitf, "doc-id")
+        # The Associated Press leaves it out: there, a file is an article.
+        id = (id_of(doc_id.get("id-string", "")) if doc_id is not None else "") or path_id
+        path_id = None
+        if not id:
+            yield Malformed(where, "this <nitf> has no <doc-id id-string=>: give every document one")
+            continue
+        publication = markup.first(nitf, "pubdata")
+        yield Record(
+            where,
+            {
+                "id": id,
+                "title": title(nitf),
+                "date": _date(nitf),
+                "source": None if publication is None else publication.get("name"),
+                "url": None if publication is None else publication.get("ex-ref"),
+                "language": nitf.get(_XML_LANG) or nitf.get("baselang"),
+                "text": body(nitf),
+            },
+        )
+
+
+def title(nitf: Any) -> str:
+    """The headline, or else the title in the head."""
+    headline = markup.first(nitf, "hedline")
+    main = markup.first(headline, "hl1") if headline is not None else None
+    return markup.line(main if main is not None else headline) or markup.line(markup.first(nitf, "title"))
+
+
+def body(nitf: Any) -> str:
+    """The text of `<body.content>`. The New York Times has it twice: of its blocks, that of all is taken."""
+    content = list(markup.find(nitf, "body.content"))
+    blocks = [block for part in content for block in markup.find(part, "block")]
+    full = [block for block in blocks if block.get("class") == "full_text"]
+    return "\n\n".join(filter(None, map(markup.text, full or content)))
+
+
+def _date(nitf: Any) -> str | None:
+    dates = list(markup.find(nitf, "date.release", "date.issue", "story.date", "pubdata"))
+    # The day of issue is what a paper is known by; a release may be an embargo.
+    for wanted in ("date.issue", "date.release", "story.date", "pubdata"):
+        for date in dates:
+            if markup.name(date) == wanted:
+                norm = date.get("norm") or date.get("date.publication") or markup.line(date)
+                if found := iso(norm):
+                    return found
+    return None
+
+
+# NewsML-G2 has NITF inside.
+_START = re.compile(rb"(?s)(?!.*<(?:\w+:)?(?:newsItem|newsMessage)[\s>]).*<(?:\w+:)?nitf[\s>]")
+
+FORMAT = register(
+    Format(
+        name="nitf",
+        description="NITF XML of the IPTC: articles in <nitf>, as agencies and archives have them",
+        suffixes=(".nitf",),
+        sniff=lambda head: head.startswith(b"<") and bool(_START.match(head)),
+        read=read,
+        needs=("lxml.etree",),
+    )
+)

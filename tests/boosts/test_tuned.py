@@ -1,0 +1,94 @@
+"""Boosts are tuned as any parameter: the figures are those of searches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import esr
+from esr.documents import Located
+from esr.evaluation import measures, runs
+from esr.evaluation.tuning import grid
+from esr.evaluation.tuning.figures import Task, Tuner
+from esr.evaluation.tuning.search import ascent, full
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from tests.boosts.making import corpus
+from tests.engines.embedded.making import load
+
+TASKS = [
+    Task("1", "who stops migrated", ("d0.0", "d3.1", "d7.0", "d9.1", "d20.0")),
+    Task("2", "how many courts vote", ("d1.0", "d2.1", "d8.0", "d11.0")),
+    Task("3", "court migrants court banker", ("d4.0", "d5.0", "d6.1", "d12.0", "d13.1")),
+]
+BOOSTED = Ranking.from_dict(
+    {
+        "params": {"mu": 5},
+        "boosts": {"answer_type": {}, "variants": {}, "feedback": {"sentences": 2}},
+        "features": [{"feature": "position", "form": "log"}],
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    where = tmp_path_factory.mktemp("tuned") / "index"
+    load(where, [Located("made up", document) for document in corpus(0, 30)])
+    with esr.open(str(where)) as opened:
+        yield opened
+
+
+def figures(searcher: Searcher, ranking: Ranking) -> list[float]:
+    """AP of the runs of searches, topic by topic."""
+    found = []
+    for task in TASKS:
+        hits = searcher.search(task.query, 1000, ranking=ranking, records=False).hits
+        lines = [line.split() for line in runs.lines(task.topic, hits, "x")]
+        run = {task.topic: {line[2]: float(line[4]) for line in lines}}
+        qrels = {task.topic: dict.fromkeys(task.relevant, 1)}
+        found.append(measures.evaluate(["AP"], qrels, run)["AP"][task.topic])
+    return found
+
+
+def test_the_default_grid_has_the_weights_that_the_ranking_leaves_open() -> None:
+    names = set(grid.default(BOOSTED))
+    assert {"answer_type.w", "variants.w", "feedback.w", "position.w"} <= names
+    assert "variants.w" not in grid.default(Ranking(boosts={"variants": 0.2}))
+    placed = grid.placed(BOOSTED, {"variants.w": 0.4, "feedback.terms": 3.0, "mu": 7.0})
+    assert placed.boosts == {
+        "answer_type": {},
+        "variants": {"w": 0.4},
+        "feedback": {"sentences": 2.0, "terms": 3.0},
+    }
+    assert grid.values_of(placed)["feedback.terms"] == 3.0
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"answer_type.w": [0.0, 0.5, 3.0], "variants.w": [0.0, 0.3, 2.0]},
+        {"feedback.terms": [1.0, 4.0], "feedback.w": [0.0, 0.4, 2.0]},
+        {"feedback.w": [0.5, 2.0], "mu": [1.0, 50.0], "position.w": [-3.0, 1.0]},  # the first search changes
+    ],
+    ids=lambda values: "+".join(values),
+)
+def test_the_figures_of_settings_are_those_of_searches(
+    searcher: Searcher, values: dict[str, list[float]]
+) -> None:
+    settings = grid.settings(BOOSTED, values)
+    table = Tuner(searcher, TASKS).table(settings)
+    assert table.tolist() == [figures(searcher, setting) for setting in settings]
+    assert len({tuple(row) for row in table.tolist()}) > 2
+
+
+def test_boosts_signals_and_features_are_tuned_together(searcher: Searcher) -> None:
+    ranking = Ranking.from_dict({**BOOSTED.as_dict(), "rerank": [{"signal": "tdsr", "w": 1}]})
+    values = {"variants.w": [0.0, 2.0], "tdsr.w": [0.0, 1.0], "position.w": [-1.0, 0.0]}
+    settings = grid.settings(ranking, values)
+    assert len(settings) == 8
+    table = Tuner(searcher, TASKS).table(settings)
+    assert table.tolist() == [figures(searcher, setting) for setting in settings]
+    best = full(Tuner(searcher, TASKS), ranking, values)
+    assert best.figures.mean() == table.mean(axis=1).max()
+    assert ascent(Tuner(searcher, TASKS), ranking, values).figures.mean() <= best.figures.mean()

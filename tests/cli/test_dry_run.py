@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Esr
+from tests.loaders.samples import FOLDER, sample
+
+
+def test_it_shows_the_first_documents_and_counts_and_writes_nothing(esr: Esr, tmp_path: Path) -> None:
+    result = esr("load", FOLDER / "news.jsonl", FOLDER / "trec.sgml", "--dry-run", "--index", tmp_path / "i")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[:3] == [
+        f"{FOLDER}/news.jsonl:1",
+        "  j1: Ferry back in service",
+        "  2024-01-15 · 2 sentences",
+    ]
+    assert "6 documents with 10 sentences" in lines
+    assert "2 have a title, 4 a date, 0 a source, 1 a language" in lines
+    assert "  AP-1: Ferry back in service" not in lines  # three are shown
+    assert lines[-1] == "nothing was written"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_needs_no_index_and_a_load_does(esr: Esr, refused: Esr) -> None:
+    assert esr("load", FOLDER / "news.jsonl", "--dry-run").exit_code == 0
+    assert "give --index" in str(refused("load", FOLDER / "news.jsonl"))
+
+
+def test_all_problems_are_told_and_the_exit_status_says_so(esr: Esr, tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"id": "a"}\n{\n{"id": "b", "text": 1}\n{"id": "a", "text": "x"}\n')
+    result = esr("load", path, tmp_path / "x.jsonl", "--dry-run")
+    assert result.exit_code == 1
+    assert f"{path}:2: broken JSON" in result.stdout
+    assert f"{path}:3: text must be a string" in result.stdout
+    assert f"{path}:4: document id 'a' stands twice: first at {path}:1" in result.stdout
+    assert "Error: 7 documents cannot be loaded as they are; nothing was written" in result.stderr
+
+
+def test_a_source_that_cannot_be_read_at_all_is_a_problem_too(esr: Esr, tmp_path: Path) -> None:
+    (tmp_path / "x.odd").write_bytes(b"\x00\x01")
+    result = esr("load", tmp_path / "x.odd", "--dry-run")
+    assert result.exit_code == 1
+    assert "x.odd: cannot tell its format" in result.stdout
+    assert "Error: 1 documents cannot be loaded" in result.stderr
+
+
+def test_json_has_the_documents_whole(esr: Esr) -> None:
+    data = json.loads(
+        esr("load", "-", "--format", "warc", "--dry-run", "--json", input=sample("warc")).stdout
+    )
+    assert (data["documents"], data["problem_count"], data["problems"]) == (2, 0, [])
+    assert data["first"][0]["where"] == "standard input:record 2"
+    assert data["first"][0]["title"] == "Ferry back in service"
+
+
+def test_what_is_done_to_documents_is_done_before_they_are_shown(esr: Esr, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("n,body\n1,Some text.\n2,Some text.\n")
+    options = ["--mapping", "id=n", "--mapping", "text=body", "--duplicates", "drop"]
+    result = esr("load", tmp_path / "x.csv", *options, "--dry-run")
+    assert "1 documents with 1 sentences" in result.stdout
+    assert "1 documents repeat an earlier one to the word" in result.stdout

@@ -1,0 +1,101 @@
+"""Both engines boost alike: the same variants, the same feedback, the same steps, the same scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import esr
+from esr.engines.index import Filters
+from esr.plans.plan import CANDIDATES
+from esr.ranking.explain import explain
+from esr.ranking.ranking import Ranking
+from tests.boosts.making import ODD, WORDS, corpus
+from tests.engines.elasticsearch.support import fresh, load
+from tests.engines.test_parity import SPLITS, Engines, same_answers
+
+BOOSTS = [
+    {"answer_type": 0.7},
+    {"variants": 0.3},
+    {"feedback": {"w": 0.5, "sentences": 3, "terms": 4}},
+    {"answer_type": 0.5, "variants": 0.2, "feedback": 0.2},
+]
+QUERIES = ["who stops migrated", "how many courts vote", "court migrants court banker"]
+
+
+@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
+def engines(
+    request: pytest.FixtureRequest, elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Engines]:
+    folder = str(tmp_path_factory.mktemp("boosts") / "index")
+    with fresh(elasticsearch_url) as where:
+        for place, options in ((folder, {}), (where, {"shards": request.param})):
+            load(place, corpus(0, 30), analyzer="plain", **options)
+            load(place, corpus(100, 10), if_exists="append")
+        with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
+            yield Engines(embedded, elasticsearch)
+
+
+def test_both_have_the_same_terms_that_begin_so(engines: Engines) -> None:
+    every = {
+        term for word in [*WORDS, *ODD, "migrational"] for term in engines.embedded.index.analyzer.terms(word)
+    }
+    found = 0
+    for prefix in ("", "m", "migr", "bank", "x", "i", "𐐷", "𐐷𐐷𐐷𐐷𐐷", "ÿÿ", "ﬀ", "a b", "1990", "*", "("):
+        for limit in (1, 2, 3, 100):
+            right = sorted(term for term in every if term.startswith(prefix))
+            if prefix:  # all terms are more than those above
+                assert engines.embedded.index.terms_with_prefix(prefix, limit) == right[:limit]
+                found += len(right)
+            assert engines.elasticsearch.index.terms_with_prefix(
+                prefix, limit
+            ) == engines.embedded.index.terms_with_prefix(prefix, limit)
+    assert found > 50
+
+
+@pytest.mark.parametrize("boosts", BOOSTS, ids=lambda given: "+".join(given))
+def test_both_make_the_same_plans(engines: Engines, boosts: dict[str, object]) -> None:
+    for query in QUERIES:
+        one, other = (s.prepare(query, Ranking.from_dict({"boosts": boosts})).plan for s in engines)
+        assert [term.term for term in other.terms] == [term.term for term in one.terms]
+        assert [term.weight for term in other.terms] == pytest.approx([term.weight for term in one.terms])
+        assert other.statics == one.statics
+        assert one != engines.embedded.prepare(query, Ranking()).plan or list(boosts) == ["answer_type"]
+
+
+@pytest.mark.parametrize("boosts", BOOSTS, ids=lambda given: "+".join(given))
+def test_both_give_the_same_answers(engines: Engines, boosts: dict[str, object]) -> None:
+    wrong = [
+        problem
+        for model, context in SPLITS
+        for query, rule in zip(QUERIES, CANDIDATES, strict=True)
+        for filters in (Filters(), Filters(documents=("d1", "d2", "d3")))
+        for problem in same_answers(
+            engines, query, filters, 500, model=model, context=context, candidates=rule, boosts=boosts
+        )
+    ]
+    assert not wrong, "\n".join(wrong[:10])
+
+
+def test_boosts_features_and_a_second_stage_go_together(engines: Engines) -> None:
+    ranking = Ranking.from_dict(
+        {
+            "boosts": BOOSTS[-1],
+            "features": [{"feature": "position", "form": "log", "w": -0.3}],
+            "rerank": [{"signal": "tdsr", "w": 0.5}],
+            "depth": 20,
+        }
+    )
+    for query in QUERIES:
+        one, other = (searcher.search(query, 30, ranking=ranking).hits for searcher in engines)
+        assert [hit.sentence_id for hit in other] == [hit.sentence_id for hit in one]
+        assert [hit.score for hit in other] == pytest.approx([hit.score for hit in one], rel=1e-5)
+        for hit in one[:3]:
+            first, second = (explain(searcher, query, hit.sentence_id, ranking) for searcher in engines)
+            assert first.score == pytest.approx(hit.score)
+            assert second.boosted == pytest.approx(first.boosted)
+            assert set(first.boosted) >= {"variants", "feedback"}
+            assert [part.boosts for part in second.terms] == [
+                pytest.approx(part.boosts) for part in first.terms
+            ]

@@ -1,0 +1,127 @@
+"""The memory of reading does not grow with what is read. Slow: it reads tens of thousands of documents."""
+
+from __future__ import annotations
+
+import io
+import os
+import tracemalloc
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from esr.loaders import documents
+from esr.loaders.duplicates import Duplicates
+from tests.loaders import samples
+
+pytestmark = pytest.mark.slow
+
+FEW, MANY = 500, 5000
+TEXT = "The ferry sails again. " * 20
+UNITS = {
+    "csv": ("id,text\n", 'i{},"{}"\n', ""),
+    "jsonl": ("", '{{"id": "i{}", "text": "{}"}}\n', ""),
+    "mbox": ("", "From a@b Mon Jan 15 09:00:00 2024\nMessage-ID: <i{}@b>\n\n{}\n\n", ""),
+    "newsml": ("<x>", '<newsItem guid="i{}"><inlineData>{}</inlineData></newsItem>\n', "</x>"),
+    "nitf": ("<x>", '<nitf><doc-id id-string="i{}"/><body.content><p>{}</p></body.content></nitf>\n', "</x>"),
+    "reuters": ("", '<REUTERS NEWID="{}">\n<TEXT><BODY>{}</BODY></TEXT></REUTERS>\n', ""),
+    "trec": ("", "<DOC><DOCNO>i{}</DOCNO><TEXT>{}</TEXT></DOC>\n", ""),
+}  # fmt: skip
+
+
+def written(format: str, count: int, path: Path) -> str:
+    if format == "parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        columns = {"id": [f"i{n}" for n in range(count)], "text": [f"{n} {TEXT}" for n in range(count)]}
+        pq.write_table(pa.table(columns), path, row_group_size=100)
+    elif format == "warc":
+        record = samples.sample("warc").split(b"WARC/1.0\r\n")[2]
+        number = b"00000000-0000-0000-0000-000000000001"
+        with path.open("wb") as file:
+            for n in range(count // 10):
+                file.write(b"WARC/1.0\r\n" + record.replace(number, b"%d" % n))
+    elif format == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("x.jsonl", "".join(lines("jsonl", count)))
+    else:
+        path.write_text("".join(lines(format, count)))
+    return os.fspath(path)
+
+
+def lines(format: str, count: int) -> Iterator[str]:
+    start, unit, end = UNITS[format]
+    yield start
+    yield from (unit.format(n, TEXT) for n in range(count))
+    yield end
+
+
+def peak(format: str, path: str) -> int:
+    """Bytes that Python held at most while the documents went by."""
+    tracemalloc.start()
+    try:
+        for _ in documents([path], "auto" if format == "zip" else format):
+            pass
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("format", [*UNITS, "parquet", "warc", "zip"])
+def test_ten_times_as_many_documents_take_no_more_memory(format: str, tmp_path: Path) -> None:
+    few = written(format, FEW, tmp_path / "few")
+    many = written(format, MANY, tmp_path / "many")
+    peak(format, few)  # what is made once
+    assert peak(format, many) < 1.3 * peak(format, few) + 2**20
+
+
+def test_looking_for_duplicates_takes_no_more_memory_when_its_window_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("esr.loaders.duplicates.NEAR_WINDOW", 200)
+    monkeypatch.setattr("esr.loaders.duplicates._LEAST_WORDS", 1)
+
+    def through(count: int) -> int:
+        path = tmp_path / f"{count}.jsonl"
+        path.write_text(
+            "".join(f'{{"id": "{n}", "text": "a{n} b{n} c{n} d{n} e{n} f{n}"}}\n' for n in range(count))
+        )
+        tracemalloc.start()
+        try:
+            for _ in Duplicates("drop").filtered(documents([os.fspath(path)])):
+                pass
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    through(300)
+    assert through(4000) < 1.3 * through(400) + 2**20
+
+
+def test_a_pipe_is_read_as_it_comes() -> None:
+    """Ten times the memory that the test may take goes by."""
+    from esr.loaders import Source, get
+
+    class Endless(io.RawIOBase):
+        left = 50_000
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+            self.left -= 1
+            data = b'{"id": "i%d", "text": "%s"}\n' % (self.left, b"x " * 400)
+            if self.left < 0:
+                return 0
+            buffer[: len(data)] = data
+            return len(data)
+
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in get("jsonl").read(Source("x", "x", io.BufferedReader(Endless(), 2**16))))
+        assert count == 50_000
+        assert tracemalloc.get_traced_memory()[1] < 4 * 2**20
+    finally:
+        tracemalloc.stop()

@@ -1,0 +1,54 @@
+"""The sample is written from the NewsML-G2 2.33 guidelines of the IPTC."""
+
+from tests.loaders.conftest import texts
+from tests.loaders.samples import sample
+
+NEWSML = sample("newsml")
+
+
+def test_items_give_their_text_in_xhtml_nitf_or_plain(loaded):
+    ferry, nitf, plain = loaded(NEWSML, "newsml")
+    assert (ferry.id, ferry.title) == ("urn:newsml:example.com:20240115:ferry", "Ferry back in service")
+    assert (ferry.date, ferry.source, ferry.language) == (
+        "2024-01-15T08:45:00+01:00",
+        "Example Agency",
+        "en-GB",
+    )
+    assert texts(ferry) == ["The ferry sails again.", "Two hundred people were aboard."]
+    assert (nitf.title, nitf.source, nitf.language) == ("Hafen bleibt zu", "EX", "de")
+    assert texts(nitf) == ["Der Hafen bleibt geschlossen."]
+    assert (plain.title, texts(plain)) == ("Plain", ["Nobody said why.", "It rained."])
+
+
+def test_items_that_were_taken_back_pictures_and_packages_are_passed_over(loaded):
+    ids = [document.id.rpartition(":")[2] for document in loaded(NEWSML, "newsml")]
+    assert ids == ["ferry", "nitf", "plain"]
+    back = NEWSML.replace(b"stat:canceled", b"stat:usable")
+    assert [d.id.rpartition(":")[2] for d in loaded(back, "newsml")] == [*ids, "taken-back"]
+
+
+def test_the_main_headline_goes_before_another(loaded):
+    data = NEWSML.replace(b"<headline>", b'<headline role="hld:main">')
+    assert loaded(data, "newsml")[0].title == "Ferry back in service"
+    data = NEWSML.replace(b"<headline>Ferry back in service</headline>", b"")
+    assert loaded(data, "newsml")[0].title == "Two weeks of repairs"
+
+
+def test_an_item_without_a_guid_is_malformed_and_those_after_it_are_read(loaded):
+    bad = []
+    data = NEWSML.replace(b'guid="urn:newsml:example.com:20240115:ferry"', b"")
+    assert len(loaded(data, "newsml", bad)) == 2
+    assert bad[0].where == "standard input:6" and "no guid" in bad[0].problem
+
+
+def test_a_message_that_is_cut_off_gives_the_items_before_and_is_refused(loaded, refused):
+    cut = NEWSML[: NEWSML.index(b"Nobody said why")]
+    bad = []
+    assert len(loaded(cut, "newsml", bad)) == 2
+    assert "broken XML" in bad[0].problem and "what follows in this file is left out" in bad[0].problem
+    assert "broken XML" in refused(cut, "newsml")
+
+
+def test_a_file_without_an_item_with_text_is_refused(refused):
+    data = b'<newsMessage xmlns="http://iptc.org/std/nar/2006-10-01/"><itemSet/></newsMessage>'
+    assert "there is no document in it, read as newsml" in refused(data)

@@ -1,0 +1,67 @@
+"""The sample is written by warcio, as crawlers write WARC 1.0."""
+
+import gzip
+
+import pytest
+
+from tests.loaders.conftest import texts
+from tests.loaders.samples import sample
+
+WARC = sample("warc")
+IDS = ["urn:uuid:00000000-0000-0000-0000-000000000001", "urn:uuid:00000000-0000-0000-0000-000000000004"]
+
+
+def records() -> list[bytes]:
+    """The sample's records."""
+    return [b"WARC/1.0\r\n" + record for record in WARC.split(b"WARC/1.0\r\n")[1:]]
+
+
+def test_pages_that_were_answered_are_read_and_all_else_passed_over(loaded):
+    first, second = loaded(WARC, "warc")
+    assert [first.id, second.id] == IDS
+    assert (first.title, first.url) == ("Ferry back in service", "http://news.example/1")
+    assert "recipes" not in " ".join(texts(first))
+
+
+def test_the_page_is_dated_by_the_visit_if_it_does_not_say_its_date(loaded):
+    data = WARC.replace(b"2024-01-15T09:00:00+01:00", b"x" * 25)
+    assert loaded(WARC, "warc")[0].date == "2024-01-15"
+    assert loaded(data, "warc")[0].date == "2024-01-16T09:00:00Z"
+
+
+@pytest.mark.parametrize(
+    "pack",
+    [bytes, gzip.compress, lambda _: b"".join(map(gzip.compress, records()))],
+    ids=["", "gz", "gz each"],
+)
+def test_it_is_known_by_its_first_bytes_however_it_is_packed(loaded, pack):
+    assert [d.id for d in loaded(pack(WARC))] == IDS
+
+
+def test_a_page_that_is_cut_off_is_no_document(loaded, refused):
+    cut = b"".join(records()[:2])[:-500]
+    assert loaded(WARC, "warc", bad := []) and not bad
+    assert "cut off" in refused(cut, "warc")
+
+
+def test_a_record_that_is_longer_than_it_says_is_no_document(loaded):
+    bad = []
+    *before, last = records()
+    assert [d.id for d in loaded(b"".join([*before, last[:-4] + b"more\r\n\r\n"]), "warc", bad)] == IDS[:1]
+    assert "longer or shorter than it says" in bad[0].problem
+
+
+def test_a_record_that_says_less_than_it_holds_is_no_document(loaded):
+    before, page, *_, last = records()
+    size = next(line for line in page.split(b"\r\n") if line.startswith(b"Content-Length: "))
+    less = page.replace(size, b"Content-Length: %d" % (int(size.split()[1]) - 900), 1)
+    bad = []
+    assert [d.id for d in loaded(b"".join([before, last, less, last]), "warc", bad)] == IDS[1:]
+    assert len(bad) == 1 and "broken WARC" in bad[0].problem
+
+
+def test_a_record_without_an_id_is_malformed(loaded):
+    bad = []
+    data = WARC.replace(b"WARC-Record-ID: <" + IDS[0].encode() + b">\r\n", b"")
+    assert [d.id for d in loaded(data, "warc", bad)] == IDS[1:]
+    assert "no WARC-Record-ID" in bad[0].problem
