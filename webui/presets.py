@@ -16,20 +16,24 @@ class Preset:
     help: str
     arguments: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def feature(self) -> str | None:
-        """The feature that sentences must have for it."""
+    needs: frozenset[str] = frozenset()
+    """Features of which sentences must have one."""
+
+    def fits(self, features: Collection[str]) -> bool:
+        """Whether an index with these features can answer it."""
         text = self.arguments.get("feature")
-        return adjustments.parse(text).feature if text else None
+        needs = self.needs | ({adjustments.parse(text).feature} if text else set())
+        return not needs or not needs.isdisjoint(features)
 
 
+ANSWERS = frozenset({"pers", "loc", "org", "numbers"})
 PRESETS = (
     Preset("Balanced", "the sentence, those beside it and its document"),
     Preset("Words alone", "the sentence by itself, with BM25", {"model": "bm25"}),
     Preset("Passage", "the sentence and those beside it", {"context": "surrounding"}),
     Preset("Long sentences", "more words in a sentence count for it", {"prior.length": "1"}),
     Preset("Leads first", "sentences near the top of their story", {"feature": "position:satu:-4:k=2"}),
-    Preset("Questions", "answers to who, where, when, how many", {"boost": "answer_type"}),
+    Preset("Questions", "answers to who, where, when, how many", {"boost": "answer_type"}, ANSWERS),
     Preset("Reports first", "sentences that hold no opinion", {"feature": "subj:step:-2"}),
     Preset("Opinions first", "sentences that hold an opinion", {"feature": "subj:step:2"}),
 )
@@ -37,4 +41,4 @@ PRESETS = (
 
 def offered(features: Collection[str]) -> list[Preset]:
     """Those that an index with these features can answer."""
-    return [preset for preset in PRESETS if preset.feature is None or preset.feature in features]
+    return [preset for preset in PRESETS if preset.fits(features)]

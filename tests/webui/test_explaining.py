@@ -18,7 +18,7 @@ RANKINGS = [
     {"model": "mrf_sdm", "params": {"lambda_SR": 0.5}},
     {"priors": {"length": 1.0}, "features": [{"feature": "subj", "form": "linear", "w": -1.0}]},
     {"rerank": [{"signal": "tdsr", "w": 3.0}]},
-    {"boosts": {"variants": 0.3, "answer_type": 1.0}},
+    {"boosts": {"variants": 0.3}},
 ]
 
 

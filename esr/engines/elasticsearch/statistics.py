@@ -11,7 +11,7 @@ from typing import Any
 from esr.batches import batched
 from esr.engines.elasticsearch.bounds import above
 from esr.engines.elasticsearch.cluster import Cluster
-from esr.errors import EngineUnreachable, IndexMissing
+from esr.errors import EngineUnreachable, EsrError, IndexMissing
 from esr.plans.plan import Static
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
 
