@@ -32,6 +32,7 @@ def documents() -> list[Document]:
         read[0],
         id="again",
         source="Evening Post",
+        date=None,
         url=None,
         sentences=tuple(Sentence(f"again.s{n}", s.text) for n, s in enumerate(read[0].sentences)),
     )
