@@ -54,7 +54,13 @@ def _parsed(sentence: Sentence) -> Sentence:
     words = re.findall(r"\w+|[^\w\s]", sentence.text)
     parse = tuple(ParseWord(word, max(n - 2, -1) if n != 1 else 0) for n, word in enumerate(words))
     return replace(
-        sentence, parse=parse, features={"subj": len(words) % 2, "quote": float('"' in sentence.text)}
+        sentence,
+        parse=parse,
+        features={
+            "subj": len(words) % 2,
+            "loc": float("China" in words),
+            "quote": float('"' in sentence.text),
+        },
     )
 
 

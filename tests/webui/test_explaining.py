@@ -36,6 +36,15 @@ def test_the_rows_add_up_to_the_score_and_stay_within_the_drawing(searcher: Sear
             assert (piece.x >= told.bars.zero - 1e-6) == (piece.adds > 0)
 
 
+def test_a_boost_that_looks_at_a_feature_has_a_row_of_its_own(searcher: Searcher) -> None:
+    ranking = Ranking.from_dict({"boosts": {"answer_type": 2.0}})
+    told = tell(searcher, Search("where was the earthquake", ranking), SENTENCE, Settings())
+    assert [(row.label, row.adds) for row in told.bars.rows if row.kind == "boost"] == [
+        ("answer_type loc", 2.0)
+    ]
+    assert sum(row.adds for row in told.bars.rows) == pytest.approx(told.found.score, abs=1e-6)
+
+
 def test_rows_are_named_by_the_words_as_they_were_typed(searcher: Searcher) -> None:
     told = told_of(searcher, Ranking())
     assert [told.words[row.label] for row in told.bars.rows if row.kind == "term"] == QUERY.split()
