@@ -95,7 +95,7 @@ class FakeIndex:
             {name: np.ones(len(ids)) for name in names},
         )
 
-    def parses(self, ids: Sequence[str]) -> list[bytes | None]:
+    def parses(self, ids: Sequence[str], orders: Sequence[int] | None = None) -> list[bytes | None]:
         self.sentences(ids)
         return [None] * len(ids)
 
