@@ -34,8 +34,11 @@ def test_more_sentences_come_without_moving_those_shown(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}&fold=no")
     before, height = sentences(page), page.locator("#hit-10").bounding_box()
     bars = page.locator("#hit-1 .evidence").evaluate("e => e.outerHTML")
+    page.locator("#hit-1 .why").click()
+    page.locator("#hit-1 .explanation").wait_for()
     page.get_by_role("link", name="Show more sentences").click()
     page.locator("#hit-20").wait_for()
+    assert page.locator("#hit-1 .explanation").count() == 1
     assert sentences(page)[:10] == before
     assert page.locator("#hit-10").evaluate("e => e.offsetTop") > 0
     assert page.locator("#hit-1 .evidence").evaluate("e => e.outerHTML") == bars

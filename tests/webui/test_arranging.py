@@ -50,3 +50,10 @@ def test_more_moves_nothing_that_is_shown(wish: Wish) -> None:
         return [entry.best.sentence_id for entry in cut(arrange(hits, wish, ANALYZER), k)]
 
     assert shown(3)[:2] == shown(2)
+
+
+def test_a_page_is_full_where_each_sentence_came_twice() -> None:
+    hits = [Hit(f"s{n}", -float(n), replace(STORM, text=f"word{n // 2}")) for n in range(60)]
+    entries = cut(arrange(hits[: needed(Wish(), 10, 100)], Wish(), ANALYZER), 10)
+    assert len(entries) == 10
+    assert all(len(entry.folded[0].similar) == 1 for entry in entries)

@@ -47,7 +47,11 @@ def test_segments_follow_each_other_within_the_drawing(searcher: Searcher) -> No
 
 
 def test_more_results_do_not_change_the_bars_of_those_shown(searcher: Searcher) -> None:
-    assert bars(searcher, Ranking(), 20)[:5] == bars(searcher, Ranking(), 5)
+    hits = searcher.search(QUERY, 20).hits[::-1]  # more speaks for the later ones
+    plan = searcher.prepare(QUERY, Ranking()).plan
+    few, many = (evidence_bars(searcher, plan, Ranking(), hits[:n]) for n in (15, 20))
+    assert any(few.values())
+    assert {name: many[name] for name in few} == few
 
 
 def test_without_hits_or_terms_there_is_no_bar(searcher: Searcher) -> None:

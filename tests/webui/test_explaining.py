@@ -5,7 +5,9 @@ import pytest
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from webui import explaining
-from webui.explaining import WIDTH, tell
+from webui.arguments import Search
+from webui.explaining import WIDTH, Told, tell
+from webui.settings import Settings
 
 QUERY = "earthquakes relief China"
 SENTENCE = "earthquake-relief.s0"
@@ -19,9 +21,13 @@ RANKINGS = [
 ]
 
 
+def told_of(searcher: Searcher, ranking: Ranking) -> Told:
+    return tell(searcher, Search(QUERY, ranking), SENTENCE, Settings())
+
+
 @pytest.mark.parametrize("data", RANKINGS)
 def test_the_rows_add_up_to_the_score_and_stay_within_the_drawing(searcher: Searcher, data: dict) -> None:  # type: ignore[type-arg]
-    told = tell(searcher, QUERY, SENTENCE, Ranking.from_dict(data))
+    told = told_of(searcher, Ranking.from_dict(data))
     assert sum(row.adds for row in told.bars.rows) == pytest.approx(told.found.score, abs=1e-6)
     for row in told.bars.rows:
         for piece in row.pieces:
@@ -30,36 +36,36 @@ def test_the_rows_add_up_to_the_score_and_stay_within_the_drawing(searcher: Sear
 
 
 def test_rows_are_named_by_the_words_as_they_were_typed(searcher: Searcher) -> None:
-    told = tell(searcher, QUERY, SENTENCE, Ranking())
+    told = told_of(searcher, Ranking())
     assert [told.words[row.label] for row in told.bars.rows if row.kind == "term"] == QUERY.split()
 
 
 def test_the_ways_between_the_words_that_scored_are_drawn(searcher: Searcher) -> None:
-    plain = tell(searcher, QUERY, SENTENCE, Ranking())
+    plain = told_of(searcher, Ranking())
     assert plain.tree is not None and len(plain.tree.marked) == 2
     assert plain.picture is not None and plain.picture.count('fill="#a3262e"') == 2
-    second = tell(searcher, QUERY, SENTENCE, Ranking.from_dict({"rerank": [{"signal": "mrf_sdm"}]}))
+    second = told_of(searcher, Ranking.from_dict({"rerank": [{"signal": "mrf_sdm"}]}))
     assert second.found.second is not None
     assert second.picture is not None
     assert second.picture.count('fill="#a3262e"') == len(second.found.second.chosen)
 
 
 def test_words_of_a_tree_are_escaped(searcher: Searcher) -> None:
-    told = tell(searcher, "pilot", "hostile.s0", Ranking())
+    told = tell(searcher, Search("pilot"), "hostile.s0", Settings())
     assert told.picture is not None
     assert "<img" not in told.picture and "<script" not in told.picture
 
 
 def test_the_twin_has_the_tree(searcher: Searcher) -> None:
-    data = tell(searcher, QUERY, SENTENCE, Ranking()).as_dict()
+    data = told_of(searcher, Ranking()).as_dict()
     assert data["text"].startswith("A strong earthquake")
     assert data["tree"]["apart"][0]["distance"] > 0
 
 
 def test_a_set_of_words_that_scored_is_told_in_a_few_words(searcher: Searcher) -> None:
-    told = tell(searcher, QUERY, SENTENCE, Ranking.from_dict({"model": "tdsr"}))
+    told = told_of(searcher, Ranking.from_dict({"model": "tdsr"}))
     assert told.found.second is not None
-    sets = tell(searcher, QUERY, SENTENCE, Ranking.from_dict({"model": "mrf_fdm"})).found.second
+    sets = told_of(searcher, Ranking.from_dict({"model": "mrf_fdm"})).found.second
     assert sets is not None
     relations = [explaining.relation(each) for each in sets.signals[0].sets]
     assert (

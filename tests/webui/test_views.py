@@ -42,8 +42,8 @@ def test_a_documents_scores_are_those_of_the_search(real: FlaskClient, model: st
     assert len(scores) >= 5
     read = json(real, f"/document.json?{Q}&model={model}&id=earthquake-relief")
     for sentence in read["sentences"]:
-        if sentence["sentence_id"] in scores:
-            assert sentence["score"] == pytest.approx(scores[sentence["sentence_id"]], abs=1e-5)
+        if sentence["id"] in scores:
+            assert sentence["score"] == pytest.approx(scores[sentence["id"]], abs=1e-5)
 
 
 def test_a_documents_table_has_its_sentences_in_order(real: FlaskClient) -> None:
