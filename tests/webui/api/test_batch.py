@@ -96,6 +96,7 @@ def test_a_body_that_is_not_json_is_refused(client: FlaskClient, text: str) -> N
     answer = client.post("/api/v1/batch", data=text.encode(), content_type="application/json")
     assert answer.status_code == 400
     assert answer.json["error"]["code"] == "bad_input"
+    assert answer.json["error"]["field"] is None
 
 
 def test_a_body_of_another_kind_or_size_is_refused(client: FlaskClient) -> None:

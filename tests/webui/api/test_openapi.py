@@ -31,7 +31,7 @@ HELD_TO = CHECKS.get_by_names(
         "unsupported_method",
     ]
 )
-EXAMPLES = 100
+EXAMPLES = 60
 GOOD = {
     "search": {"q": "storm flood"},
     "explain": {"q": "storm flood", "id": "a.s1"},
