@@ -24,6 +24,7 @@ ASKING = frozenset(
         "facets",
         "document",
         "documents_at",
+        "terms_with_prefix",
         "request",
         "status",
         "ready",
