@@ -12,6 +12,7 @@ from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
 from esr.ranking.kinds import FEATURE, PRIOR, Kind, kinds
 from esr.ranking.signal import WEIGHT
+from webui.settings import Settings
 
 
 def text() -> str:
@@ -44,6 +45,9 @@ def text() -> str:
             ("format", "what it is", "file names"),
             [(f.name, f.description, " ".join(f.suffixes)) for f in loaders.FORMATS.values()],
         ),
+        "## Settings\n",
+        "Environment variables. Those of `esr serve` are checked when it starts.\n",
+        _table(("variable", "what it sets", "default"), _settings()),
         "## Commands\n",
         *(_command(name, command) for name, command in _commands(main)),
     ]
@@ -106,6 +110,15 @@ def _parameters(parameters: Sequence[models.Parameter]) -> str:
 def _meaning(parameter: models.Parameter) -> str:
     only = f" (with `--context {parameter.only_with}`)" if parameter.only_with else ""
     return parameter.description + only
+
+
+def _settings() -> list[tuple[str, ...]]:
+    own = [(f"`{row.variable}`", row.help, row.shown and f"`{row.shown}`") for row in Settings.table()]
+    return [
+        ("`ESR_INDEX`", "the index, where a command has no `--index`", ""),
+        ("`ESR_API_KEY`", "an API key of Elasticsearch, where the index's place holds no login", ""),
+        *own,
+    ]
 
 
 def _commands(group: click.Group, above: str = "") -> Iterator[tuple[str, click.Command]]:

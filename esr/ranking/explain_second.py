@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
@@ -14,6 +13,7 @@ from esr.dependency.signals import SIGNALS, Parsed, found_potentials, found_tdsr
 from esr.documents import ParseWord
 from esr.engines.index import Index
 from esr.ranking.rerank import Second
+from esr.ranking.sentence_tree import sentence_tree
 from esr.ranking.signal import RankingSignal
 from esr.ranking.view import View
 
@@ -74,19 +74,16 @@ def explain_second(
 
     `view` is of this sentence; `learned` what trees add to it, if there are any.
     """
-    trees = view.parsed()
     parts = tuple(_part(each, view) for each in stage.signals)
-    heads = (trees.forest.heads - trees.forest.starts[0]).tolist() if len(trees.forest.heads) else []
-    heads = [head if head >= 0 else -1 for head in heads]
-    places = trees.evidence("adjacent").places
+    tree = sentence_tree(index, tuple(view.counts), sentence_id, view.parsed())
     return SecondPart(
         stage.first * first + sum(part.adds for part in parts) + (learned or 0.0),
         stage.first,
         parts,
         learned,
-        bool(heads),
-        _words(index, sentence_id, heads) if heads else None,
-        tuple(sorted(set(places.nodes.tolist()))),
+        tree is not None,
+        None if tree is None else tree.words,
+        () if tree is None else tree.marked,
         tuple(sorted({word for part in parts for each in part.sets[:1] for word in each.words})),
     )
 
@@ -110,22 +107,3 @@ def _sets(signal: RankingSignal, trees: Parsed) -> tuple[tuple[TermSet | Relatio
         best = best_set(evidence, found_tdsr(trees, settings), 0, trees.counted())
         sets = () if best is None else (best,)
     return sets, bool(evidence.bounded[0])
-
-
-def _words(index: Index, sentence_id: str, heads: Sequence[int]) -> tuple[ParseWord, ...] | None:
-    """The words of the stored tree: as the document gave them, or as the parser's tokenizer cuts the text."""
-    (record,) = index.sentences([sentence_id])
-    given = index.document(record.document_id).sentences[record.position].parse
-    words = [word.word for word in given] if given is not None else _tokens(record.text)
-    if len(words) != len(heads):
-        return None
-    return tuple(ParseWord(word, head) for word, head in zip(words, heads, strict=True))
-
-
-def _tokens(text: str) -> list[str]:
-    """The text's words as spaCy's English models see them; none if spaCy is not installed."""
-    try:
-        import spacy
-    except ImportError:
-        return []
-    return [token.text for token in spacy.blank("en").make_doc(text)]
