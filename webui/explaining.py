@@ -96,6 +96,8 @@ def bars(found: Explanation) -> Bars:
     given = _first_stage(found)
     if found.second is not None:
         given += [("signal", part.signal, [("dependency", part.adds)]) for part in found.second.signals]
+        if found.second.trees is not None:
+            given.append(("signal", "learned trees", [("dependency", found.second.trees)]))
     low = min((sum(a for _, a in _finite(pieces) if a < 0) for *_, pieces in given), default=0.0)
     high = max((sum(a for _, a in _finite(pieces) if a > 0) for *_, pieces in given), default=0.0)
     scale = WIDTH / ((high - low) or 1.0)

@@ -75,7 +75,7 @@ OPERATIONS = {
             "models",
             "GET",
             "/models",
-            "Models, contexts, priors, features, forms and signals, with their parameters.",
+            "Models, contexts, priors, features, forms, boosts and signals, with their parameters.",
             catalogue,
             "Catalogue",
             lambda settings: [],

@@ -157,6 +157,7 @@ SCHEMAS: dict[str, Schema] = {
         priors=_list(_named("name", "description", "source")),
         features=_list(_named("name", "description", "source", "needs")),
         forms=_list(_named("name", "description", "source", "parameters")),
+        boosts=_list(_named("name", "description", "source", "parameters")),
         signals=_list(_named("name", "description", "source", "parameters")),
     ),
     "Status": _named("engine", "documents", "sentences", "occurrences", "analyzer", "title", "enrichment"),

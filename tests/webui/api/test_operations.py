@@ -5,7 +5,7 @@ import math
 import pytest
 from flask.testing import FlaskClient
 
-from esr import adjustments, models, priors
+from esr import adjustments, boosts, models, priors
 from esr.dependency.signals import SIGNALS
 from esr.features import FEATURES
 from esr.plans.plan import CANDIDATES
@@ -23,6 +23,7 @@ def test_models_lists_every_registry(client: FlaskClient) -> None:
     assert names("priors") == list(priors.PRIORS)
     assert names("features") == list(FEATURES)
     assert names("forms") == list(adjustments.FORMS)
+    assert names("boosts") == list(boosts.BOOSTS)
     assert names("signals") == list(SIGNALS)
     assert found["contexts"] == dict(models.CONTEXTS)
     assert found["candidates"] == dict(CANDIDATES)
