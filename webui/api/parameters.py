@@ -24,6 +24,7 @@ def ranking(settings: Settings, prefix: str = "") -> list[Parameter]:
         "context": {"enum": list(models.CONTEXTS)},
         "candidates": {"enum": list(CANDIDATES)},
         "feature": text(settings.value_chars),
+        "boost": text(settings.value_chars),
         "rerank": text(settings.value_chars),
         "depth": {"type": "integer", "minimum": 1, "maximum": MAX_DEPTH, "default": DEPTH},
     }

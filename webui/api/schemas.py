@@ -91,6 +91,7 @@ _TERM = closed(
     fields={"type": "object", "additionalProperties": closed(count=WHOLE, length=WHOLE, adds=NUMBER)},
     background=NUMBER,
     adds=NUMBER,
+    boosts={"type": "object", "description": "how much of the weight is of which boost"},
 )
 SCHEMAS: dict[str, Schema] = {
     "Error": closed(
@@ -128,6 +129,12 @@ SCHEMAS: dict[str, Schema] = {
         length=NUMBER,
         priors=_list(closed(name={"type": "string"}, value=NUMBER, weight=NUMBER, adds=NUMBER)),
         features=_list(_named("feature", "value", "form", "adds")),
+        boosts=_list(
+            closed(
+                boost={"type": "string"}, feature={"type": "string"}, value=NUMBER, weight=NUMBER, adds=NUMBER
+            )
+        ),
+        boosted={"type": "object", "description": "what each boost adds in all"},
         second={"type": ["object", "null"], "description": "the second stage, where there is one"},
         tree={"type": ["object", "null"], "description": "the sentence's tree, if it was parsed"},
         unseen=TEXTS,
