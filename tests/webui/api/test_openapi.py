@@ -119,9 +119,9 @@ def fuzz(app: Flask, name: str) -> Counter[int]:
     def check(data: st.DataObject) -> None:
         mode = data.draw(st.sampled_from(list(modes)))
         case = data.draw(modes[mode])
-        if mode is GenerationMode.POSITIVE and case.query and data.draw(st.booleans()):
+        if mode is GenerationMode.POSITIVE and case.query and data.draw(st.integers(0, 3)):
             # Most texts that are made up are no words, and most settings do not go with each other.
-            kept = data.draw(st.lists(st.sampled_from(sorted(case.query)), max_size=2))
+            kept = data.draw(st.lists(st.sampled_from(sorted(case.query)), max_size=1))
             case.query = {n: v for n, v in case.query.items() if n in kept} | GOOD[name]
         statuses[case.call_and_validate(checks=held_to(case)).status_code] += 1
 
