@@ -1,6 +1,6 @@
 # make demo    install, load the example news, answer a few queries, serve the page (SERVE=no: do not serve)
 # make test    install and run every check and every test
-# make quick   the tests that need no node and no large corpus, in under a minute
+# make quick   the tests that need no node, no browser and no large corpus, in under a minute
 # make check   ruff and mypy
 # make clean   remove what these made
 #
@@ -65,7 +65,7 @@ check: $(VENV)/installed-dev
 	$(BIN)/mypy
 
 quick: $(VENV)/installed-dev
-	$(BIN)/pytest -q -n 2 -m "not elasticsearch and not slow"
+	$(BIN)/pytest -q -n 2 -m "not elasticsearch and not slow and not browser"
 
 test: check
 	$(BIN)/pytest -q

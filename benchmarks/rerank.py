@@ -13,6 +13,7 @@ import argparse
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,9 @@ from esr.engines.index import Hit
 from esr.evaluation import topics
 from esr.evaluation.topic import TITLE
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank import parsed, reranked
-from esr.ranking.searcher import NothingToSearchFor, Searcher
+from esr.ranking.rerank import Second, reranked
+from esr.ranking.searcher import NothingToSearchFor, Prepared, Searcher
+from esr.ranking.view import parsed
 
 SECOND = {
     "tdsr": [{"signal": "tdsr"}],
@@ -69,15 +71,20 @@ def _queries(searcher: Searcher, path: Path, model: str) -> Iterator[tuple[str, 
 
 def _steps(searcher: Searcher, query: str, hits: list[Hit], model: str) -> Iterator[tuple[str, float]]:
     now = searcher.now()
-    terms = tuple(now.terms(query))
+    prepared = now.prepare(query, Ranking.from_dict({"model": model}))
     ids, orders = [hit.sentence_id for hit in hits], [hit.order for hit in hits]
     now.index.parses(ids, orders)  # what is read first is read from disk
     yield "fetch", _milliseconds(lambda: now.index.parses(ids, orders))
-    yield "fetch, decode", _milliseconds(lambda: parsed(now.index, terms, ids, orders))
+    yield "fetch, decode", _milliseconds(lambda: parsed(now.index, prepared.counts, ids, orders))
     for name, signals in SECOND.items():
         second = Ranking.from_dict({"model": model, "rerank": signals}).second()
         assert second is not None
-        yield f"in all, {name}", _milliseconds(lambda: reranked(now.index, terms, hits, second))  # noqa: B023
+        yield f"in all, {name}", _milliseconds(partial(_again, now, prepared, hits, second))
+
+
+def _again(now: Searcher, prepared: Prepared, hits: list[Hit], second: Second) -> None:
+    ids, orders = [hit.sentence_id for hit in hits], [hit.order for hit in hits]
+    reranked(hits, prepared.view(now.index, ids, second.columns, orders), second)
 
 
 def _milliseconds(step: Any) -> float:

@@ -8,7 +8,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
+
+# How long an example takes says something of the machine, which others may use too, and nothing of esr.
+hypothesis.settings.register_profile(
+    "esr", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("esr")
 
 # The tests import `tests.support`, whether pytest is started as a program or by `python -m pytest`.
 ROOT = str(Path(__file__).resolve().parent.parent)

@@ -3,85 +3,69 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from functools import cache
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode
 
-from flask import Flask, Response, jsonify, render_template, request, url_for
+from flask import Flask, Response, url_for
 
 from esr.errors import EsrError
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking import answers
-from esr.ranking.searcher import Answer, Searcher
-from webui import arguments, errors, form, headers, showing
+from esr.ranking.searcher import Searcher
+from webui import api, batching, errors, explaining, headers, health, observing, rates, showing, views
 from webui.errors import Problem
-from webui.marking import Marker
+from webui.indexes import ONLY, Indexes, RequestSearcher
+from webui.page import Pages
 from webui.settings import Settings
 
 
-def create_app(searcher: Searcher, settings: Settings | None = None) -> Flask:
-    """The application over one index. It only reads, keeps no state and sets no cookies."""
+def create_app(served: Searcher | Indexes, settings: Settings | None = None) -> Flask:
+    """The application over one index or several. It only reads, keeps no state and sets no cookies."""
     limits = settings or Settings()
+    indexes = served if isinstance(served, Indexes) else Indexes({ONLY: lambda: served}, limits)
+    searcher = RequestSearcher(indexes)
     app = Flask("webui")
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    app.config["MAX_CONTENT_LENGTH"] = limits.body_bytes
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = 3600
     app.jinja_env.filters.update(
         link=showing.link,
         day=showing.day,
+        month=showing.month,
+        relation=explaining.relation,
         language=showing.language,
         duration=showing.duration,
         score=showing.score,
+        plain=showing.plain,
+        unremarked=showing.unremarked,
+        brief=showing.brief,
+        told=showing.told,
+        first_part=showing.first_part,
+        signed=showing.signed,
     )
     app.jinja_env.tests["full_date"] = showing.full_date
+    app.jinja_env.filters["finite"] = math.isfinite
     app.jinja_env.globals.update(count=showing.count, record=answers.record, static=_static)
 
-    def search() -> tuple[arguments.Search, Answer]:
-        asked = arguments.read(request.query_string, limits)
-        with arguments.blaming("q"):
-            searcher.terms(asked.query)
-        with arguments.blaming(None):
-            found = searcher.search(asked.query, asked.k, ranking=asked.ranking, filters=asked.filters)
-        return asked, found
-
-    def page(template: str, **values: Any) -> Response:
-        given = form.pairs(request.query_string, limits)
-
-        def here(endpoint: str = "results", **changed: str | None) -> str:
-            return url_for(endpoint) + "?" + urlencode(list(form.address(given, **changed)))
-
-        html = render_template(template, form=form.form(given, limits), here=here, limits=limits, **values)
-        # A text may hold what UTF-8 cannot say (half of a surrogate pair). It becomes a question mark.
-        return Response(html.encode("utf-8", "replace"), mimetype="text/html")
+    page = Pages(searcher, limits, list(indexes.by_name))
 
     @app.get("/")
     def home() -> Response:
         return page("home.html", collection=_collection(searcher, app))
 
-    @app.get("/search")
-    def results() -> Response:
-        asked, found = search()
-        return page(
-            "results.html",
-            asked=asked,
-            found=found,
-            mark=Marker(searcher.index.analyzer, searcher.terms(asked.query)),
-            more=min(asked.k + limits.more_k, limits.max_k) if found.total > asked.k < limits.max_k else None,
-        )
-
-    @app.get("/search.json")
-    def results_json() -> Response:
-        return jsonify(answers.answer_dict(search()[1]))
-
-    @app.get("/healthz")
-    def healthz() -> Response:
-        return jsonify({"status": "ok"})
-
     def error_page(told: Problem) -> Response:
         return page("error.html", problem=told)
 
+    indexes.install(app)
+    observing.install(app, limits)
+    rates.install(app, limits)
+    health.install(app, indexes)
+    views.install(app, searcher, limits, page)
+    batching.install(app, searcher, limits, page)
+    api.install(app, searcher, limits)
     headers.install(app)
-    errors.install(app, error_page)
+    errors.install(app, error_page, indexes.hide)
     return app
 
 

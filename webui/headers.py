@@ -1,4 +1,4 @@
-"""What every answer tells the browser: take nothing from elsewhere, run nothing, tell nobody."""
+"""What every answer tells the browser: take and run nothing from elsewhere, tell nobody."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ CONTENT_POLICY = "; ".join(
     [
         "default-src 'none'",
         "style-src 'self'",
+        "script-src 'self'",
+        "connect-src 'self'",
         "img-src 'self'",
         "form-action 'self'",
         "base-uri 'none'",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping
 from datetime import date
 from urllib.parse import urlsplit
 
@@ -33,6 +35,12 @@ def day(text: str) -> str:
     return f"{found.day} {found:%B} {found.year}"
 
 
+def month(text: str) -> str:
+    """A month for readers, such as March 2017. What is no month stays as it is."""
+    shown = day(f"{text}-01")
+    return shown.removeprefix("1 ") if shown.startswith("1 ") else text
+
+
 def full_date(text: str) -> bool:
     """Whether a browser's field for dates can hold the text."""
     return not text or bool(_DAY.fullmatch(text))
@@ -58,3 +66,33 @@ def duration(milliseconds: float) -> str:
 def score(value: float) -> str:
     """A score to three places, with a minus sign that can be seen."""
     return f"{value:z.3f}".replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """What is added to a score, to three places, with its sign; a dash for no number."""
+    return f"{value:+.3f}".replace("-", "−") if math.isfinite(value) else "–"
+
+
+def plain(value: object) -> str:
+    """A number without needless digits; other things as they are."""
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def brief(value: float) -> str:
+    """A feature's value to two places, without needless ones."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def told(features: Mapping[str, float]) -> dict[str, str]:
+    """The features of a sentence that say something: those that are not 0."""
+    return {name: brief(value) for name, value in features.items() if value}
+
+
+def first_part(description: str) -> str:
+    """The first part of a description: an option has little room."""
+    return re.split(r"[:;,(]", description, maxsplit=1)[0].strip()
+
+
+def unremarked(description: str) -> str:
+    """A description without the remarks that follow in brackets or behind a semicolon."""
+    return re.split(r" \((?=[a-z ]{4})|;", description, maxsplit=1)[0]

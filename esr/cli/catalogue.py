@@ -15,7 +15,7 @@ from esr import features as feature_registry
 from esr import models as model_registry
 from esr import priors as prior_registry
 from esr.cli.options import as_json
-from esr.dependency.signals import SIGNALS
+from esr.ranking.kinds import kinds
 
 
 @click.command()
@@ -104,11 +104,13 @@ def boosts(as_json: bool) -> None:
 def signals(as_json: bool) -> None:
     """List the signals: what the second stage may add to the best sentences of a ranking.
 
+    The value of any feature is a signal too, as "feature subj".
+
     \b
     Example:
       esr search "bank fraud" --index my-index --rerank mrf_sdm:0.5
     """
-    _list((signal.as_dict() for signal in SIGNALS.values()), as_json)
+    _list((signal.as_dict() for signal in kinds().values()), as_json)
 
 
 @click.command()

@@ -75,9 +75,11 @@ def _table(found: Explanation) -> str:
         stage = found.second
         rows.append(["first stage", f"{stage.weight:.4g}", *blank[1:], f"{stage.weight * found.first:+.4f}"])
         rows += [
-            [f"signal {p.signal}", f"{p.weight:.4g}", f"{p.value:.4g}", *blank[2:], f"{p.adds:+.4f}"]
+            [f"signal {p.signal}", f"{p.weight:.4g}", _value(p.value), *blank[2:], f"{p.adds:+.4f}"]
             for p in stage.signals
         ]
+        if stage.trees is not None:
+            rows.append(["trees", *blank, f"{stage.trees:+.4f}"])
     rows.append(["score", *blank, f"{found.score:.4f}"])
     widths = [max(len(row[n]) for row in rows) for n in range(len(head))]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]

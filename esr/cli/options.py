@@ -10,7 +10,6 @@ from typing import Any, TypeVar, cast
 import click
 
 from esr import adjustments, boosts, models, priors
-from esr.dependency.signals import SIGNALS
 from esr.documents.dates import instant, instant_end
 from esr.engines.entities import TYPES
 from esr.engines.generations import KEEP
@@ -105,8 +104,9 @@ def ranking(command: F) -> F:
             "signal_texts",
             multiple=True,
             metavar="NAME[:WEIGHT]",
-            help="A signal of term dependence on the best sentences, as mrf_sdm:0.5 or tdsr:1:alpha=0.3: "
-            f"{_names(list(SIGNALS))}. See esr signals.",
+            help="A signal that adds to the best sentences, as mrf_sdm:0.5 or tdsr:1:alpha=0.3: term "
+            'dependence, a model in a context ("2si document:0.5"), a prior, a feature ("feature subj:1"). '
+            "See esr signals.",
         ),
         click.option(
             "--rerank-depth",
@@ -152,7 +152,7 @@ def ranking(command: F) -> F:
         data["boosts"] = {**base.boosts, **dict(map(boosts.parse, boost_texts))}
         signals = {s.signal: s for s in map(signal.parse, signal_texts)}
         data["rerank"] = list(({s.signal: s for s in base.rerank} | signals).values())
-        data["depth"] = base.depth
+        data |= {"depth": base.depth, "trees": base.trees}
         said = {"context": context, "candidates": candidates, "depth": rerank_depth}
         data |= {key: value for key, value in said.items() if value is not None}
         return command(*args, ranking=Ranking.from_dict(data), **kwargs)

@@ -9,8 +9,8 @@ import click
 import esr
 from esr.cli import options
 from esr.engines.index import Filters
-from esr.errors import UsageError
 from esr.ranking.ranking import Ranking
+from esr.ranking.request import raw_request
 
 
 @click.command()
@@ -37,21 +37,8 @@ def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, st
     that of tdsr and the mrf models) is esr's own: the request is the first stage alone. What boosts add is
     found now and stands in the request; that of feedback changes with the collection.
     """
-    from esr.engines.elasticsearch.index import ElasticsearchIndex
-    from esr.engines.elasticsearch.raw import request
-
     with esr.open(where) as searcher:
-        if not isinstance(searcher.index, ElasticsearchIndex):
-            raise UsageError("esr query is for Elasticsearch: give --index http(s)://host:port/alias")
-        if standalone and ranking.settings().values.get("background") == "documents":
-            raise UsageError("--standalone takes p(t|C) from occurrences: leave out background=documents")
-        if standalone and ranking.boosts:
-            raise UsageError(
-                "--standalone is for any words, and a boost is found for the words of one query: leave out "
-                + ", ".join(f"--boost {name}" for name in ranking.boosts)
-            )
-        plan = searcher.prepare(query, ranking).plan
-        body = request(plan, searcher.index.bounded(plan), filters, k, standalone=standalone)
+        body = raw_request(searcher, query, k, ranking=ranking, filters=filters, standalone=standalone)
     if ranking.second() is not None:
         click.echo("esr: the request is the first stage alone: esr itself computes the second", err=True)
     click.echo(json.dumps(body, indent=1, ensure_ascii=False))

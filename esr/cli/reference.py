@@ -8,10 +8,11 @@ import click
 
 from esr import adjustments, analysis, boosts, features, loaders, models, priors
 from esr.cli.main import main
-from esr.dependency.signals import SIGNALS, Signal
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
+from esr.ranking.kinds import FEATURE, PRIOR, Kind, kinds
 from esr.ranking.signal import WEIGHT
+from webui.settings import Settings
 
 
 def text() -> str:
@@ -32,7 +33,7 @@ def text() -> str:
         "## Boosts\n",
         *(_form(boost) for boost in boosts.BOOSTS.values()),
         "## Signals\n",
-        *(_signal(signal) for signal in SIGNALS.values()),
+        *_signals(),
         "## Contexts\n",
         _table(("context", "what it is"), list(CONTEXTS.items())),
         "## Candidates\n",
@@ -44,6 +45,9 @@ def text() -> str:
             ("format", "what it is", "file names"),
             [(f.name, f.description, " ".join(f.suffixes)) for f in loaders.FORMATS.values()],
         ),
+        "## Settings\n",
+        "Environment variables. Those of `esr serve` are checked when it starts.\n",
+        _table(("variable", "what it sets", "default"), _settings()),
         "## Commands\n",
         *(_command(name, command) for name, command in _commands(main)),
     ]
@@ -77,7 +81,19 @@ def _form(form: adjustments.Form | boosts.Boost) -> str:
     return head + ("\n" + _parameters(form.parameters) if form.parameters else "")
 
 
-def _signal(signal: Signal) -> str:
+def _signals() -> Iterator[str]:
+    """Those of term dependence in full; the others are described elsewhere on the page."""
+    other = [kind for kind in kinds().values() if kind.group != "term dependence"]
+    yield from (_signal(kind) for kind in kinds().values() if kind not in other)
+    models_of = ", ".join(f"`{kind.name}`" for kind in other if not kind.name.startswith(PRIOR))
+    priors_of = ", ".join(f"`{kind.name}`" for kind in other if kind.name.startswith(PRIOR))
+    yield (
+        f"Models as signals, with the parameters of the model: {models_of}.\n\n"
+        f"Priors: {priors_of}.\n\nFeatures: `{FEATURE}` and the feature's name, as `{FEATURE}subj`.\n"
+    )
+
+
+def _signal(signal: Kind) -> str:
     description = f"{signal.description[0].upper()}{signal.description[1:]}."
     head = f"### {signal.name} (signal)\n\n{description}\n\nSource: {signal.source}.\n"
     return head + "\n" + _parameters((WEIGHT, *signal.parameters))
@@ -94,6 +110,15 @@ def _parameters(parameters: Sequence[models.Parameter]) -> str:
 def _meaning(parameter: models.Parameter) -> str:
     only = f" (with `--context {parameter.only_with}`)" if parameter.only_with else ""
     return parameter.description + only
+
+
+def _settings() -> list[tuple[str, ...]]:
+    own = [(f"`{row.variable}`", row.help, row.shown and f"`{row.shown}`") for row in Settings.table()]
+    return [
+        ("`ESR_INDEX`", "the index, where a command has no `--index`", ""),
+        ("`ESR_API_KEY`", "an API key of Elasticsearch, where the index's place holds no login", ""),
+        *own,
+    ]
 
 
 def _commands(group: click.Group, above: str = "") -> Iterator[tuple[str, click.Command]]:

@@ -28,7 +28,7 @@ def status(where: str, as_json: bool) -> None:
     made = found.pop("enrichment")
     for name, value in found.items():
         shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
-        shown = ", ".join(value) if isinstance(value, list) else shown
+        shown = ", ".join(value) if isinstance(value, list) else "not told" if value is None else shown
         click.echo(f"{name.replace('_', ' '):<12} {shown}")
     if not made:
         click.echo(f"{'enrichment':<12} none")

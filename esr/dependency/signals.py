@@ -149,7 +149,5 @@ for _name, _what in (
         )
     )
 
-
-def find(name: str) -> Signal:
-    """The signal of that name, or of its short name. Raises UsageError with the nearest name."""
-    return SIGNALS.find(mrf.ALIASES.get(name, name))
+SHORT: Mapping[str, str] = mrf.ALIASES
+"""Signals' names by their short ones."""

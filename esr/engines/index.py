@@ -19,8 +19,8 @@ from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
 
-FACETS = ("source", *TYPES)
-"""What candidates can be counted by: their document's source, and the entities in them."""
+FACETS = ("source", "month", *TYPES)
+"""What candidates can be counted by: document's source and month (2017-02, UTC), entities in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +148,15 @@ class Index(Protocol):
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
         """Run a plan and return the best k sentences."""
+
+    def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
+        """The search as other applications can send it to the engine, with no esr running.
+
+        `standalone` leaves p(t|C) to the engine. Raises UsageError for an engine that takes no requests.
+        """
+
+    def ready(self) -> None:
+        """Raises EsrError if the index cannot be searched now. Asks the engine, and remembers nothing."""
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         """The sentences of these ids, in this order. Raises UsageError for an unknown id."""

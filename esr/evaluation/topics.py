@@ -37,12 +37,13 @@ def read(path: str | Path) -> list[Topic]:
 
     Raises InputError for a bad line, a repeated id, or a file without topics.
     """
-    return _parsed(path, list(files.lines(path)))
+    return parse(path, list(files.lines(path)))
 
 
-def _parsed(path: str | Path, content: Sequence[Line]) -> list[Topic]:
-    parse = {"{": _json_lines, "<": _sgml}.get(_first_character(content), _tsv)
-    found: Iterator[Found] = parse(path, content)
+def parse(path: str | Path, content: Sequence[Line]) -> list[Topic]:
+    """The topics of these lines, as `read`. `path` names the place in messages."""
+    parser = {"{": _json_lines, "<": _sgml}.get(_first_character(content), _tsv)
+    found: Iterator[Found] = parser(path, content)
     topics: dict[str, Topic] = {}
     for line, topic in found:
         if topic.id in topics:
@@ -61,7 +62,7 @@ def kinds(path: str | Path) -> dict[str, str]:
     content = list(files.lines(path))
     found: dict[str, str] = {}
     if _first_character(content) in ("{", "<"):
-        found = {topic.id: topic.kind for topic in _parsed(path, content) if topic.kind}
+        found = {topic.id: topic.kind for topic in parse(path, content) if topic.kind}
     else:
         for line in content:
             id, kind = files.pair(path, line, _KINDS)

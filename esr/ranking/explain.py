@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from esr.adjustments import Adjustment
 from esr.boosts import adding
+from esr.engines.index import Filters, Index
 from esr.plans.evaluate import Parts, parts, scores
 from esr.plans.evidence import Evidence
 from esr.plans.plan import FieldName, Plan
 from esr.ranking.explain_second import SecondPart, explain_second
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.rerank import Second
+from esr.ranking.searcher import Prepared, Searcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +163,8 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
     """The parts of a sentence's score. Raises UsageError for an unknown sentence or a bad query."""
     searcher = searcher.now()
     known = searcher.known(query, ranking)
-    plan, query_terms, unseen = searcher.planned(query, ranking, known)
+    prepared = searcher.planned(query, ranking, known)
+    plan, unseen = prepared.plan, prepared.unseen
     columns = [static.column for static in plan.statics]
     evidence = searcher.index.evidence([term.term for term in plan.terms], [sentence_id], columns)
     if not plan.terms:
@@ -185,7 +190,11 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
     terms = _terms(plan, evidence, split, adding.by_boost(ranking.boosts, known.added, plan.terms, own.terms))
     first = float(scores(plan, evidence)[0])
     stage = ranking.second()
-    second = None if stage is None else explain_second(searcher.index, query_terms, sentence_id, stage, first)
+    second = None
+    if stage is not None:
+        view = prepared.view(searcher.index, [sentence_id], stage.columns)
+        learned = _from_trees(searcher.index, prepared, sentence_id, stage)
+        second = explain_second(searcher.index, view, sentence_id, stage, first, learned)
     score = first if second is None else second.score
     length = float(split.length[0])
     return Explanation(
@@ -216,6 +225,16 @@ def _terms(
 
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def _from_trees(index: Index, prepared: Prepared, sentence_id: str, stage: Second) -> float | None:
+    """What trees add to a sentence among the best of the first stage, which they compare it with."""
+    if stage.trees is None:
+        return None
+    hits = index.search(prepared.plan, stage.depth, Filters(), records=False).hits
+    ids = list(dict.fromkeys([*(hit.sentence_id for hit in hits), sentence_id]))
+    adds = stage.trees.adds(prepared.view(index, ids, stage.columns), np.arange(len(ids)))
+    return float(adds[ids.index(sentence_id)])
 
 
 def _params(adjustment: Adjustment) -> dict[str, float]:

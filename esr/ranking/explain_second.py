@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from esr.dependency import mrf
 from esr.dependency.cliques import Sets
 from esr.dependency.explain import Relation, TermSet, best_set, relations
-from esr.dependency.signals import Parsed, find, found_potentials, found_tdsr
+from esr.dependency.signals import SIGNALS, Parsed, found_potentials, found_tdsr
 from esr.documents import ParseWord
 from esr.engines.index import Index
-from esr.ranking.rerank import Second, parsed
+from esr.ranking.rerank import Second
+from esr.ranking.sentence_tree import sentence_tree
 from esr.ranking.signal import RankingSignal
+from esr.ranking.view import View
 
 
 @dataclass(frozen=True, slots=True)
 class SignalPart:
-    """One signal: its value, its weight, what that adds, and the term sets that made it, the best first.
+    """One signal: its value (None where it has none), its weight, what that adds, and the term sets that made
+    it, the best first.
 
     `bounded`: the sentence has more sets, or ways to choose their words, than are looked at.
     """
 
     signal: str
-    value: float
+    value: float | None
     weight: float
     adds: float
     sets: tuple[TermSet | Relation, ...]
@@ -36,7 +39,7 @@ class SignalPart:
 
 @dataclass(frozen=True, slots=True)
 class SecondPart:
-    """The second stage for one sentence: weight * first stage + signals.
+    """The second stage for one sentence: weight * first stage + signals + trees (None: there are none).
 
     `parse` is the tree to draw, None if the sentence was not parsed or its words cannot be told; `marked` are
     the positions of query words in it, `chosen` those of the sets that scored.
@@ -45,6 +48,7 @@ class SecondPart:
     score: float
     weight: float
     signals: tuple[SignalPart, ...]
+    trees: float | None
     parsed: bool
     parse: tuple[ParseWord, ...] | None
     marked: tuple[int, ...]
@@ -55,6 +59,7 @@ class SecondPart:
             "score": self.score,
             "weight": self.weight,
             "signals": [part.as_dict() for part in self.signals],
+            "trees": self.trees,
             "parsed": self.parsed,
             "parse": None if self.parse is None else [word._asdict() for word in self.parse],
             "marked": list(self.marked),
@@ -63,29 +68,36 @@ class SecondPart:
 
 
 def explain_second(
-    index: Index, terms: Sequence[str], sentence_id: str, stage: Second, first: float
+    index: Index, view: View, sentence_id: str, stage: Second, first: float, learned: float | None
 ) -> SecondPart:
-    """The parts of a sentence's new score. What only breaks ties is left out: it depends on the others."""
-    trees = parsed(index, terms, [sentence_id])
-    parts = tuple(_part(each, trees) for each in stage.signals)
-    heads = (trees.forest.heads - trees.forest.starts[0]).tolist() if len(trees.forest.heads) else []
-    heads = [head if head >= 0 else -1 for head in heads]
-    places = trees.evidence("adjacent").places
+    """The parts of a sentence's new score. What only breaks ties is left out: it depends on the others.
+
+    `view` is of this sentence; `learned` what trees add to it, if there are any.
+    """
+    parts = tuple(_part(each, view) for each in stage.signals)
+    tree = sentence_tree(index, tuple(view.counts), sentence_id, view.parsed())
     return SecondPart(
-        stage.first * first + sum(part.adds for part in parts),
+        stage.first * first + sum(part.adds for part in parts) + (learned or 0.0),
         stage.first,
         parts,
-        bool(heads),
-        _words(index, sentence_id, heads) if heads else None,
-        tuple(sorted(set(places.nodes.tolist()))),
+        learned,
+        tree is not None,
+        None if tree is None else tree.words,
+        () if tree is None else tree.marked,
         tuple(sorted({word for part in parts for each in part.sets[:1] for word in each.words})),
     )
 
 
-def _part(signal: RankingSignal, trees: Parsed) -> SignalPart:
-    settings = signal.settings()
-    value = float(find(signal.signal).scores(trees, settings)[0])
-    name = signal.signal
+def _part(signal: RankingSignal, view: View) -> SignalPart:
+    value = float(signal.values(view)[0])
+    sets, bounded = _sets(signal, view.parsed()) if signal.signal in SIGNALS else ((), False)
+    known = None if math.isnan(value) else value
+    return SignalPart(signal.signal, known, signal.weight, float(signal.adds(view)[0]), sets, bounded)
+
+
+def _sets(signal: RankingSignal, trees: Parsed) -> tuple[tuple[TermSet | Relation, ...], bool]:
+    """The term sets that made a signal of term dependence, and whether there are more than are looked at."""
+    name, settings = signal.signal, signal.settings()
     sets: tuple[TermSet | Relation, ...]
     if name in mrf.MODELS:
         evidence = trees.evidence(mrf.MODELS[name] or "adjacent")
@@ -94,23 +106,4 @@ def _part(signal: RankingSignal, trees: Parsed) -> SignalPart:
         evidence = trees.evidence(cast(Sets, settings["sets"]))
         best = best_set(evidence, found_tdsr(trees, settings), 0, trees.counted())
         sets = () if best is None else (best,)
-    return SignalPart(name, value, signal.weight, signal.weight * value, sets, bool(evidence.bounded[0]))
-
-
-def _words(index: Index, sentence_id: str, heads: Sequence[int]) -> tuple[ParseWord, ...] | None:
-    """The words of the stored tree: as the document gave them, or as the parser's tokenizer cuts the text."""
-    (record,) = index.sentences([sentence_id])
-    given = index.document(record.document_id).sentences[record.position].parse
-    words = [word.word for word in given] if given is not None else _tokens(record.text)
-    if len(words) != len(heads):
-        return None
-    return tuple(ParseWord(word, head) for word, head in zip(words, heads, strict=True))
-
-
-def _tokens(text: str) -> list[str]:
-    """The text's words as spaCy's English models see them; none if spaCy is not installed."""
-    try:
-        import spacy
-    except ImportError:
-        return []
-    return [token.text for token in spacy.blank("en").make_doc(text)]
+    return sets, bool(evidence.bounded[0])

@@ -11,15 +11,16 @@ from typing import Any
 from esr import adjustments, models, priors
 from esr.adjustments import Adjustment
 from esr.boosts import Added, adding, from_json, to_json
-from esr.dependency import signals
 from esr.errors import InputError, UsageError, unknown
 from esr.models import Settings
 from esr.plans.plan import CANDIDATES, Plan, Rule
 from esr.plans.statistics import Statistics
 from esr.priors.prior import check_weight
-from esr.ranking import signal
+from esr.ranking import kinds, signal, trees
+from esr.ranking.kinds import FEATURE
 from esr.ranking.rerank import DEPTH, Second
 from esr.ranking.signal import RankingSignal
+from esr.ranking.trees import Trees
 
 NO_BOOST: Mapping[str, Added] = {}
 
@@ -39,6 +40,7 @@ class Ranking:
     features: Sequence[Adjustment] = ()
     boosts: Mapping[str, Any] = field(default_factory=dict)
     rerank: Sequence[RankingSignal] = ()
+    trees: Trees | None = None
     depth: int = DEPTH
     """How many of the best sentences the second stage looks at, where there is one."""
 
@@ -85,7 +87,10 @@ class Ranking:
         rerank = tuple(
             s if isinstance(s, RankingSignal) else signal.from_dict(s) for s in data.get("rerank", ())
         )
-        return Ranking(**{**data, "features": features, "rerank": rerank})
+        learned = data.get("trees")
+        if learned is not None and not isinstance(learned, Trees):
+            learned = trees.from_dict(learned)
+        return Ranking(**{**data, "features": features, "rerank": rerank, "trees": learned})
 
     @staticmethod
     def from_file(path: str | Path) -> Ranking:
@@ -142,14 +147,21 @@ class Ranking:
         """The second stage, if the model or a signal asks for one."""
         model = models.get(self.model)
         if model.second is None:
-            return Second(1.0, tuple(self.rerank), self.depth) if self.rerank else None
+            asked = self.rerank or self.trees
+            return Second(1.0, tuple(self.rerank), self.depth, trees=self.trees) if asked else None
         settings = self.settings()
         first, name, ties = model.second(settings)
         own: tuple[RankingSignal, ...] = ()
         if name is not None:
-            known = {parameter.name for parameter in signals.find(name).parameters}
+            known = {parameter.name for parameter in kinds.find(name).parameters}
             own = (RankingSignal(name, {k: v for k, v in settings.values.items() if k in known}),)
-        return Second(first, (*own, *self.rerank), self.depth, ties)
+        return Second(first, (*own, *self.rerank), self.depth, ties, self.trees)
+
+    def feature_names(self) -> tuple[str, ...]:
+        """The features that either stage looks at."""
+        inputs = (*self.rerank, *(self.trees.inputs if self.trees else ()))
+        asked = (each.signal.removeprefix(FEATURE) for each in inputs if each.signal.startswith(FEATURE))
+        return (*(each.feature for each in self.features), *asked)
 
     def as_dict(self) -> dict[str, Any]:
         """With every default filled in, so that a saved file keeps its meaning."""
@@ -169,5 +181,6 @@ class Ranking:
             "features": [each.as_dict() for each in self.features],
             "boosts": to_json(self.boosts),
             "rerank": [each.as_dict() for each in self.rerank],
+            **({"trees": self.trees.as_dict()} if self.trees else {}),
             "depth": self.depth,
         }

@@ -1,4 +1,4 @@
-"""The second stage: the best sentences of the first get scores that look at their dependency trees.
+"""The second stage: the best sentences of the first get scores from further signals.
 
 No query parses anything: parses were stored at loading or by `esr enrich`. Sentences below the second stage's
 depth keep their order and stay below.
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from esr.dependency import signals
-from esr.dependency.signals import Parsed
-from esr.engines.index import Hit, Index
+from esr.engines.index import Hit
 from esr.plans.evidence import Array
 from esr.ranking.signal import RankingSignal
+from esr.ranking.trees import Trees
+from esr.ranking.view import View
 
 Places = npt.NDArray[np.intp]
 DEPTH = 1000
@@ -26,7 +26,7 @@ _TIES = 1e-4
 
 @dataclass(frozen=True)
 class Second:
-    """What the second stage computes: `first` * the first stage's score + the weighted signals.
+    """What the second stage computes: `first` * the first stage's score + the weighted signals + the trees.
 
     With `ties` the first stage's score orders what is equal otherwise.
     """
@@ -35,40 +35,38 @@ class Second:
     signals: tuple[RankingSignal, ...]
     depth: int = DEPTH
     ties: bool = False
+    trees: Trees | None = None
 
-    def scores(self, first: Array, parsed: Parsed, top: Places) -> Array:
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The stored numbers of sentences that the signals look at."""
+        every = (*self.signals, *(self.trees.inputs if self.trees else ()))
+        return tuple(dict.fromkeys(each.kind.column for each in every if each.kind.column))
+
+    def scores(self, first: Array, view: View, top: Places) -> Array:
         """New scores of the m sentences at the places `top`, of shape (m,).
 
-        `first` has the first stage's scores of all n that were parsed, of shape (n,).
+        `first` has the first stage's scores of all n of the view, of shape (n,).
         """
         best = first[top]
         total = self.first * best
         for each in self.signals:
-            found = signals.find(each.signal).scores(parsed, each.settings())
-            total = total + each.weight * found[top]
+            total = total + each.adds(view)[top]
+        if self.trees:
+            total = total + self.trees.adds(view, top)
         if self.ties and len(best):
             total = total + _TIES * (best - best.min()) / (float(np.ptp(best)) or 1.0)
         return total
 
 
-def parsed(
-    index: Index, terms: Sequence[str], ids: Sequence[str], orders: Sequence[int] | None = None
-) -> Parsed:
-    """The stored parses of these sentences, made ready for a query's terms."""
+def reranked(hits: Sequence[Hit], view: View, second: Second) -> list[Hit]:
+    """Hits of the first stage, best first, in the second stage's order with its scores.
 
-    def counts(places: Sequence[int]) -> Array:
-        return index.evidence(list(dict.fromkeys(terms)), [ids[place] for place in places]).counts["sentence"]
-
-    return Parsed.of(index.parses(ids, orders), terms, counts)
-
-
-def reranked(index: Index, terms: Sequence[str], hits: Sequence[Hit], second: Second) -> list[Hit]:
-    """Hits of the first stage, best first, in the second stage's order with its scores."""
+    `view` is of the best `depth` of them.
+    """
     first = np.array([hit.score for hit in hits])
     top = np.arange(min(second.depth, len(hits)))
-    best = hits[: len(top)]
-    trees = parsed(index, terms, [hit.sentence_id for hit in best], [hit.order for hit in best])
-    values = merged(first, top, second.scores(first[: len(top)], trees, top))
+    values = merged(first, top, second.scores(first[: len(top)], view, top))
     order = np.lexsort((np.array([hit.order for hit in hits], np.int64), -values))
     return [hits[n]._replace(score=float(values[n])) for n in order.tolist()]
 

@@ -18,6 +18,7 @@ from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank import reranked
+from esr.ranking.view import View, view
 
 MAX_TERMS = 1000
 """Distinct terms that a query may have. More is a mistake, and would only be slow."""
@@ -28,11 +29,18 @@ class NothingToSearchFor(UsageError):
 
 
 class Prepared(NamedTuple):
-    """A query made ready: its plan, its distinct terms in order, and its words that no document holds."""
+    """A query made ready: its plan, c(t,q) of its terms in order, and its words that no document holds."""
 
     plan: Plan
-    terms: tuple[str, ...]
+    counts: Mapping[str, int]
+    statistics: Statistics
     unseen: tuple[str, ...]
+
+    def view(
+        self, index: Index, ids: Sequence[str], columns: Iterable[str], orders: Sequence[int] | None = None
+    ) -> View:
+        """What a second stage sees of these sentences. `orders` are their places, where they are hits."""
+        return view(index, self.counts, self.statistics, ids, columns, orders)
 
 
 class Known(NamedTuple):
@@ -88,8 +96,8 @@ class Searcher:
         """The best k sentences for a query.
 
         `settings` are the keys of a ranking (`model`, `context`, `params`, `priors`, `candidates`,
-        `features`, `boosts`, `rerank`, `depth`) where no `ranking` is given. Raises UsageError for an empty
-        query or a bad setting.
+        `features`, `boosts`, `rerank`, `trees`, `depth`) where no `ranking` is given. Raises UsageError
+        for an empty query or a bad setting.
         """
         if ranking is not None and settings:
             raise UsageError("give a ranking or its settings, not both")
@@ -98,7 +106,8 @@ class Searcher:
         started = time.perf_counter()
         now = self.now()
         ranking = ranking or Ranking.from_dict(settings)
-        plan, terms, unseen = now.prepare(query, ranking)
+        prepared = now.prepare(query, ranking)
+        plan, unseen = prepared.plan, prepared.unseen
         if not plan.terms and plan.candidates != "all":
             return Answer([], 0, _since(started), unseen)
         second = ranking.second()
@@ -106,7 +115,9 @@ class Searcher:
             found = now.index.search(plan, k, filters or Filters(), records=records)
             return Answer(found.hits, found.total, _since(started), unseen, found.incomplete)
         found = now.index.search(plan, max(k, second.depth), filters or Filters(), records=False)
-        hits = reranked(now.index, terms, found.hits, second)[:k]
+        best = found.hits[: second.depth]
+        ids, orders = [hit.sentence_id for hit in best], [hit.order for hit in best]
+        hits = reranked(found.hits, prepared.view(now.index, ids, second.columns, orders), second)[:k]
         if records:
             shown = now.index.sentences([hit.sentence_id for hit in hits])
             hits = [hit._replace(record=record) for hit, record in zip(hits, shown, strict=True)]
@@ -123,13 +134,12 @@ class Searcher:
     def planned(self, query: str, ranking: Ranking, known: Known) -> Prepared:
         """The plan from what is known of the query."""
         unseen = {term for term in known.counts if not known.statistics.terms[term].seen}
-        return Prepared(
-            ranking.plan(*known), tuple(known.counts), self._words(query, unseen) if unseen else ()
-        )
+        words = self._words(query, unseen) if unseen else ()
+        return Prepared(ranking.plan(*known), known.counts, known.statistics, words)
 
     def known(self, query: str, ranking: Ranking) -> Known:
         """What a ranking's plan is made from. Raises UsageError if nothing is left to search for."""
-        self.check_features(each.feature for each in ranking.features)
+        self.check_features(ranking.feature_names())
         counts = self.terms(query)
 
         def first(n: int) -> Sequence[Hit]:

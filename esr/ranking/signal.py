@@ -6,10 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from esr.dependency import signals
+import numpy as np
+
 from esr.dependency.settings import checked
 from esr.errors import UsageError
 from esr.parameter import Parameter, Value
+from esr.plans.evidence import Array
+from esr.ranking import kinds
+from esr.ranking.kinds import Kind
+from esr.ranking.view import View
 
 WEIGHT = Parameter(
     "w",
@@ -32,12 +37,16 @@ class RankingSignal:
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "signal", signals.find(self.signal).name)
+        object.__setattr__(self, "signal", self.kind.name)
         self.settings()
 
     @property
+    def kind(self) -> Kind:
+        return kinds.find(self.signal)
+
+    @property
     def parameters(self) -> tuple[Parameter, ...]:
-        return (WEIGHT, *signals.find(self.signal).parameters)
+        return (WEIGHT, *self.kind.parameters)
 
     @property
     def weight(self) -> float:
@@ -46,6 +55,14 @@ class RankingSignal:
     def settings(self) -> dict[str, Value]:
         """All parameters, defaults filled in."""
         return checked(self.signal, self.parameters, self.params)
+
+    def values(self, view: View) -> Array:
+        """The signal of each sentence before its weight, of shape (n,). NaN where it has no value."""
+        return self.kind.scores(view, self.settings())
+
+    def adds(self, view: View) -> Array:
+        """What the signal adds to each sentence, of shape (n,): nothing where it has no value."""
+        return self.weight * np.nan_to_num(self.values(view), nan=0.0)
 
     def as_dict(self) -> dict[str, Any]:
         """As in a ranking file, with every default filled in."""

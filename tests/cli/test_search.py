@@ -158,4 +158,4 @@ def test_the_status_counts_what_is_there(esr: Esr, news: Path) -> None:
 
 
 def test_a_query_for_elasticsearch_needs_one(refused: Esr, news: Path) -> None:
-    assert "esr query is for Elasticsearch" in refused("query", "storm", "--index", news)
+    assert "only http(s)://host:port/alias of Elasticsearch" in refused("query", "storm", "--index", news)

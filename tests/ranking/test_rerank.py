@@ -41,6 +41,20 @@ def documents() -> list[Document]:
     return made
 
 
+_NODES = {
+    "input": [0, 1],
+    "threshold": [-0.5, 4.5],
+    "missing_left": [1, 0],
+    "left": [1, -1],
+    "right": [-2, -3],
+}
+TREES: dict[str, Any] = {
+    "inputs": [{"signal": "2si both"}, {"signal": "feature len"}, {"signal": "tdsr"}, {"signal": "jm"}],
+    "trees": [
+        {**_NODES, "value": [-1.0, 0.6, 0.25]},
+        {**_NODES, "input": [3, 2], "threshold": [-0.7, 0.45], "value": [0.3, -0.2, 0.8]},
+    ],
+}
 RANKINGS: list[dict[str, Any]] = [
     {"model": "tdsr"},
     {"model": "tdsr", "params": {"ties": "score", "sets": "contiguous", "form": "power"}},
@@ -50,8 +64,12 @@ RANKINGS: list[dict[str, Any]] = [
     {"model": "2si", "rerank": [{"signal": "fdm", "w": 3.0, "alpha": 0.7}]},
     {"model": "2si", "rerank": [{"signal": "tdsr", "w": 5.0}, {"signal": "mrf_sdm"}], "depth": 20},
     {"model": "dir", "rerank": [{"signal": "sdm", "w": -2.0}], "priors": {"length": 1.0}},
+    {"model": "dir", "rerank": [{"signal": "2si surrounding", "w": 0.5, "mu": 9}, {"signal": "bm25"}]},
+    {"rerank": [{"signal": "feature len", "w": 0.1}, {"signal": "prior importance", "w": 0.02}], "depth": 30},
+    {"trees": TREES, "depth": 25},
+    {"model": "tdsr", "trees": TREES, "rerank": [{"signal": "dir", "w": 0.1}]},
 ]
-IDS = [f"{n}-{ranking['model']}" for n, ranking in enumerate(RANKINGS)]
+IDS = [f"{n}-{ranking.get('model', '2si')}" for n, ranking in enumerate(RANKINGS)]
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +98,7 @@ def test_explanations_add_up_to_the_scores_of_a_search(
         assert found.second is not None
         ties = "ties" in data.get("params", {})  # what breaks ties is no part of a score
         assert found.score == pytest.approx(hit.score, abs=2e-4 if ties else 1e-9)
-        parts = sum(part.adds for part in found.second.signals)
+        parts = sum(part.adds for part in found.second.signals) + (found.second.trees or 0.0)
         assert found.second.weight * found.first + parts == pytest.approx(found.score, abs=1e-12)
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from flask.testing import FlaskClient
 
+import esr
 from esr.ranking.searcher import Searcher
+from tests.webui import corpus
 from tests.webui.fake_index import FLOOD, STORM, FakeIndex
 from webui.app import create_app
+from webui.settings import Settings
 
 
 @pytest.fixture
@@ -18,3 +23,18 @@ def index() -> FakeIndex:
 @pytest.fixture
 def client(index: FakeIndex) -> FlaskClient:
     return create_app(Searcher(index)).test_client()
+
+
+@pytest.fixture(scope="session")
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    """Over a real index of the example articles, with parses, features and names."""
+    where = str(tmp_path_factory.mktemp("webui") / "index")
+    corpus.store(where)
+    with esr.open(where) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def real(searcher: Searcher) -> FlaskClient:
+    """A client of the page over it."""
+    return create_app(searcher, Settings(access_log=0)).test_client()

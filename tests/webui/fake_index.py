@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from esr import analysis
-from esr.documents import Document
-from esr.engines.index import Candidates, Description, Filters, Hit, SentenceRecord
+from esr.documents import Document, Sentence
+from esr.engines.index import COLUMNS, Candidates, Description, Filters, Hit, SentenceRecord
+from esr.errors import UsageError
 from esr.plans.evidence import Evidence
-from esr.plans.plan import Plan
+from esr.plans.plan import FieldName, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
+from webui.showing import full_date
 
 STORM = SentenceRecord(
     sentence_id="a.s1",
@@ -62,19 +67,55 @@ class FakeIndex:
         return Candidates(hits[:k], len(hits), self.incomplete)
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
-        raise NotImplementedError
+        self._fail()
+        known = {record.sentence_id: record for record in self.records}
+        for each in ids:
+            if each not in known:
+                raise UsageError(f"there is no sentence {each!r}")
+        return [known[each] for each in ids]
 
-    def evidence(self, terms: Sequence[str], ids: Sequence[str]) -> Evidence:
-        raise NotImplementedError
+    def features(self) -> Sequence[str]:
+        self._fail()
+        return sorted({name for record in self.records for name in record.features})
+
+    def facets(self, plan: Plan, filters: Filters, field: str, size: int) -> list[tuple[str, int]]:
+        self._fail()
+        counts = Counter(name for record in self.records for name in _values(record, field))
+        return sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:size]
+
+    def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
+        texts = [self._terms(record) for record in self.sentences(ids)]
+        counts = np.array([[text.count(term) for text in texts] for term in terms], float)
+        lengths = np.array([len(text) for text in texts], float)
+        names = {*COLUMNS, *columns}
+        fields: tuple[FieldName, ...] = ("sentence", "surrounding", "document")
+        return Evidence(
+            dict.fromkeys(fields, counts.reshape(len(terms), len(ids))),
+            dict.fromkeys(fields, lengths),
+            {name: np.ones(len(ids)) for name in names},
+        )
+
+    def parses(self, ids: Sequence[str], orders: Sequence[int] | None = None) -> list[bytes | None]:
+        self.sentences(ids)
+        return [None] * len(ids)
 
     def pool(self, plan: Plan, filters: Filters) -> Any:
         raise NotImplementedError
 
     def document(self, document_id: str) -> Document:
-        raise NotImplementedError
+        self._fail()
+        held = [record for record in self.records if record.document_id == document_id]
+        if not held:
+            raise UsageError(f"there is no document {document_id!r}")
+        sentences = tuple(Sentence(r.sentence_id, r.text) for r in held)
+        it = held[0]
+        return Document(document_id, sentences, it.title, it.date, it.source, it.url, it.language)
 
     def status(self) -> Mapping[str, Any]:
         raise NotImplementedError
+
+    def ready(self) -> None:
+        self._fail()
 
     def close(self) -> None: ...
 
@@ -86,6 +127,16 @@ class FakeIndex:
             raise self.error
 
 
+def _values(record: SentenceRecord, field: str) -> Sequence[str]:
+    if field == "month":
+        return [record.date[:7]] if full_date((record.date or "")[:7] + "-01") else []
+    if field == "source":
+        return [record.source] if record.source else []
+    return (record.entities or {}).get(field, ())
+
+
 def many(count: int) -> list[SentenceRecord]:
     """That many sentences with the word storm."""
-    return [replace(STORM, sentence_id=f"m.s{n}", text=f"Storm number {n}.") for n in range(count)]
+    return [
+        replace(STORM, sentence_id=f"m.s{n}", text=f"Storm number {n} with word{n}.") for n in range(count)
+    ]

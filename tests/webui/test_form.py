@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esr import models
-from webui.form import Form, address, form, pairs
+from webui.form import Form, form, pairs
 from webui.settings import Settings
 
 LIMITS = Settings()
@@ -16,44 +16,31 @@ def made(*given: tuple[str, str]) -> Form:
     return form(pairs(urlencode(given).encode(), LIMITS), LIMITS)
 
 
-def test_the_form_offers_every_model_and_context_of_the_registry() -> None:
-    empty = made()
-    assert [choice.value for choice in empty.models] == list(models.MODELS)
-    assert [choice.value for choice in empty.contexts] == ["", *models.CONTEXTS]
-    assert [choice.value for choice in empty.models if choice.chosen] == [models.DEFAULT.name]
-
-
 def test_the_form_holds_what_the_address_says() -> None:
-    held = made(("q", "storm"), ("model", "dir"), ("k", "7"), ("from", "2017"), ("source", "bbc"))
-    assert (held.query, held.date_from, held.source) == ("storm", "2017", "bbc")
-    assert [c.value for c in (*held.models, *held.counts) if c.chosen] == ["dir", "7"]
-    assert held.summary == ["ranked by dir", "7 sentences", "from 2017", "in bbc"]
+    held = made(("q", "storm"), ("k", "7"), ("from", "2017"), ("sort", "date"), ("group", "document"))
+    assert (held.query, held.date_from, held.grouped, held.folded) == ("storm", "2017", True, True)
+    assert [c.value for c in (*held.counts, *held.sorts) if c.chosen] == ["7", "date"]
+    assert held.summary == ["ranked by 2si", "newest first", "by document", "from 2017"]
 
 
-def test_settings_without_a_control_are_kept_and_named() -> None:
-    held = made(("params.mu", "50"), ("prior.length", "1"), ("source", "a"), ("source", "b"))
-    assert [(k.name, k.value, k.label) for k in held.kept] == [
-        ("source", "b", "source b"),
-        ("params.mu", "50", "mu 50"),
-        ("prior.length", "1", "prior length × 1"),
+def test_filters_are_boxes_to_untick() -> None:
+    held = made(("source", "a"), ("source", "b"), ("entity", "person:A B"), ("document", "d"))
+    assert [(k.name, k.value) for k in held.ticked] == [
+        ("source", "a"),
+        ("source", "b"),
+        ("entity", "person:A B"),
+        ("document", "d"),
     ]
 
 
 def test_a_wrong_value_leaves_the_form_usable() -> None:
-    held = made(("model", "nonsense"), ("context", "nonsense"), ("k", "99999"), ("nonsense", "1"))
-    chosen = [c.value for c in (*held.models, *held.contexts, *held.counts) if c.chosen]
-    assert chosen == [models.DEFAULT.name, "", "10"]
-    assert not held.kept
-
-
-def test_an_address_can_be_changed_in_parts() -> None:
-    given = [("q", "storm"), ("source", "a"), ("source", "b"), ("k", "10")]
-    assert list(address(given, k="20")) == [("q", "storm"), ("source", "a"), ("source", "b"), ("k", "20")]
-    assert list(address(given, source=None)) == [("q", "storm"), ("k", "10")]
+    held = made(("model", "nonsense"), ("sort", "nonsense"), ("k", "99999"), ("nonsense", "1"))
+    assert [c.value for c in (*held.counts, *held.sorts) if c.chosen] == ["10", ""]
+    assert held.ranking.model.model is models.DEFAULT
 
 
 @given(st.binary(max_size=80))
 def test_any_address_makes_a_form(raw: bytes) -> None:
     held = form(pairs(b"q=" + raw, LIMITS), LIMITS)
-    assert len(held.summary) >= 2
+    assert len(held.summary) >= 1
     assert not any(ord(character) < 32 for character in held.query)

@@ -6,7 +6,16 @@ from flask.testing import FlaskClient
 from esr.errors import EngineUnreachable
 from tests.webui.fake_index import FakeIndex
 
-PATHS = ["/", "/search?q=storm", "/search.json?q=storm", "/healthz", "/static/esr.css", "/nowhere", "/search"]
+PATHS = [
+    "/",
+    "/search?q=storm",
+    "/search.json?q=storm",
+    "/healthz",
+    "/static/esr.css",
+    "/static/esr.js",
+    "/nowhere",
+    "/search",
+]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -14,8 +23,8 @@ def test_every_answer_carries_the_safety_headers_and_no_cookie(client: FlaskClie
     with client.get(path) as answer:
         headers = answer.headers
     assert headers["Content-Security-Policy"] == (
-        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
-        "base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     )
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "no-referrer"

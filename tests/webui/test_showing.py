@@ -77,3 +77,8 @@ def test_a_field_for_dates_takes_full_dates_only() -> None:
         False,
         False,
     ]
+
+
+@pytest.mark.parametrize("text, shown", [("2017-03", "March 2017"), ("2017-13", "2017-13"), ("x", "x")])
+def test_a_month_is_shown_in_words(text: str, shown: str) -> None:
+    assert showing.month(text) == shown

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 from elastic_transport import ConnectionError, ConnectionTimeout, TlsError, TransportError
 from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 
+from esr.engines import deadline
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 
 OLDEST = (9, 0)
@@ -46,7 +47,8 @@ class Cluster:
         self.url = f"{parts.scheme}://{parts.hostname}:{port}"
         self.where = f"{self.url}/{alias}"
         login = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
-        self.client = Elasticsearch(
+        self._timeout = request_timeout
+        self._client = Elasticsearch(
             self.url,
             basic_auth=login,
             api_key=None if login else os.environ.get("ESR_API_KEY"),
@@ -56,7 +58,13 @@ class Cluster:
         )
 
     def close(self) -> None:
-        self.client.close()
+        self._client.close()
+
+    @property
+    def client(self) -> Elasticsearch:
+        """The client. Under a deadline, one that waits no longer than is left."""
+        left = deadline.left(self._timeout)
+        return self._client if left == self._timeout else self._client.options(request_timeout=left)
 
     @contextmanager
     def errors(self) -> Iterator[None]:

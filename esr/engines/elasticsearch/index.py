@@ -12,16 +12,19 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from elasticsearch import AuthorizationException
 
 from esr import analysis
 from esr.batches import batched
 from esr.documents import Document
+from esr.engines import deadline
 from esr.engines.elasticsearch import meta
-from esr.engines.elasticsearch.cluster import SEARCH_TIMEOUT, Cluster
+from esr.engines.elasticsearch.cluster import REQUEST_TIMEOUT, SEARCH_TIMEOUT, Cluster
 from esr.engines.elasticsearch.enrichment import ElasticsearchEnrichment, enrichment, summary
 from esr.engines.elasticsearch.places import documents, documents_at
 from esr.engines.elasticsearch.raw import SHOWN, SORT
-from esr.engines.elasticsearch.request import candidates, scored
+from esr.engines.elasticsearch.raw import request as raw_request
+from esr.engines.elasticsearch.request import MIXTURE, SATURATION, SCORE, candidates, scored
 from esr.engines.elasticsearch.statistics import AliasStatistics
 from esr.engines.elasticsearch.stored import document_of, record_of
 from esr.engines.index import COLUMNS, FACETS, Candidates, Filters, Histogram, Hit, Pool, SentenceRecord
@@ -106,11 +109,13 @@ class ElasticsearchIndex:
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
         query, shift = scored(plan, self.bounded(plan), filters)
+        # Elasticsearch stops before the client does, so that it can still answer with what it has.
+        seconds = round(min(SEARCH_TIMEOUT, SEARCH_TIMEOUT / REQUEST_TIMEOUT * deadline.left(math.inf)), 3)
         body: dict[str, Any] = {
             "query": query,
             "sort": SORT,
             "track_total_hits": True,
-            "timeout": f"{SEARCH_TIMEOUT}s",
+            "timeout": f"{max(1, round(seconds * 1000))}ms",  # it takes whole numbers only
             "source": SHOWN if records else False,
         }
         hits: list[Hit] = []
@@ -121,7 +126,7 @@ class ElasticsearchIndex:
                     index=self.cluster.alias, size=min(PAGE, k - len(hits)), **body
                 )
             found = answer["hits"]["hits"]
-            incomplete = incomplete or _incomplete(answer)
+            incomplete = incomplete or _incomplete(answer, seconds)
             total = total or answer["hits"]["total"]["value"]
             hits += [
                 Hit(h["_id"], h["_score"] + shift, record_of(h["_source"]) if records else None, h["sort"][1])
@@ -131,6 +136,27 @@ class ElasticsearchIndex:
                 break
             body |= {"search_after": found[-1]["sort"], "track_total_hits": False}
         return Candidates(hits, total, incomplete)
+
+    def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
+        return raw_request(plan, self.bounded(plan), filters, k, standalone=standalone)
+
+    def ready(self) -> None:
+        if not meta.served(self.cluster):
+            raise IndexMissing(f"there is no index at {self.where}: make one with esr load")
+        # A stored script may be used by whoever may search, but be read by few: so all are compiled.
+        # With no hit to be scored, their parameters are not looked at.
+        scripts = [
+            {"script_score": {"query": {"match_all": {}}, "script": {"id": script}}}
+            for script in (MIXTURE, SATURATION, SCORE)
+        ]
+        with self.cluster.errors():
+            self.cluster.client.search(
+                index=self.cluster.alias,
+                query={"bool": {"should": scripts}},
+                size=0,
+                terminate_after=1,
+                allow_partial_search_results=False,
+            )
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         return [record_of(hit["_source"]) for hit in self._sentences(ids, SHOWN)]
@@ -160,17 +186,24 @@ class ElasticsearchIndex:
     def facets(self, plan: Plan, filters: Filters, field: str, size: int) -> list[tuple[str, int]]:
         if field not in FACETS:
             raise unknown("facet", field, FACETS)
-        by = {"field": field if field == "source" else f"entities.{field}"}
-        terms = by | {"size": size, "shard_size": max(size, _FACETS_A_SHARD)}
+        counted: dict[str, Any]
+        if field == "month":
+            months = {"field": "date", "calendar_interval": "month", "format": "yyyy-MM", "min_doc_count": 1}
+            counted = {"date_histogram": months}
+        else:
+            by = {"field": field if field == "source" else f"entities.{field}"}
+            counted = {"terms": by | {"size": size, "shard_size": max(size, _FACETS_A_SHARD)}}
         with self.cluster.errors():
             answer = self.cluster.client.search(
                 index=self.cluster.alias,
                 size=0,
                 query=candidates(plan, filters),
-                aggs={"values": {"terms": terms}},
+                aggs={"values": counted},
                 allow_partial_search_results=False,
             )
-        return [(each["key"], each["doc_count"]) for each in answer["aggregations"]["values"]["buckets"]]
+        buckets = answer["aggregations"]["values"]["buckets"]
+        found = [(each.get("key_as_string", each["key"]), each["doc_count"]) for each in buckets]
+        return sorted(found, key=lambda value: (-value[1], value[0]))[:size]  # months come in their order
 
     def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
         return enrichment(self._place)
@@ -241,22 +274,30 @@ class ElasticsearchIndex:
 
     def status(self) -> Mapping[str, Any]:
         collection = self._statistics.get(()).collection
-        indices = [f"{self.cluster.alias},{self.cluster.documents_alias}"]
-        with self.cluster.errors():
-            answer = self.cluster.client.indices.stats(index=indices, metric="store")
-            loads = meta.served(self.cluster)
+        loads = meta.served(self.cluster)
         return {
             "engine": "elasticsearch",
             "where": self.where,
             "documents": collection.documents,
             "sentences": collection.sentences,
             "occurrences": collection.occurrences,
-            "size_bytes": answer["_all"]["primaries"]["store"]["size_in_bytes"],
-            "indices": sorted(answer["indices"]),
+            "size_bytes": self._size(),
+            "indices": sorted(name for load in loads for name in (load.index, load.documents_index)),
             "loads": len(loads),
             "enrichment": summary(self.cluster, loads),
             **self.description.as_dict(),
         }
+
+    def _size(self) -> int | None:
+        """Bytes on disk, without copies; None for a login that may only search."""
+        indices = [f"{self.cluster.alias},{self.cluster.documents_alias}"]
+        with self.cluster.errors():
+            try:
+                answer = self.cluster.client.indices.stats(index=indices, metric="store")
+            except AuthorizationException:
+                return None
+        size: int = answer["_all"]["primaries"]["store"]["size_in_bytes"]
+        return size
 
     def _sentences(self, ids: Sequence[str], source: Any) -> list[Any]:
         found: dict[str, Any] = {}
@@ -285,9 +326,9 @@ def _number(source: Mapping[str, Any], column: str) -> float:
     return math.nan if value is None else float(value)
 
 
-def _incomplete(answer: Any) -> str | None:
+def _incomplete(answer: Any, seconds: float) -> str | None:
     """What is missing from an answer that Elasticsearch calls a success."""
     shards = answer["_shards"]
     if shards["failed"]:
         return f"{shards['failed']} of {shards['total']} shards failed"
-    return f"the search took longer than {SEARCH_TIMEOUT} seconds" if answer["timed_out"] else None
+    return f"the search took longer than {seconds:g} seconds" if answer["timed_out"] else None

@@ -11,7 +11,7 @@ from typing import Any
 from esr.batches import batched
 from esr.engines.elasticsearch.bounds import above
 from esr.engines.elasticsearch.cluster import Cluster
-from esr.errors import EsrError
+from esr.errors import EngineUnreachable, EsrError, IndexMissing
 from esr.plans.plan import Static
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
 
@@ -252,7 +252,8 @@ class AliasStatistics:
         for answer in answers:
             if "error" in answer or answer["_shards"]["failed"]:
                 # Wrong statistics would give every sentence a wrong score.
-                raise EsrError(f"{self._cluster.where} cannot tell its statistics: {_failure(answer)}")
+                kind = IndexMissing if answer.get("status") == 404 else EngineUnreachable
+                raise kind(f"{self._cluster.where} cannot tell its statistics: {_failure(answer)}")
         return list(answers)
 
 

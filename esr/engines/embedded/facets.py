@@ -8,6 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from esr.engines.embedded.build import NO_DATE
 from esr.engines.embedded.layer import Numbers
 from esr.engines.embedded.segment import Segment
 
@@ -25,6 +26,17 @@ def sources(chosen: Chosen, size: int) -> Facets:
         for source, count in zip(segment.sources, held, strict=True):
             if source is not None and count:
                 counts[source] += count
+    return _most(counts.items(), size)
+
+
+def months(chosen: Chosen, size: int) -> Facets:
+    """The months, in UTC, of most candidates. A candidate without a date counts for none."""
+    counts: Counter[str] = Counter()
+    for segment, at in chosen:
+        dates = segment.column("date")[segment.column("document")[at]]
+        dated = dates[dates != NO_DATE].astype("datetime64[ms]").astype("datetime64[M]")
+        months, held = np.unique(dated, return_counts=True)
+        counts.update(dict(zip(np.datetime_as_string(months).tolist(), held.tolist(), strict=True)))
     return _most(counts.items(), size)
 
 

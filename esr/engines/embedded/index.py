@@ -20,7 +20,7 @@ from esr.engines.embedded.snapshot import IMPORTANCE, Snapshot
 from esr.engines.embedded.top import best
 from esr.engines.entities import Grouped
 from esr.engines.index import COLUMNS, FACETS, Candidates, Filters, Histogram, Hit, Pool, SentenceRecord
-from esr.errors import UsageError, unknown
+from esr.errors import IndexMissing, UsageError, unknown
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Evidence, joined
 from esr.plans.plan import FIELDS, Plan
@@ -82,6 +82,18 @@ class EmbeddedIndex:
             hits.append(Hit(name, value, record, snapshot.starts[place.segment] + place.number))
         return Candidates(hits, len(values))
 
+    def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
+        raise UsageError(
+            "an index folder takes no requests: only http(s)://host:port/alias of Elasticsearch does"
+        )
+
+    def ready(self) -> None:
+        try:
+            self._commit_mark()
+        except OSError as error:
+            raise IndexMissing(f"there is no index at {self.where}: make one with esr load") from error
+        self._now()
+
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         snapshot = self._now()
         return list(_records(snapshot, [self._place(snapshot, i) for i in ids]))
@@ -110,7 +122,8 @@ class EmbeddedIndex:
             raise unknown("facet", field, FACETS)
         segments = self._now().segments
         chosen = [(segment, gather.candidates(plan, segment, filters)) for segment in segments]
-        return facets.sources(chosen, size) if field == "source" else facets.entities(chosen, field, size)
+        own = {"source": facets.sources, "month": facets.months}
+        return own[field](chosen, size) if field in own else facets.entities(chosen, field, size)
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
         return enrichment(self._folder)

@@ -59,6 +59,13 @@ class Tuner:
         part.tasks = tuple(self.tasks[place] for place in places)
         return part
 
+    def measuring(self, objective: str) -> Tuner:
+        """A tuner of another measure, sharing what was gathered."""
+        other = copy(self)
+        other._measure = measure(objective)
+        other._known = {}
+        return other
+
     def table(self, settings: Sequence[Ranking], tick: Callable[[int], None] = lambda n: None) -> Table:
         """Figures of shape (settings, topics).
 
@@ -88,10 +95,12 @@ def _gathered(ranking: Ranking) -> tuple[Any, ...]:
 
     If a boost looks at a first search, all that the first stage depends on.
     """
-    columns = frozenset(each.column for each in ranking.features)
+    second = ranking.second()
+    of_second = second.columns if second else ()
+    columns = frozenset([*(each.column for each in ranking.features), *of_second])
     shape = json.dumps([[name, {**given, boosts.WEIGHT: None}] for name, given in ranking.boosts.items()])
     searches = any(boosts.get(name).searches for name in ranking.boosts)
-    first = json.dumps(replace(ranking, boosts={}, rerank=()).as_dict()) if searches else None
+    first = json.dumps(replace(ranking, boosts={}, rerank=(), trees=None).as_dict()) if searches else None
     return ranking.model, ranking.context, ranking.candidates, columns, shape, first
 
 

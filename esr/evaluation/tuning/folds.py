@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from esr.errors import UsageError
-from esr.evaluation.tuning.figures import Task
 
 
-def folds(tasks: Sequence[Task], number: int, groups: Mapping[str, str], seed: int = 0) -> list[list[int]]:
+class OfTopic(Protocol):
+    @property
+    def topic(self) -> str: ...
+
+
+def folds(tasks: Sequence[OfTopic], number: int, groups: Mapping[str, str], seed: int = 0) -> list[list[int]]:
     """Places of the tasks, in `number` parts. Topics of one group stay together.
 
     Deterministic for a seed. Raises UsageError if there are fewer groups than parts.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -14,9 +15,11 @@ from esr.engines.embedded.top import best
 from esr.engines.index import Filters
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array, Evidence
+from esr.plans.plan import Static
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank import merged, parsed
+from esr.ranking.rerank import merged
 from esr.ranking.searcher import Known, NothingToSearchFor, Searcher
+from esr.ranking.view import View, parsed
 
 
 class JudgedPool(NamedTuple):
@@ -31,7 +34,7 @@ class JudgedPool(NamedTuple):
     relevant: npt.NDArray[np.intp]
     judged: int
     name: Callable[[int], str]
-    parsed: Callable[[], Parsed]
+    view: View
 
     def scores(self, ranking: Ranking) -> Array:
         """The scores of the candidates under a setting. No search is made."""
@@ -41,8 +44,8 @@ class JudgedPool(NamedTuple):
             return first
         valued = np.flatnonzero(np.isfinite(first))
         top = np.sort(valued[best(first[valued], second.depth)])
-        # Trees of all candidates: which are the best depends on the setting.
-        return merged(first, top, second.scores(first, self.parsed(), top))
+        # All candidates are seen: which are the best depends on the setting.
+        return merged(first, top, second.scores(first, self.view, top))
 
 
 def gather(
@@ -61,7 +64,10 @@ def gather(
     plan = ranking.plan(*known)
     if not plan.terms:
         return None
-    pool = searcher.index.pool(plan, filters)
+    second = ranking.second()
+    columns = second.columns if second else ()
+    looked_at = (*plan.statics, *(Static(column, "linear", 0.0) for column in columns))
+    pool = searcher.index.pool(replace(plan, statics=looked_at), filters)
     places = [place for place in map(pool.place, relevant) if place is not None]
     # The same few sentences tie under many settings.
     name = cache(pool.name)
@@ -69,7 +75,9 @@ def gather(
     @cache
     def trees() -> Parsed:
         ids = [pool.name(place) for place in range(len(pool.evidence.lengths["sentence"]))]
-        return parsed(index, tuple(known.counts), ids)
+        return parsed(index, known.counts, ids)
 
     index = searcher.index
-    return JudgedPool(known, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name, trees)
+    terms = [term.term for term in plan.terms]
+    seen = View(known.counts, known.statistics, terms, lambda: pool.evidence, trees)
+    return JudgedPool(known, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name, seen)

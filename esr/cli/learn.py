@@ -1,0 +1,147 @@
+"""`esr learn`: a ranking from many signals and judgements."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from tqdm import tqdm
+
+import esr
+from esr.cli import options
+from esr.cli.output import check, written
+from esr.cli.tuned import counting, save
+from esr.errors import UsageError
+from esr.evaluation import qrels as judgements
+from esr.evaluation import restrict as restrictions
+from esr.evaluation import topics as topic_files
+from esr.evaluation.topic import TITLE
+from esr.evaluation.tuning.tasks import make
+from esr.learning import gather
+from esr.learning import signals as known_signals
+from esr.learning.learn import ABLATIONS, Wanted, learn, steps
+from esr.learning.learner import LEARNERS
+from esr.learning.outcome import Outcome, as_dict, as_text
+from esr.learning.table import measure_of
+from esr.ranking.ranking import Ranking
+
+
+@click.command("learn")
+@click.argument("topics", type=options.FILE)
+@click.argument("qrels", type=options.FILE)
+@options.index
+@options.ranking
+@click.option(
+    "--learner", type=click.Choice(list(LEARNERS)), default="linear", show_default=True, help="See below."
+)
+@click.option(
+    "--signals",
+    "texts",
+    multiple=True,
+    metavar="NAME",
+    help=f"Learn from this signal or group: {', '.join(known_signals.GROUPS)}. May be repeated.",
+)
+@click.option(
+    "--measure", default="AP", show_default=True, help="What to maximise, and to judge by: AP, nDCG, nDCG@k."
+)
+@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Parts of the topics.")
+@click.option(
+    "--group", "groups", type=options.FILE, help="Lines of qid<TAB>group: a group is never cut by the folds."
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(2, gather.RUN),
+    default=gather.DEPTH,
+    show_default=True,
+    help="Best sentences of the first stage that are learned from and put in a new order.",
+)
+@click.option(
+    "--ablate",
+    type=click.Choice(list(ABLATIONS)),
+    default="groups",
+    show_default=True,
+    help="Learn again without each group of signals, or each signal.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of folds and learner.")
+@click.option("--field", default=TITLE, show_default=True, help="Field of the topics to search for.")
+@click.option(
+    "--restrict", type=options.FILE, help="Lines of qid<TAB>document id: rank only these documents."
+)
+@click.option("-o", "--output", type=options.FILE, help="Write the ranking to this file, for --ranking.")
+@click.option("--report", type=options.FILE, help="Write a page (.html) or figures (.json) to this file.")
+@options.as_json
+def learn_command(
+    topics: Path,
+    qrels: Path,
+    where: str,
+    ranking: Ranking,
+    learner: str,
+    texts: tuple[str, ...],
+    measure: str,
+    folds: int,
+    groups: Path | None,
+    depth: int,
+    ablate: str,
+    seed: int,
+    field: str,
+    restrict: Path | None,
+    output: Path | None,
+    report: Path | None,
+    as_json: bool,
+) -> None:
+    """Learn a ranking from all signals: models in their contexts, priors, features, term dependence.
+
+    The options of the ranking give the first stage. linear adds weighted signals to its score: features and
+    priors run in the first stage, inside Elasticsearch too, the others in the second. lambdamart puts the
+    first stage's best sentences in the order of regression trees; it needs esr[learn].
+
+    Figures are of topics left out of learning. Topics with the same words or half of their relevant
+    sentences in common are never on both sides; --group adds others that belong together.
+
+    \b
+    Example:
+      esr learn topics.tsv qrels.txt --index my-index -o learned.json --report learned.html
+      esr learn topics.tsv qrels.txt --index my-index --learner lambdamart --group twins.tsv
+      esr learn topics.tsv qrels.txt --index my-index --signals features --signals "2si document"
+    """
+    for file in (output, report):
+        if file:
+            check(file, topics, qrels, groups, restrict)
+    if report and report.suffix not in (".html", ".json"):
+        raise UsageError(f"--report {report} ends in neither .html nor .json: name it so")
+    measure_of(measure)
+    held_together = topic_files.kinds(groups) if groups else {}
+    judged = judgements.read(qrels)
+    allowed = restrictions.read(restrict) if restrict else None
+    tasks = make(topic_files.read(topics), judged, field=field, restrictions=allowed)
+    wanted = Wanted(learner, measure, folds, seed, depth, ablate)
+    with esr.open(where) as searcher:
+        signals = known_signals.chosen(known_signals.known(searcher.index, ranking), texts)
+        with counting() as tick:
+            gathered = gather.gather(searcher, tasks.ready, judged, ranking, signals, depth, tick)
+    with tqdm(total=steps(signals, wanted), unit=" fits", disable=None, leave=False) as bar:
+
+        def fitted(number: int) -> None:
+            bar.update(number)
+
+        best, found = learn(gathered, signals, ranking, wanted, held_together, fitted)
+    if output:
+        save(output, best.as_dict())
+    if report:
+        _write(report, found)
+    if tasks.unjudged:
+        click.echo(f"{len(tasks.unjudged)} topics have nothing relevant and are left out", err=True)
+    told = {**as_dict(found), "ranking": best.as_dict()}
+    click.echo(json.dumps(told, indent=1) if as_json else as_text(found))
+
+
+def _write(report: Path, found: Outcome) -> None:
+    if report.suffix == ".json":
+        text = json.dumps(as_dict(found), indent=1) + "\n"
+    else:
+        from esr.learning.report import page  # brings matplotlib, which the figures need not wait for
+
+        text = page(found)
+    with written(report) as file:
+        file.write(text)

@@ -1,0 +1,19 @@
+"""The pages in all their states, by name."""
+
+QUERY = "q=earthquake+relief+China"
+PAGES = {
+    "home": "/",
+    "results": f"/search?{QUERY}",
+    "grouped": f"/search?{QUERY}&group=document",
+    "narrowed": f"/search?{QUERY}&from=2000&source=Northern+Wire&entity=location:China",
+    "nothing": "/search?q=zyxgarble+the",
+    "error": f"/search?{QUERY}&model=bm25&context=both",
+    "document": f"/document?id=earthquake-relief&{QUERY}",
+    "explain": f"/explain?id=earthquake-relief.s0&{QUERY}",
+    "second stage": f"/explain?id=earthquake-relief.s0&{QUERY}&rerank=mrf_sdm:2&feature=subj:step:1",
+    "compare": f"/compare?{QUERY}&vs.model=bm25",
+    "batch": "/batch",
+    "missing": "/nowhere",
+}
+FAILING = frozenset({"error", "missing"})
+"""Pages that are an error: a browser notes it in its console."""

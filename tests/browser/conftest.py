@@ -1,0 +1,141 @@
+"""One Chromium and one server for all tests of a process, over a small enriched index."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'")
+from playwright.sync_api import Browser, Error, Page, sync_playwright
+
+import esr
+from esr.engines.index import Index
+from esr.ranking.searcher import Searcher
+from tests.webui import corpus
+from webui.app import create_app
+from webui.settings import Settings
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("browser")
+
+
+class Moody:
+    """An index whose searches can be slow, partly answered or refused, as a test wants."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.calm()
+
+    def calm(self) -> None:
+        self.error: Exception | None = None
+        self.incomplete: str | None = None
+        self.released = threading.Event()
+        self.released.set()
+
+    def now(self) -> Moody:
+        return self
+
+    def search(self, *args: Any, **kwargs: Any) -> Any:
+        self.released.wait(20)
+        if self.error:
+            raise self.error
+        found = self.index.search(*args, **kwargs)
+        return replace(found, incomplete=self.incomplete)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.index, name)
+
+
+class Quiet(WSGIRequestHandler):
+    def log(self, *args: Any, **kwargs: Any) -> None: ...
+
+
+class Site:
+    """The server. `url` makes an address of it."""
+
+    def __init__(self, app: Flask, index: Moody) -> None:
+        self.index = index
+        self._server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Quiet)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def url(self, path: str) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}{path}"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    where = str(tmp_path_factory.mktemp("browser") / "index")
+    corpus.store(where)
+    with esr.open(where) as searcher:
+        moody = Moody(searcher.index)
+        made = Site(create_app(Searcher(moody), Settings(access_log=0)), moody)  # type: ignore[arg-type]
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        try:
+            started = playwright.chromium.launch(
+                executable_path=shutil.which("chromium") or None, args=["--no-sandbox"]
+            )
+        except Error as error:
+            reason = f"no Chromium: install one, or run playwright install chromium ({error.message[:80]!r})"
+            pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+        yield started
+        started.close()
+
+
+Opens = Callable[..., Page]
+
+
+@pytest.fixture
+def opens(browser: Browser, site: Site) -> Iterator[Opens]:
+    """A function that opens an address in a fresh browser of its own.
+
+    At its end nothing may have gone wrong in the page: no error, no breach of the content policy, no
+    request to elsewhere, no cookie.
+    """
+    wrong: list[str] = []
+    contexts = []
+
+    def open_page(
+        path: str, width: int = 1280, height: int = 900, fails: bool = False, **options: Any
+    ) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(8_000)
+        page.on("pageerror", lambda error: wrong.append(f"{path}: {error}"))
+        page.on("request", lambda r: None if r.url.startswith(site.url("/")) else wrong.append(r.url))
+        if not fails:
+            page.on("console", lambda m: wrong.append(f"{path}: {m.text}") if m.type == "error" else None)
+        page.goto(site.url(path))
+        return page
+
+    site.index.calm()
+    yield open_page
+    for context in contexts:
+        wrong += [f"cookie {cookie['name']}" for cookie in context.cookies()]
+        context.close()
+    assert not wrong

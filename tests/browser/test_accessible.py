@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.browser.addresses import FAILING, PAGES, QUERY
+from tests.browser.conftest import Opens
+
+AXE = Axe()
+
+
+def violations(page: Page) -> list[str]:
+    found = AXE.run(page).response["violations"]
+    return [f"{v['id']}: {node['target']} {node.get('failureSummary')}" for v in found for node in v["nodes"]]
+
+
+def unfold(page: Page) -> None:
+    for details in page.locator("details").all():
+        details.evaluate("each => { each.open = true }")
+
+
+# The rules are put into the page, which its content policy forbids.
+@pytest.mark.parametrize("scheme, width", [("light", 1280), ("dark", 390)])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_no_violation_on_any_page(opens: Opens, name: str, scheme: str, width: int) -> None:
+    page = opens(PAGES[name], width, fails=name in FAILING, color_scheme=scheme, bypass_csp=True)
+    assert violations(page) == []
+    unfold(page)
+    assert violations(page) == []
+
+
+def test_axe_finds_no_violation_in_what_scripts_open(opens: Opens) -> None:
+    page = opens(PAGES["results"], bypass_csp=True)
+    page.locator(".hits .why").first.click()
+    page.locator(".hits .explanation").first.wait_for()
+    page.get_by_role("button", name="Keys").click()
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_is_wider_than_the_screen(opens: Opens, name: str, width: int) -> None:
+    page = opens(PAGES[name], width, fails=name in FAILING)
+    unfold(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_all_that_can_be_used_is_reached_by_tab_and_seen_to_be(opens: Opens) -> None:
+    page = opens(PAGES["results"])
+    wanted = page.evaluate(
+        """() => [...document.querySelectorAll("a, button, input, select, summary")]
+                 .filter(e => e.checkVisibility() && e.tabIndex >= 0 && !e.disabled).length"""
+    )
+    reached = set()
+    for _ in range(wanted + 40):
+        page.keyboard.press("Tab")
+        place = page.evaluate(
+            """() => { const e = document.activeElement;
+                 if (e === document.body) return null;
+                 const style = getComputedStyle(e);
+                 const shown = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+                 const kind = e.matches("a, button, input, select, summary");
+                 return [[...document.querySelectorAll("*")].indexOf(e), kind, shown]; }"""
+        )
+        if place is None or place[0] in reached:
+            break
+        assert place[2], page.evaluate("document.activeElement.outerHTML")[:200]
+        if place[1]:
+            reached.add(place[0])
+    assert len(reached) == wanted
+
+
+def test_the_way_past_the_form_is_the_first_stop(opens: Opens) -> None:
+    page = opens(PAGES["results"])
+    page.keyboard.press("Tab")
+    assert page.locator(":focus").inner_text() == "Skip to the sentences"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_how_many_were_found_is_told_to_those_who_listen(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    assert "sentences" in page.get_by_role("status").first.inner_text()
+    for name in ("banner", "search", "main"):
+        assert page.get_by_role(name).count() == 1, name
+    assert page.get_by_role("heading", level=1).count() == 1

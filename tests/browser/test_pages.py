@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.addresses import PAGES, QUERY
+from tests.browser.conftest import Opens
+
+
+def downloaded(page: Page, press: str) -> str:
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=press).click()
+    return Path(waiting.value.path()).read_text("utf-8-sig")
+
+
+def in_view(page: Page, place: str) -> bool:
+    return bool(
+        page.locator(place).first.evaluate(
+            "e => { const r = e.getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; }"
+        )
+    )
+
+
+def test_a_result_leads_to_its_place_in_the_shaded_document_and_back(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    page.locator("#hit-3 .open").click()
+    page.wait_for_url("**/document?*#s*")
+    place = "#" + page.url.split("#")[1]
+    page.wait_for_timeout(100)
+    assert in_view(page, place)
+    shades = {
+        each.split()[0] for each in page.locator(".whole > p").evaluate_all("a => a.map(e => e.className)")
+    }
+    assert len(shades) >= 3
+    page.get_by_role("link", name="Back to the sentences").click()
+    page.wait_for_url(f"**/search?{QUERY}")
+
+
+def test_the_best_sentence_of_a_document_is_the_darkest(opens: Opens) -> None:
+    page = opens(PAGES["document"])
+    page.get_by_role("link", name="The best one").click()
+    best = page.locator(".whole > p.best")
+    assert "shade-5" in (best.get_attribute("class") or "")
+    scores = page.locator(".whole .why").all_inner_texts()
+    values = [float(text.replace("Score", "").replace("−", "-")) for text in scores]
+    assert max(values) == float(best.locator(".why").inner_text().replace("Score", "").replace("−", "-"))
+
+
+def test_an_explanation_opens_in_place_and_closes(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    why = page.locator("#hit-1 .why")
+    why.click()
+    table = page.locator("#hit-1 .explanation")
+    expect(table).to_be_visible()
+    assert why.get_attribute("aria-expanded") == "true"
+    added = [float(t.replace("−", "-")) for t in table.locator(".bars tbody .number").all_inner_texts()]
+    score = float(table.locator(".bars tfoot .number").inner_text().replace("−", "-"))
+    assert abs(sum(added) - score) < 0.01
+    table.get_by_text("The arithmetic").click()
+    expect(table.get_by_role("columnheader", name="p(t|C)")).to_be_visible()
+    why.click()
+    expect(table).to_have_count(0)
+
+
+def test_the_tree_of_a_sentence_shows_the_words_of_the_query_and_how_far_they_are_apart(opens: Opens) -> None:
+    page = opens(PAGES["explain"])
+    tree = page.get_by_role("img", name="Dependency tree of")
+    expect(tree).to_be_visible()
+    # Two outlined words, and between them ways in the accent.
+    assert tree.locator("rect").count() == 2
+    assert tree.locator('path[stroke-width="2.5"]').count() > 0
+    row = page.locator(".apart tr")
+    assert row.count() == 1
+    assert "earthquake" in row.inner_text() and "China" in row.inner_text() and "link" in row.inner_text()
+
+
+def test_the_second_stage_is_a_part_of_the_explanation(opens: Opens) -> None:
+    page = opens(PAGES["second stage"])
+    parts = page.locator(".bars tbody th").all_inner_texts()
+    assert "signal mrf_sdm" in parts and "feature subj step" in parts
+    page.get_by_text("The arithmetic").click()
+    expect(page.get_by_text("first stage", exact=True)).to_be_visible()
+
+
+def test_two_rankings_stand_side_by_side_with_what_moved(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    page.get_by_role("link", name="Compare rankings").click()
+    left, right = page.locator(".sides section").all()
+    assert "2si" in left.locator("h2").inner_text() and "bm25" in right.locator("h2").inner_text()
+    boxes = left.bounding_box(), right.bounding_box()
+    assert boxes[0] and boxes[1] and boxes[0]["y"] == boxes[1]["y"]
+    told = page.locator(".moved").all_inner_texts()
+    assert any("higher" in text for text in told) or any("only here" in text for text in told)
+
+
+def test_the_controls_follow_the_model_and_make_a_short_address_that_says_it_all(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    page.locator(".controls summary").click()
+    page.get_by_label("Model", exact=True).select_option("bm25")
+    expect(page.locator(r"#bm25\.k1")).to_be_visible()
+    expect(page.get_by_label("mu", exact=True).first).to_be_hidden()
+    page.locator(r"#bm25\.k1").fill("1.5")
+    page.get_by_label("Signal 1", exact=True).select_option("tdsr")
+    page.get_by_label("Weight of signal 1").fill("2")
+    page.get_by_label("Together by document").check()
+    page.get_by_role("button", name="Search with these settings").click()
+    page.wait_for_url("**group=document**")
+    assert "form=" not in page.url and "params.k1=1.5" in page.url and "rerank=tdsr" in page.url
+    shown = page.locator(".hits p.sentence").all_inner_texts()
+    again = opens(page.url[page.url.index("/search") :], java_script_enabled=False)
+    assert again.locator(".hits p.sentence").all_inner_texts() == shown
+    again.locator(".controls summary").click()
+    assert again.get_by_label("Model", exact=True).input_value() == "bm25"
+    assert again.get_by_label("Signal 1", exact=True).input_value() == "tdsr"
+
+
+def test_a_preset_sets_the_ranking_and_keeps_the_query(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    page.locator(".controls summary").click()
+    page.get_by_role("link", name="Words alone").click()
+    page.wait_for_url(f"**/search?{QUERY}&model=bm25")
+    assert "ranked by bm25" in page.locator(".controls summary").inner_text()
+
+
+def test_many_queries_that_were_pasted_become_a_table(opens: Opens) -> None:
+    page = opens("/batch?model=bm25")
+    page.get_by_label("Queries").fill("earthquake relief\nferry harbour")
+    page.get_by_label("Sentences a query").fill("3")
+    rows = list(csv.DictReader(io.StringIO(downloaded(page, "Search for all of them"))))
+    assert {row["query"] for row in rows} == {"earthquake relief", "ferry harbour"}
+    assert [row["rank"] for row in rows if row["id"] == "1"] == ["1", "2", "3"]
+
+
+def test_many_queries_of_a_file_become_a_run(opens: Opens, tmp_path: Path) -> None:
+    file = tmp_path / "topics.tsv"
+    file.write_text("t7\tearthquake relief\nt8\tferry\n")
+    page = opens("/batch")
+    page.get_by_label("or a file of them").set_input_files(file)
+    page.get_by_label("Answer").select_option("run")
+    lines = downloaded(page, "Search for all of them").splitlines()
+    assert {line.split()[0] for line in lines} == {"t7", "t8"}
+    assert all(len(line.split()) == 6 for line in lines)
+
+
+def test_a_bad_query_among_many_is_named_and_nothing_that_was_typed_is_lost(opens: Opens) -> None:
+    page = opens("/batch", fails=True)
+    page.get_by_label("Queries").fill("earthquake\nthe and")
+    page.get_by_role("button", name="Search for all of them").click()
+    expect(page.get_by_role("alert")).to_contain_text("Query '2': the query has only stop words")
+    assert page.get_by_label("Queries").input_value() == "earthquake\nthe and"

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.addresses import QUERY
+from tests.browser.conftest import Opens, Site
+from tests.webui.corpus import HOSTILE
+
+
+def sentences(page: Page) -> list[str]:
+    return page.locator(".hits p.sentence").all_inner_texts()
+
+
+def test_a_search_from_the_first_page_marks_its_words_between_their_neighbours(opens: Opens) -> None:
+    page = opens("/")
+    page.get_by_role("searchbox").fill("earthquake relief")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=earthquake+relief")
+    assert page.title().startswith("earthquake relief")
+    marked = {text.lower() for text in page.locator(".sentence mark").all_inner_texts()}
+    assert marked == {"earthquake", "relief"}
+    first = page.locator(".hits article").nth(1)
+    size, near = (
+        first.locator(each).first.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+        for each in (".sentence", ".near")
+    )
+    assert size > near
+    assert "serif" in page.locator("p.sentence").first.evaluate("e => getComputedStyle(e).fontFamily").split(
+        ", "
+    )
+
+
+def test_more_sentences_come_without_moving_those_shown(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}&fold=no")
+    before, height = sentences(page), page.locator("#hit-10").bounding_box()
+    bars = page.locator("#hit-1 .evidence").evaluate("e => e.outerHTML")
+    page.locator("#hit-1 .why").click()
+    page.locator("#hit-1 .explanation").wait_for()
+    page.get_by_role("link", name="Show more sentences").click()
+    page.locator("#hit-20").wait_for()
+    assert page.locator("#hit-1 .explanation").count() == 1
+    assert sentences(page)[:10] == before
+    assert page.locator("#hit-10").evaluate("e => e.offsetTop") > 0
+    assert page.locator("#hit-1 .evidence").evaluate("e => e.outerHTML") == bars
+    after = page.locator("#hit-10").bounding_box()
+    assert height and after and height["height"] == after["height"] and height["x"] == after["x"]
+    assert page.url.endswith("k=20")
+    assert "The best 20" in page.locator(".count").inner_text()
+    expect(page.locator("#hit-11 article")).to_be_focused()
+    page.reload()
+    assert len(sentences(page)) == 20
+
+
+def test_repeats_of_a_wire_story_are_folded_and_can_be_opened(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    folded = page.locator(".similar").first
+    assert folded.locator("summary").inner_text().startswith("and 1 similar")
+    expect(folded.locator("q")).to_be_hidden()
+    folded.locator("summary").click()
+    expect(folded.locator("q")).to_be_visible()
+    assert "Evening Post" in folded.inner_text() or "Northern Wire" in folded.inner_text()
+
+
+def test_results_are_put_together_by_document_and_by_date(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    page.get_by_role("link", name="By document").click()
+    assert page.locator(".hits h2").count() == page.locator(".hits > li").count()
+    page.get_by_role("link", name="Newest first").click()
+    days = page.locator(".hits h2 time").all_inner_texts()
+    years = [day.split()[-1] for day in days]
+    assert years == sorted(years, reverse=True)
+
+
+def test_narrowing_down_counts_filters_and_is_taken_away_again(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    for field, name in (("Sources", "Northern Wire"), ("Places", "China"), ("Months", "November 2024")):
+        page.locator(".facets summary").click()
+        row = page.get_by_role("region", name=field).locator("li", has_text=name)
+        count = int(row.locator(".number").inner_text().replace(",", ""))
+        row.get_by_role("link").click()
+        page.locator(".chips").wait_for()
+        told = page.locator(".count").inner_text()
+        assert f"{count:,} sentence" in told
+        page.locator(".chips a").first.click()
+        page.wait_for_load_state()
+    assert page.locator(".chips a").count() == 1  # the month is two: from and to
+
+
+def test_a_month_is_one_filter_to_choose_and_one_to_leave(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}&from=2024-11&to=2024-11")
+    page.locator(".facets summary").click()
+    months = page.get_by_role("region", name="Months")
+    months.locator("a.chosen").click()
+    page.wait_for_url(f"**/search?{QUERY}")
+
+
+def test_features_and_names_stand_with_a_result_and_names_narrow_down(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    article = page.locator("article", has=page.locator(".entity")).first
+    article.get_by_text("features").or_(article.get_by_text("1 feature")).first.click()
+    expect(article.locator(".facts li").first).to_be_visible()
+    article.locator(".entity", has_text="China").first.click()
+    assert "entity=location" in page.url
+    assert all("China" in text for text in sentences(page))
+
+
+def test_a_bar_for_each_result_shows_what_speaks_for_it(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    assert page.locator(".hits article > .from .evidence").count() == page.locator(".hits > li").count()
+    kinds = page.locator("#hit-1 .evidence rect").evaluate_all("all => all.map(e => e.className.baseVal)")
+    assert set(kinds) <= {"sentence", "surrounding", "document"} and "sentence" in kinds
+
+
+def test_nothing_found_names_the_words_that_were_ignored(opens: Opens) -> None:
+    page = opens("/search?q=zyxgarble+blorf")
+    told = page.locator(".nothing")
+    expect(told).to_contain_text("Nothing was found")
+    assert told.locator("strong").all_inner_texts() == ["zyxgarble", "blorf"]
+
+
+def test_an_incomplete_answer_says_so_above_it(opens: Opens, site: Site) -> None:
+    site.index.incomplete = "1 of 3 shards failed"
+    page = opens("/", java_script_enabled=False)
+    site.index.incomplete = "1 of 3 shards failed"
+    page.goto(site.url(f"/search?{QUERY}"))
+    expect(page.get_by_role("alert")).to_contain_text("1 of 3 shards failed")
+    assert sentences(page)
+
+
+def test_hostile_text_does_nothing_but_stand_there(opens: Opens) -> None:
+    for path in (
+        "/search?q=harbour+pilot+wrote",
+        "/document?id=hostile&q=pilot",
+        "/explain?id=hostile.s0&q=pilot",
+        "/compare?q=pilot&vs.model=bm25",
+    ):
+        page = opens(path)
+        assert page.evaluate("window.pwned") is None
+        assert page.locator("main img, main script").count() == 0
+        assert HOSTILE.split("\u202e")[0] in page.locator("main").inner_text()
+        assert page.locator("a[href^='javascript']").count() == 0

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import threading
+
+from playwright.sync_api import expect
+
+from esr.errors import EngineUnreachable
+from tests.browser.addresses import QUERY
+from tests.browser.conftest import Opens, Site
+
+
+def test_waiting_is_told_and_that_it_takes_long_after_a_while(opens: Opens, site: Site) -> None:
+    page = opens(f"/search?{QUERY}")
+    wait = page.locator(".wait")
+    expect(wait).to_be_hidden()
+    site.index.released.clear()
+    page.get_by_role("link", name="Show more sentences").click()
+    expect(wait).to_be_visible()
+    expect(wait).to_have_text("Searching …")
+    expect(wait).to_contain_text("Still searching. After 10 seconds")
+    site.index.released.set()
+    expect(page.locator("#hit-11")).to_be_visible()
+    expect(wait).to_be_hidden()
+
+
+def test_a_search_that_is_under_way_shows_it(opens: Opens, site: Site) -> None:
+    page = opens("/")
+    page.evaluate(
+        """() => { const wait = document.querySelector(".wait");
+                 new MutationObserver(() => { sessionStorage.seen = !wait.hidden; })
+                   .observe(wait, { attributes: true }); }"""
+    )
+    site.index.released.clear()
+    threading.Timer(1.0, site.index.released.set).start()
+    page.get_by_role("searchbox").fill("earthquake")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search**")
+    assert page.evaluate("sessionStorage.seen") == "true"
+    expect(page.locator(".wait")).to_be_hidden()
+
+
+def test_an_engine_that_is_away_is_told_and_the_page_works_again_when_it_is_back(
+    opens: Opens, site: Site
+) -> None:
+    page = opens("/", fails=True)
+    site.index.error = EngineUnreachable("http://inside:9200 timed out")
+    page.goto(site.url(f"/search?{QUERY}"))
+    expect(page.get_by_role("alert")).to_contain_text("The search engine does not answer")
+    assert "inside" not in page.content()
+    assert page.get_by_role("searchbox").input_value() == "earthquake relief China"
+    site.index.error = None
+    page.get_by_role("link", name="Try again").click()
+    expect(page.locator(".hits p.sentence").first).to_be_visible()
+
+
+def test_more_sentences_that_do_not_come_lead_to_the_page_that_says_why(opens: Opens, site: Site) -> None:
+    page = opens(f"/search?{QUERY}", fails=True)
+    site.index.error = EngineUnreachable("down")
+    page.get_by_role("link", name="Show more sentences").click()
+    expect(page.get_by_role("alert")).to_contain_text("does not answer")
+
+
+def test_a_bad_setting_is_named_beside_its_field_and_can_be_left_out(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}&params.mu=-3", fails=True)
+    expect(page.get_by_role("alert")).to_contain_text("'mu' is a number in (0, inf]".replace("]", ""))
+    expect(page.locator(r"#\32 si\.mu")).to_have_attribute("aria-invalid", "true")
+    assert page.locator("[aria-invalid]").count() == 1
+    page.get_by_role("link", name="Search without this setting").click()
+    assert page.url.endswith(f"/search?{QUERY}")
+
+
+def test_a_query_of_stop_words_is_told_beside_the_box(opens: Opens) -> None:
+    page = opens("/search?q=the+and", fails=True)
+    box = page.get_by_role("searchbox")
+    assert box.get_attribute("aria-describedby") == "problem"
+    expect(page.get_by_role("alert")).to_contain_text("only stop words")
+
+
+def test_paper_has_the_sentences_and_no_controls(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    page.emulate_media(media="print")
+    for gone in (".search", ".foot", ".arrange", ".facets", ".open", ".hits .why"):
+        expect(page.locator(gone).first).to_be_hidden()
+    expect(page.locator("p.sentence").first).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    assert page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_light_and_dark_follow_the_system(opens: Opens) -> None:
+    grounds = [
+        opens("/", color_scheme=scheme).locator("body").evaluate("e => getComputedStyle(e).backgroundColor")
+        for scheme in ("light", "dark")
+    ]
+    assert grounds[0] != grounds[1]

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import esr
+from esr.ranking.ranking import Ranking
+from esr.ranking.signal import RankingSignal
+from esr.ranking.view import view
+from tests.engines.elasticsearch.support import load
+from tests.ranking.test_rerank import QUERIES, documents
+
+
+def test_evidence_of_more_terms_or_in_another_order_gives_the_same_scores(tmp_path: Path) -> None:
+    load(str(tmp_path / "index"), documents(), analyzer="plain")
+    with esr.open(str(tmp_path / "index")) as searcher:
+        prepared = searcher.prepare(QUERIES[0], Ranking())
+        ids = [hit.sentence_id for hit in searcher.search(QUERIES[0], 30).hits]
+        seen = view(searcher.index, prepared.counts, prepared.statistics, ids, ())
+        terms = ["word9", *reversed(seen.terms)]
+        evidence = searcher.index.evidence(terms, ids)
+        other = replace(seen, terms=terms, evidence=lambda: evidence)
+        for name in ("dir", "bm25f both"):
+            signal = RankingSignal(name)
+            assert signal.values(other) == pytest.approx(signal.values(seen), abs=1e-12)
+            assert len(np.unique(signal.values(seen))) > 5
+
+
+def test_what_no_signal_asks_for_is_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load(str(tmp_path / "index"), documents(), analyzer="plain")
+    with esr.open(str(tmp_path / "index")) as searcher:
+        asked: list[str] = []
+        kind = type(searcher.index)
+        monkeypatch.setattr(kind, "parses", lambda *given: asked.append("parses"))
+        searcher.search(QUERIES[0], ranking=Ranking.from_dict({"rerank": [{"signal": "dir"}]}))
+        assert asked == []

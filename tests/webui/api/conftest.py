@@ -1,0 +1,54 @@
+"""The API over a real index of a few documents in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+import esr
+from esr.documents import Document, Located, Sentence
+from esr.engines.opening import LoadOptions, loading
+from webui.app import create_app
+from webui.settings import Settings
+
+TEXTS = {
+    "a": ["It blew all night.", "The storms damaged forty houses.", "Nobody was hurt."],
+    "b": ["After the storm came a flood.", "The flood took a bridge."],
+    **{f"m{n:02}": [f"A storm came, number {n}.", "Then it went."] for n in range(30)},
+}
+
+
+def load(where: Path, texts: dict[str, list[str]] = TEXTS, if_exists: str = "fail") -> str:
+    documents = (
+        Located(
+            f"test:{name}",
+            Document(
+                name,
+                tuple(Sentence(f"{name}.s{n}", text, {"subj": n / 4}) for n, text in enumerate(sentences)),
+                title=f"Title of {name}",
+                date="2017-03-05",
+                source="The Example",
+            ),
+        )
+        for name, sentences in texts.items()
+    )
+    loading(str(where), LoadOptions(if_exists=if_exists)).load(documents)
+    return str(where)
+
+
+@pytest.fixture(scope="session")
+def where(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return load(tmp_path_factory.mktemp("api") / "index")
+
+
+@pytest.fixture
+def app(where: str) -> Flask:
+    return create_app(esr.open(where), Settings())
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()

@@ -1,0 +1,245 @@
+"""The page and the API over a real node that hangs, is killed, answers partly, or lets nobody write."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.engines.elasticsearch.support import document, fresh, http, indices, load
+from webui.app import create_app
+from webui.indexes import Indexes
+from webui.settings import Settings
+
+DEADLINE = 2.0
+SLACK = 1.5
+"""Seconds beyond the deadline that a busy machine may take."""
+DOCUMENTS = [document(f"d{n}", f"A flood in town {n}.", "A river.", "The bank of it.") for n in range(40)]
+READ_ONLY = {"reader": {"indices": [{"names": ["news*"], "privileges": ["read", "view_index_metadata"]}]}}
+PAGES = (
+    "/search?q=flood",
+    "/search?q=flood&group=document",
+    "/document?id=d1&q=flood",
+    "/explain?id=d1.s0&q=flood",
+    "/compare?q=flood&vs.model=bm25",
+)
+PROGRAMS = (
+    "/api/v1/search?q=flood",
+    "/api/v1/document?id=d1&q=flood",
+    "/api/v1/explain?id=d1.s0&q=flood",
+    "/api/v1/compare?q=flood&vs.model=bm25",
+    "/api/v1/query?q=flood",
+    "/api/v1/status",
+)
+
+
+@contextmanager
+def served(where: str, **settings: Any) -> Iterator[Callable[[], FlaskClient]]:
+    """What gives clients of a server over the place."""
+    limits = Settings(**{"deadline": DEADLINE, **settings})
+    indexes = Indexes.at({"news": where}, limits)
+    app = create_app(indexes, limits)
+    try:
+        yield app.test_client
+    finally:
+        indexes.close()
+
+
+def timed(client: FlaskClient, address: str) -> tuple[int, str, float]:
+    started = time.monotonic()
+    answer = client.get(address)
+    return answer.status_code, answer.text, time.monotonic() - started
+
+
+def recovers(client: FlaskClient, address: str = "/api/v1/search?q=flood", seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while client.get(address).status_code != 200:
+        assert time.monotonic() < end, f"{address} did not recover"
+        time.sleep(0.2)
+
+
+def test_an_engine_that_hangs_or_dies_is_told_in_time_and_found_again(
+    start_elasticsearch: Callable[..., Any],
+) -> None:
+    cluster = start_elasticsearch()
+    node = cluster.nodes[0]
+    where = f"{cluster.url}/news"
+    load(where, DOCUMENTS)
+    with served(where) as connect:
+        client = connect()
+        for address in (*PAGES, *PROGRAMS, "/", "/readyz"):
+            recovers(client, address)  # a node that has just started is slow
+
+        node.pause()
+        for address in ("/search?q=flood", "/api/v1/search?q=flood", "/search.json?q=flood"):
+            status, text, seconds = timed(client, address)
+            assert status == 503
+            assert "The search engine does not answer" in text or '"code":"engine_unreachable"' in text
+            assert DEADLINE - 0.5 < seconds < DEADLINE + SLACK, address
+            assert cluster.url not in text
+        status, _, seconds = timed(client, "/search?q=flood")  # the breaker is open
+        assert (status, seconds < 0.5) == (503, True)
+        assert timed(client, "/")[2] < DEADLINE + SLACK
+        assert "does not answer" in client.get("/").text
+        status, _, seconds = timed(client, "/healthz")
+        assert (status, seconds < 0.5) == (200, True)
+        status, text, seconds = timed(client, "/readyz")
+        assert (status, json.loads(text)["indexes"]) == (503, {"news": "engine_unreachable"})
+        assert seconds < 3.0 + SLACK
+        with ThreadPoolExecutor(30) as pool:
+            answers = list(pool.map(lambda n: timed(connect(), f"/search.json?q=flood+{n}"), range(60)))
+        assert {status for status, _, _ in answers} == {503}
+        assert max(seconds for *_, seconds in answers) < DEADLINE + SLACK
+
+        node.resume()
+        for address in (*PAGES, *PROGRAMS, "/", "/readyz"):
+            recovers(client, address)
+        node.kill()
+        status, text, seconds = timed(client, "/api/v1/search?q=flood")
+        assert (status, seconds < DEADLINE + SLACK) == (503, True)
+        assert client.get("/healthz").status_code == 200
+
+
+def test_an_answer_of_which_a_part_is_missing_says_so(elasticsearch_url: str) -> None:
+    with fresh(elasticsearch_url) as where:
+        load(where, DOCUMENTS)
+        url, _, alias = where.rpartition("/")
+        index = next(name for name in indices(url, alias) if name.endswith("sentences"))
+        meta = http("GET", f"{url}/{index}/_mapping")[index]["mappings"]["_meta"]
+        other = f"{alias}-0-broken-sentences"  # it lacks the lengths that the scripts need
+        fields = {"text": {"type": "text"}, "order": {"type": "long"}}
+        http("PUT", f"{url}/{other}", {"mappings": {"_meta": meta, "properties": fields}})
+        http("PUT", f"{url}/{other}/_doc/1?refresh=true", {"text": "flood", "order": 0})
+        with served(where) as connect:
+            client = connect()
+            assert client.get("/search.json?q=flood").get_json()["incomplete"] is None
+            http("POST", f"{url}/_aliases", {"actions": [{"add": {"index": other, "alias": alias}}]})
+            found = client.get("/search.json?q=flood").get_json()
+            assert found["incomplete"] == "1 of 2 shards failed"
+            assert len(found["hits"]) == 10
+            page = client.get("/search?q=flood")
+            assert page.status_code == 200
+            assert "This answer is not complete." in page.text
+            assert "1 of 2 shards failed" in page.text
+
+
+def test_it_is_not_ready_without_the_stored_scripts_or_with_an_index_of_another_format(
+    elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with fresh(elasticsearch_url) as where:
+        load(where, DOCUMENTS[:2])
+        with served(where) as connect:
+            client = connect()
+
+            def told() -> Any:
+                answer = client.get("/readyz")
+                return answer.status_code, answer.get_json()["indexes"]["news"]
+
+            assert told() == (200, "ok")
+            for name in ("MIXTURE", "SATURATION", "SCORE"):
+                with monkeypatch.context() as patch:
+                    patch.setattr(f"esr.engines.elasticsearch.index.{name}", "esr-gone-v1")
+                    assert told() == (503, "index_unusable"), name
+            with monkeypatch.context() as patch:
+                patch.setattr("esr.engines.elasticsearch.meta.FORMAT", 99)
+                assert told() == (503, "index_unusable")
+            assert told() == (200, "ok")
+            url, _, alias = where.rpartition("/")
+            for index in indices(url, alias):
+                http("DELETE", f"{url}/{index}")
+            assert told() == (503, "index_missing")
+
+
+WORD = "zyxwvword"
+
+
+def holders(body: Any, path: str = "") -> Iterator[str]:
+    """The paths in a request under which the word of the query stands."""
+    if isinstance(body, dict):
+        for name, value in body.items():
+            assert WORD not in name
+            yield from holders(value, f"{path}.{name}")
+    elif isinstance(body, list):
+        for value in body:
+            yield from holders(value, path)
+    elif isinstance(body, str) and WORD in body:
+        yield path
+
+
+def test_words_of_a_query_reach_elasticsearch_as_terms_alone(
+    elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from elastic_transport import Transport
+
+    sent: list[tuple[str, Any]] = []
+    perform = Transport.perform_request
+
+    def watched(self: Transport, method: str, target: str, *args: Any, **kwargs: Any) -> Any:
+        sent.append((target, kwargs.get("body")))
+        return perform(self, method, target, *args, **kwargs)
+
+    monkeypatch.setattr(Transport, "perform_request", watched)
+    with fresh(elasticsearch_url) as where:
+        load(where, [*DOCUMENTS[:3], document("x", f"A {WORD} flood.", "Then more.")])
+        with served(where) as connect:
+            client = connect()
+            sent.clear()
+            rankings = ("", "&model=bm25", "&model=3mm&candidates=all", "&feature=len:log:0.1&rerank=mrf_sdm")
+            for query in (f"{WORD}+flood", f"{WORD}*", f"{WORD}')+OR+(_id:*", f"%7B%7B{WORD}%7D%7D"):
+                for setting in rankings:
+                    assert client.get(f"/search?q={query}{setting}").status_code == 200
+                for path in ("/explain?id=x.s0&", "/document?id=x&", "/compare?vs.model=bm25&"):
+                    assert client.get(f"{path}q={query}").status_code == 200
+            raw = client.get(f"/api/v1/query?q={WORD}").get_json()
+    searched = [(target, body) for target, body in sent if body is not None]
+    paths = {path for _, body in searched for each in lines(body) for path in holders(each)}
+    paths |= set(holders(raw))
+    assert paths
+    for path in paths:
+        assert re.search(r"\.(term|terms|match)\.[a-z_.]+$", path), path
+        assert not {"script", "params", "source"} & set(path.split("."))
+    everything = json.dumps([body for _, body in searched if not isinstance(body, str | bytes)] + [raw])
+    assert "query_string" not in everything
+    assert '"source": "' not in everything
+    assert all(WORD not in target for target, _ in sent)
+
+
+def lines(body: Any) -> list[Any]:
+    """The parts of a body: one, or those of a request that has several."""
+    if isinstance(body, str | bytes):
+        return [json.loads(line) for line in body.splitlines() if line.strip()]
+    return list(body) if isinstance(body, list | tuple) else [body]
+
+
+@pytest.mark.slow
+def test_a_key_that_may_only_read_is_enough(
+    start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = start_elasticsearch(security=True)
+    user, password = cluster.auth
+    monkeypatch.delenv("ESR_API_KEY", raising=False)
+    load(f"{cluster.url}/news".replace("//", f"//{user}:{password}@"), DOCUMENTS)
+    login = {"Authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()}
+    body = {"name": "page", "role_descriptors": READ_ONLY}
+    key = http("POST", f"{cluster.url}/_security/api_key", body, login)["encoded"]
+    with served(f"{cluster.url}/news") as connect:
+        answer = connect().get("/api/v1/search?q=flood")  # nobody
+        assert answer.status_code == 503
+        assert cluster.url not in answer.text
+    monkeypatch.setenv("ESR_API_KEY", key)
+    with served(f"{cluster.url}/news", deadline=30.0) as connect:
+        client = connect()
+        for address in (*PAGES, *PROGRAMS, "/", "/readyz"):
+            answer = client.get(address)
+            assert answer.status_code == 200, (address, answer.text)
+            assert key not in answer.text
+        batch = {"queries": [{"id": "1", "query": "flood"}, {"id": "2", "query": "bank"}]}
+        assert client.post("/api/v1/batch", json=batch).status_code == 200

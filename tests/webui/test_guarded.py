@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from esr.engines.index import Index
+from esr.errors import EngineUnreachable, UsageError
+from tests.webui.fake_index import STORM, FakeIndex
+from webui.gate import FAILURES, Breaker
+from webui.guarded import ASKING, REMEMBERED, guarded
+
+NOT_ASKING = {"now", "close", "enrichment"}
+
+
+def test_every_method_of_an_index_that_asks_is_guarded() -> None:
+    methods = {name for name, _ in inspect.getmembers(Index, inspect.isfunction) if not name.startswith("_")}
+    assert methods == ASKING | NOT_ASKING
+
+
+def test_what_the_index_has_is_there_and_its_present_state_is_guarded_too() -> None:
+    index = FakeIndex(STORM)
+    found = guarded(index, Breaker(1.0))
+    assert found.where == "memory"
+    assert found.now().analyzer is index.analyzer
+    assert type(found.now()) is type(found)
+
+
+@pytest.mark.parametrize(("error", "counts"), [(EngineUnreachable("away"), True), (UsageError("bad"), False)])
+def test_silence_opens_the_breaker_and_other_errors_do_not(error: Exception, counts: bool) -> None:
+    index, breaker = FakeIndex(STORM), Breaker(1.0)
+    index.error = error
+    for _ in range(FAILURES):
+        with pytest.raises(type(error)):
+            guarded(index, breaker).statistics([])
+    if counts:
+        with pytest.raises(EngineUnreachable, match="not asked again yet"):
+            breaker.look()
+        index.error = None
+        guarded(index, breaker).statistics([])  # it may be remembered
+        with pytest.raises(EngineUnreachable):
+            breaker.look()
+        guarded(index, breaker).ready()
+    breaker.look()
+
+
+def test_methods_that_may_answer_from_memory_are_among_those_that_ask() -> None:
+    assert REMEMBERED < ASKING

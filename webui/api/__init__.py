@@ -1,0 +1,45 @@
+"""The API under /api/v1: its routes, made from the data in `operations.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from flask import Flask, Response, g, jsonify, request
+
+from esr.ranking.searcher import Searcher
+from webui import arguments
+from webui.api.answering import json_answer
+from webui.api.openapi import document
+from webui.api.operation import BASE, Call, Operation
+from webui.api.operations import OPERATIONS
+from webui.settings import Settings
+
+
+def install(app: Flask, searcher: Searcher, settings: Settings) -> None:
+    """Add every operation, and the document that describes them."""
+
+    def view(operation: Operation, besides: Collection[str] = ()) -> Callable[[], Response]:
+        known = {*(parameter.name for parameter in operation.parameters(settings)), *besides}
+
+        def answer() -> Response:
+            g.seconds = getattr(settings, operation.deadline)
+            values = arguments.decode(request.query_string, settings, known)
+            for parameter in operation.parameters(settings):
+                if parameter.required and parameter.name not in values and parameter.name != "q":
+                    message = f"argument {parameter.name!r} is missing: {parameter.description}"
+                    raise arguments.BadArgument(message, parameter.name)
+            found = operation.handler(Call(searcher, settings, values))
+            return found if isinstance(found, Response) else json_answer(found)
+
+        return answer
+
+    for operation in OPERATIONS.values():
+        app.add_url_rule(
+            BASE + operation.path, f"api.{operation.name}", view(operation), methods=[operation.method]
+        )
+        if operation.twin:  # its address is the page's, with all that this remembers
+            app.add_url_rule(operation.twin, f"{operation.name}_json", view(operation, arguments.KNOWN))
+
+    @app.get(BASE + "/openapi.json", endpoint="api.openapi")
+    def openapi() -> Response:
+        return jsonify(document(settings, request.script_root + BASE))

@@ -1,0 +1,23 @@
+"""Answers as JSON that any reader takes: no infinity, no NaN."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from flask import Response, jsonify
+
+
+def json_answer(data: Any) -> Response:
+    return jsonify(finite(data))
+
+
+def finite(data: Any) -> Any:
+    """The same data, null in the place of each number that JSON does not know."""
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    if isinstance(data, dict):
+        return {name: finite(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [finite(value) for value in data]
+    return data

@@ -1,0 +1,19 @@
+"""`document`: a whole document, each sentence with its score for a query."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from webui import arguments, shading
+from webui.api.operation import Call
+
+
+def document(call: Call) -> dict[str, Any]:
+    asked = arguments.search(call.values, call.settings)
+    reading = shading.read(call.searcher, call.one("id") or "", asked, call.settings)
+    found = asdict(reading.document)
+    for sentence, shaded in zip(found["sentences"], reading.sentences, strict=True):
+        del sentence["parse"]
+        sentence |= {"score": shaded.score, "hit": shaded.hit}
+    return found

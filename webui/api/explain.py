@@ -1,0 +1,13 @@
+"""`explain`: why a sentence has its score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webui import arguments, explaining
+from webui.api.operation import Call
+
+
+def explain(call: Call) -> dict[str, Any]:
+    asked = arguments.search(call.values, call.settings)
+    return explaining.tell(call.searcher, asked, call.one("id") or "", call.settings).as_dict()

@@ -1,0 +1,73 @@
+"""The API's description as an OpenAPI 3.1 document, made from the data that the routes are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import esr
+from webui.api.operation import ERRORS, Operation, Parameter
+from webui.api.operations import OPERATIONS
+from webui.api.schemas import SCHEMAS
+from webui.settings import Settings
+
+
+def document(settings: Settings, server: str) -> dict[str, Any]:
+    """The document for an API at this address."""
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "esr",
+            "version": esr.__version__,
+            "description": "Search for sentences of news.",
+            "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": server}],
+        "paths": {
+            operation.path: {operation.method.lower(): _operation(operation, settings)}
+            for operation in OPERATIONS.values()
+        },
+        "components": {
+            "schemas": SCHEMAS,
+            "responses": {f"Error{status}": _error(status) for status in ERRORS},
+        },
+    }
+
+
+def _operation(operation: Operation, settings: Settings) -> dict[str, Any]:
+    answer = {"application/json": {"schema": {"$ref": f"#/components/schemas/{operation.answer}"}}}
+    others = {media: {"schema": {"type": "string"}} for media in operation.other}
+    described: dict[str, Any] = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "parameters": [_parameter(each) for each in operation.parameters(settings)],
+        "responses": {
+            "200": {"description": operation.summary, "content": answer | others},
+            **{str(s): {"$ref": f"#/components/responses/Error{s}"} for s in operation.statuses},
+        },
+    }
+    if operation.body:
+        content = {"application/json": {"schema": operation.body(settings)}}
+        described["requestBody"] = {"required": True, "content": content}
+    return described
+
+
+def _parameter(parameter: Parameter) -> Mapping[str, Any]:
+    schema = parameter.schema
+    described: dict[str, Any] = {
+        "name": parameter.name,
+        "in": "query",
+        "description": parameter.description,
+        "required": parameter.required,
+        "schema": {"type": "array", "items": schema} if parameter.repeated else schema,
+    }
+    return described | ({"style": "form", "explode": True} if parameter.repeated else {})
+
+
+def _error(status: int) -> Mapping[str, Any]:
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    described: dict[str, Any] = {"description": ERRORS[status], "content": content}
+    if status in (429, 503):
+        wait = {"description": "seconds to wait", "schema": {"type": "integer"}}
+        described["headers"] = {"Retry-After": wait}
+    return described

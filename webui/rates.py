@@ -1,0 +1,71 @@
+"""How many requests a client may make, and who a client is behind proxies."""
+
+from __future__ import annotations
+
+import time
+from ipaddress import IPv6Address, ip_address, ip_network
+
+from flask import Flask, g, request
+from limits import RateLimitItem, parse
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+from werkzeug.exceptions import TooManyRequests
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from esr.errors import UsageError
+from webui.health import PATHS
+from webui.settings import Settings
+
+_NETWORK = 64
+"""Bits of an IPv6 address that tell a client: it has all addresses that begin so."""
+
+
+def install(app: Flask, settings: Settings) -> None:
+    """Trust as many proxies as the settings say, and limit clients if they say so.
+
+    Each worker counts for itself. Raises UsageError for a rate that cannot be read.
+    """
+    if settings.proxies:
+        n = settings.proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=n, x_prefix=n)  # type: ignore[method-assign]
+    rate = check(settings.rate)
+    if rate is None:
+        return
+    limiter = MovingWindowRateLimiter(MemoryStorage())
+
+    def count(cost: int) -> None:
+        who = client(request.remote_addr)
+        if not limiter.hit(rate, who, cost=cost):
+            again = limiter.get_window_stats(rate, who).reset_time - time.time()
+            raise TooManyRequests(retry_after=max(1, round(again + 0.5)))
+
+    @app.before_request
+    def limit() -> None:
+        g.count = count
+        if request.path not in PATHS and request.endpoint != "static":
+            count(1)
+
+
+def charge(more: int) -> None:
+    """Count the present request as that many more. Raises TooManyRequests."""
+    if more > 0 and "count" in g:
+        g.count(more)
+
+
+def client(address: str | None) -> str:
+    """What a client is counted by: its IPv4 address, or its network of IPv6."""
+    try:
+        known = ip_address(address or "")
+    except ValueError:
+        return "unknown"
+    if not isinstance(known, IPv6Address):
+        return str(known)
+    return str(known.ipv4_mapped or ip_network((known, _NETWORK), strict=False))
+
+
+def check(text: str) -> RateLimitItem | None:
+    """The rate of a setting, None if there is none. Raises UsageError."""
+    try:
+        return parse(text) if text else None
+    except ValueError:
+        raise UsageError(f"ESR_RATE is a rate such as 60/minute, not {text!r}") from None

@@ -1,0 +1,70 @@
+"""The answers of a search as the page lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from esr.engines.index import Hit
+from esr.errors import EsrError
+from esr.plans.plan import Plan
+from esr.ranking.searcher import Answer, Searcher
+from webui import arguments, arranging, narrowing
+from webui.arguments import Search
+from webui.arranging import Entry
+from webui.evidence_bars import Drawn, evidence_bars
+from webui.narrowing import Facet
+from webui.settings import Settings
+from webui.terms import check_terms
+
+GROUPED = 3
+"""Sentences that are shown of a document, where those of a document stand together."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a search found. `more`: how many to ask for next, or None."""
+
+    found: Answer
+    entries: Sequence[Entry]
+    facets: Sequence[Facet]
+    bars: Drawn
+    more: int | None
+
+    @property
+    def folded(self) -> int:
+        """Sentences that are folded away."""
+        return sum(len(each.similar) for entry in self.entries for each in entry.folded)
+
+
+def look(searcher: Searcher, asked: Search, limits: Settings) -> Results:
+    """Search, arrange, count."""
+    now = searcher.now()
+    wanted = arranging.needed(asked.wish, asked.k, limits.max_k)
+    found, plan = answer(now, asked, wanted, limits)
+    entries = arranging.arrange(found.hits, asked.wish, now.index.analyzer)
+    growing = asked.wish.plain and found.total > len(found.hits)
+    left = len(entries) > asked.k or growing
+    more = min(asked.k + limits.more_k, limits.max_k) if left and asked.k < limits.max_k else None
+    searched = plan.terms or plan.candidates == "all"
+    facets = narrowing.facets(now.index, plan, asked.filters) if searched else []
+    shown = arranging.cut(entries, asked.k)
+    best = [each.hit for entry in shown for each in entry.folded[:GROUPED]]
+    return Results(found, shown, facets, _bars(now, plan, asked, best), more)
+
+
+def _bars(now: Searcher, plan: Plan, asked: Search, hits: Sequence[Hit]) -> Drawn:
+    try:
+        return evidence_bars(now, plan, asked.ranking, hits)
+    except EsrError:  # pictures beside an answer are not worth an error
+        return {}
+
+
+def answer(searcher: Searcher, asked: Search, k: int, limits: Settings) -> tuple[Answer, Plan]:
+    """The best k for a search, and the plan; what is wrong with it names its argument."""
+    check_terms(searcher, asked.query, limits)
+    with arguments.blaming("feature"):
+        searcher.check_features(each.feature for each in asked.ranking.features)
+    with arguments.blaming(None):
+        plan = searcher.prepare(asked.query, asked.ranking).plan
+        return searcher.search(asked.query, k, ranking=asked.ranking, filters=asked.filters), plan
