@@ -13,7 +13,7 @@ DEMO := .demo
 PORT ?= 8080
 SERVE ?= yes
 
-.PHONY: demo test quick check clean
+.PHONY: demo test quick check chromium clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -67,8 +67,13 @@ check: $(VENV)/installed-dev
 quick: $(VENV)/installed-dev
 	$(BIN)/pytest -q -n 2 -m "not elasticsearch and not slow and not browser"
 
-test: check
-	$(BIN)/pytest -q
+test: check chromium
+	$(BIN)/pytest -q -n 2 --dist loadgroup
+
+# The tests of the page want a browser. Debian has one; elsewhere they say what to install.
+chromium:
+	@command -v chromium >/dev/null || ! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ] || \
+		{ apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium fonts-liberation; }
 
 clean:
 	rm -rf $(VENV) $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from tests.support.node import Cluster
 
 NOT_RUN = "no Elasticsearch node: "
-FIXTURES = {"elasticsearch_url", "start_elasticsearch"}
+MARKED_BY = {"elasticsearch": {"elasticsearch_url", "start_elasticsearch"}, "browser": {"browser"}}
+"""Markers, and the fixtures whose users have them."""
 
 
 def without_node(reason: str) -> None:
@@ -74,10 +75,17 @@ def start_elasticsearch() -> Iterator[Callable[..., Cluster]]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test that uses a node, so that a forgotten mark does not start one in a quick run."""
+    """Mark each test that uses a node or a browser: a forgotten mark must not start one in a quick run.
+
+    Of several workers (`--dist loadgroup`) one has all tests of a mark, and so one node and one browser. The
+    node's begin, as they take the longest.
+    """
     for item in items:
-        if FIXTURES & set(getattr(item, "fixturenames", ())):
-            item.add_marker("elasticsearch")
+        for mark, fixtures in MARKED_BY.items():
+            if fixtures & set(getattr(item, "fixturenames", ())) or item.get_closest_marker(mark):
+                item.add_marker(mark)
+                item.add_marker(pytest.mark.xdist_group(mark))
+    items.sort(key=lambda item: item.get_closest_marker("elasticsearch") is None)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -7,7 +7,6 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,13 +22,6 @@ from esr.ranking.searcher import Searcher
 from tests.webui import corpus
 from webui.app import create_app
 from webui.settings import Settings
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker("browser")
 
 
 class Moody:

@@ -1,0 +1,35 @@
+"""Readers of the search page, many at a time: how long pages take, by locust.
+
+    pip install -e .[bench]
+    esr serve --index WHERE --port 8080
+    QUERIES=queries.tsv locust -f benchmarks/page.py --headless --users 50 --spawn-rate 10 --run-time 60s \\
+        --host http://127.0.0.1:8080 --only-summary
+
+Each reader asks for a page of results, reads for about a second, and asks again. QUERIES has lines
+"id<TAB>query". A page that is incomplete counts as a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+
+from locust import HttpUser, between, task
+
+from esr.evaluation import topics
+from esr.evaluation.topic import TITLE
+
+QUERIES = [topic.fields[TITLE] for topic in topics.read(os.environ["QUERIES"])]
+
+
+class Reader(HttpUser):
+    """Somebody who searches, reads, and searches again."""
+
+    wait_time = between(0.5, 1.5)
+
+    @task
+    def search(self) -> None:
+        query = random.choice(QUERIES)
+        with self.client.get("/search", params={"q": query}, name="/search", catch_response=True) as answer:
+            if answer.status_code == 200 and "incomplete" in answer.text:
+                answer.failure("incomplete")
