@@ -77,8 +77,8 @@ def main() -> None:
     known = _read(path)
     wanted = [
         (collection, base, feature)
-        for collection in COLLECTIONS
         for base in BASES
+        for collection in COLLECTIONS
         for feature in FEATURES
         if (collection, base, feature) not in known
     ]
