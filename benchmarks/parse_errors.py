@@ -172,12 +172,10 @@ def _words(
 
 def _values(where: str, topics: list[Topic], ranking: Ranking) -> dict[str, float]:
     with esr.open(where) as searcher:
-        run = {
-            topic.id: {
-                hit.sentence_id: hit.score for hit in searcher.search(topic.query, 1000, ranking=ranking).hits
-            }
-            for topic in topics
-        }
+        run = {}
+        for topic in topics:
+            hits = searcher.search(topic.query, 1000, ranking=ranking, records=False).hits
+            run[topic.id] = {hit.sentence_id: hit.score for hit in hits}
     judged = {topic.id: {topic.relevant: 1} for topic in topics}
     return measures.evaluate(("AP",), judged, run)["AP"]
 
