@@ -9,16 +9,13 @@ import numpy as np
 import pytest
 
 import esr
-from esr.documents import Located
-from esr.engines.elasticsearch.loading import ElasticsearchLoading
-from esr.engines.index import Description
 from esr.evaluation.tuning import likelihood, pseudo
 from esr.evaluation.tuning.figures import Tuner
 from esr.evaluation.tuning.search import full
 from esr.evaluation.tuning.training import cross_validate
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.engines.elasticsearch.support import fresh
+from tests.engines.elasticsearch.support import fresh, load
 from tests.evaluation.tuning.conftest import documents, tasks
 
 pytestmark = pytest.mark.elasticsearch
@@ -29,8 +26,7 @@ START = Ranking("2si", "both")
 @pytest.fixture(scope="module")
 def both(elasticsearch_url: str, place: Path) -> Iterator[list[Searcher]]:
     with fresh(elasticsearch_url) as where:
-        loading = ElasticsearchLoading(where, Description("plain", True), append=False, shards=3)
-        loading.load(Located("made up", d) for d in documents())
+        load(where, documents(), analyzer="plain", shards=3)
         with esr.open(str(place)) as embedded, esr.open(where) as elasticsearch:
             yield [embedded, elasticsearch]
 
