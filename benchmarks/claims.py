@@ -223,9 +223,9 @@ CLAIMS = (
         _above("mrf_fdm, f_I tfisf", ("tfisf", "kld", "mrf_fidm, f_I tfisf")),
     ),
     Claim(
-        "Beyond the papers: FDM's potentials improve 2S-I with both contexts",
+        "Beyond the papers: FDM's potentials improve 2S-I with both contexts (default parameters)",
         "esr",
-        _above("2si both, mrf_fdm", ("2si both",)),
+        _above("2si both, mrf_fdm", ("2si both",), "default"),
     ),
     Claim(
         "Beyond the paper: both contexts together beat either for 2S-I",

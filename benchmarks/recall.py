@@ -9,7 +9,7 @@ from benchmarks.figures import Figures
 from esr.evaluation.report.picture import svg
 from esr.evaluation.report.precision_recall import RECALL, Curves, picture
 
-MEASURES = tuple(f"IPrec@{recall:g}" for recall in RECALL)
+MEASURES = tuple(f"IPrec@{recall}" for recall in RECALL)
 
 
 def curves(figures: Figures, collection: str, names: Sequence[str]) -> Curves:
