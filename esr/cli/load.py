@@ -101,13 +101,14 @@ def load(
 class Sending:
     """A bar for what is sent, with rate and remaining time: it is known how much there is to send."""
 
-    def __init__(self) -> None:
+    def __init__(self, unit: str = " documents", done: str = "sent") -> None:
+        self._unit, self._done = unit, done
         self._bar: Any = None
 
     def sent(self, documents: int, of: int) -> None:
         if self._bar is None:
             self._bar = tqdm(
-                total=of, unit=" documents", desc="sent", disable=None, mininterval=0.5, leave=False
+                total=of, unit=self._unit, desc=self._done, disable=None, mininterval=0.5, leave=False
             )
         self._bar.total = of
         self._bar.update(documents)
