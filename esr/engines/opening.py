@@ -51,7 +51,13 @@ def loading(where: str, options: LoadOptions) -> Loading:
     else:
         if options.shards is not None:
             raise UsageError("--shards is for Elasticsearch: an index folder has none")
+        if options.slice is not None:
+            raise UsageError(
+                "--slice is for Elasticsearch: an index folder has one writer, so load all of it by one load"
+            )
         from esr.engines.embedded import loading as engine  # type: ignore[no-redef]
+    if options.slice is not None and options.if_exists == "append":
+        raise UsageError("slices make a new generation: say --if-exists replace, or use esr append")
     existing = engine.existing(where)
     if existing is not None and options.if_exists == "fail":
         raise UsageError(f"there is an index at {where}: say --if-exists replace or --if-exists append")
