@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,7 +16,6 @@ from esr.cli import options
 from esr.engines.enriching import run
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.recipe import PARTS, checked_parts
-from esr.errors import UsageError
 from esr.features import RULES
 from esr.features.feature import DEFAULT_RULE
 
@@ -64,7 +62,7 @@ def enrich(
       esr enrich --index my-index --workers 2
       esr enrich --index http://localhost:9200/news --slice 2/8
     """
-    slice = _slice(part)
+    slice = options.sliced(part)
     parts = PARTS if only is None else checked_parts(name.strip() for name in only.split(","))
     enricher = made_enricher(parts, spacy_model, lexica, rule, analyzer_of(where))
     enrich_index(where, enricher, slice=slice, workers=workers)
@@ -112,10 +110,3 @@ def enrich_index(
         click.echo(f"{report.already:,} documents were done already")
     for note in report.notes:
         click.echo(note)
-
-
-def _slice(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
-    if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise UsageError(f"--slice wants I/N, as 2/8 for the second of eight, not {text!r}")
-    return int(found[1]), int(found[2])

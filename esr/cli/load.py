@@ -15,7 +15,7 @@ from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
 from esr.cli.dry_run import dry_run
 from esr.cli.enrich import analyzer_of, enrich_index, made_enricher
 from esr.cli.loading import Incoming, sources
-from esr.cli.options import as_json, keep, optional_index, resume, workers
+from esr.cli.options import as_json, keep, optional_index, resume, sliced, workers
 from esr.documents import Located
 from esr.engines.index import LoadReport
 from esr.engines.opening import IF_EXISTS, LoadOptions, loading
@@ -42,6 +42,12 @@ from esr.errors import UsageError
 @click.option(
     "--dry-run", "dry", is_flag=True, help="Show the first documents, counts and problems; write nothing."
 )
+@click.option(
+    "--slice",
+    "part",
+    metavar="I/N",
+    help="Send the I-th of N slices; the one that comes last switches (Elasticsearch only).",
+)
 @keep
 @resume
 @workers
@@ -56,6 +62,7 @@ def load(
     enriching: bool,
     shards: int | None,
     dry: bool,
+    part: str | None,
     as_json: bool,
     keep: int,
     resume: bool,
@@ -70,6 +77,7 @@ def load(
     Example:
       esr load news.jsonl more/*.gz --index my-index
       cat news.jsonl | esr load - --index http://localhost:9200/news --if-exists replace
+      esr load delivery/ --index http://es1:9200/news --if-exists replace --slice 2/8
       esr load table.csv --mapping id=url --mapping text=body --dry-run
     """
     import json
@@ -81,12 +89,17 @@ def load(
         return
     if where is None:
         raise UsageError("nothing says into which index: give --index, or look first with --dry-run")
+    slice = None if part is None else sliced(part)
+    if slice and enriching:
+        raise UsageError("no slice knows whether it comes last: run esr enrich when all slices are there")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was begun is taken back
     if enriching:
         made_enricher()  # what it lacks is said before anything is loaded
     set_aside = incoming.refused if incoming.sets_aside else None
     with Sending() as bar, incoming.documents() as documents:
-        options = LoadOptions(if_exists, analyzer, title, shards, keep, resume, workers, set_aside, bar.sent)
+        options = LoadOptions(
+            if_exists, analyzer, title, shards, keep, resume, slice, workers, set_aside, bar.sent
+        )
         report = loading(where, options).load(_counted(documents))
     report.notes += incoming.notes()
     if as_json:
@@ -101,13 +114,14 @@ def load(
 class Sending:
     """A bar for what is sent, with rate and remaining time: it is known how much there is to send."""
 
-    def __init__(self) -> None:
+    def __init__(self, unit: str = " documents", done: str = "sent") -> None:
+        self._unit, self._done = unit, done
         self._bar: Any = None
 
     def sent(self, documents: int, of: int) -> None:
         if self._bar is None:
             self._bar = tqdm(
-                total=of, unit=" documents", desc="sent", disable=None, mininterval=0.5, leave=False
+                total=of, unit=self._unit, desc=self._done, disable=None, mininterval=0.5, leave=False
             )
         self._bar.total = of
         self._bar.update(documents)

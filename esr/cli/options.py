@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -198,6 +199,14 @@ def _with(options: Sequence[Callable[[Any], Any]], command: Any) -> Any:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def sliced(text: str) -> tuple[int, int]:
+    """The slice that an option says, such as 2/8."""
+    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise UsageError(f"--slice wants I/N, as 2/8 for the second of eight, not {text!r}")
+    return int(found[1]), int(found[2])
 
 
 def _pair(text: str, separator: str, message: str) -> tuple[str, str]:

@@ -8,9 +8,19 @@ from esr.engines.delivery import Delivery
 from esr.engines.generations import Generations
 from esr.engines.index import Description, Index, Loading
 from esr.engines.options import IF_EXISTS, LoadOptions
+from esr.engines.priors import StoredPriors
 from esr.errors import UsageError, unknown
 
-__all__ = ["IF_EXISTS", "LoadOptions", "delivery", "generations", "is_elasticsearch", "loading", "open_index"]
+__all__ = [
+    "IF_EXISTS",
+    "LoadOptions",
+    "delivery",
+    "generations",
+    "is_elasticsearch",
+    "loading",
+    "open_index",
+    "stored_priors",
+]
 
 
 def is_elasticsearch(where: str) -> bool:
@@ -41,7 +51,13 @@ def loading(where: str, options: LoadOptions) -> Loading:
     else:
         if options.shards is not None:
             raise UsageError("--shards is for Elasticsearch: an index folder has none")
+        if options.slice is not None:
+            raise UsageError(
+                "--slice is for Elasticsearch: an index folder has one writer, so load all of it by one load"
+            )
         from esr.engines.embedded import loading as engine  # type: ignore[no-redef]
+    if options.slice is not None and options.if_exists == "append":
+        raise UsageError("slices make a new generation: say --if-exists replace, or use esr append")
     existing = engine.existing(where)
     if existing is not None and options.if_exists == "fail":
         raise UsageError(f"there is an index at {where}: say --if-exists replace or --if-exists append")
@@ -73,6 +89,19 @@ def generations(where: str) -> Generations:
     from esr.engines.embedded.generations import EmbeddedGenerations
 
     return EmbeddedGenerations(where)
+
+
+def stored_priors(where: str) -> StoredPriors:
+    """The stored importance priors of the index at this place. Raises IndexMissing or IndexUnusable."""
+    if is_elasticsearch(where):
+        from esr.engines.elasticsearch.priors import ElasticsearchPriors
+
+        return ElasticsearchPriors(where)
+    if "://" in where:
+        raise UsageError(f"{where!r} is neither a folder nor http(s)://host:port/alias")
+    from esr.engines.embedded.priors import EmbeddedPriors
+
+    return EmbeddedPriors(where)
 
 
 def _description(options: LoadOptions, kept: Description | None) -> Description:

@@ -23,9 +23,10 @@ class LoadOptions:
     """How to load. `analyzer` and `title` are those of the index where it is appended to.
 
     `keep` generations that were served before stay. `resume` takes up a load that was cut off, if there is
-    one. `set_aside` is told of each document that the engine cannot take, and why; without it nothing is
-    loaded then. `shards`, `workers` and `sent` are for Elasticsearch alone; `sent` is told how many documents
-    more have been sent, of how many.
+    one. `slice` is (i, n): send the i-th of n slices of the documents; the one that comes last switches.
+    `set_aside` is told of each document that the engine cannot take, and why; without it nothing is loaded
+    then. `shards`, `slice`, `workers` and `sent` are for Elasticsearch alone; `sent` is told how many
+    documents more have been sent, of how many.
     """
 
     if_exists: str = "fail"
@@ -34,6 +35,7 @@ class LoadOptions:
     shards: int | None = None
     keep: int = KEEP
     resume: bool = False
+    slice: tuple[int, int] | None = None
     workers: int = WORKERS
     set_aside: SetAside | None = None
     sent: Callable[[int, int], None] = lambda documents, of: None

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from esr.batches import batched
-from esr.documents import Located
+from esr.documents import Document, Located
 from esr.documents.fields import checksum
 from esr.engines.elasticsearch import meta, owner, templates
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
@@ -31,7 +31,7 @@ from esr.engines.embedded.loading import EmbeddedLoading, changed
 from esr.engines.embedded.snapshot import Snapshot
 from esr.engines.generations import BROKEN
 from esr.engines.index import Description, LoadReport
-from esr.engines.options import LoadOptions
+from esr.engines.options import LoadOptions, SetAside
 from esr.errors import EngineUnreachable, EsrError, IndexUnusable, InputError
 
 _BATCH = 1000
@@ -58,6 +58,10 @@ def existing(where: str) -> Description | None:
 
 
 def start(where: str, description: Description, options: LoadOptions, append: bool) -> ElasticsearchLoading:
+    if options.slice is not None:
+        from esr.engines.elasticsearch.slicing import SlicedLoading
+
+        return SlicedLoading(where, description, options, append=append)
     return ElasticsearchLoading(where, description, options, append=append)
 
 
@@ -74,6 +78,17 @@ class Planned:
             self.digest.update(code.encode())
             self.contents.add(located.document.id, code, len(located.document.sentences))
             yield located
+
+    def leaving_out(self, set_aside: SetAside | None) -> SetAside | None:
+        """What is set aside does not come in after all."""
+        if set_aside is None:
+            return None
+
+        def told(document: Document, problem: str) -> None:
+            self.contents.take_away(document.id, checksum(document), len(document.sentences))
+            set_aside(document, problem)
+
+        return told
 
     def as_dict(self) -> dict[str, Any]:
         return {**self.contents.as_dict(), "digest": self.digest.hexdigest()}
@@ -95,7 +110,9 @@ class ElasticsearchLoading:
         try:
             with tempfile.TemporaryDirectory(prefix="esr-load-") as folder:
                 spool = EmbeddedLoading(
-                    Path(folder) / "spool", self._description, set_aside=self._options.set_aside
+                    Path(folder) / "spool",
+                    self._description,
+                    set_aside=planned.leaving_out(self._options.set_aside),
                 )
                 unchanged = LoadReport()
                 wanted = self._new(documents, unchanged) if self._append else documents
@@ -163,11 +180,16 @@ class ElasticsearchLoading:
             members=(*members, name),
             manifest=planned.as_dict(),
         )
+        self._make(load)
+        return load
+
+    def _make(self, load: meta.Load, but: str | None = None) -> None:
+        """Make both indices of a load, but one that is there."""
         body = templates.creation(self._description, self._options.shards or 1, load.as_meta())
         with self._cluster.errors():
             for index in (load.index, load.documents_index):
-                self._cluster.client.indices.create(index=index, **body)
-        return load
+                if index != but:
+                    self._cluster.client.indices.create(index=index, **body)
 
     def _taken_up(self, members: list[str], planned: Planned) -> meta.Load | None:
         """The load of the same documents that was cut off, if there is one."""
@@ -192,7 +214,7 @@ class ElasticsearchLoading:
         expected = Contents()
         refused: list[str] = []
         before = there(self._cluster, spool) if self._append else There()
-        wanted = outgoing(spool, load, before)
+        wanted = outgoing(spool, load, before, self._is_mine)
         if taken_up:
             wanted = self._missing(wanted, load, expected)
         for chunk in sent(self._cluster, wanted, self._options.workers):
@@ -210,6 +232,10 @@ class ElasticsearchLoading:
             raise EsrError(f"{len(refused)} documents were refused, nothing was switched: {named}")
         report.set_aside += len(refused)
         return expected
+
+    def _is_mine(self, document_id: str) -> bool:
+        """Whether this loader sends a document."""
+        return True
 
     def _missing(self, wanted: Iterable[Outgoing], load: meta.Load, expected: Contents) -> Iterator[Outgoing]:
         """What of it the index does not hold yet. A document's entry is there when all of it is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from esr import analysis
@@ -43,8 +43,13 @@ def there(cluster: Cluster, spool: Snapshot, leaving: Snapshot | None = None) ->
     return There(occurrences, total, *known.ends())
 
 
-def outgoing(spool: Snapshot, load: Load, before: There) -> Iterator[Outgoing]:
-    """The entries of all documents of a spool, with importance priors by p(t|C) of it and what is there."""
+def outgoing(
+    spool: Snapshot, load: Load, before: There, wanted: Callable[[str], bool] = lambda id: True
+) -> Iterator[Outgoing]:
+    """The entries of a spool's documents, with importance priors by p(t|C) of all of it and what is there.
+
+    `wanted` is asked by the id of a document. Places in the collection are those among all.
+    """
     order, document_order = before.order, before.document_order
     bodies = Bodies(
         analysis.get(load.description.analyzer), load.description, load.index, load.documents_index
@@ -55,8 +60,9 @@ def outgoing(spool: Snapshot, load: Load, before: There) -> Iterator[Outgoing]:
         for number in range(len(segment.documents)):
             cut = slice(int(first[number]), int(first[number + 1]))
             stored = {name: column[cut] for name, column in priors.items()}
-            document = segment.document(number)
-            entry, *sentences = bodies.of(document, order + cut.start, document_order, stored)
-            yield Outgoing(document, entry, sentences)
+            if wanted(segment.documents[number]):
+                document = segment.document(number)
+                entry, *sentences = bodies.of(document, order + cut.start, document_order, stored)
+                yield Outgoing(document, entry, sentences)
             document_order += 1
         order += segment.sentence_count
