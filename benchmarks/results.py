@@ -4,7 +4,7 @@
 
 COLLECTIONS is a folder with squad-small, squadshifts-medium and wice-dev, each with docs.jsonl.gz, topics.tsv
 and qrels.txt.gz; they are not in the project. FOLDER keeps indexes and figures: a call that was stopped goes
-on where it was. Two hours on two cores. Tables and verdicts are made from the figures, none by hand.
+on where it was. Some two hours on two cores. Tables and verdicts are made from the figures, none by hand.
 """
 
 from __future__ import annotations
@@ -83,6 +83,9 @@ Each ranking stands there three times:
   from the papers' grids. Grids of more than 120 settings were climbed one parameter after another.
 - *estimated*: by `esr estimate`, from 300 pseudo-topics of the collection. No topic and no judgement was
   seen. Half of a pseudo-topic's words are foreign; that share was chosen on these collections.
+
+What features add has a page of its own, [evidence.md](evidence.md), as have [boosts](boosts.md) and
+[learning](learning.md).
 
 `*` and `**` mark differences from tfisf, with parameters of the same source, at 95 % and 99 % (paired t-test,
 Holm's correction).
@@ -167,7 +170,8 @@ def _page(figures: Figures) -> Iterator[str]:
     for claim in CLAIMS:
         found = [claim.test(figures, collection) for collection in COLLECTIONS]
         told = [f"{'holds' if verdict.holds else 'does not hold'}: {verdict.shown}" for verdict in found]
-        yield f"| {claim.text} ({claim.source}) | " + " | ".join(told) + " |"
+        text = claim.text.replace("|", "\\|")
+        yield f"| {text} ({claim.source}) | " + " | ".join(told) + " |"
     yield ""
 
 
