@@ -13,6 +13,7 @@ from webui.stages import stage
 
 ASKING = frozenset(
     {
+        "now",
         "statistics",
         "search",
         "sentences",
@@ -31,8 +32,8 @@ ASKING = frozenset(
     }
 )
 """The methods of an index that ask its engine. Each is a stage of its own."""
-REMEMBERED = frozenset({"statistics", "features", "histogram", "request"})
-"""Those of them that may answer from memory: that they do says nothing of the engine."""
+REMEMBERED = frozenset({"now", "statistics", "features", "histogram", "request"})
+"""What may be answered from memory, or by an engine that cannot search: it says nothing of the engine."""
 
 
 class Guarded:
@@ -43,7 +44,7 @@ class Guarded:
         self._breaker = breaker
 
     def now(self) -> Index:
-        return guarded(self._index.now(), self._breaker)
+        return guarded(self._ask("now"), self._breaker)
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._index, name)
