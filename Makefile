@@ -68,7 +68,7 @@ quick: $(VENV)/installed-dev
 	$(BIN)/pytest -q -n 2 -m "not elasticsearch and not slow and not browser"
 
 test: check chromium
-	$(BIN)/pytest -q -n 2 --dist loadgroup
+	$(BIN)/pytest -q -n 2 --dist loadfile
 
 # The tests of the page want a browser. Debian has one; elsewhere they say what to install.
 chromium:

@@ -77,14 +77,12 @@ def start_elasticsearch() -> Iterator[Callable[..., Cluster]]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test that uses a node or a browser: a forgotten mark must not start one in a quick run.
 
-    Of several workers (`--dist loadgroup`) one has all tests of a mark, and so one node and one browser. The
-    node's begin, as they take the longest.
+    Those that use a node begin, as they take the longest.
     """
     for item in items:
         for mark, fixtures in MARKED_BY.items():
             if fixtures & set(getattr(item, "fixturenames", ())) or item.get_closest_marker(mark):
                 item.add_marker(mark)
-                item.add_marker(pytest.mark.xdist_group(mark))
     items.sort(key=lambda item: item.get_closest_marker("elasticsearch") is None)
 
 
