@@ -23,7 +23,9 @@ from esr.loaders.mapping import Unmapped, renamed
 from esr.loaders.opened import STANDARD_INPUT, Opened, name_of, opened
 
 AUTO = "auto"
-_SPOILT = (BadGzipFile, EOFError, zlib.error, LZMAError, zipfile.BadZipFile, tarfile.TarError)
+# zipfile says so of a version or a method that it does not know, as a spoilt header has.
+_UNKNOWN_ZIP = NotImplementedError
+_SPOILT = (BadGzipFile, EOFError, zlib.error, LZMAError, zipfile.BadZipFile, _UNKNOWN_ZIP, tarfile.TarError)
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,7 @@ def test_j_and_k_go_from_hit_to_hit_in_a_document(opens: Opens) -> None:
 
 def test_a_question_mark_lists_the_keys(opens: Opens) -> None:
     page = opens("/")
+    expect(page.get_by_role("searchbox")).to_be_focused()
     page.keyboard.press("Escape")
     page.keyboard.press("?")
     listed = page.get_by_role("dialog", name="Keys")

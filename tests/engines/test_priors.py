@@ -17,7 +17,7 @@ from esr.engines.elasticsearch import priors as elasticsearch
 from esr.engines.opening import LoadOptions, delivery, stored_priors
 from esr.engines.priors import Drift, Refreshed
 from esr.errors import EsrError, IndexMissing
-from tests.engines.elasticsearch.support import document, fresh, load, located
+from tests.engines.elasticsearch.support import document, fresh, http, load, located
 from tests.engines.holding import STORED_PRIORS, everything
 from tests.engines.test_parity import random_documents
 from tests.enrichment.fake import FakeEnricher
@@ -146,6 +146,7 @@ class TestElasticsearch:
         killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         assert killed.returncode == -signal.SIGKILL, killed.stderr
         assert [each.largest > 0.0 for each in drift(where)] == [True]
+        http("POST", f"{where}/_refresh")  # what is not to be seen yet is sent again
         report = refresh(where)
         assert 0 < report.changed < report.sentences - 20
         changed = sum(a != b for a, b in zip(old["importance"], columns(where)["importance"], strict=True))

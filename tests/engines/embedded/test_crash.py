@@ -36,7 +36,7 @@ NEWS_IDS = [f"n{n}.s{m}" for n in range(DOCUMENTS) for m in range(SENTENCES)]
 
 
 def start(news: Path, where: Path, if_exists: str) -> subprocess.Popen[str]:
-    options = ["--index", str(where), "--if-exists", if_exists]
+    options = ["--index", str(where), "--if-exists", if_exists, "--keep", "0"]
     command = [sys.executable, "-c", SMALL_SEGMENTS, "load", str(news), *options]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

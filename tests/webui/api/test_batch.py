@@ -116,7 +116,7 @@ def test_a_batch_counts_as_many_requests_as_it_has_queries(where: str) -> None:
 
 
 def test_a_batch_ends_in_its_time(where: str) -> None:
-    client = create_app(esr.open(where), Settings(batch_deadline=0.1)).test_client()
+    client = create_app(esr.open(where), Settings(batch_deadline=0.01)).test_client()
     queries = [{"id": str(n), "query": "storm flood"} for n in range(100)]
     told = post(client, {"queries": queries, "k": 1000}, 503).json["error"]
     assert told["code"] == "engine_unreachable"
