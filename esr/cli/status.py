@@ -52,8 +52,6 @@ def status(where: str, as_json: bool) -> None:
 
 def _drift(drifts: list[Drift]) -> Iterator[str]:
     """By load: how far p(t|C) has drifted, and what that means for its priors."""
-    if not drifts:
-        yield f"{'drift':<12} none: no priors are stored"
     for each in drifts:
         looked_at = f"{each.sampled:,} of {each.sentences:,} sentences looked at"
         if each.largest:
