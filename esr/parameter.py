@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from esr.errors import UsageError
 
@@ -72,3 +72,26 @@ class Parameter:
             "only_with": self.only_with,
             "grid": list(self.grid),
         }
+
+
+class Parametrised(Protocol):
+    """What a registry holds that has parameters: a boost, a signal."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def parameters(self) -> tuple[Parameter, ...]: ...
+
+
+def described(one: Parametrised) -> dict[str, Any]:
+    """What it is, as JSON: for lists that programs read."""
+    return {
+        "name": one.name,
+        "description": one.description,
+        "source": one.source,
+        "parameters": [parameter.as_dict() for parameter in one.parameters],
+    }

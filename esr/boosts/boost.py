@@ -8,7 +8,7 @@ from typing import Any
 
 from esr.engines.index import Hit, Index
 from esr.errors import UsageError, unknown
-from esr.parameter import Parameter
+from esr.parameter import Parameter, described
 from esr.registry import Registry
 
 WEIGHT = "w"
@@ -63,12 +63,7 @@ class Boost:
         return {name: float(p.check(values.get(name, p.default))) for name, p in known.items()}
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "description": self.description,
-            "source": self.source,
-            "parameters": [parameter.as_dict() for parameter in self.parameters],
-        }
+        return described(self)
 
 
 BOOSTS: Registry[Boost] = Registry("boost")

@@ -18,7 +18,7 @@ from esr.dependency import mrf, tdsr
 from esr.dependency.cliques import Array, CliqueEvidence, Sets, clique_evidence
 from esr.dependency.codec import decode
 from esr.dependency.trees import Flags, Forest
-from esr.parameter import Parameter, Value
+from esr.parameter import Parameter, Value, described
 from esr.registry import Registry
 
 Settings = Mapping[str, Value]
@@ -84,12 +84,7 @@ class Signal:
     scores: Callable[[Parsed, Settings], Array]
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "description": self.description,
-            "source": self.source,
-            "parameters": [parameter.as_dict() for parameter in self.parameters],
-        }
+        return described(self)
 
 
 SIGNALS: Registry[Signal] = Registry("signal")

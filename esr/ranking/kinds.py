@@ -20,7 +20,7 @@ from esr.adjustments.adjustment import column
 from esr.dependency import signals
 from esr.errors import unknown
 from esr.models import Model
-from esr.parameter import Parameter, Value
+from esr.parameter import Parameter, Value, described
 from esr.plans.evidence import Array
 from esr.plans.plan import Plan
 from esr.ranking.view import View
@@ -44,12 +44,7 @@ class Kind:
     column: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "description": self.description,
-            "source": self.source,
-            "parameters": [parameter.as_dict() for parameter in self.parameters],
-        }
+        return described(self)
 
 
 def find(name: str) -> Kind:
