@@ -24,8 +24,8 @@ class LoadOptions:
 
     `keep` generations that were served before stay. `resume` takes up a load that was cut off, if there is
     one. `set_aside` is told of each document that the engine cannot take, and why; without it nothing is
-    loaded then. `shards`, `workers` and `sent` are for Elasticsearch alone; `sent` is told how many documents
-    more have been sent, of how many.
+    loaded then. `shards`, `replicas`, `workers` and `sent` are for Elasticsearch alone; `sent` is told how
+    many documents more have been sent, of how many.
     """
 
     if_exists: str = "fail"
@@ -36,4 +36,5 @@ class LoadOptions:
     resume: bool = False
     workers: int = WORKERS
     set_aside: SetAside | None = None
+    replicas: int | None = None
     sent: Callable[[int, int], None] = lambda documents, of: None

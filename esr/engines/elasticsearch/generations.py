@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -93,8 +94,15 @@ def serve(cluster: Cluster, load: Load) -> None:
         for index in indices:
             actions.append({verb: {"index": index, "alias": cluster.alias}})
             actions.append({verb: {"index": meta.documents_index(index), "alias": cluster.documents_alias}})
-    with cluster.errors():
-        cluster.client.indices.update_aliases(actions=actions)
+    try:
+        with cluster.errors():
+            cluster.client.indices.update_aliases(actions=actions)
+    except EsrError:
+        # If the answer to a request is lost, it is sent again, and then there is nothing left to do.
+        with suppress(EsrError):
+            if {each.index for each in meta.served(cluster)} == set(load.members):
+                return
+        raise
 
 
 def pruned(cluster: Cluster, keep: int, before: Load | None) -> list[str]:

@@ -16,6 +16,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from elasticsearch import BadRequestError
+
 from esr.batches import batched
 from esr.documents import Located
 from esr.documents.fields import checksum
@@ -147,7 +149,8 @@ class ElasticsearchLoading:
             # Nobody knows whether the aliases moved, if it was their turn. If not, the load can be taken up.
             raise EngineUnreachable(f"{error}; what was sent is kept: load again with --resume") from error
         except Exception:
-            self._discard(load)
+            with suppress(EsrError):
+                self._discard(load)
             raise
         with suppress(EsrError):  # What is served is not removed, marked or not.
             self._mark_complete(load)
@@ -163,10 +166,18 @@ class ElasticsearchLoading:
             members=(*members, name),
             manifest=planned.as_dict(),
         )
-        body = templates.creation(self._description, self._options.shards or 1, load.as_meta())
+        options = self._options
+        body = templates.creation(self._description, options.shards or 1, options.replicas, load.as_meta())
+        indices = self._cluster.client.indices
         with self._cluster.errors():
             for index in (load.index, load.documents_index):
-                self._cluster.client.indices.create(index=index, **body)
+                try:
+                    indices.create(index=index, **body)
+                except BadRequestError:
+                    # If the answer to a request is lost, it is sent again: then it is there already.
+                    found = indices.get_mapping(index=index)
+                    if found[index]["mappings"].get("_meta") != load.as_meta():
+                        raise
         return load
 
     def _taken_up(self, members: list[str], planned: Planned) -> meta.Load | None:
