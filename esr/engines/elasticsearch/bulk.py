@@ -84,7 +84,8 @@ def _sent(cluster: Cluster, items: Sequence[bytes]) -> list[Refusal]:
             elif outcome["status"] in (*_BUSY, *_CLOSED):
                 raise _takes_nothing(outcome)
             elif outcome["status"] >= 300 and not (verb == "delete" and outcome["status"] == 404):
-                refusals.append(Refusal(outcome["_id"], _reason(outcome)))
+                reason = _reason(outcome)
+                refusals.append(Refusal(outcome["_id"], f"{reason}{advice(reason)}"))
         if not busy:
             break
         items = busy
@@ -113,6 +114,8 @@ def _wait(attempt: int) -> None:
 
 def _reason(outcome: dict[str, Any]) -> str:
     error = outcome.get("error", outcome)
+    if isinstance(error, dict) and "failed to parse field" in str(error.get("reason")):
+        return str(error["reason"])  # the causes do not name the field
     while isinstance(error, dict) and isinstance(error.get("caused_by"), dict):
         error = error["caused_by"]
     return str(error.get("reason", error)) if isinstance(error, dict) else str(error)

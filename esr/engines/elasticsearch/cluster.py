@@ -26,6 +26,7 @@ _ADVICE = {
     "flood-stage": "its disk is full: free some or add a node, the block goes by itself then",
     "read-only": "somebody made it read-only: take that back, in the settings …blocks.read_only",
     "index write (api)": "somebody blocked writes: take that back (index.blocks.write in its settings)",
+    "failed to parse field": "if its type is not esr's, see that no other index template names these indices",
     "unauthorized for": "the login lacks a right: esr roles prints what each needs",
 }
 """What to do, by a part of Elasticsearch's reason."""
