@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -102,6 +104,27 @@ def refused(api: Api, requests: list[tuple[str, str, Any]]) -> None:
     for method, path, body in requests:
         status, answer = api.ask(method, path, body)
         assert (method, path, status) == (method, path, 403), answer
+
+
+def test_a_key_is_made_into_a_file_and_not_shown(
+    loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    be_root(secured, monkeypatch)
+    file = tmp_path / "page.key"
+    made = call("roles", loaded, "--role", "page", "--key", str(file))
+    assert made.exit_code == 0, made.output
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.read_text() not in made.output
+    assert "cannot be made" in call("roles", loaded, "--role", "page", "--key", str(file)).output
+    monkeypatch.delenv(login.USER)
+    monkeypatch.delenv(login.PASSWORD)
+    refused(Api(secured, file.read_text()), NOTHING_ELSE)
+    monkeypatch.setenv(login.API_KEY_FILE, str(file))
+    with esr.open(loaded) as searcher:
+        assert searcher.search("flood", 100).total == 120
+    other = tmp_path / "other.key"
+    failed = call("roles", loaded, "--role", "loader", "--key", str(other))
+    assert (failed.exit_code, other.exists()) == (1, False), failed.output
 
 
 def call(*arguments: str) -> Result:
@@ -231,8 +254,9 @@ def test_a_certificate_is_checked_unless_it_is_said_loudly(
                 assert searcher.search("flood", 100).total == 120
             assert caplog.text.count(f"the certificate of {secured.url} is NOT checked") == uses
     monkeypatch.delenv(login.INSECURE)
-    assert "NOT checked" in call("--insecure", "status", "--index", loaded).stderr
-    monkeypatch.delenv(login.INSECURE)  # what an option says holds for the process
+    command = [sys.executable, "-c", "from esr.cli import main; main()", "--insecure", "status"]
+    done = subprocess.run([*command, "--index", loaded], capture_output=True, text=True, check=True)
+    assert "NOT checked" in done.stderr
 
 
 def test_who_may_not_enter_is_told_why(
