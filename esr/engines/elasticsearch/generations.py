@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -94,15 +93,8 @@ def serve(cluster: Cluster, load: Load) -> None:
         for index in indices:
             actions.append({verb: {"index": index, "alias": cluster.alias}})
             actions.append({verb: {"index": meta.documents_index(index), "alias": cluster.documents_alias}})
-    try:
-        with cluster.errors():
-            cluster.client.indices.update_aliases(actions=actions)
-    except EsrError:
-        # If the answer to a request is lost, it is sent again, and then there is nothing left to do.
-        with suppress(EsrError):
-            if {each.index for each in meta.served(cluster)} == set(load.members):
-                return
-        raise
+    with cluster.errors():  # if an answer is lost and they are sent again, nothing is left to do
+        cluster.client.indices.update_aliases(actions=actions)
 
 
 def pruned(cluster: Cluster, keep: int, before: Load | None) -> list[str]:

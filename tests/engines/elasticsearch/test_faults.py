@@ -130,7 +130,7 @@ def test_a_bad_network_never_makes_a_search_lie(where: str) -> None:
 
 def test_a_lost_answer_to_the_switch_is_no_failure(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The aliases have moved, the client does not know and asks again: there is nothing to move."""
-    from elasticsearch.client import IndicesClient
+    from elasticsearch._sync.client.indices import IndicesClient
 
     real = IndicesClient.update_aliases
 
