@@ -15,8 +15,9 @@ import numpy as np
 import esr
 from esr.engines.elasticsearch import meta
 from esr.engines.elasticsearch.cluster import Cluster
+from esr.ranking.ranking import Ranking
 
-ROUNDS = 5
+ROUNDS = 3
 
 
 def stored(where: str) -> None:
@@ -39,7 +40,7 @@ def stored(where: str) -> None:
 
 def searched(where: str, queries: list[str], **ranking: str) -> None:
     """Milliseconds of a search = some fixed ones + so many for each thousand candidates."""
-    chosen = esr.Ranking(**ranking)
+    chosen = Ranking(**ranking)
     rows = []
     with esr.open(where) as searcher:
         for query in queries:
