@@ -42,7 +42,7 @@ def frozen(cluster: Cluster, node: Node) -> None:
 
 def settled(cluster: Cluster) -> None:
     """All nodes are there, and every shard has its copy."""
-    cluster.wait()
+    cluster.wait(deadline=300)  # a busy machine takes its time to start a node
     wanted = "wait_for_status=green&wait_for_nodes=3&timeout=60s"
     assert not http("GET", f"{cluster.url}/_cluster/health?{wanted}")["timed_out"]
 

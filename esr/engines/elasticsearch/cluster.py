@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -30,6 +31,10 @@ _ADVICE = {
     "unauthorized for": "the login lacks a right: esr roles prints what each needs",
 }
 """What to do, by a part of Elasticsearch's reason."""
+
+
+# It logs each try that fails, with a traceback, and Python prints that where no log is set up.
+logging.getLogger("elastic_transport").addHandler(logging.NullHandler())
 
 
 class Cluster:
