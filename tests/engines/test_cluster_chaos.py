@@ -51,7 +51,7 @@ def settled(cluster: Cluster) -> None:
 def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
     start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, harm: Callable[..., None]
 ) -> None:
-    cluster = start_elasticsearch(nodes=3, heap="512m", settings=NOTICED)
+    cluster = start_elasticsearch(nodes=3, heap="512m", settings=NOTICED, deadline=300)
     where = f"http://{','.join(url.removeprefix('http://') for url in cluster.urls)}/news"
     assert is_elasticsearch(where)
     monkeypatch.setattr(Queries, "RATE", 10)
@@ -86,7 +86,7 @@ def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
 def test_a_node_that_is_gone_is_no_hindrance_to_open_an_index(
     start_elasticsearch: Callable[..., Any],
 ) -> None:
-    cluster = start_elasticsearch(nodes=3, heap="512m", settings=NOTICED)
+    cluster = start_elasticsearch(nodes=3, heap="512m", settings=NOTICED, deadline=300)
     hosts = [url.removeprefix("http://") for url in cluster.urls]
     load(f"http://{hosts[0]}/news", OLD, replicas=1)
     settled(cluster)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -31,10 +30,6 @@ _ADVICE = {
     "unauthorized for": "the login lacks a right: esr roles prints what each needs",
 }
 """What to do, by a part of Elasticsearch's reason."""
-
-
-# It logs each try that fails, with a traceback, and Python prints that where no log is set up.
-logging.getLogger("elastic_transport").addHandler(logging.NullHandler())
 
 
 class Cluster:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -140,13 +138,6 @@ def test_a_password_is_not_shown() -> None:
         with pytest.raises(EsrError) as raised:
             esr.open(where)
         assert "secret" not in str(raised.value)
-
-
-def test_tries_that_fail_are_not_printed() -> None:
-    command = [sys.executable, "-c", "from esr.cli import main; main()", "status", "--index"]
-    done = subprocess.run([*command, "http://127.0.0.1:9/news"], capture_output=True, text=True, check=False)
-    assert done.stderr.count("\n") == 1, done.stderr
-    assert done.stderr.startswith("Error: cannot reach Elasticsearch")
 
 
 def test_missing_alias(where: str) -> None:
