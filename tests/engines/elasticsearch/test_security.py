@@ -53,7 +53,9 @@ def secured() -> Iterator[Cluster]:
     backups = Path(tempfile.mkdtemp(prefix="esr-backups-"))
     backups.chmod(0o777)
     try:
-        with Cluster.start(security=True, tls=True, settings={"path.repo": [str(backups)]}) as cluster:
+        with Cluster.start(
+            security=True, tls=True, settings={"path.repo": [str(backups)]}, deadline=300
+        ) as cluster:
             cluster.backups = backups  # type: ignore[attr-defined]
             yield cluster
     except NoNode as error:
