@@ -52,7 +52,8 @@ HEAD = """# Features, one at a time
 
 What one feature adds to tfisf, the second paper's baseline, on the collections of [the results](results.md).
 Weights were tuned (0 and ±0.02 to ±1, by AP; satu and sigm with two values of k each, sigm with a = 2) and
-curves trained in five folds: each topic's figure is from the folds without it. Written by `python -m benchmarks.evidence`.
+curves trained in five folds: each topic's figure is from the folds without it. Written by
+`python -m benchmarks.evidence`.
 
 `*` and `**` mark differences from the base at 95 % and 99 % (paired t-test, not corrected: 15 features were
 tried, so that one false `*` in 20 is to be expected). A weight of 0 is in the grid: where it was chosen, the
