@@ -68,32 +68,87 @@ def test_docker_accepts_it() -> None:
     assert "elasticsearch:9" in done.stdout
 
 
+NODES = ("elasticsearch", "elasticsearch-2", "elasticsearch-3")
+
+
+def mounted(compose: dict[str, list[str]], service: str) -> dict[str, str]:
+    """Where each volume of a service is, with how."""
+    return dict(volume.split(":", 1) for volume in compose.get(f"services.{service}.volumes", []))
+
+
 def test_elasticsearch(compose: dict[str, list[str]]) -> None:
-    """The image of the tests, checked for health, with a volume of its own, a heap and a limit above it."""
-    service = "services.elasticsearch"
-    assert compose[f"{service}.image"] == [IMAGE]
-    assert "_cluster/health" in compose[f"{service}.healthcheck.test"][0]
-    volume = compose[f"{service}.volumes"][0].split(":")[0]
-    assert f"volumes.{volume}" in compose
-    heap = re.fullmatch(r"-Xms(\d)g -Xmx(\d)g", compose[f"{service}.environment.ES_JAVA_OPTS"][0])
+    """The image of the tests, checked for health, each node with data of its own, a heap and a limit."""
+    every = "x-elasticsearch"
+    assert compose[f"{every}.image"] == [IMAGE]
+    assert "_cluster/health" in COMPOSE
+    heap = re.fullmatch(r"-Xms(\d)g -Xmx(\d)g", compose["x-node.ES_JAVA_OPTS"][0])
     assert heap and heap[1] == heap[2]
-    assert int(compose[f"{service}.mem_limit"][0].rstrip("g")) >= 2 * int(heap[1])
-    assert compose[f"{service}.environment.discovery.type"] == ["single-node"]
+    assert int(compose[f"{every}.mem_limit"][0].rstrip("g")) >= 2 * int(heap[1])
+    for node in NODES:
+        service = f"services.{node}"
+        assert compose[f"{service}.<<"] == ["*elasticsearch"]
+        assert compose[f"{service}.environment.<<"] == ["*node"]
+        assert compose[f"{service}.environment.node.name"] == [node]
+        assert mounted(compose, node)[node] == "/usr/share/elasticsearch/data"
+    assert compose["x-node.discovery.seed_hosts"] == [",".join(NODES)]
+    assert compose["x-node.cluster.initial_master_nodes"] == [NODES[0]], "one node alone is a cluster"
 
 
-def test_without_a_login_nothing_is_open_to_the_network(compose: dict[str, list[str]]) -> None:
+def test_more_nodes_are_there_for_the_profile_alone(compose: dict[str, list[str]]) -> None:
+    assert "services.elasticsearch.profiles" not in compose
+    for node in NODES[1:]:
+        assert compose[f"services.{node}.profiles"] == ["cluster"]
+
+
+def test_security_is_on_everywhere(compose: dict[str, list[str]]) -> None:
+    for setting in ("enabled", "http.ssl.enabled", "transport.ssl.enabled"):
+        assert compose[f"x-node.xpack.security.{setting}"] == ["true"]
+    assert compose["x-esr.environment.ESR_INDEX"][0].startswith("https://")
+    assert "ESR_INSECURE" not in COMPOSE
+    assert "--cacert" in COMPOSE
+
+
+def test_nothing_secret_stands_in_the_file(compose: dict[str, list[str]]) -> None:
+    """Passwords and keys are named by their files alone, which are made at the first start."""
+    for path, said in compose.items():
+        name = path.rsplit(".", 1)[-1]
+        if re.search("PASSWORD|API_KEY|SECRET", name):
+            assert name.endswith("_FILE"), path
+            assert all(value.startswith("/") for value in said if value), path
+    setup = "\n".join(compose["services.setup.entrypoint"])
+    assert "/dev/urandom" in setup and "certutil cert" in setup and "umask 077" in setup
+
+
+def test_each_service_holds_the_secrets_that_it_needs(compose: dict[str, list[str]]) -> None:
+    assert mounted(compose, "esr") == {"page": "/own:ro"}
+    assert mounted(compose, "load") == {"loader": "/own:ro"}
+    assert set(mounted(compose, "keys")) == {"keys", "page", "loader"}
+    for node in NODES:
+        assert set(mounted(compose, node)) == {node, "certificates", "login"}
+    assert compose["x-esr.environment.ESR_API_KEY_FILE"] == ["/own/key"]
+    for service in ("setup", *NODES, "keys", "load", "esr"):
+        for volume in mounted(compose, service):
+            assert f"volumes.{volume}" in compose
+    keys = "\n".join(compose["services.keys.command"])
+    assert "--role page --key /page/key" in keys and "--role loader --key /loader/key" in keys
+
+
+def test_nothing_is_open_to_the_network(compose: dict[str, list[str]]) -> None:
     ports = [port for path, values in compose.items() if path.endswith(".ports") for port in values]
     assert len(ports) == 2
     assert all(port.startswith("127.0.0.1:") for port in ports)
 
 
 def test_the_page_waits_for_an_index(compose: dict[str, list[str]]) -> None:
-    assert compose["x-esr.environment.ESR_INDEX"] == ["http://elasticsearch:9200/news"]
+    assert compose["x-esr.environment.ESR_INDEX"] == ["https://${ESR_HOSTS:-elasticsearch:9200}/news"]
     assert compose["x-esr.build"] == ["."]
-    for service in ("load", "esr"):
+    for service in ("keys", "load", "esr"):
         assert compose[f"services.{service}.<<"] == ["*esr"]
-        assert compose[f"services.{service}.depends_on.elasticsearch.condition"] == ["service_healthy"]
-    assert compose["services.esr.depends_on.load.condition"] == ["service_completed_successfully"]
+    done, healthy = ["service_completed_successfully"], ["service_healthy"]
+    assert compose["x-elasticsearch.depends_on.setup.condition"] == done
+    assert compose["services.keys.depends_on.elasticsearch.condition"] == healthy
+    assert compose["services.load.depends_on.keys.condition"] == done
+    assert compose["services.esr.depends_on.load.condition"] == done
     assert "esr serve --host 0.0.0.0 --port 8080" in compose["services.esr.command"]
     assert "/healthz" in compose["services.esr.healthcheck.test"][0]
     load = "\n".join(compose["services.load.command"])

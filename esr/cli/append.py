@@ -16,6 +16,7 @@ from esr.cli import options
 from esr.cli.loading import Incoming, sources
 from esr.engines.delivery import DeliveryReport
 from esr.engines.opening import LoadOptions, delivery
+from esr.engines.where import shown
 
 
 @click.command()
@@ -91,9 +92,9 @@ def _say(report: DeliveryReport, where: str, as_json: bool) -> None:
         return
     counts = ("added", "changed", "removed", "unchanged")
     done = ", ".join(f"{getattr(report, name):,} {name}" for name in counts if getattr(report, name))
-    click.echo(f"{where}: {done or 'nothing to do'}, in {report.seconds:.1f} s")
+    click.echo(f"{shown(where)}: {done or 'nothing to do'}, in {report.seconds:.1f} s")
     if report.missing:
-        shown = ", ".join(report.missing[:5]) + (", …" if len(report.missing) > 5 else "")
-        click.echo(f"{len(report.missing):,} were not there: {shown}")
+        named = ", ".join(report.missing[:5]) + (", …" if len(report.missing) > 5 else "")
+        click.echo(f"{len(report.missing):,} were not there: {named}")
     for note in report.notes:
         click.echo(note)

@@ -10,6 +10,7 @@ import click
 from esr.cli.options import as_json, place
 from esr.engines.generations import SERVING, STATES, Generation
 from esr.engines.opening import generations
+from esr.engines.where import shown
 
 
 @click.command(epilog="States: " + "; ".join(f"{name}: {meaning}" for name, meaning in STATES.items()) + ".")
@@ -47,7 +48,7 @@ def rollback(where: str, to: str | None) -> None:
     """
     with closing(generations(where)) as at:
         chosen = at.rollback(to)
-    click.echo(f"{where} serves generation {chosen.name} again: {_holds(chosen)}")
+    click.echo(f"{shown(where)} serves generation {chosen.name} again: {_holds(chosen)}")
 
 
 @click.command()
@@ -65,11 +66,11 @@ def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
     with closing(generations(where)) as at:
         found = at.all()
         if names:
-            what = f"{len(set(names))} of {len(found)} generations of {where}"
+            what = f"{len(set(names))} of {len(found)} generations of {shown(where)}"
         else:
             serving = next((each for each in found if each.state == SERVING), None)
             held = f" with {_holds(serving)}" if serving else ""
-            what = f"the index {where}{held} and all {len(found)} generations of it"
+            what = f"the index {shown(where)}{held} and all {len(found)} generations of it"
         if not yes:
             click.confirm(f"Delete {what}?", abort=True, err=True)
         at.delete(names) if names else at.delete_all()

@@ -19,6 +19,7 @@ from esr.cli.options import as_json, keep, optional_index, resume, sliced, worke
 from esr.documents import Located
 from esr.engines.index import LoadReport
 from esr.engines.opening import IF_EXISTS, LoadOptions, loading
+from esr.engines.where import shown
 from esr.errors import UsageError
 
 
@@ -52,6 +53,11 @@ from esr.errors import UsageError
 @resume
 @workers
 @click.option("--shards", type=click.IntRange(1, 1024), help="Shards of the new index (Elasticsearch only).")
+@click.option(
+    "--replicas",
+    type=click.IntRange(0, 10),
+    help="Copies of each shard (Elasticsearch only). Default: one, once there is a second node.",
+)
 @as_json
 def load(
     paths: tuple[str, ...],
@@ -61,6 +67,7 @@ def load(
     if_exists: str,
     enriching: bool,
     shards: int | None,
+    replicas: int | None,
     dry: bool,
     part: str | None,
     as_json: bool,
@@ -98,7 +105,7 @@ def load(
     set_aside = incoming.refused if incoming.sets_aside else None
     with Sending() as bar, incoming.documents() as documents:
         options = LoadOptions(
-            if_exists, analyzer, title, shards, keep, resume, slice, workers, set_aside, bar.sent
+            if_exists, analyzer, title, shards, keep, resume, slice, workers, set_aside, replicas, bar.sent
         )
         report = loading(where, options).load(_counted(documents))
     report.notes += incoming.notes()
@@ -137,7 +144,7 @@ class Sending:
 def _say(report: LoadReport, where: str) -> None:
     click.echo(
         f"loaded {report.documents - report.unchanged:,} documents with {report.sentences:,} sentences "
-        f"into {where} in {report.seconds:.1f} s"
+        f"into {shown(where)} in {report.seconds:.1f} s"
     )
     if report.unchanged:
         click.echo(f"{report.unchanged:,} documents were there already, and are the same")

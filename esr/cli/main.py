@@ -20,10 +20,12 @@ from esr.cli import (
     learn,
     life,
     load,
+    login,
     query,
     refresh_priors,
     report,
     reproduce,
+    roles,
     run,
     search,
     serve,
@@ -60,14 +62,18 @@ class Group(click.Group):
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(esr.__version__, prog_name="esr")
-def main() -> None:
+@login.options
+def main(**given: Any) -> None:
     """Search for sentences of news, in a folder or in Elasticsearch.
 
     \b
     Example:
       esr load news.jsonl --index my-index
       esr search "earthquake relief China" --index my-index
+
+    The options below are for Elasticsearch, and stand before the command.
     """
+    login.take(**given)
 
 
 for command in (
@@ -92,6 +98,7 @@ for command in (
     explain.explain,
     query.query,
     serve.serve,
+    roles.roles,
     status.status,
     catalogue.models,
     catalogue.priors,

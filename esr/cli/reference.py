@@ -8,6 +8,7 @@ import click
 
 from esr import adjustments, analysis, boosts, features, loaders, models, priors
 from esr.cli.main import main
+from esr.engines.elasticsearch.login import VARIABLES
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
 from esr.ranking.kinds import FEATURE, PRIOR, Kind, kinds
@@ -49,6 +50,7 @@ def text() -> str:
         "Environment variables. Those of `esr serve` are checked when it starts.\n",
         _table(("variable", "what it sets", "default"), _settings()),
         "## Commands\n",
+        _usage("esr", main),
         *(_command(name, command) for name, command in _commands(main)),
     ]
     return "\n".join(parts)
@@ -116,7 +118,7 @@ def _settings() -> list[tuple[str, ...]]:
     own = [(f"`{row.variable}`", row.help, row.shown and f"`{row.shown}`") for row in Settings.table()]
     return [
         ("`ESR_INDEX`", "the index, where a command has no `--index`", ""),
-        ("`ESR_API_KEY`", "an API key of Elasticsearch, where the index's place holds no login", ""),
+        *((f"`{name}`", help, "") for name, help in VARIABLES.items()),
         *own,
     ]
 
@@ -130,11 +132,13 @@ def _commands(group: click.Group, above: str = "") -> Iterator[tuple[str, click.
 
 
 def _command(name: str, command: click.Command) -> str:
-    context = click.Context(
-        command, info_name=f"esr {name}", max_content_width=100, **command.context_settings
-    )
+    return f"### esr {name}\n\n{_usage(f'esr {name}', command)}"
+
+
+def _usage(name: str, command: click.Command) -> str:
+    context = click.Context(command, info_name=name, max_content_width=100, **command.context_settings)
     context.terminal_width = 100
-    return f"### esr {name}\n\n```\n{command.get_help(context)}\n```\n"
+    return f"```\n{command.get_help(context)}\n```\n"
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

@@ -9,6 +9,7 @@ from esr.engines.generations import Generations
 from esr.engines.index import Description, Index, Loading
 from esr.engines.options import IF_EXISTS, LoadOptions
 from esr.engines.priors import StoredPriors
+from esr.engines.where import shown
 from esr.errors import UsageError, unknown
 
 __all__ = [
@@ -34,7 +35,7 @@ def open_index(where: str) -> Index:
 
         return ElasticsearchIndex(where)
     if "://" in where:
-        raise UsageError(f"{where!r} is neither a folder nor http(s)://host:port/alias")
+        raise UsageError(f"{shown(where)!r} is neither a folder nor http(s)://host:port/alias")
     from esr.engines.embedded.index import EmbeddedIndex
 
     return EmbeddedIndex(where)
@@ -47,10 +48,11 @@ def loading(where: str, options: LoadOptions) -> Loading:
     if is_elasticsearch(where):
         from esr.engines.elasticsearch import loading as engine
     elif "://" in where:
-        raise UsageError(f"{where!r} is neither a folder nor http(s)://host:port/alias")
+        raise UsageError(f"{shown(where)!r} is neither a folder nor http(s)://host:port/alias")
     else:
-        if options.shards is not None:
-            raise UsageError("--shards is for Elasticsearch: an index folder has none")
+        for option in ("shards", "replicas"):
+            if getattr(options, option) is not None:
+                raise UsageError(f"--{option} is for Elasticsearch: an index folder has none")
         if options.slice is not None:
             raise UsageError(
                 "--slice is for Elasticsearch: an index folder has one writer, so load all of it by one load"
@@ -60,7 +62,9 @@ def loading(where: str, options: LoadOptions) -> Loading:
         raise UsageError("slices make a new generation: say --if-exists replace, or use esr append")
     existing = engine.existing(where)
     if existing is not None and options.if_exists == "fail":
-        raise UsageError(f"there is an index at {where}: say --if-exists replace or --if-exists append")
+        raise UsageError(
+            f"there is an index at {shown(where)}: say --if-exists replace or --if-exists append"
+        )
     append = existing is not None and options.if_exists == "append"
     return engine.start(where, _description(options, existing if append else None), options, append)
 
@@ -72,7 +76,7 @@ def delivery(where: str, options: LoadOptions) -> Delivery:
 
         return ElasticsearchDelivery(where, options)
     if "://" in where:
-        raise UsageError(f"{where!r} is neither a folder nor http(s)://host:port/alias")
+        raise UsageError(f"{shown(where)!r} is neither a folder nor http(s)://host:port/alias")
     from esr.engines.embedded.delivery import EmbeddedDelivery
 
     return EmbeddedDelivery(where, options.keep)
@@ -85,7 +89,7 @@ def generations(where: str) -> Generations:
 
         return ElasticsearchGenerations(where)
     if "://" in where:
-        raise UsageError(f"{where!r} is neither a folder nor http(s)://host:port/alias")
+        raise UsageError(f"{shown(where)!r} is neither a folder nor http(s)://host:port/alias")
     from esr.engines.embedded.generations import EmbeddedGenerations
 
     return EmbeddedGenerations(where)

@@ -25,8 +25,8 @@ class LoadOptions:
     `keep` generations that were served before stay. `resume` takes up a load that was cut off, if there is
     one. `slice` is (i, n): send the i-th of n slices of the documents; the one that comes last switches.
     `set_aside` is told of each document that the engine cannot take, and why; without it nothing is loaded
-    then. `shards`, `slice`, `workers` and `sent` are for Elasticsearch alone; `sent` is told how many
-    documents more have been sent, of how many.
+    then. `shards`, `replicas`, `slice`, `workers` and `sent` are for Elasticsearch alone; `sent` is told how
+    many documents more have been sent, of how many.
     """
 
     if_exists: str = "fail"
@@ -38,4 +38,5 @@ class LoadOptions:
     slice: tuple[int, int] | None = None
     workers: int = WORKERS
     set_aside: SetAside | None = None
+    replicas: int | None = None
     sent: Callable[[int, int], None] = lambda documents, of: None

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import http.client
 import json
+import ssl
 import time
 from abc import ABC, abstractmethod
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -21,6 +23,9 @@ class NodeFailed(Exception):
 
 class Node(ABC):
     """One Elasticsearch node of a test."""
+
+    ca_file: Path | None = None
+    """The certificate of the authority behind an https URL."""
 
     def __init__(self, name: str, url: str, user: str | None = None, password: str | None = None) -> None:
         self.name = name
@@ -70,9 +75,14 @@ class Node(ABC):
         headers = {}
         if user is not None:
             headers["Authorization"] = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
-        secure = parts.scheme == "https"
-        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        connection = kind(parts.hostname, parts.port or (443 if secure else 9200), timeout=timeout)
+        connection: http.client.HTTPConnection
+        if parts.scheme == "https":
+            context = ssl.create_default_context(cafile=self.ca_file)
+            connection = http.client.HTTPSConnection(
+                parts.hostname, parts.port or 443, timeout=timeout, context=context
+            )
+        else:
+            connection = http.client.HTTPConnection(parts.hostname, parts.port or 9200, timeout=timeout)
         try:
             connection.request("GET", parts.path.rstrip("/") + path, headers=headers)
             answer = connection.getresponse()

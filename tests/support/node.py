@@ -16,9 +16,11 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from . import certificates
 from .base import GivenNode, Node, NodeFailed, NoNode
 from .distribution import get_distribution
 from .docker import DockerNode, docker_answers, docker_network
@@ -51,6 +53,7 @@ class Cluster:
         cls,
         nodes: int = 1,
         security: bool = False,
+        tls: bool = False,
         heap: str = "512m",
         port: int | None = None,
         settings: Mapping[str, object] | None = None,
@@ -61,6 +64,7 @@ class Cluster:
 
         `own=False` allows the node that ESR_TEST_ELASTICSEARCH names. Such a node is shared and cannot
         be broken, so it is only taken when nothing special is asked for.
+        `tls` is for a cluster with security: its URLs are https, and `ca_file` is what to trust.
         Raises `NoNode` if there is no way to get one, `NodeFailed` if one does not start.
         """
         given = os.environ.get(URL_VARIABLE)
@@ -69,7 +73,8 @@ class Cluster:
         folder = Folder()
         cluster = cls([], folder)
         try:
-            cluster._make(folder, nodes, security, heap, port, dict(settings or {}))
+            ca_file = certificates.make(folder.path) if tls else None
+            cluster._make(folder, nodes, security, heap, port, dict(settings or {}), ca_file)
             for node in cluster.nodes:
                 node.start()
             cluster.wait(deadline=deadline)
@@ -88,7 +93,14 @@ class Cluster:
         return cls([node], None)
 
     def _make(
-        self, folder: Folder, count: int, security: bool, heap: str, port: int | None, more: dict[str, object]
+        self,
+        folder: Folder,
+        count: int,
+        security: bool,
+        heap: str,
+        port: int | None,
+        more: dict[str, object],
+        ca_file: Path | None,
     ) -> None:
         """Make the nodes, not started yet, of the first source that there is."""
         wanted = [] if port is None else [port + i for i in range(count)]
@@ -101,8 +113,8 @@ class Cluster:
         password = secrets.token_urlsafe(12) if security else None
         names = [f"esr-{i}" for i in range(count)]
         common = {**SETTINGS, "cluster.name": folder.path.name, "xpack.security.enabled": security}
-        # In containers, several nodes with security would need certificates. As processes they do not.
-        if docker_answers() and not (security and count > 1):
+        # In containers, several nodes with security would need certificates, and so would TLS.
+        if docker_answers() and not (security and count > 1) and not ca_file:
             settings = {**common, **DOCKER_SETTINGS, **discovery(names, names), **more}
             try:
                 network = docker_network(folder) if count > 1 else None
@@ -117,7 +129,7 @@ class Cluster:
         settings = {**common, "network.host": "127.0.0.1", **found, **more}
         for name, number, transport in zip(names, ports, inner, strict=True):
             own = {**settings, "transport.port": transport}
-            self.nodes.append(ProcessNode(distribution, folder, name, number, own, heap, password))
+            self.nodes.append(ProcessNode(distribution, folder, name, number, own, heap, password, ca_file))
 
     @property
     def url(self) -> str:
@@ -128,6 +140,11 @@ class Cluster:
     def urls(self) -> list[str]:
         """The URLs of all nodes, for a client that changes over when one is gone."""
         return [node.url for node in self.nodes]
+
+    @property
+    def ca_file(self) -> Path | None:
+        """The certificate of the authority behind https URLs."""
+        return self.nodes[0].ca_file
 
     @property
     def auth(self) -> tuple[str, str] | None:
@@ -170,6 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.support.node", description=main.__doc__)
     parser.add_argument("--nodes", type=int, default=1, help="how many nodes (default 1)")
     parser.add_argument("--security", action="store_true", help="with users and API keys")
+    parser.add_argument("--tls", action="store_true", help="by https, with a certificate of its own")
     parser.add_argument("--port", type=int, help="HTTP port of the first node (default: any free one)")
     parser.add_argument("--heap", default="512m", help="heap of each node (default 512m)")
     options = parser.parse_args(arguments)
@@ -177,10 +195,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--nodes must be at least 1")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop as on Ctrl-C
     try:
-        with Cluster.start(options.nodes, options.security, options.heap, options.port) as cluster:
+        with Cluster.start(
+            options.nodes, options.security or options.tls, options.tls, options.heap, options.port
+        ) as cluster:
             for url in cluster.urls:
                 print(url, flush=True)
             if cluster.auth:
+                if cluster.ca_file:
+                    print(f"certificate {cluster.ca_file}")
                 print("user {} password {}".format(*cluster.auth), flush=True)
             while all(node.running() for node in cluster.nodes):
                 time.sleep(0.5)

@@ -22,6 +22,7 @@ from .watch import alive
 
 # Below the ports that a system gives to outgoing connections, which could take one during the boot.
 PORTS = range(20_000, 32_000)
+TLS: Mapping[str, object] = {"enabled": True, "certificate": "node.crt", "key": "node.key"}
 
 
 def port_is_free(port: int) -> bool:
@@ -61,13 +62,17 @@ class ProcessNode(Node):
         settings: Mapping[str, object],
         heap: str,
         password: str | None,
+        ca_file: Path | None = None,
     ) -> None:
-        super().__init__(name, f"http://127.0.0.1:{port}", "elastic" if password else None, password)
+        scheme = "https" if ca_file else "http"
+        super().__init__(name, f"{scheme}://127.0.0.1:{port}", "elastic" if password else None, password)
         self.folder = folder.path / name
+        self.ca_file = ca_file
         self._distribution = distribution
         self._notes = folder
         self._process: subprocess.Popen[bytes] | None = None
-        self._configure({"node.name": name, "http.port": port, **settings}, heap)
+        tls = {f"xpack.security.http.ssl.{key}": value for key, value in TLS.items()} if ca_file else {}
+        self._configure({"node.name": name, "http.port": port, **tls, **settings}, heap)
 
     def _configure(self, settings: Mapping[str, object], heap: str) -> None:
         for name in ("data", "logs", "tmp"):
@@ -79,6 +84,9 @@ class ProcessNode(Node):
         (config / "elasticsearch.yml").write_text("".join(lines))
         (config / "jvm.options.d").mkdir(exist_ok=True)
         (config / "jvm.options.d" / "heap.options").write_text(f"-Xms{heap}\n-Xmx{heap}\n")
+        if self.ca_file is not None:
+            for file in ("node.crt", "node.key"):
+                shutil.copy(self.ca_file.parent / file, config)
         give(self.folder)
         if self.password is not None:
             self._keystore(self.password)

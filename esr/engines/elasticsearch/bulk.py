@@ -16,7 +16,8 @@ from elastic_transport import ConnectionError, ConnectionTimeout, TlsError
 from elasticsearch import ApiError
 from elasticsearch.helpers import expand_action
 
-from esr.engines.elasticsearch.cluster import Cluster
+from esr.engines.elasticsearch.cluster import Cluster, advice
+from esr.errors import EngineUnreachable
 
 REQUEST_ITEMS = 1000
 REQUEST_BYTES = 8_000_000
@@ -24,6 +25,8 @@ ATTEMPTS = 9
 """Of each item, over some two minutes."""
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 _BUSY = (429, 502, 503, 504)
+_CLOSED = (401, 403)
+"""No right to write, or a block."""
 Action = dict[str, Any]
 
 
@@ -37,7 +40,7 @@ class Refusal(NamedTuple):
 def send(cluster: Cluster, actions: Iterable[Action]) -> list[Refusal]:
     """Send actions, in requests of bounded size, one after another. Returns what was refused for good.
 
-    Raises EngineUnreachable where the server stays busy or away.
+    Raises EngineUnreachable where the server stays busy or away, or an index takes no writes at all.
     """
     refusals: list[Refusal] = []
     with cluster.errors():
@@ -78,13 +81,22 @@ def _sent(cluster: Cluster, items: Sequence[bytes]) -> list[Refusal]:
             ((verb, outcome),) = result.items()
             if outcome["status"] in _BUSY and attempt < ATTEMPTS:
                 busy.append(item)
+            elif outcome["status"] in (*_BUSY, *_CLOSED):
+                raise _takes_nothing(outcome)
             elif outcome["status"] >= 300 and not (verb == "delete" and outcome["status"] == 404):
-                refusals.append(Refusal(outcome["_id"], _reason(outcome)))
+                reason = _reason(outcome)
+                refusals.append(Refusal(outcome["_id"], f"{reason}{advice(reason)}"))
         if not busy:
             break
         items = busy
         _wait(attempt)
     return refusals
+
+
+def _takes_nothing(outcome: dict[str, Any]) -> EngineUnreachable:
+    """It is the index that refuses, and no fault of the entry: others would be refused as well."""
+    reason = _reason(outcome)
+    return EngineUnreachable(f"{outcome['_index']} takes no writes: {reason}{advice(reason)}")
 
 
 def _passes(error: Exception) -> bool:
@@ -102,6 +114,8 @@ def _wait(attempt: int) -> None:
 
 def _reason(outcome: dict[str, Any]) -> str:
     error = outcome.get("error", outcome)
+    if isinstance(error, dict) and "failed to parse field" in str(error.get("reason")):
+        return str(error["reason"])  # the causes do not name the field
     while isinstance(error, dict) and isinstance(error.get("caused_by"), dict):
         error = error["caused_by"]
     return str(error.get("reason", error)) if isinstance(error, dict) else str(error)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from elasticsearch import BadRequestError
+
 from esr import resources
 from esr.engines.elasticsearch import meta, owner
 from esr.engines.elasticsearch.cluster import Cluster
@@ -41,13 +43,18 @@ def _clone(cluster: Cluster, source: str, target: str) -> None:
         indices.add_block(index=source, block="write")
     try:
         with cluster.errors():
-            indices.clone(
-                index=source,
-                target=target,
-                settings={"index.blocks.write": None, "index.refresh_interval": "-1"},
-                wait_for_active_shards=1,
-                timeout=_WAIT,
-            )
+            try:
+                indices.clone(
+                    index=source,
+                    target=target,
+                    settings={"index.blocks.write": None, "index.refresh_interval": "-1"},
+                    wait_for_active_shards=1,
+                    timeout=_WAIT,
+                )
+            except BadRequestError:
+                # If the answer to a request is lost, it is sent again: then it is there already.
+                if not indices.exists(index=target):
+                    raise
             health = cluster.client.cluster.health(index=target, wait_for_status="yellow", timeout=_WAIT)
     finally:
         unblock(cluster, source)

@@ -32,7 +32,7 @@ from esr.engines.embedded.loading import EmbeddedLoading
 from esr.engines.embedded.snapshot import Snapshot
 from esr.engines.generations import BROKEN
 from esr.engines.options import LoadOptions
-from esr.errors import EsrError, IndexMissing, InputError
+from esr.errors import EngineUnreachable, EsrError, IndexMissing, InputError
 
 _BATCH = 500
 _CONTEXT_LEFT_OUT = {"excludes": ["context"]}
@@ -167,6 +167,7 @@ class ElasticsearchDelivery:
         names = [meta.new_name(cluster, number) for number in reversed(range(len(sources)))]
         members = (*(load.index for load in self._before if load not in sources), *names)
         copies: list[Load] = []
+        moving = False
         try:
             for source, name in zip(sources, names, strict=True):
                 copies.append(copied(cluster, source, name, members, heads=source is newest))
@@ -176,10 +177,13 @@ class ElasticsearchDelivery:
                     self._add(copies[-1], fresh, old, expected)
                 settle(cluster, name)
                 verify(cluster, name, expected)
+            moving = True
             serve(cluster, copies[-1])
-        except BaseException:
-            with suppress(EsrError):
-                remove(cluster, names)
+        except BaseException as error:
+            # Without an answer nobody knows whether the alias moves, and what it leads to must stay.
+            if not (moving and isinstance(error, EngineUnreachable | KeyboardInterrupt | SystemExit)):
+                with suppress(EsrError):
+                    remove(cluster, names)
             raise
         with suppress(EsrError):
             for copy in copies:

@@ -93,7 +93,7 @@ def serve(cluster: Cluster, load: Load) -> None:
         for index in indices:
             actions.append({verb: {"index": index, "alias": cluster.alias}})
             actions.append({verb: {"index": meta.documents_index(index), "alias": cluster.documents_alias}})
-    with cluster.errors():
+    with cluster.errors():  # if an answer is lost and they are sent again, nothing is left to do
         cluster.client.indices.update_aliases(actions=actions)
 
 

@@ -16,6 +16,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from elasticsearch import BadRequestError
+
 from esr.batches import batched
 from esr.documents import Document, Located
 from esr.documents.fields import checksum
@@ -164,7 +166,8 @@ class ElasticsearchLoading:
             # Nobody knows whether the aliases moved, if it was their turn. If not, the load can be taken up.
             raise EngineUnreachable(f"{error}; what was sent is kept: load again with --resume") from error
         except Exception:
-            self._discard(load)
+            with suppress(EsrError):
+                self._discard(load)
             raise
         with suppress(EsrError):  # What is served is not removed, marked or not.
             self._mark_complete(load)
@@ -185,11 +188,20 @@ class ElasticsearchLoading:
 
     def _make(self, load: meta.Load, but: str | None = None) -> None:
         """Make both indices of a load, but one that is there."""
-        body = templates.creation(self._description, self._options.shards or 1, load.as_meta())
+        options = self._options
+        body = templates.creation(self._description, options.shards or 1, options.replicas, load.as_meta())
+        indices = self._cluster.client.indices
         with self._cluster.errors():
             for index in (load.index, load.documents_index):
-                if index != but:
-                    self._cluster.client.indices.create(index=index, **body)
+                if index == but:
+                    continue
+                try:
+                    indices.create(index=index, **body)
+                except BadRequestError:
+                    # If the answer to a request is lost, it is sent again: then it is there already.
+                    found = indices.get_mapping(index=index)
+                    if found[index]["mappings"].get("_meta") != load.as_meta():
+                        raise
 
     def _taken_up(self, members: list[str], planned: Planned) -> meta.Load | None:
         """The load of the same documents that was cut off, if there is one."""

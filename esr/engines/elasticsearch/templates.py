@@ -26,12 +26,16 @@ def install(cluster: Cluster) -> None:
             client.put_script(id=name, script=script)
 
 
-def creation(description: Description, shards: int, meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What the templates leave open: the analyzer, the shards, and what the index says of itself."""
+def creation(
+    description: Description, shards: int, replicas: int | None, meta: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What the templates leave open: analyzer, shards, their copies, and what the index says of itself."""
     analyzers = resources.load(DEFINITION)["template"]["settings"]["analysis"]["analyzer"]
+    copies = {} if replicas is None else {"auto_expand_replicas": False, "number_of_replicas": replicas}
     return {
         "settings": {
             "number_of_shards": shards,
+            **copies,
             "refresh_interval": "-1",
             "analysis": {"analyzer": {"default": analyzers[description.analyzer]}},
         },

@@ -145,9 +145,14 @@ def test_an_item_that_is_refused_is_told_and_not_sent_again(cluster: Cluster, se
     assert len(server.requests) == 1
 
 
-def test_an_item_that_stays_busy_is_told(cluster: Cluster, server: Server) -> None:
-    server.answers = lambda number, id: BUSY if id == "b" else OK
-    assert send(cluster, items("a", "b")) == [Refusal("b", "says 429")]
+@pytest.mark.parametrize("status", [BUSY, 403])
+def test_an_index_that_takes_no_writes_is_no_fault_of_the_item(
+    cluster: Cluster, server: Server, status: int
+) -> None:
+    server.answers = lambda number, id: status if id == "b" else OK
+    with pytest.raises(EngineUnreachable, match=f"i takes no writes: says {status}"):
+        send(cluster, items("a", "b"))
+    assert len(server.requests) == (1 if status == 403 else bulk.ATTEMPTS)
 
 
 def test_requests_are_bounded_in_items_and_in_bytes(

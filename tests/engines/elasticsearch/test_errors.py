@@ -132,6 +132,8 @@ def test_a_password_is_not_shown() -> None:
         "http://me:secret@127.0.0.1:9/news",
         "http://me:secret@127.0.0.1:9/BAD",
         "http://me:secret@h:x/a",
+        "http://me:a/secret@h/a",
+        "ftp://me:secret@h/a",
     ):
         with pytest.raises(EsrError) as raised:
             esr.open(where)
@@ -256,9 +258,9 @@ def test_security(start_elasticsearch: Callable[..., Any], monkeypatch: pytest.M
     user, password = node.auth
     where = f"{node.url}/news"
     for call in both_ways(where):
-        with pytest.raises(EngineUnreachable, match="wants a login: set ESR_API_KEY, or user:password"):
+        with pytest.raises(EngineUnreachable, match="wants a login: set ESR_API_KEY, or ESR_USER"):
             call()
-    with pytest.raises(EngineUnreachable, match="wants a login"):
+    with pytest.raises(EngineUnreachable, match="refuses the login, the user and password: check it"):
         esr.open(where.replace("//", "//nobody:wrong@"))
 
     full = where.replace("//", f"//{user}:{password}@")

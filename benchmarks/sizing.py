@@ -1,0 +1,68 @@
+"""What an index in Elasticsearch costs: bytes a sentence and time a search, to plan larger ones by.
+
+python benchmarks/sizing.py http://localhost:9200/news examples/topics.tsv
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+import esr
+from esr.engines.elasticsearch import meta
+from esr.engines.elasticsearch.cluster import Cluster
+from esr.ranking.ranking import Ranking
+
+ROUNDS = 3
+
+
+def stored(where: str) -> None:
+    """Bytes a sentence, of one copy, by kind of index."""
+    cluster = Cluster(where)
+    loads = meta.served(cluster)
+    found = {}
+    sentences = 0
+    for kind in ("index", "documents_index"):
+        names = [getattr(load, kind) for load in loads]
+        answer = cluster.client.indices.stats(index=names, metric=["store", "docs"])["_all"]["primaries"]
+        sentences = sentences or answer["docs"]["count"]
+        found[kind] = answer["store"]["size_in_bytes"] / sentences
+    print(
+        f"{sentences:,} sentences: {found['index']:.0f} bytes each, "
+        f"{found['documents_index']:.0f} more in the index of documents"
+    )
+    cluster.close()
+
+
+def searched(where: str, queries: list[str], **ranking: str) -> None:
+    """Milliseconds of a search = some fixed ones + so many for each thousand candidates."""
+    chosen = Ranking(**ranking)
+    rows = []
+    with esr.open(where) as searcher:
+        for query in queries:
+            times = []
+            for _ in range(ROUNDS + 1):
+                begun = time.perf_counter()
+                total = searcher.search(query, 100, ranking=chosen).total
+                times.append(1000 * (time.perf_counter() - begun))
+            rows.append((total, median(times[1:])))
+    candidates, ms = np.array(rows, float).T
+    slope, fixed = np.polyfit(candidates, ms, 1)
+    name = " ".join(ranking.values()) or "default"
+    print(
+        f"{name}: {len(rows)} queries, medians {np.median(ms):.1f} ms, "
+        f"{np.median(candidates):,.0f} candidates; "
+        f"{fixed:.1f} ms + {1000 * slope:.3f} ms a thousand candidates"
+    )
+
+
+if __name__ == "__main__":
+    place, topics = sys.argv[1:]
+    lines = [line.split("\t")[1] for line in Path(topics).read_text("utf-8").splitlines()]
+    stored(place)
+    searched(place, lines)
+    searched(place, lines, candidates="matching")

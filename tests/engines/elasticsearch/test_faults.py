@@ -1,0 +1,263 @@
+"""A bad network, a full disk, a block: success after recovery, or an error that says what to do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+import esr
+from esr.engines.elasticsearch import bulk, delivery, loading, sending
+from esr.engines.opening import LoadOptions, generations
+from esr.engines.opening import delivery as delivery_to
+from esr.errors import EngineUnreachable, EsrError
+from tests.engines.elasticsearch.support import document, http, indices, load, located
+from tests.engines.holding import everything
+from tests.engines.test_parity import random_documents
+from tests.support.proxy import HARMS, Proxy
+
+pytestmark = pytest.mark.elasticsearch
+OLD = [document("old", "An old flood.", "A river.")]
+NEWS = list(random_documents(0, 120, seed=7))
+
+
+@pytest.fixture(autouse=True)
+def small_and_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many small requests, short waits."""
+    monkeypatch.setattr(sending, "_SENTENCES", 25)
+    monkeypatch.setattr(bulk, "FIRST_WAIT", 0.05)
+    monkeypatch.setattr(bulk, "LONGEST_WAIT", 0.3)
+    for module in (loading, delivery):
+        monkeypatch.setattr(module, "LOAD_TIMEOUT", 2)
+
+
+@contextmanager
+def through_a_proxy(where: str, seed: int) -> Iterator[tuple[Proxy, str]]:
+    """The proxy, and the same place behind it."""
+    parts = urlsplit(where)
+    with Proxy(parts.hostname or "", parts.port or 9200, seed) as proxy:
+        yield proxy, f"{proxy.url}{parts.path}"
+
+
+def persistently(work: Callable[[], Any], proxy: Proxy, tries: int = 12) -> list[str]:
+    """Do it until it is done; the network gets well before the last try. Returns what was complained of."""
+    complaints = []
+    for turn in range(tries):
+        if turn == tries - 1:
+            proxy.harm = ()
+        try:
+            work()
+            return complaints
+        except EsrError as error:
+            complaints.append(str(error))
+    raise AssertionError(complaints)
+
+
+def whole(where: str, documents: list[Any]) -> Any:
+    """What a load without trouble gives."""
+    right = f"{where}-right"
+    load(right, documents)
+    return everything(right)
+
+
+@pytest.mark.parametrize("harm", [*HARMS, "all"])
+def test_a_bad_network_loses_nothing_of_a_load(where: str, harm: str) -> None:
+    wanted = whole(where, NEWS)
+    load(where, OLD)
+    old = everything(where)
+    with through_a_proxy(where, seed=len(harm)) as (proxy, bad):
+        proxy.harm, proxy.share = HARMS if harm == "all" else (harm,), 0.05 if harm == "drop" else 0.2
+
+        def work() -> None:
+            try:
+                load(bad, NEWS, if_exists="replace", resume=True)
+            except EsrError:
+                assert everything(where) in (old, wanted)
+                raise
+
+        complaints = persistently(work, proxy)
+        assert proxy.done, "the network was never bad"
+    assert all(bad.rpartition("/")[0] in complaint for complaint in complaints), complaints
+    assert everything(where) == wanted
+    with closing(generations(where)) as at:
+        assert "broken" not in {each.state for each in at.all()}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_bad_network_loses_nothing_of_a_delivery(where: str, seed: int) -> None:
+    came = [document("came", "A flood at the bank.", "Flood."), document(NEWS[0].id, "Changed.")]
+    load(where, NEWS)
+    right = f"{where}-right"
+    load(right, NEWS)
+    delivery_to(right, LoadOptions()).append(located(came))
+    old, wanted = everything(where), everything(right)
+    with through_a_proxy(where, seed) as (proxy, bad):
+        proxy.harm, proxy.share = ("cut", "lose", "duplicate", "delay"), 0.3
+
+        def work() -> None:
+            try:
+                delivery_to(bad, LoadOptions(keep=0)).append(located(came))
+            except EsrError:
+                assert everything(where) in (old, wanted)
+                raise
+
+        persistently(work, proxy)
+        assert proxy.done
+    assert everything(where) == wanted
+
+
+def test_a_bad_network_never_makes_a_search_lie(where: str) -> None:
+    load(where, NEWS)
+    with esr.open(where) as searcher:
+        right = [(hit.sentence_id, hit.score) for hit in searcher.search("flood bank", 20).hits]
+    with through_a_proxy(where, seed=1) as (proxy, bad), esr.open(bad) as searcher:
+        proxy.harm, proxy.share = ("cut", "lose", "duplicate", "delay"), 0.1
+        answered = 0
+        for _ in range(60):
+            try:
+                answer = searcher.search("flood bank", 20)
+            except EngineUnreachable:
+                continue
+            assert [(hit.sentence_id, hit.score) for hit in answer.hits] == right
+            answered += answer.incomplete is None
+        assert set(proxy.done) >= {"cut", "lose"}
+    assert answered > 50
+
+
+def test_a_lost_answer_to_the_switch_is_no_failure(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The aliases have moved, the client does not know and asks again: there is nothing to move."""
+    from elasticsearch._sync.client.indices import IndicesClient
+
+    real = IndicesClient.update_aliases
+
+    def twice(self: Any, **given: Any) -> Any:
+        real(self, **given)
+        return real(self, **given)
+
+    load(where, OLD)
+    monkeypatch.setattr(IndicesClient, "update_aliases", twice)
+    load(where, NEWS, if_exists="replace")
+    delivery_to(where, LoadOptions()).append(located([document("came", "Flood.")]))
+    monkeypatch.undo()
+    with esr.open(where) as searcher:
+        assert searcher.index.status()["documents"] == len(NEWS) + 1
+
+
+def test_a_delivery_whose_switch_is_not_answered_keeps_what_it_made(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows whether the aliases will move yet: what they may lead to must not be removed."""
+    load(where, NEWS)
+    real = delivery.serve
+
+    def unanswered(*given: Any) -> None:
+        real(*given)
+        raise EngineUnreachable("no answer")
+
+    monkeypatch.setattr(delivery, "serve", unanswered)
+    with pytest.raises(EngineUnreachable, match="no answer"):
+        delivery_to(where, LoadOptions()).append(located([document("came", "Flood.")]))
+    with esr.open(where) as searcher:
+        assert searcher.index.status()["documents"] == len(NEWS) + 1
+
+
+BLOCKS = {
+    "index.blocks.write": "somebody blocked writes: take that back",
+    "index.blocks.read_only": "somebody made it read-only: take that back",
+}
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_block_in_the_middle_says_what_to_do_and_a_resumed_load_is_whole(
+    where: str, monkeypatch: pytest.MonkeyPatch, block: str
+) -> None:
+    wanted = whole(where, NEWS)
+    url, _, alias = where.rpartition("/")
+    load(where, OLD)
+    served = {name for name in indices(url, alias) if "-right" not in name}
+    made: list[str] = []
+
+    def block_it(documents: int, of: int) -> None:
+        if not made:
+            fresh = {name for name in indices(url, alias) if "-right" not in name} - served
+            made.extend(fresh)
+            for name in made:
+                http("PUT", f"{url}/{name}/_settings", {block: True})
+
+    with pytest.raises(EngineUnreachable, match=f"takes no writes: .*; {BLOCKS[block]}.*--resume"):
+        load(where, NEWS, if_exists="replace", sent=block_it)
+    for name in made:
+        http("PUT", f"{url}/{name}/_settings", {block: None})
+    load(where, NEWS, if_exists="replace", resume=True)
+    assert everything(where) == wanted
+    assert set(made) < set(indices(url, alias)), "it was taken up, not begun anew"
+
+
+def test_a_mapping_that_somebody_changed_names_the_field_and_switches_nothing(where: str) -> None:
+    """Another template, which wins, says that texts are numbers."""
+    url, _, alias = where.rpartition("/")
+    load(where, OLD)
+    old = everything(where)
+    other = {
+        "index_patterns": [f"{alias}-*-esr-sentences"],
+        "priority": 900,
+        "composed_of": ["esr-analysis", "esr-settings", "esr-sentences"],
+        "template": {"mappings": {"properties": {"title": {"type": "integer", "index": True}}}},
+    }
+    named = [document("d1", "A flood.", title="No number")]
+    http("PUT", f"{url}/_index_template/{alias}", other)
+    try:
+        with pytest.raises(
+            EsrError, match=r"nothing was switched: .*failed to parse field \[title\]"
+        ) as raised:
+            load(where, named, if_exists="replace")
+        assert "index template" in str(raised.value)
+    finally:
+        http("DELETE", f"{url}/_index_template/{alias}")
+    assert everything(where) == old
+    load(where, named, if_exists="replace")
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_waited_for_and_then_named(
+    start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The node is told that any use of its disk is too much, until room is made."""
+    node = start_elasticsearch(settings={"cluster.routing.allocation.disk.threshold_enabled": True,
+                                         "cluster.info.update.interval": "10s"})  # fmt: skip
+    where = f"{node.url}/news"
+    wanted = whole(where, NEWS)
+    load(where, OLD)
+
+    def room(there_is: bool) -> None:
+        levels = ("low", "high", "flood_stage")
+        names = [f"cluster.routing.allocation.disk.watermark.{level}" for level in levels]
+        settings = dict.fromkeys(names, None if there_is else "1%")
+        http("PUT", f"{node.url}/_cluster/settings", {"persistent": settings})
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            found = http("GET", f"{node.url}/news*/_settings?flat_settings=true")
+            blocked = ["index.blocks.read_only_allow_delete" in each["settings"] for each in found.values()]
+            if blocked and (not any(blocked) if there_is else any(blocked)):
+                return
+            time.sleep(0.5)
+        raise AssertionError("the node did not look at its disk")
+
+    filled: list[bool] = []
+
+    def fill(documents: int, of: int) -> None:
+        if not filled:
+            filled.append(True)
+            room(False)
+
+    with pytest.raises(EngineUnreachable, match=r"flood-stage.*; its disk is full: free some.*--resume"):
+        load(where, NEWS, if_exists="replace", sent=fill)
+    with esr.open(where) as searcher:
+        assert searcher.search("flood").total, "what is there is searched on"
+    room(True)
+    load(where, NEWS, if_exists="replace", resume=True)
+    assert everything(where) == wanted

@@ -1,0 +1,350 @@
+"""Logins, TLS and the roles of `esr roles`, on a node with security on that speaks https alone."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import esr
+from esr.cli import main
+from esr.engines.elasticsearch import login
+from esr.engines.elasticsearch.roles import descriptors
+from esr.engines.opening import LoadOptions, delivery, generations, open_index
+from esr.enrichment.enriched import Enriched
+from esr.enrichment.recipe import Recipe
+from esr.errors import EngineUnreachable, EsrError, UsageError
+from tests.conftest import without_node
+from tests.engines.elasticsearch.support import document, load, located
+from tests.support import certificates
+from tests.support.node import Cluster, NoNode
+from tests.support.secured import Api
+from tests.webui.test_engine_trouble import PAGES, PROGRAMS, served
+
+pytestmark = [pytest.mark.elasticsearch, pytest.mark.slow]
+DOCUMENTS = [document(f"d{n}", f"A flood in town {n}.", "A river.", "The bank of it.") for n in range(40)]
+OTHER = "news-de"
+RECIPE = Recipe(("features",), {"made": "by hand"})
+NOTHING_ELSE = [
+    ("GET", f"/{OTHER}/_search", None),
+    ("POST", f"/{OTHER}/_delete_by_query", {"query": {"match_all": {}}}),
+    ("DELETE", f"/{OTHER}-20990101t000000000000-esr-sentences", None),
+    ("PUT", "/_security/user/me", {"password": "a-long-password", "roles": ["superuser"]}),
+    ("GET", "/_security/user", None),
+    ("POST", "/_security/api_key", {"name": "more"}),
+    ("PUT", "/_cluster/settings", {"persistent": {"cluster.blocks.read_only": False}}),
+]
+"""What a login for the alias `news` must not do."""
+
+
+@pytest.fixture(scope="module")
+def secured() -> Iterator[Cluster]:
+    backups = Path(tempfile.mkdtemp(prefix="esr-backups-"))
+    backups.chmod(0o777)
+    try:
+        with Cluster.start(
+            security=True, tls=True, settings={"path.repo": [str(backups)]}, deadline=300
+        ) as cluster:
+            cluster.backups = backups  # type: ignore[attr-defined]
+            yield cluster
+    except NoNode as error:
+        without_node(str(error))
+    finally:
+        shutil.rmtree(backups, ignore_errors=True)
+
+
+@pytest.fixture
+def where(secured: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The place without a login. The authority is trusted, nobody is logged in."""
+    for name in login.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(login.CA_FILE, str(secured.ca_file))
+    root = Api(secured)
+    yield f"{secured.url}/news"
+    _, found = root.ask("GET", "/_alias/news*")
+    _, all_of = root.ask("GET", "/news-*/_settings")
+    for index in {*found, *all_of} - {"error", "status"}:
+        root.ask("DELETE", f"/{index}")
+
+
+@pytest.fixture
+def loaded(where: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The place, loaded, and another alias beside it whose name begins alike."""
+    be_root(secured, monkeypatch)
+    load(where, DOCUMENTS)
+    load(f"{secured.url}/{OTHER}", DOCUMENTS[:2])
+    monkeypatch.delenv(login.USER)
+    monkeypatch.delenv(login.PASSWORD)
+    return where
+
+
+def be_root(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cluster.auth
+    monkeypatch.setenv(login.USER, cluster.auth[0])
+    monkeypatch.setenv(login.PASSWORD, cluster.auth[1])
+
+
+def become(role: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, **more: str) -> Api:
+    """Let esr have a key with this role for the alias `news`."""
+    key = Api(cluster).key(descriptors(["news"], [role]), **more)
+    monkeypatch.setenv(login.API_KEY, key)
+    return Api(cluster, key)
+
+
+def refused(api: Api, requests: list[tuple[str, str, Any]]) -> None:
+    for method, path, body in requests:
+        status, answer = api.ask(method, path, body)
+        assert (method, path, status) == (method, path, 403), answer
+
+
+def test_a_key_is_made_into_a_file_and_not_shown(
+    loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    be_root(secured, monkeypatch)
+    file = tmp_path / "page.key"
+    made = call("roles", loaded, "--role", "page", "--key", str(file))
+    assert made.exit_code == 0, made.output
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.read_text() not in made.output
+    assert "cannot be made" in call("roles", loaded, "--role", "page", "--key", str(file)).output
+    monkeypatch.delenv(login.USER)
+    monkeypatch.delenv(login.PASSWORD)
+    refused(Api(secured, file.read_text()), NOTHING_ELSE)
+    monkeypatch.setenv(login.API_KEY_FILE, str(file))
+    with esr.open(loaded) as searcher:
+        assert searcher.search("flood", 100).total == 120
+    other = tmp_path / "other.key"
+    failed = call("roles", loaded, "--role", "loader", "--key", str(other))
+    assert (failed.exit_code, other.exists()) == (1, False), failed.output
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def test_the_page_can_do_all_it_does_and_write_nothing(
+    loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = become("page", secured, monkeypatch)
+    with served(loaded, deadline=30.0) as connect:
+        client = connect()
+        for address in (*PAGES, *PROGRAMS, "/", "/readyz"):
+            answer = client.get(address)
+            assert answer.status_code == 200, (address, answer.text)
+        batch = {"queries": [{"id": "1", "query": "flood"}, {"id": "2", "query": "bank"}]}
+        assert client.post("/api/v1/batch", json=batch).status_code == 200
+    with esr.open(loaded) as searcher:
+        assert len(list(searcher.index.documents())) == len(DOCUMENTS)
+        assert searcher.index.now() is not searcher.index, "it may look up what the alias leads to"
+    for if_exists in ("replace", "append"):
+        with pytest.raises(EsrError, match=r"refuses: .*; the login lacks a right: esr roles"):
+            load(loaded, DOCUMENTS, if_exists=if_exists)
+    _, aliases = Api(secured).ask("GET", "/_alias/news")
+    (index,) = aliases
+    refused(
+        api,
+        [
+            *NOTHING_ELSE,
+            ("POST", f"/{index}/_doc", {"text": "A lie."}),
+            ("POST", f"/{index}/_delete_by_query", {"query": {"match_all": {}}}),
+            ("DELETE", f"/{index}", None),
+            ("PUT", f"/{index}/_mapping", {"_meta": {}}),
+            ("POST", "/_aliases", {"actions": [{"remove": {"index": index, "alias": "news"}}]}),
+            ("PUT", "/_scripts/esr-score-v2", {"script": {"lang": "painless", "source": "0"}}),
+            ("PUT", "/_index_template/esr-sentences", {"index_patterns": ["*-esr-sentences"]}),
+        ],
+    )
+
+
+def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
+    where: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    be_root(secured, monkeypatch)
+    load(f"{secured.url}/{OTHER}", DOCUMENTS[:2])
+    monkeypatch.delenv(login.USER)
+    monkeypatch.delenv(login.PASSWORD)
+    api = become("loader", secured, monkeypatch)
+    load(where, DOCUMENTS[:20])
+    load(where, DOCUMENTS[20:], if_exists="append")
+    load(where, DOCUMENTS, if_exists="replace", resume=True)
+    changed = document("d1", "Another flood.")
+    report = delivery(where, LoadOptions(keep=2)).append(located([changed, document("new", "A flood.")]))
+    assert (report.added, report.changed) == (1, 1)
+    assert delivery(where, LoadOptions(keep=2)).remove(["d2"]).removed == 1
+    with closing(open_index(where)) as index, index.enrichment() as enrichment:
+        enrichment.store(RECIPE, [("new", [Enriched({"subj": 1.0}, None, None)])])
+        enrichment.finish(RECIPE)
+        assert enrichment.counts(RECIPE)[0] == 1
+    with closing(generations(where)) as at:
+        at.rollback()
+        kept = [each.name for each in at.all() if each.state == "kept"]
+        at.delete(kept[:1])
+    with esr.open(where) as searcher:
+        assert searcher.search("flood", 100).total
+    refused(api, NOTHING_ELSE)
+    _, others = Api(secured).ask("GET", f"/_alias/{OTHER}")
+    (index,) = others
+    refused(
+        api,
+        [
+            ("POST", "/_aliases", {"actions": [{"add": {"index": index, "alias": "news"}}]}),
+            ("POST", f"/{index}/_doc", {"text": "A lie."}),
+        ],
+    )
+    with pytest.raises(EsrError, match="refuses"):
+        load(f"{secured.url}/{OTHER}", DOCUMENTS, if_exists="replace")
+    with closing(generations(where)) as at:
+        at.delete_all()
+    assert Api(secured).ask("GET", f"/{OTHER}/_count")[1]["count"] == 6
+
+
+def test_the_operator_can_take_a_snapshot_and_bring_it_back(
+    loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = become("operator", secured, monkeypatch)
+    settings = {"location": str(secured.backups)}  # type: ignore[attr-defined]
+    wanted = {"indices": "news-*-esr-*", "include_global_state": True}
+    for method, path, body in [
+        ("PUT", "/_snapshot/backup", {"type": "fs", "settings": settings}),
+        ("PUT", "/_snapshot/backup/monday?wait_for_completion=true", wanted),
+    ]:
+        status, answer = api.ask(method, path, body)
+        assert status == 200, answer
+    with closing(generations(loaded)) as at:
+        at.delete_all()
+    back = {"indices": "news-2*-esr-*", "include_global_state": False}
+    status, answer = api.ask("POST", "/_snapshot/backup/monday/_restore?wait_for_completion=true", back)
+    assert (status, answer["snapshot"]["shards"]["failed"]) == (200, 0), answer
+    with esr.open(loaded) as searcher:
+        assert searcher.search("flood", 100).total == 120
+    refused(api, [request for request in NOTHING_ELSE if "/_cluster/settings" not in request])
+
+
+def test_a_certificate_is_checked_unless_it_is_said_loudly(
+    loaded: str,
+    secured: Cluster,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    become("page", secured, monkeypatch)
+    monkeypatch.delenv(login.CA_FILE)
+    stranger = certificates.make(tmp_path)
+    for trusted in (None, stranger):
+        if trusted:
+            monkeypatch.setenv(login.CA_FILE, str(trusted))
+        with pytest.raises(EngineUnreachable, match=r"is not trusted: .* Set ESR_CA_FILE"):
+            esr.open(loaded)
+    with pytest.raises(EngineUnreachable, match="and that it does not want https://"):
+        esr.open(loaded.replace("https", "http"))
+    assert "NOT checked" not in caplog.text
+    monkeypatch.setenv(login.INSECURE, "1")
+    with caplog.at_level(logging.WARNING, "esr"):
+        for uses in (1, 2):
+            with esr.open(loaded) as searcher:
+                assert searcher.search("flood", 100).total == 120
+            assert caplog.text.count(f"the certificate of {secured.url} is NOT checked") == uses
+    monkeypatch.delenv(login.INSECURE)
+    command = [sys.executable, "-c", "from esr.cli import main; main()", "--insecure", "status"]
+    done = subprocess.run([*command, "--index", loaded], capture_output=True, text=True, check=True)
+    assert "NOT checked" in done.stderr
+
+
+def test_who_may_not_enter_is_told_why(
+    loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(EngineUnreachable, match="wants a login: set ESR_API_KEY, or ESR_USER"):
+        esr.open(loaded)
+    become("page", secured, monkeypatch, expiration="1s")
+    end = time.monotonic() + 20
+    message = ""
+    while "expired" not in message and time.monotonic() < end:
+        try:
+            with esr.open(loaded):
+                time.sleep(0.3)
+        except EngineUnreachable as error:
+            message = str(error)
+    assert message.endswith("refuses the login, the API key has expired: make another and set it")
+
+
+def test_a_password_is_never_printed(
+    loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert secured.auth
+    user, password = secured.auth
+    with_login = loaded.replace("//", f"//{user}:{password}@")
+    news = tmp_path / "news.jsonl"
+    news.write_text(json.dumps({"id": "one", "sentences": ["A flood."]}) + "\n")
+    for arguments in [
+        ["status", "--index", with_login],
+        ["status", "--index", with_login, "--json"],
+        ["load", str(news), "--index", with_login],
+        ["load", str(news), "--index", with_login, "--if-exists", "replace"],
+        ["load", str(news), "--index", with_login, "--if-exists", "replace", "--json"],
+        ["append", with_login, str(news)],
+        ["indices", with_login, "--json"],
+        ["rollback", with_login],
+        ["rollback", with_login],
+        ["remove", with_login, "d1", "nobody"],
+        ["search", "flood", "--index", with_login, "--json"],
+        ["explain", "flood", "nobody", "--index", with_login],
+        ["query", "flood", "--index", with_login],
+        ["delete", with_login, "20000101t000000000000"],
+        ["delete", with_login, "--yes"],
+        ["status", "--index", with_login],
+        ["status", "--index", with_login.replace(password, f"{password}x")],
+        ["status", "--index", with_login.replace("https", "ftp")],
+        ["load", str(news), "--index", with_login.replace("/news", "/BAD")],
+        ["serve", "--index", f"a={with_login} {with_login}"],
+    ]:
+        found = call(*arguments)
+        assert found.exception is None or isinstance(found.exception, SystemExit), arguments
+        assert password not in found.output, arguments
+
+
+def test_files_and_options_say_who_it_is(
+    loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(login.CA_FILE)
+    key = tmp_path / "key"
+    key.write_text(Api(secured).key(descriptors(["news"], ["page"])) + "\n")
+    trusting = ["--ca-file", str(secured.ca_file)]
+    found = call(*trusting, "--api-key-file", str(key), "status", "--index", loaded)
+    assert found.exit_code == 0, found.output
+    for name in login.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    assert secured.auth
+    password = tmp_path / "password"
+    password.write_text(secured.auth[1])
+    said = [*trusting, "--user", secured.auth[0], "--password-file", str(password)]
+    found = call(*said, "status", "--index", loaded)
+    for name in login.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    assert found.exit_code == 0, found.output
+
+
+@pytest.mark.parametrize("role", ["page", "loader", "operator"])
+def test_the_security_api_takes_the_roles_as_they_are_printed(
+    secured: Cluster, where: str, role: str
+) -> None:
+    found = call("roles", where, "news.old", "--role", role)
+    assert found.exit_code == 0, found.output
+    status, answer = Api(secured).ask("PUT", f"/_security/role/esr-{role}", json.loads(found.output)[role])
+    assert status == 200, answer
+
+
+def test_what_contradicts_itself_is_a_usage_error(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(login.USER, "me")
+    with pytest.raises(UsageError, match="belong together"):
+        esr.open(where)

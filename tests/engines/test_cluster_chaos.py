@@ -1,0 +1,96 @@
+"""Three real nodes, each of which is killed or freezes during a load and under steady queries."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import esr
+from esr.engines.elasticsearch import cluster as connection
+from esr.engines.elasticsearch import loading, sending
+from esr.engines.opening import is_elasticsearch
+from tests.engines.elasticsearch.support import document, http, load
+from tests.engines.holding import everything
+from tests.engines.test_chaos import Queries
+from tests.engines.test_parity import random_documents
+from tests.support.node import Cluster, Node
+
+pytestmark = [pytest.mark.elasticsearch, pytest.mark.slow]
+NOTICED: dict[str, object] = {
+    f"cluster.fault_detection.{who}_check.{name}": value
+    for who in ("leader", "follower")
+    for name, value in (("interval", "1s"), ("timeout", "2s"), ("retry_count", 2))
+}
+"""As docs/operating.md advises, so that a node that freezes is out of the cluster in seconds."""
+OLD = [document("old", "A flood at the bank.", "A river.")]
+
+
+def killed(cluster: Cluster, node: Node) -> None:
+    node.kill()
+    time.sleep(4)
+    node.start()
+
+
+def frozen(cluster: Cluster, node: Node) -> None:
+    node.pause()
+    time.sleep(10)
+    node.resume()
+
+
+def settled(cluster: Cluster) -> None:
+    """All nodes are there, and every shard has its copy."""
+    cluster.wait(deadline=300)  # a busy machine takes its time to start a node
+    wanted = "wait_for_status=green&wait_for_nodes=3&timeout=60s"
+    assert not http("GET", f"{cluster.url}/_cluster/health?{wanted}")["timed_out"]
+
+
+@pytest.mark.parametrize("harm", [killed, frozen])
+def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
+    start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, harm: Callable[..., None]
+) -> None:
+    cluster = start_elasticsearch(nodes=3, heap="512m", settings=NOTICED, deadline=300)
+    where = f"http://{','.join(url.removeprefix('http://') for url in cluster.urls)}/news"
+    assert is_elasticsearch(where)
+    monkeypatch.setattr(Queries, "RATE", 10)
+    monkeypatch.setattr(sending, "_SENTENCES", 25)
+    monkeypatch.setattr(loading, "LOAD_TIMEOUT", 15)
+    news = list(random_documents(0, 60, seed=3))
+    load(where, OLD, shards=3, replicas=1)
+    right = f"{where}-right"
+    load(right, news, shards=3, replicas=1)
+    settled(cluster)
+    wanted = everything(right)
+    with Queries(where, [OLD, news]) as queries:
+        for node in cluster.nodes:
+            begun: list[bool] = []
+
+            def break_it(documents: int, of: int, node: Node = node, begun: list[bool] = begun) -> None:
+                if not begun:
+                    begun.append(True)
+                    harm(cluster, node)
+
+            report = load(
+                where, news, if_exists="replace", shards=3, replicas=1, resume=True, workers=4, sent=break_it
+            )
+            assert begun and report.documents == len(news)
+            settled(cluster)
+            assert everything(where) == wanted
+    assert not queries.problems, queries.problems[:5]
+    assert queries.seen == {0, 1}
+    assert queries.asked > 100
+
+
+def test_a_node_that_is_gone_is_no_hindrance_to_open_an_index(
+    start_elasticsearch: Callable[..., Any],
+) -> None:
+    cluster = start_elasticsearch(nodes=3, heap="512m", settings=NOTICED, deadline=300)
+    hosts = [url.removeprefix("http://") for url in cluster.urls]
+    load(f"http://{hosts[0]}/news", OLD, replicas=1)
+    settled(cluster)
+    cluster.nodes[0].kill()
+    with esr.open(f"http://{','.join(hosts)}/news") as searcher:
+        assert searcher.search("flood").total == 1
+    assert connection.REQUEST_TIMEOUT / 3 >= 10, "the time of a node is enough for a search"
