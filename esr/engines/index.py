@@ -87,6 +87,11 @@ class Candidates:
     scored: int | None = None
     exhaustive: str | None = None
 
+    @property
+    def told(self) -> tuple[str | None, int | None, str | None]:
+        """What is said of how the answer came about: `incomplete`, `scored`, `exhaustive`."""
+        return self.incomplete, self.scored, self.exhaustive
+
 
 @dataclass(frozen=True, slots=True)
 class Pool:
