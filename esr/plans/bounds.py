@@ -1,16 +1,17 @@
 """What a term can add to a sentence of a document at most, whatever the plan: what pruning stands on.
 
-A sentence that holds the term is a *row*: its exact evidence is at hand, and so is what the term adds there. The
-greatest of a document's rows is no estimate. Of the document's other sentences only two things are open:
+A sentence that holds the term is a *row*: its exact evidence is at hand, and so is what the term adds there.
+The greatest of a document's rows is no estimate. Of the document's other sentences only two things are open:
 
-*Mixture*     beta, between that of the shortest and of the longest sentence, and c(t,c_s)/c(c_s), between 0 and
-              the greatest c(t,s)/c(s) of the rows: a window without the term in its middle has it from one or
-              two of them, and the share in both together is no greater than the greater share (mediant).
-              The evidence is affine in either, so its extremes lie in the corners.
+*Mixture*     beta, between those of the shortest and the longest sentence, and c(t,c_s)/c(c_s), between
+              0 and the greatest c(t,s)/c(s) of the rows: a window without the term in its middle has it from
+              one or two of them, and the share in both together is no greater than the greater share
+              (mediant). The evidence is affine in either, so its extremes lie in the corners.
 *Saturation*  what the surrounding gives, between 0 and a like mediant; the curve rises with it.
 
-A term with a negative weight adds most where its evidence is least. The bound of a document is the sum over the
-terms, each at its best sentence, and over the statics. Terms that the document lacks add what the collection gives.
+A term with a negative weight adds most where its evidence is least. The bound of a document is the sum over
+the terms, each at its best sentence, and over the statics. Terms that the document lacks add what the
+collection gives.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class Bound:
         return None
 
     def slack(self, most: float) -> float:
-        """What rounding may put between a bound and a score. `most`: the greatest that entries or statics add."""
+        """What rounding may put between a bound and a score. `most`: what an entry or static adds at most."""
         transform, n = self._plan.transform, len(self._weight) + len(self._plan.statics)
         eps = float(np.finfo(float).eps)
         if isinstance(transform, Saturation):
@@ -112,7 +113,7 @@ class Bound:
         return found
 
     def above(self, rows: Rows, entries: Entries) -> Array:
-        """What each entry's term can add at most in its document above what `base` has of it, of shape (e,)."""
+        """What each entry's term can add at most in its document, above its part of `base`, of shape (e,)."""
         if isinstance(self._plan.transform, Mixture):
             return self._mixture(self._plan.transform, rows, entries)
         return self._saturation(self._plan.transform, rows, entries)
@@ -155,7 +156,7 @@ class Bound:
         near = self._near(rows, windows)
         least = np.zeros(len(weight))
         if transform.document.share:
-            one = saturation_shares(transform, {name: entries.length for name in transform.fields()})
+            one = saturation_shares(transform, dict.fromkeys(transform.fields(), entries.length))
             least = one["document"] * entries.count
         corners = [least]
         if near is not None:

@@ -10,9 +10,10 @@ from esr.ranking.searcher import Answer
 
 
 def answer_dict(answer: Answer) -> dict[str, Any]:
-    """`{"hits": [...], "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive"}`; records are needed.
+    """`{"hits": [...], "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive"}`, as in `Answer`.
 
-    `unseen` are words of the query that no document holds; `incomplete` is what is missing, or None; see `Answer`.
+    Records must have been asked for. `unseen` are words of the query that no document holds; `incomplete` is
+    what is missing, or None.
     """
     return {
         "hits": [hit_dict(hit) for hit in answer.hits],

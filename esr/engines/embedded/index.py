@@ -56,10 +56,12 @@ class EmbeddedIndex:
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
         snapshot = self._now()
-        best = pruned(plan, snapshot, k, filters)
+        found = pruned(plan, snapshot, k, filters)
         why = None
-        if isinstance(best, str):
-            best, why = exhaustive(plan, snapshot, k, filters), best
+        if isinstance(found, str):
+            best, why = exhaustive(plan, snapshot, k, filters), found
+        else:
+            best = found
         places = _places(snapshot, best.numbers)
         shown: Iterator[SentenceRecord | None] = iter([None] * len(places))
         if records:

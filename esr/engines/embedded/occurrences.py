@@ -1,4 +1,4 @@
-"""Where a plan's terms are, over all segments: rows (a term in a sentence) and entries (a term in a document)."""
+"""Where a plan's terms are: rows (a term in a sentence) and entries (a term in a document)."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def occurrences(plan: Plan, snapshot: Snapshot) -> Occurrences:
     terms = [term.term for term in plan.terms]
     spans = snapshot.spans
     parts = []
-    rows, found = 0, 0
+    rows, found, surrounding = 0, 0, "surrounding" in fields
     for owner, segment in enumerate(snapshot.segments):
-        part = _part(segment, terms, "surrounding" in fields, snapshot.starts[owner], int(spans.owners[owner]))
+        part = _part(segment, terms, surrounding, snapshot.starts[owner], int(spans.owners[owner]))
         if part is not None:
             parts.append(part._replace(start=part.start + rows, entry=part.entry + found))
             rows, found = rows + len(part.sentence), found + len(part.entry_term)
@@ -53,12 +53,12 @@ def occurrences(plan: Plan, snapshot: Snapshot) -> Occurrences:
         spans.shortest[joined.entry_document],
         spans.longest[joined.entry_document],
     )
-    counts: dict[FieldName, Array] = {"sentence": joined.count}
+    counts: dict[FieldName, Array] = {"sentence": joined.counts}
     lengths: dict[FieldName, Array] = {"sentence": joined.length}
-    if "surrounding" in fields:
+    if surrounding:
         counts["surrounding"], lengths["surrounding"] = joined.around, joined.around_length
     if "document" in fields:
-        of_row = np.diff(joined.start, append=len(joined.count))
+        of_row = np.diff(joined.start, append=len(joined.counts))
         counts["document"] = np.repeat(entries.count[joined.entry], of_row)
         lengths["document"] = np.repeat(entries.length[joined.entry], of_row)
     return Occurrences(
@@ -77,7 +77,7 @@ class _Part(NamedTuple):
     term: Numbers
     sentence: Numbers
     document: Numbers
-    count: Array
+    counts: Array
     length: Array
     around: Array
     around_length: Array
@@ -93,7 +93,7 @@ def _joined(parts: Sequence[_Part]) -> _Part:
         return parts[0]
     if not parts:
         none, nothing = np.zeros(0, np.int64), np.zeros(0)
-        return _Part(none, none, none, *([nothing] * 4), none, none, none, none, nothing)
+        return _Part(none, none, none, nothing, nothing, nothing, nothing, none, none, none, none, nothing)
     return _Part(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
@@ -101,9 +101,8 @@ def _part(
     segment: Segment, terms: Sequence[str], surrounding: bool, sentences: int, documents: int
 ) -> _Part | None:
     """The rows of a segment whose first sentence and document have these numbers."""
-    known = [
-        (place, number) for place, term in enumerate(terms) if (number := segment.terms.find(term)) is not None
-    ]
+    found = enumerate(segment.terms.find(term) for term in terms)
+    known = [(place, number) for place, number in found if number is not None]
     if not known:
         return None
     term, sentence, count = _together([(place, segment.in_sentences(number)) for place, number in known])

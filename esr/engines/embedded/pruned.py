@@ -1,10 +1,10 @@
 """The best k sentences, without scoring those that a bound keeps out.
 
-Every document with a candidate gets a bound of its best sentence's score (`esr.plans.bounds`), from its terms'
-postings. Documents are taken in chunks, best bound first, and all candidates of a chunk are scored as any sentence
-is (`esr.plans.evaluate`). It ends when no bound that is left reaches the k-th score so far. Equal scores reach it,
-so the answer is the one that scoring everything gives, ties included. Whatever the plan, the postings are the same:
-nothing is stored that depends on a parameter.
+Every document with a candidate gets a bound of its best sentence's score (`esr.plans.bounds`), from its
+terms' postings. Documents are taken in chunks, best bound first, and all candidates of a chunk are scored as
+any sentence is (`esr.plans.evaluate`). It ends when no bound that is left reaches the k-th score so far.
+Equal scores reach it, so the answer is the one that scoring everything gives, ties included. Nothing is stored for
+it: the bounds come from the postings, whatever the plan's parameters.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _chosen(plan: Plan, snapshot: Snapshot, filters: Filters) -> Mask:
 
 
 def _reached(plan: Plan, snapshot: Snapshot, found: Occurrences, passing: Mask | None) -> Numbers:
-    """The documents that may have candidates, ascending. All their sentences are, by the rule of documents."""
+    """The documents that may have candidates, ascending."""
     spans = snapshot.spans
     reached = np.zeros(len(spans.size), bool)
     if plan.candidates == "all":
@@ -155,7 +155,7 @@ def whole_documents(plan: Plan) -> bool:
 
 
 def _holding(plan: Plan, snapshot: Snapshot, found: Occurrences, documents: Numbers) -> Mask:
-    """The sentences that hold a term of the query's own, and their neighbours by the rule of the surrounding."""
+    """The sentences that hold an own term, and by the rule of the surrounding their neighbours."""
     spans = snapshot.spans
     wanted = np.zeros(len(spans.size), bool)
     wanted[documents] = True
@@ -173,8 +173,11 @@ def _holding(plan: Plan, snapshot: Snapshot, found: Occurrences, documents: Numb
 
 @dataclass(slots=True)
 class _Scorer:
-    """Scores the candidates of some documents. Counts are laid out document after document, with a slot between
-    two of them that stays 0: so the surrounding is three shifts of one array."""
+    """Scores the candidates of some documents.
+
+    Counts are laid out document after document, with a slot between two of them that stays 0: so the
+    surrounding is three shifts of one array.
+    """
 
     plan: Plan
     snapshot: Snapshot

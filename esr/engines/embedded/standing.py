@@ -1,4 +1,4 @@
-"""What the static parts of a plan come to, by document: it depends on no query and is made once per commit."""
+"""What the static parts of a plan come to by document. It is made once per commit, for any query."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ KEPT = 64
 
 
 class Standing(NamedTuple):
-    """One static, or several together: the most it adds in each document, of shape (D,), -inf where every
-    sentence lacks a value; the most that it adds or takes anywhere; and which sentences have a value, of shape
-    (sentences,), None if all."""
+    """One static, or several together.
+
+    `most` it adds in each document, of shape (D,), -inf where no sentence has a value; the `greatest` it adds
+    or takes anywhere; which sentences have a value, of shape (sentences,), None if all.
+    """
 
     most: Array
     greatest: float

@@ -7,6 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import esr
 from esr import models
-from esr.documents import Located, Sentence
+from esr.documents import Document, Located, Sentence
 from esr.documents.dates import instant
 from esr.engines.embedded import build, pruned
 from esr.engines.embedded.exhaustive import exhaustive
@@ -27,8 +27,20 @@ from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.embedded.pruned import Best
 from esr.engines.index import Filters
 from esr.enrichment.annotation import Entity
-from esr.plans.plan import CANDIDATES, FIELDS, Affine, Curve, Mixture, Plan, PlanTerm, Saturation
-from esr.plans.plan import Smoothing, Static
+from esr.enrichment.enriched import Enriched
+from esr.enrichment.recipe import Recipe
+from esr.plans.plan import (
+    CANDIDATES,
+    FIELDS,
+    Affine,
+    Curve,
+    Mixture,
+    Plan,
+    PlanTerm,
+    Saturation,
+    Smoothing,
+    Static,
+)
 from esr.ranking.ranking import Ranking
 from tests.engines.embedded.making import document, load
 
@@ -161,9 +173,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     filters=st.sampled_from(FILTERS),
 )
 @settings(max_examples=50)
-def test_any_plan(
-    loads: list[list[Located]], full: int, asked: list[Plan], k: int, filters: Filters
-) -> None:
+def test_any_plan(loads: list[list[Located]], full: int, asked: list[Plan], k: int, filters: Filters) -> None:
     second = [Located(f"more:{n}", d.document) for n, (d) in enumerate(_renamed(loads[1:]))]
     with corpus(loads[0], *([second] if second else []), full=full) as index:
         for plan in asked:
@@ -188,7 +198,7 @@ def adverse(request: pytest.FixtureRequest) -> Iterator[EmbeddedIndex]:
     bodies += [some(4, 3, 5)] * 12 + [["only"]] * 3 + [["flood " * 300, "flood"], ["", "", "bank"], [""]]
     bodies += [some(chance.randrange(1, 8)) for _ in range(60)]
     found = [
-        made(n, body, [None if m % 3 else m / 7 for m in range(len(body))], "river only" if n % 5 == 0 else None)
+        made(n, body, [None if m % 3 else m / 7 for m in range(len(body))], None if n % 5 else "river only")
         for n, body in enumerate(bodies)
     ]
     with corpus(found[:50], found[50:], full=request.param) as index:
@@ -234,6 +244,59 @@ def test_models(adverse: EmbeddedIndex, model: str, context: str | None) -> None
 def test_parameters_at_their_ends(adverse: EmbeddedIndex, ranking: dict[str, Any]) -> None:
     for (n, query), filters in product(enumerate(QUERIES), FILTERS[1:4]):
         same(adverse, planned(adverse, query, Ranking.from_dict(ranking)), KS[n % len(KS)], filters)
+
+
+def test_layers_of_enrichment_and_filters_by_entity() -> None:
+    """What is stored later counts: a bound made before it must not stand."""
+    chance = random.Random(3)
+    found = [
+        made(n, [" ".join(chance.choices(WORDS, k=5)) for _ in range(n % 7)], [None] * 7, None)
+        for n in range(40)
+    ]
+    recipe = Recipe(("features", "entities"), {"model": "none"})
+    with corpus(found[:25], found[25:]) as index:
+        for some in (found[:13], found[8:33]):
+            for query, rule, k in product(QUERIES, CANDIDATES, (2, 5)):
+                ranking = Ranking(candidates=rule, priors={"importance": 0.2})
+                plan = planned(index, query, ranking)
+                required = (Static("features.x", "linear", 1.5, required=True),)
+                for statics in (plan.statics, *((*plan.statics, s) for s in LAYERED), required):
+                    for filters in (Filters(), Filters(entities=("Ann",)), Filters(entities=("Bo", "Ann"))):
+                        same(index, replace(plan, statics=statics), k, filters)
+            with index.enrichment() as stored:
+                stored.store(recipe, [(d.document.id, _enriched(d.document, chance)) for d in some])
+
+
+LAYERED = [Static("features.x", "linear", -2.0), Static("features.x", "satu", 3.0, required=True)]
+
+
+def _enriched(document: Document, chance: random.Random) -> list[Enriched]:
+    return [
+        Enriched(
+            {"x": chance.choice([-5.0, 0.1, 9.0])} if chance.random() < 0.7 else {},
+            tuple(Entity(name, "PERSON") for name in ("Ann", "Bo") if chance.random() < 0.3),
+            None,
+        )
+        for _ in document.sentences
+    ]
+
+
+def test_most_candidates_of_a_plain_query_are_not_scored() -> None:
+    chance = random.Random(5)
+    texts = [[" ".join(chance.choices(WORDS, k=8)) for _ in range(5)] for _ in range(200)]
+    with corpus([made(n, each, [None] * 5, None) for n, each in enumerate(texts)]) as index:
+        found = same(index, planned(index, "rare stone", Ranking()), 2, Filters())
+    assert not isinstance(found, str) and found.scored < found.total / 4
+
+
+def test_a_plan_without_a_bound_is_answered_in_full_and_says_so(adverse: EmbeddedIndex) -> None:
+    plan = planned(adverse, "rare stone", Ranking())
+    odd = replace(plan, transform=replace(plan.transform, collection=Affine(0.0)))
+    found = adverse.search(odd, 3, Filters())
+    assert found.exhaustive == "the mixture may be 0 without the collection's part"
+    assert found.scored == adverse.search(plan, 3, Filters()).total > found.total
+    pruned = adverse.search(plan, 3, Filters())
+    assert pruned.exhaustive is None and pruned.scored is not None
 
 
 def test_an_index_without_documents_has_no_candidates() -> None:
