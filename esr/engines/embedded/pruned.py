@@ -3,8 +3,8 @@
 Every document with a candidate gets a bound of its best sentence's score (`esr.plans.bounds`), from its
 terms' postings. Documents are taken in chunks, best bound first, and all candidates of a chunk are scored as
 any sentence is (`esr.plans.evaluate`). It ends when no bound that is left reaches the k-th score so far.
-Equal scores reach it, so the answer is the one that scoring everything gives, ties included. Nothing is stored for
-it: the bounds come from the postings, whatever the plan's parameters.
+Equal scores reach it, so the answer is the one that scoring everything gives, ties included. Nothing is
+stored for it: the bounds come from the postings, whatever the plan's parameters.
 """
 
 from __future__ import annotations
