@@ -112,7 +112,8 @@ def _part(
     document = segment.column("document")[sentence].astype(np.int64)
     change = np.ones(len(sentence), bool)  # whether a row is the first of its term and document
     np.not_equal(document[1:], document[:-1], out=change[1:])
-    change[1:] |= term[1:] != term[:-1]
+    first = np.searchsorted(term, [place for place, _ in known])
+    change[first[first < len(change)]] = True  # a term of titles only has no row
     start = np.flatnonzero(change)
     whole = len(segment.documents)
     entry = np.searchsorted(entry_term * whole + entry_document, term[start] * whole + document[start])

@@ -31,6 +31,8 @@ Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 FIRST = 16
 """Documents in the first chunk, beside one for each of the k hits. Each chunk is twice the one before."""
+FEW = 20_000
+"""Candidates that are scored in chunks even where no document can be left out: it costs nothing."""
 CELLS = 4_000_000
 """At most so many counts (terms times sentences) in a chunk, unless one document has more."""
 NOT_HERE = np.iinfo(np.int64).min // 2
@@ -47,7 +49,7 @@ class Best(NamedTuple):
 
 
 def pruned(plan: Plan, snapshot: Snapshot, k: int, filters: Filters) -> Best | str:
-    """The answer, or why there is no bound."""
+    """The answer, or why everything has to be scored."""
     bound = Bound(plan, snapshot.collection.longest_sentence)
     why = bound.impossible()
     if why is not None:
@@ -57,6 +59,8 @@ def pruned(plan: Plan, snapshot: Snapshot, k: int, filters: Filters) -> Best | s
     chosen = _chosen(plan, snapshot, filters) if filters.entities else None
     documents = _reached(plan, snapshot, found, _passing(snapshot, filters))
     total = _total(plan, snapshot, found, documents, chosen, statics)
+    if k + FIRST >= len(documents) and total > FEW:
+        return "so many hits are asked for that no document can be left out"
     bounds, slack = _bounds(bound, found, documents, snapshot.spans, statics)
     scorer = _Scorer(plan, snapshot, found, chosen)
     return _descend(scorer, documents, bounds + slack, k, total)

@@ -175,9 +175,10 @@ class Segment:
         return number
 
     def sentence_id(self, number: int) -> str:
-        place = int(np.searchsorted(self._given_at, number))
-        if place < len(self._given_at) and self._given_at[place] == number:
-            return self._given[place]
+        if self.has_given_ids:
+            place = int(np.searchsorted(self._given_at, number))
+            if place < len(self._given_at) and self._given_at[place] == number:
+                return self._given[place]
         document = int(self.column("document")[number])
         return f"{self.documents[document]}.s{number - int(self.column('first')[document])}"
 

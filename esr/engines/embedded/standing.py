@@ -18,7 +18,7 @@ from esr.plans.plan import Static
 if TYPE_CHECKING:
     from esr.engines.embedded.snapshot import Snapshot
 
-KEPT = 64
+KEPT = 16
 
 
 class Standing(NamedTuple):

@@ -295,8 +295,19 @@ def test_a_plan_without_a_bound_is_answered_in_full_and_says_so(adverse: Embedde
     found = adverse.search(odd, 3, Filters())
     assert found.exhaustive == "the mixture may be 0 without the collection's part"
     assert found.scored == adverse.search(plan, 3, Filters()).total
-    pruned = adverse.search(plan, 3, Filters())
-    assert pruned.exhaustive is None and pruned.scored is not None
+    usual = adverse.search(plan, 3, Filters())
+    assert usual.exhaustive is None and usual.scored is not None
+
+
+def test_as_many_hits_as_documents_are_had_by_scoring_everything(
+    adverse: EmbeddedIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = planned(adverse, "rare stone", Ranking())
+    few = adverse.search(plan, 1000, Filters())
+    monkeypatch.setattr(pruned, "FEW", few.total - 1)
+    every = adverse.search(plan, 1000, Filters())
+    assert every.exhaustive == "so many hits are asked for that no document can be left out"
+    assert few.exhaustive is None and few.hits == every.hits
 
 
 def test_an_index_without_documents_has_no_candidates() -> None:
