@@ -310,6 +310,23 @@ def test_as_many_hits_as_documents_are_had_by_scoring_everything(
     assert few.exhaustive is None and few.hits == every.hits
 
 
+@pytest.mark.parametrize(
+    ("model", "params", "best", "other"),
+    [
+        ("2si", {"lambda": 1.0}, ["flood", "bank " * 40], "flood " + "bank " * 99),
+        ("bm25f", {"alpha": 0.0, "b_context": 1.0}, ["bank " * 80, "flood", "bank"], "flood " + "bank " * 9),
+    ],
+)
+def test_the_best_sentence_may_have_the_term_beside_it_only(
+    model: str, params: dict[str, float], best: list[str], other: str
+) -> None:
+    bodies = [best, [other], *([["court " * 40]] * 50)]
+    with corpus([made(n, body, [None] * len(body), None) for n, body in enumerate(bodies)]) as index:
+        plan = planned(index, "flood", Ranking(model, "surrounding", params))
+        found = same(index, plan, 1, Filters())
+    assert not isinstance(found, str) and found.numbers.tolist() == [len(best) - 1]
+
+
 def test_an_index_without_documents_has_no_candidates() -> None:
     with corpus([made(0, [], [], "river")]) as index:
         for rule in CANDIDATES:
