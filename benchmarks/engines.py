@@ -4,7 +4,8 @@
 
 Embedded: bm25s (numba) and tantivy. Elasticsearch: native `match` (BM25) on the same node and index.
 Queries are interleaved: every peer answers a query before the next one comes. Medians and 95th
-percentiles of the last rounds, after one to warm up; ratios are of medians. Needs `pip install esr[bench]`.
+percentiles of the last rounds, after one to warm up; ratios are of medians. The embedded engine prunes; rows
+that say `exhaustive` score every candidate instead. Needs `pip install esr[bench]`.
 """
 
 from __future__ import annotations
@@ -23,12 +24,17 @@ import tantivy
 import esr
 from esr import loaders
 from esr.analysis import get
+from esr.engines.embedded import manifest
+from esr.engines.embedded.exhaustive import exhaustive
+from esr.engines.embedded.snapshot import Snapshot
+from esr.engines.index import Filters
 from esr.engines.opening import LoadOptions, loading
 from esr.evaluation import topics
 from esr.models import MODELS
 from esr.ranking.ranking import Ranking
 
 Search = Callable[[str], object]
+Maker = Callable[[int], dict[str, Search]]
 ANALYZER = "english-stem"
 
 
@@ -37,7 +43,8 @@ def main() -> None:
     options.add_argument("documents")
     options.add_argument("queries", type=Path)
     options.add_argument("--elasticsearch", help="URL of a node; its alias esr-benchmark is replaced")
-    options.add_argument("-k", type=int, default=100)
+    options.add_argument("-k", type=int, nargs="+", default=[10, 100])
+    options.add_argument("--index", help="an index folder that holds these documents already")
     options.add_argument("--number", type=int, default=200, help="queries to send")
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("-o", "--output", type=Path, help="raw numbers, as JSON")
@@ -47,14 +54,20 @@ def main() -> None:
     queries = [query for query in every if 2 <= len(set(terms(query))) <= 6][: given.number]
     raw: dict[str, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        embedded = {**_esr(_load(given.documents, f"{folder}/index"), given.k)}
-        peers = {**_bm25s(given.documents, given.k), **_tantivy(given.documents, folder, given.k)}
-        raw["embedded"] = _measure(embedded | peers, queries, given.rounds)
-    _print("embedded", raw["embedded"], "bm25s BM25")
+        where = given.index or _load(given.documents, f"{folder}/index")
+        makers = [_bm25s(given.documents), _tantivy(given.documents, folder)]
+        for k in given.k:
+            peers = _esr(where, k) | _exhaustive(where, k)
+            for maker in makers:
+                peers |= maker(k)
+            raw[f"embedded {k}"] = _measure(peers, queries, given.rounds)
+            _print(f"embedded, top {k}", raw[f"embedded {k}"], "bm25s BM25")
     if given.elasticsearch:
         where = _load(given.documents, f"{given.elasticsearch}/esr-benchmark")
-        raw["elasticsearch"] = _measure(_esr(where, given.k) | _native(where, given.k), queries, given.rounds)
-        _print("elasticsearch", raw["elasticsearch"], "native match")
+        for k in given.k:
+            peers = _esr(where, k) | _native(where, k)
+            raw[f"elasticsearch {k}"] = _measure(peers, queries, given.rounds)
+            _print(f"elasticsearch, top {k}", raw[f"elasticsearch {k}"], "native match")
     if given.output:
         given.output.write_text(json.dumps(raw), "utf-8")
 
@@ -79,21 +92,34 @@ def _esr(where: str, k: int) -> dict[str, Search]:
     return found
 
 
+def _exhaustive(where: str, k: int) -> dict[str, Search]:
+    """The default ranking with every candidate scored."""
+    searcher, ranking = esr.open(where), Ranking()
+    snapshot = Snapshot(Path(where), manifest.read(Path(where)))
+
+    def search(query: str) -> object:
+        return exhaustive(searcher.prepare(query, ranking).plan, snapshot, k, Filters())
+
+    return {"esr 2si both, exhaustive": search}
+
+
 def _sentences(documents: str) -> list[list[str]]:
     terms = get(ANALYZER).terms
     return [terms(s.text) for _, d in loaders.documents([documents]) for s in d.sentences]
 
 
-def _bm25s(documents: str, k: int) -> dict[str, Search]:
+def _bm25s(documents: str) -> Maker:
     peer = bm25s.BM25(backend="numba")
     started = time.perf_counter()
     peer.index(_sentences(documents), show_progress=False)
     print(f"bm25s indexed in {time.perf_counter() - started:.1f} s, analysis included")
     terms = get(ANALYZER).terms
-    return {"bm25s BM25": lambda q: peer.retrieve([terms(q)], k=k, show_progress=False, n_threads=0)}
+    return lambda k: {
+        "bm25s BM25": lambda q: peer.retrieve([terms(q)], k=k, show_progress=False, n_threads=0)
+    }
 
 
-def _tantivy(documents: str, folder: str, k: int) -> dict[str, Search]:
+def _tantivy(documents: str, folder: str) -> Maker:
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("text", stored=False, tokenizer_name="whitespace", index_option="freq")
     Path(folder, "tantivy").mkdir()
@@ -108,13 +134,13 @@ def _tantivy(documents: str, folder: str, k: int) -> dict[str, Search]:
     print(f"tantivy indexed in {time.perf_counter() - started:.1f} s, analysis included")
     searcher, schema, terms = index.searcher(), index.schema, get(ANALYZER).terms
 
-    def search(query: str) -> object:
+    def search(query: str, k: int) -> object:
         should = [
             (tantivy.Occur.Should, tantivy.Query.term_query(schema, "text", term)) for term in terms(query)
         ]
         return searcher.search(tantivy.Query.boolean_query(should), k)
 
-    return {"tantivy BM25": search}
+    return lambda k: {"tantivy BM25": lambda q: search(q, k)}
 
 
 def _native(where: str, k: int) -> dict[str, Search]:

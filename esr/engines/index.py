@@ -77,12 +77,20 @@ class Candidates:
     """What an engine answers: the best k, best first, ties in collection order.
 
     `total` counts all candidates. `incomplete` says what is missing from the answer (a shard
-    failed, time ran out), or is None.
+    failed, time ran out), or is None. `scored` is how many candidates were scored, None where that is not
+    known; `exhaustive` says why all had to be, or is None.
     """
 
     hits: list[Hit]
     total: int
     incomplete: str | None = None
+    scored: int | None = None
+    exhaustive: str | None = None
+
+    @property
+    def told(self) -> tuple[str | None, int | None, str | None]:
+        """What is said of how the answer came about: `incomplete`, `scored`, `exhaustive`."""
+        return self.incomplete, self.scored, self.exhaustive
 
 
 @dataclass(frozen=True, slots=True)

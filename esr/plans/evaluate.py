@@ -5,7 +5,7 @@ The embedded engine runs this; the Painless scripts say the same, and the parity
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
@@ -36,18 +36,18 @@ def scores(plan: Plan, evidence: Evidence) -> Array:
     transform = plan.transform
     total = np.zeros(len(lengths))
     if isinstance(transform, Mixture):
-        shares = _mixture_shares(transform, evidence)
-        collection = _affine(transform.collection, _beta(transform, lengths))
+        shares = mixture_shares(transform, evidence.lengths)
+        collection = affine(transform.collection, beta(transform, lengths))
         for row, term in enumerate(plan.terms):
             x = collection * term.background
             for name, share in shares.items():
                 x = x + share * evidence.counts[name][row]
             total += term.weight * np.log(x if term.own else x / (collection * term.background))
     else:
-        shares = _saturation_shares(transform, evidence)
+        shares = saturation_shares(transform, evidence.lengths)
         for row, term in enumerate(plan.terms):
             x = _sum(share * evidence.counts[name][row] for name, share in shares.items())
-            total += term.weight * _curve(transform, x)
+            total += term.weight * curve(transform, x)
     for static in plan.statics:
         total += static_part(static, evidence)
     return total
@@ -61,20 +61,20 @@ def parts(plan: Plan, evidence: Evidence) -> Parts:
     background = np.zeros((len(plan.terms), len(lengths)))
     length = np.zeros(len(lengths))
     if isinstance(transform, Mixture):
-        shares = _mixture_shares(transform, evidence)
+        shares = mixture_shares(transform, evidence.lengths)
         p = np.array([term.background for term in plan.terms])[:, None]
-        collection = _affine(transform.collection, _beta(transform, lengths))
+        collection = affine(transform.collection, beta(transform, lengths))
         own = np.array([term.own for term in plan.terms])[:, None]
         background += np.where(own, weights * np.log(p), 0.0)
         length = plan.query_weight * np.log(collection)
     else:
-        shares = _saturation_shares(transform, evidence)
+        shares = saturation_shares(transform, evidence.lengths)
     pieces = {name: share * evidence.counts[name] for name, share in shares.items()}
     x = _sum(pieces.values()) if pieces else np.zeros_like(background)
     if isinstance(transform, Mixture):
         gain = weights * np.log1p(x / (collection * p))
     else:
-        gain = weights * _curve(transform, x)
+        gain = weights * curve(transform, x)
     whole = np.where(x > 0, x, 1.0)
     return Parts(
         fields={name: gain * piece / whole for name, piece in pieces.items()},
@@ -127,36 +127,40 @@ def curve_at(curve: Curve, value: Array) -> Array:
     return np.where(np.isnan(value), value, found)
 
 
-def _beta(transform: Mixture, lengths: Array) -> Array:
+def beta(transform: Mixture, lengths: Array) -> Array:
+    """mu / (c(s) + mu), of the shape of the lengths."""
     if transform.mu == 0:
         return np.zeros(len(lengths))
     return transform.mu / (lengths + transform.mu)
 
 
-def _affine(weights: Affine, beta: Array) -> Array:
-    return weights.constant + weights.slope * beta
+def affine(weights: Affine, at: Array) -> Array:
+    """The weight at each beta."""
+    return weights.constant + weights.slope * at
 
 
-def _mixture_shares(transform: Mixture, evidence: Evidence) -> dict[FieldName, Array]:
+def mixture_shares(transform: Mixture, lengths: Mapping[FieldName, Array]) -> dict[FieldName, Array]:
     """Per field, what one occurrence is worth in each sentence. A field without terms has none to count."""
-    beta = _beta(transform, evidence.lengths["sentence"])
+    at = beta(transform, lengths["sentence"])
     return {
-        name: _affine(getattr(transform, name), beta) / np.maximum(evidence.lengths[name], 1.0)
+        name: affine(getattr(transform, name), at) / np.maximum(lengths[name], 1.0)
         for name in transform.fields()
     }
 
 
-def _saturation_shares(transform: Saturation, evidence: Evidence) -> dict[FieldName, Array]:
+def saturation_shares(transform: Saturation, lengths: Mapping[FieldName, Array]) -> dict[FieldName, Array]:
+    """Per field, what one occurrence is worth in each sentence."""
     shares = {}
     for name in transform.fields():
         field = getattr(transform, name)
-        norm = 1.0 - field.b + field.b * evidence.lengths[name] / field.average
+        norm = 1.0 - field.b + field.b * lengths[name] / field.average
         # The norm is 0 only for b = 1 and length 0, where there is nothing to count.
         shares[name] = field.share / np.where(norm > 0, norm, 1.0)
     return shares
 
 
-def _curve(transform: Saturation, x: Array) -> Array:
+def curve(transform: Saturation, x: Array) -> Array:
+    """The saturation's curve over evidence."""
     if transform.k1 is None:
         return np.log1p(x)
     # k1 = 0 counts presence alone; 0/0 is then "absent".

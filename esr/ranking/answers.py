@@ -10,9 +10,10 @@ from esr.ranking.searcher import Answer
 
 
 def answer_dict(answer: Answer) -> dict[str, Any]:
-    """`{"hits": [...], "total", "took_ms", "unseen", "incomplete"}`; records must have been asked for.
+    """`{"hits": [...], "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive"}`, as in `Answer`.
 
-    `unseen` are words of the query that no document holds; `incomplete` is what is missing, or None.
+    Records must have been asked for. `unseen` are words of the query that no document holds; `incomplete` is
+    what is missing, or None.
     """
     return {
         "hits": [hit_dict(hit) for hit in answer.hits],
@@ -20,6 +21,8 @@ def answer_dict(answer: Answer) -> dict[str, Any]:
         "took_ms": round(answer.took_ms, 3),
         "unseen": list(answer.unseen),
         "incomplete": answer.incomplete,
+        "scored": answer.scored,
+        "exhaustive": answer.exhaustive,
     }
 
 

@@ -56,7 +56,8 @@ class Answer:
     """Ranked sentences and how they came about.
 
     `total` counts the candidates; `unseen` are words of the query that no document holds; `incomplete`
-    says what is missing from the answer, or is None.
+    says what is missing from the answer, or is None. `scored` is how many candidates were scored, where the
+    engine tells; `exhaustive` says why it had to score all, or is None.
     """
 
     hits: list[Hit]
@@ -64,6 +65,8 @@ class Answer:
     took_ms: float
     unseen: tuple[str, ...] = ()
     incomplete: str | None = None
+    scored: int | None = None
+    exhaustive: str | None = None
 
 
 class Searcher:
@@ -113,7 +116,7 @@ class Searcher:
         second = ranking.second()
         if second is None:
             found = now.index.search(plan, k, filters or Filters(), records=records)
-            return Answer(found.hits, found.total, _since(started), unseen, found.incomplete)
+            return Answer(found.hits, found.total, _since(started), unseen, *found.told)
         found = now.index.search(plan, max(k, second.depth), filters or Filters(), records=False)
         best = found.hits[: second.depth]
         ids, orders = [hit.sentence_id for hit in best], [hit.order for hit in best]
@@ -121,7 +124,7 @@ class Searcher:
         if records:
             shown = now.index.sentences([hit.sentence_id for hit in hits])
             hits = [hit._replace(record=record) for hit, record in zip(hits, shown, strict=True)]
-        return Answer(hits, found.total, _since(started), unseen, found.incomplete)
+        return Answer(hits, found.total, _since(started), unseen, *found.told)
 
     def now(self) -> Searcher:
         """A searcher of the index as it is now: for several steps that must see the same."""

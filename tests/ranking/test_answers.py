@@ -31,7 +31,14 @@ def test_an_answer_has_the_documented_keys() -> None:
             "entities": None,
         }
     ]
-    assert shape == {"total": 9, "took_ms": 1.235, "unseen": ["xyz"], "incomplete": "1 of 3 shards failed"}
+    assert shape == {
+        "total": 9,
+        "took_ms": 1.235,
+        "unseen": ["xyz"],
+        "incomplete": "1 of 3 shards failed",
+        "scored": None,
+        "exhaustive": None,
+    }
 
 
 def test_a_hit_without_its_sentence_is_a_fault_of_the_program() -> None:

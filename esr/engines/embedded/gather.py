@@ -17,10 +17,15 @@ Numbers = npt.NDArray[np.int64]
 
 def candidates(plan: Plan, segment: Segment, filters: Filters) -> Numbers:
     """The sentences that the plan's rule and the filters let through, ascending."""
-    chosen = _chosen(plan, segment, filters)
+    return np.flatnonzero(chosen(plan, segment, filters))
+
+
+def chosen(plan: Plan, segment: Segment, filters: Filters) -> npt.NDArray[np.bool_]:
+    """Whether the plan's rule and the filters let each sentence through, of shape (sentences,)."""
+    found = _chosen(plan, segment, filters)
     if filters.entities:
-        chosen &= segment.enriched.with_entities(filters.entities)
-    return np.flatnonzero(chosen)
+        found &= segment.enriched.with_entities(filters.entities)
+    return found
 
 
 def _chosen(plan: Plan, segment: Segment, filters: Filters) -> npt.NDArray[np.bool_]:

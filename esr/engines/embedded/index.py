@@ -15,13 +15,13 @@ from esr import analysis
 from esr.documents import Document
 from esr.engines.embedded import facets, gather, manifest
 from esr.engines.embedded.enrichment import EmbeddedEnrichment, enrichment, summary
+from esr.engines.embedded.exhaustive import exhaustive
+from esr.engines.embedded.pruned import pruned
 from esr.engines.embedded.segment import SegmentBroken
-from esr.engines.embedded.snapshot import IMPORTANCE, Snapshot
-from esr.engines.embedded.top import best
+from esr.engines.embedded.snapshot import Snapshot
 from esr.engines.entities import Grouped
 from esr.engines.index import COLUMNS, FACETS, Candidates, Filters, Histogram, Hit, Pool, SentenceRecord
 from esr.errors import IndexMissing, UsageError, unknown
-from esr.plans.evaluate import scores
 from esr.plans.evidence import Evidence, joined
 from esr.plans.plan import FIELDS, Plan
 from esr.plans.statistics import Statistics
@@ -56,31 +56,21 @@ class EmbeddedIndex:
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
         snapshot = self._now()
-        columns = [static.column for static in plan.statics]
-        found_at, found_scores, owners = [], [], []
-        for owner, segment in enumerate(snapshot.segments):
-            at = gather.candidates(plan, segment, filters)
-            importance = snapshot.importance[owner] if set(columns) & set(IMPORTANCE) else {}
-            terms = [term.term for term in plan.terms]
-            facts = gather.evidence(terms, plan.transform.fields(), columns, segment, importance, at)
-            values = scores(plan, facts)
-            valued = np.flatnonzero(np.isfinite(values))
-            found_at.append(at[valued])
-            found_scores.append(values[valued])
-            owners.append(np.full(len(valued), owner))
-        if not found_at:
-            return Candidates([], 0)
-        at, values, owner_of = np.concatenate(found_at), np.concatenate(found_scores), np.concatenate(owners)
-        chosen = best(values, k)
-        places = [_Place(int(owner_of[i]), int(at[i])) for i in chosen]
+        found = pruned(plan, snapshot, k, filters)
+        why = None
+        if isinstance(found, str):
+            best, why = exhaustive(plan, snapshot, k, filters), found
+        else:
+            best = found
+        places = _places(snapshot, best.numbers)
         shown: Iterator[SentenceRecord | None] = iter([None] * len(places))
         if records:
             shown = _records(snapshot, places)
         hits = []
-        for value, place, record in zip(values[chosen].tolist(), places, shown, strict=True):
+        for value, place, record in zip(best.scores.tolist(), places, shown, strict=True):
             name = record.sentence_id if record else _id(snapshot, place)
             hits.append(Hit(name, value, record, snapshot.starts[place.segment] + place.number))
-        return Candidates(hits, len(values))
+        return Candidates(hits, best.total, None, best.scored, why)
 
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
         raise UsageError(
@@ -257,7 +247,7 @@ def _by_segment(places: Sequence[_Place]) -> Iterator[tuple[int, list[int], npt.
         yield owner, mine, np.array([places[n].number for n in mine])
 
 
-def _places(snapshot: Snapshot, orders: Sequence[int]) -> list[_Place]:
+def _places(snapshot: Snapshot, orders: Sequence[int] | npt.NDArray[np.int64]) -> list[_Place]:
     """Sentences by their place in the collection."""
     owners = np.searchsorted(snapshot.starts, orders, "right") - 1
     numbers = np.asarray(orders) - np.array(snapshot.starts)[owners]

@@ -112,6 +112,17 @@ class Segment:
         return joined
 
     @cached_property
+    def extremes(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """The terms in the shortest and in the longest sentence of each document; 0 without sentences."""
+        first, length = self.column("first"), self.column("length")
+        there = np.diff(first) > 0
+        low, high = np.zeros(len(there)), np.zeros(len(there))
+        if there.any():
+            low[there] = np.minimum.reduceat(length, first[:-1][there])
+            high[there] = np.maximum.reduceat(length, first[:-1][there])
+        return low, high
+
+    @cached_property
     def likely(self) -> dict[str, npt.NDArray[Any]]:
         """What is stored for the importance priors, by the prior's column."""
         return {
@@ -168,9 +179,10 @@ class Segment:
         return number
 
     def sentence_id(self, number: int) -> str:
-        place = int(np.searchsorted(self._given_at, number))
-        if place < len(self._given_at) and self._given_at[place] == number:
-            return self._given[place]
+        if self.has_given_ids:
+            place = int(np.searchsorted(self._given_at, number))
+            if place < len(self._given_at) and self._given_at[place] == number:
+                return self._given[place]
         document = int(self.column("document")[number])
         return f"{self.documents[document]}.s{number - int(self.column('first')[document])}"
 

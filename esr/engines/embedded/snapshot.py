@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,13 @@ import numpy.typing as npt
 from esr.engines.embedded.layer import LAYERS, Layer, Run
 from esr.engines.embedded.manifest import SEGMENTS, Manifest
 from esr.engines.embedded.segment import Segment, SegmentBroken
+from esr.engines.embedded.spans import Spans, spans
 from esr.plans.evidence import Array
+from esr.plans.plan import Static
 from esr.plans.statistics import UNSEEN, CollectionStatistics, TermStatistics
+
+if TYPE_CHECKING:
+    from esr.engines.embedded.standing import Standing
 
 IMPORTANCE = ("importance", "importance_surrounding")
 
@@ -27,6 +32,8 @@ class Snapshot:
     def __init__(self, folder: Path, manifest: Manifest, before: Snapshot | None = None) -> None:
         """Raises SegmentBroken. What `before` has open already is not opened again."""
         self.manifest = manifest
+        self.standing: dict[Static, Standing] = {}
+        """What statics come to in this commit, kept by `esr.engines.embedded.standing`."""
         known = {} if before is None else {segment.folder.name: segment for segment in before.segments}
         open_layers = {} if before is None else before.layers
         self.layers: dict[str, Layer] = {
@@ -40,13 +47,18 @@ class Snapshot:
         ]
         if before is not None and before.manifest.segments == manifest.segments:
             # Enrichment leaves the sentences as they are: so are the statistics and the priors.
-            done = {k: v for k, v in vars(before).items() if k in ("collection", "importance")}
+            done = {k: v for k, v in vars(before).items() if k in ("collection", "importance", "spans")}
             vars(self).update(done)
 
     @cached_property
     def starts(self) -> list[int]:
         """The place in the collection of each segment's first sentence."""
         return [0, *accumulate(segment.sentence_count for segment in self.segments)]
+
+    @cached_property
+    def spans(self) -> Spans:
+        """The documents of all segments."""
+        return spans(self.segments, self.starts)
 
     @cached_property
     def features(self) -> list[str]:
@@ -70,6 +82,10 @@ class Snapshot:
     def importance(self) -> list[dict[str, Array]]:
         """The importance priors of each segment's sentences, made once per commit."""
         return [self.importance_of(segment, {}, 0) for segment in self.segments]
+
+    def importance_for(self, columns: Iterable[str], owner: int) -> dict[str, Array]:
+        """The importance priors of a segment's sentences, if one of the columns is of them."""
+        return self.importance[owner] if set(columns) & set(IMPORTANCE) else {}
 
     def importance_of(self, segment: Segment, elsewhere: Mapping[str, int], total: int) -> dict[str, Array]:
         """The importance priors of a segment's sentences, with p(t|C) of the whole collection.

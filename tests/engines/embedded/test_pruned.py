@@ -1,0 +1,334 @@
+"""Pruning gives the answer that scoring everything gives, whatever the corpus, the plan and the filter."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from esr import models
+from esr.documents import Document, Located, Sentence
+from esr.documents.dates import instant
+from esr.engines.embedded import build, pruned
+from esr.engines.embedded.exhaustive import exhaustive
+from esr.engines.embedded.index import EmbeddedIndex
+from esr.engines.embedded.pruned import Best
+from esr.engines.index import Filters
+from esr.enrichment.annotation import Entity
+from esr.enrichment.enriched import Enriched
+from esr.enrichment.recipe import Recipe
+from esr.plans.plan import (
+    CANDIDATES,
+    FIELDS,
+    Affine,
+    Curve,
+    Mixture,
+    Plan,
+    PlanTerm,
+    Saturation,
+    Smoothing,
+    Static,
+)
+from esr.ranking.ranking import Ranking
+from tests.engines.embedded.making import document, load
+
+WORDS = ["bank", "fraud", "river", "flood", "relief", "vote", "court", "rare", "stone", "only"]
+FIRST_STAGES = [
+    (m.name, c) for m in models.MODELS.values() if m.second is None for c in (m.contexts or (None,))
+]
+FILTERS = [
+    Filters(),
+    Filters(),
+    Filters(date_from=instant("2025-03-01")),
+    Filters(sources=("a",)),
+    Filters(documents=("d0", "d2", "d3", "none")),
+    Filters(sources=("b", "a"), date_to=instant("2025-05-05")),
+]
+KS = (1, 2, 7, 100_000)
+
+
+def same(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> Best | str:
+    """Holds the pruned answer to the exhaustive one, and gives it."""
+    snapshot = index._now()
+    got = pruned.pruned(plan, snapshot, k, filters)
+    if not isinstance(got, str):
+        right = exhaustive(plan, snapshot, k, filters)
+        assert got.numbers.tolist() == right.numbers.tolist(), (plan, k, filters)
+        np.testing.assert_allclose(got.scores, right.scores, rtol=1e-12, atol=1e-12)
+        assert got.total == right.total
+        assert len(got.numbers) <= got.scored <= right.scored
+    return got
+
+
+@contextmanager
+def corpus(*loads: Sequence[Located], full: int = build.FULL_TERMS) -> Iterator[EmbeddedIndex]:
+    """These documents, one load after another; a segment is full with so many terms."""
+    with tempfile.TemporaryDirectory() as folder, mock.patch("os.fsync"):
+        where = Path(folder, "index")
+        with mock.patch.object(build, "FULL_TERMS", full):
+            for number, documents in enumerate(loads):
+                load(where, documents, if_exists="append" if number else "fail")
+        yield EmbeddedIndex(str(where))
+
+
+def made(number: int, texts: Sequence[str], features: Sequence[float | None], title: str | None) -> Located:
+    sentences = [
+        Sentence(f"d{number}.s{n}", text, {} if value is None else {"x": value})
+        for n, (text, value) in enumerate(zip(texts, features, strict=True))
+    ]
+    source, date = ("a", "b", None)[number % 3], None if number % 4 == 1 else f"2025-0{number % 9 + 1}-05"
+    return document(f"d{number}", *sentences, title=title, source=source, date=date)
+
+
+texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join) | st.builds(
+    lambda word, n, rest: " ".join([word] * n + rest),
+    st.sampled_from(WORDS),
+    st.sampled_from([1, 2, 40, 300]),
+    st.lists(st.sampled_from(WORDS), max_size=3),
+)
+values = st.none() | st.sampled_from([-3.0, 0.0, 0.5, 1.0, 1e9])
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> list[Located]:
+    """Some documents, some of them equal, some long, with features on some sentences."""
+    found: list[Located] = []
+    for _ in range(draw(st.integers(1, 9))):
+        sentences = draw(st.lists(texts, max_size=6))
+        if sentences and draw(st.integers(0, 9)) == 0:
+            sentences *= 30
+        known = draw(st.lists(values, min_size=len(sentences), max_size=len(sentences)))
+        title = draw(st.none() | st.sampled_from(["river flood", "only title"]))
+        for _ in range(draw(st.sampled_from([1, 1, 1, 3]))):
+            found.append(made(len(found), sentences, known, title))
+    return found
+
+
+share = st.sampled_from([0.0, 1e-9, 0.1, 0.5, 1.0, 30.0])
+weight = st.sampled_from([-2.0, -0.3, 0.0, 1e-12, 0.5, 1.0, 1.0, 3.0, 1e4])
+smoothing = st.builds(
+    Smoothing, share, st.sampled_from([0.0, 0.3, 0.75, 1.0]), st.sampled_from([0.1, 9.0, 1e3])
+)
+falling = share.map(lambda a: Affine(a, -a))
+affine = share.map(Affine) | falling | share.map(lambda a: Affine(0.0, a)) | st.builds(Affine, share, share)
+collection = st.sampled_from([Affine(0.0, 1.0), Affine(0.25), Affine(1e-6, 2.0), Affine(1.0, -0.5)])
+transforms: st.SearchStrategy[Mixture | Saturation] = st.builds(
+    Mixture, st.sampled_from([0.0, 1e-3, 1.0, 30.0, 1e7]), affine, affine, affine, collection
+) | st.builds(
+    Saturation, st.none() | st.sampled_from([0.0, 0.001, 1.2, 50.0]), smoothing, smoothing, smoothing
+)
+statics = st.builds(
+    Static,
+    st.sampled_from(["features.x", "length", "position", "importance", "importance_surrounding"]),
+    st.sampled_from(["linear", "log", "step", "satu", "sigm", "curve"]),
+    weight,
+    st.sampled_from([0.0, -1.0, 2.5]),
+    st.booleans(),
+    st.sampled_from([0.0, 1.0]),
+    st.sampled_from([0.5, 3.0]),
+    st.sampled_from([1.0, 2.0]),
+    st.just(Curve((0.0, 1.0, 3.0), (0.5, -1.0, 2.0), (0.0, 1.0, 0.0), None)),
+)
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """Any plan, far beyond what models write."""
+    transform = draw(transforms)
+    if isinstance(transform, Saturation) and not any(True for _ in transform.fields()):
+        transform = Saturation(None, Smoothing(1.0), Smoothing(), Smoothing())
+    words = draw(st.lists(st.sampled_from([*WORDS, "unseen"]), min_size=1, max_size=11, unique=True))
+    background = st.sampled_from([1e-9, 1e-3, 0.1, 1.0])
+    own = st.sampled_from([True, True, True, False])
+    terms = tuple(PlanTerm(word, draw(weight), draw(background), draw(own)) for word in words)
+    rule = draw(st.sampled_from(sorted(CANDIDATES)))
+    context = draw(st.sampled_from(FIELDS[1:]))
+    return Plan(terms, transform, rule, context, tuple(draw(st.lists(statics, max_size=3))))  # type: ignore[arg-type]
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They make the bounds matter in corpora of a few documents."""
+    monkeypatch.setattr(pruned, "FIRST", 0)
+    monkeypatch.setattr(pruned, "CELLS", 40)
+
+
+@given(
+    loads=st.lists(documents(), min_size=1, max_size=2),
+    full=st.sampled_from([0, 60, build.FULL_TERMS]),
+    asked=st.lists(plans(), min_size=8, max_size=8),
+    k=st.sampled_from(KS),
+    filters=st.sampled_from(FILTERS),
+)
+@settings(max_examples=50)
+def test_any_plan(loads: list[list[Located]], full: int, asked: list[Plan], k: int, filters: Filters) -> None:
+    second = [Located(f"more:{n}", d.document) for n, (d) in enumerate(_renamed(loads[1:]))]
+    with corpus(loads[0], *([second] if second else []), full=full) as index:
+        for plan in asked:
+            same(index, plan, k, filters)
+
+
+def _renamed(loads: list[list[Located]]) -> Iterator[Located]:
+    for found in (found for documents in loads for found in documents):
+        sentences = (Sentence("e" + s.id, s.text, s.features) for s in found.document.sentences)
+        yield document("e" + found.document.id, *sentences, source=found.document.source)
+
+
+@pytest.fixture(scope="module", params=[1500, build.FULL_TERMS], ids=["segments", "segment"])
+def adverse(request: pytest.FixtureRequest) -> Iterator[EmbeddedIndex]:
+    """Equal documents, a term 300 times, one sentence and a thousand, none, empty ones, two loads."""
+    chance = random.Random(7)
+
+    def some(n: int, low: int = 0, high: int = 14) -> list[str]:
+        return [" ".join(chance.choices(WORDS[:-1], k=chance.randrange(low, high))) for _ in range(n)]
+
+    bodies = [some(size) for size in (0, 1, 1, 2, 5, 9, 30, 1000)]
+    bodies += [some(4, 3, 5)] * 12 + [["only"]] * 3 + [["flood " * 300, "flood"], ["", "", "bank"], [""]]
+    bodies += [some(chance.randrange(1, 8)) for _ in range(60)]
+    found = [
+        made(n, body, [None if m % 3 else m / 7 for m in range(len(body))], None if n % 5 else "river only")
+        for n, body in enumerate(bodies)
+    ]
+    with corpus(found[:50], found[50:], full=request.param) as index:
+        yield index
+
+
+QUERIES = ["bank", "only", "flood flood bank vote", "rare stone unseen", "only rare", " ".join(WORDS)]
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"priors": {"importance": 1.0}},
+    {"priors": {"length": 1.5, "importance-surrounding": -0.5}},
+    {"features": [{"feature": "x", "form": "satu"}, {"feature": "len", "form": "log"}]},
+]
+
+
+def planned(index: EmbeddedIndex, query: str, ranking: Ranking) -> Plan:
+    counts = Counter(index.analyzer.terms(query))
+    return ranking.plan(counts, index.statistics(list(counts)))
+
+
+@pytest.mark.parametrize("model, context", FIRST_STAGES)
+def test_models(adverse: EmbeddedIndex, model: str, context: str | None) -> None:
+    for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
+        ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **more})
+        found = same(adverse, planned(adverse, query, ranking), KS[n % len(KS)], FILTERS[n % len(FILTERS)])
+        assert not isinstance(found, str), found
+
+
+@pytest.mark.parametrize(
+    "ranking",
+    [
+        {"model": "2si", "params": {"mu": 1e-3}},
+        {"model": "2si", "params": {"mu": 1e9, "lambda": 0.9, "nu": 0.1}},
+        {"model": "2si", "context": "surrounding", "params": {"lambda": 1.0}},
+        {"model": "2s", "params": {"lambda": 1.0}},
+        {"model": "3mm", "params": {"lambda": 0.05, "form": "nested"}},
+        {"model": "bm25f", "context": "both", "params": {"b_sent": 1, "b_context": 0, "k1": 50}},
+        {"model": "bm25", "params": {"k1": 0, "b": 1}},
+        {"model": "tfmix", "context": "surrounding", "params": {"alpha": 0.0}},
+    ],
+    ids=str,
+)
+def test_parameters_at_their_ends(adverse: EmbeddedIndex, ranking: dict[str, Any]) -> None:
+    for (n, query), filters in product(enumerate(QUERIES), FILTERS[1:4]):
+        same(adverse, planned(adverse, query, Ranking.from_dict(ranking)), KS[n % len(KS)], filters)
+
+
+def test_layers_of_enrichment_and_filters_by_entity() -> None:
+    """What is stored later counts: a bound made before it must not stand."""
+    chance = random.Random(3)
+    found = [
+        made(n, [" ".join(chance.choices(WORDS, k=5)) for _ in range(n % 7)], [None] * (n % 7), None)
+        for n in range(40)
+    ]
+    recipe = Recipe(("features", "entities"), {"model": "none"})
+    with corpus(found[:25], found[25:]) as index:
+        for some in (found[:13], found[8:33]):
+            for query, rule, k in product(QUERIES, CANDIDATES, (2, 5)):
+                ranking = Ranking(candidates=rule, priors={"importance": 0.2})
+                plan = planned(index, query, ranking)
+                required = (Static("features.x", "linear", 1.5, required=True),)
+                for statics in (plan.statics, *((*plan.statics, s) for s in LAYERED), required):
+                    for filters in (Filters(), Filters(entities=("Ann",)), Filters(entities=("Bo", "Ann"))):
+                        same(index, replace(plan, statics=statics), k, filters)
+            with index.enrichment() as stored:
+                stored.store(recipe, [(d.document.id, _enriched(d.document, chance)) for d in some])
+
+
+LAYERED = [Static("features.x", "linear", -2.0), Static("features.x", "satu", 3.0, required=True)]
+
+
+def _enriched(document: Document, chance: random.Random) -> list[Enriched]:
+    return [
+        Enriched(
+            {"x": chance.choice([-5.0, 0.1, 9.0])} if chance.random() < 0.7 else {},
+            tuple(Entity(name, "PERSON") for name in ("Ann", "Bo") if chance.random() < 0.3),
+            None,
+        )
+        for _ in document.sentences
+    ]
+
+
+def test_most_candidates_of_a_plain_query_are_not_scored() -> None:
+    chance = random.Random(5)
+    texts = [[" ".join(chance.choices(WORDS, k=8)) for _ in range(5)] for _ in range(200)]
+    with corpus([made(n, each, [None] * 5, None) for n, each in enumerate(texts)]) as index:
+        found = same(index, planned(index, "rare stone", Ranking()), 2, Filters())
+    assert not isinstance(found, str) and found.scored < found.total / 4
+
+
+def test_a_plan_without_a_bound_is_answered_in_full_and_says_so(adverse: EmbeddedIndex) -> None:
+    plan = planned(adverse, "rare stone", Ranking())
+    odd = replace(plan, transform=replace(plan.transform, collection=Affine(1e-295)))
+    found = adverse.search(odd, 3, Filters())
+    assert found.exhaustive == "the mixture may be 0 without the collection's part"
+    assert found.scored == adverse.search(plan, 3, Filters()).total
+    usual = adverse.search(plan, 3, Filters())
+    assert usual.exhaustive is None and usual.scored is not None
+
+
+def test_as_many_hits_as_documents_are_had_by_scoring_everything(
+    adverse: EmbeddedIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = planned(adverse, "rare stone", Ranking())
+    few = adverse.search(plan, 1000, Filters())
+    monkeypatch.setattr(pruned, "FEW", few.total - 1)
+    every = adverse.search(plan, 1000, Filters())
+    assert every.exhaustive == "so many hits are asked for that no document can be left out"
+    assert few.exhaustive is None and few.hits == every.hits
+
+
+@pytest.mark.parametrize(
+    ("model", "params", "best", "other"),
+    [
+        ("2si", {"lambda": 1.0}, ["flood", "bank " * 40], "flood " + "bank " * 99),
+        ("bm25f", {"alpha": 0.0, "b_context": 1.0}, ["bank " * 80, "flood", "bank"], "flood " + "bank " * 9),
+    ],
+)
+def test_the_best_sentence_may_have_the_term_beside_it_only(
+    model: str, params: dict[str, float], best: list[str], other: str
+) -> None:
+    bodies = [best, [other], *([["court " * 40]] * 50)]
+    with corpus([made(n, body, [None] * len(body), None) for n, body in enumerate(bodies)]) as index:
+        plan = planned(index, "flood", Ranking(model, "surrounding", params))
+        found = same(index, plan, 1, Filters())
+    assert not isinstance(found, str) and found.numbers.tolist() == [len(best) - 1]
+
+
+def test_an_index_without_documents_has_no_candidates() -> None:
+    with corpus([made(0, [], [], "river")]) as index:
+        for rule in CANDIDATES:
+            plan = planned(index, "river flood", Ranking(candidates=rule))
+            assert index.search(plan, 3, Filters()).total == 0
