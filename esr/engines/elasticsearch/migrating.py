@@ -85,13 +85,19 @@ class ElasticsearchMigration(ElasticsearchLoading):
         load = load or self._create([], planned)
         try:
             snapshot = Snapshot(spool, manifest.read(spool))
+            last = None
             while True:
                 expected = self._transfer(snapshot, load, taken_up, report)
                 settle(cluster, load.index)
                 verify(cluster, load.index, expected)
-                same = self._marks(self._old.documents_alias) == self._marks(load.documents_index)
-                if same or self._has_moved():
+                theirs = self._marks(self._old.documents_alias)
+                if theirs == self._marks(load.documents_index) or self._has_moved():
                     break
+                if theirs == last:
+                    raise EsrError(
+                        f"what esr enrich stored in {cluster.where} cannot be read: enrich it again"
+                    )
+                last = theirs
                 taken_up = True  # esr enrich was at work meanwhile: what it wrote comes too
             recipes = {key: each for old in meta.behind(cluster) for key, each in old.recipes.items()}
             load = replace(load, recipes=recipes)
@@ -130,7 +136,7 @@ class ElasticsearchMigration(ElasticsearchLoading):
 
     def _completed(self, wanted: Iterator[Outgoing]) -> Iterator[Outgoing]:
         """With what enrichment found. Documents' marks are read first: they are written last."""
-        if not any(load.recipes for load in self._before):
+        if not any(load.recipes for load in meta.behind(self._cluster)):
             yield from wanted
             return
         for some in batched(wanted, _BATCH):
