@@ -245,3 +245,10 @@ class Loading(Protocol):
     """What loads documents into an index. Nothing is visible before all of it is."""
 
     def load(self, documents: Iterable[Located]) -> LoadReport: ...
+
+
+class Migration(Protocol):
+    """What makes an index of an older format one of this esr's. Searches by the older esr go on meanwhile."""
+
+    def run(self) -> LoadReport:
+        """Make all of it, or nothing that is seen. One that was killed is taken up where it was."""

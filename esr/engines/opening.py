@@ -6,7 +6,7 @@ from esr import analysis
 from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
 from esr.engines.delivery import Delivery
 from esr.engines.generations import Generations
-from esr.engines.index import Description, Index, Loading
+from esr.engines.index import Description, Index, Loading, Migration
 from esr.engines.options import IF_EXISTS, LoadOptions
 from esr.engines.priors import StoredPriors
 from esr.engines.where import shown
@@ -19,6 +19,7 @@ __all__ = [
     "generations",
     "is_elasticsearch",
     "loading",
+    "migration",
     "open_index",
     "stored_priors",
 ]
@@ -106,6 +107,19 @@ def stored_priors(where: str) -> StoredPriors:
     from esr.engines.embedded.priors import EmbeddedPriors
 
     return EmbeddedPriors(where)
+
+
+def migration(where: str, options: LoadOptions) -> Migration:
+    """What brings the index at this place to this esr's format. Raises IndexMissing or IndexUnusable."""
+    if is_elasticsearch(where):
+        from esr.engines.elasticsearch.migrating import ElasticsearchMigration
+
+        return ElasticsearchMigration(where, options)
+    if "://" in where:
+        raise UsageError(f"{where!r} is neither a folder nor http(s)://host:port/alias")
+    from esr.engines.embedded.migrating import EmbeddedMigration
+
+    return EmbeddedMigration(where, options.keep)
 
 
 def _description(options: LoadOptions, kept: Description | None) -> Description:

@@ -193,3 +193,13 @@ def test_bad_documents_are_set_aside_in_a_file_and_the_rest_is_loaded(esr: Esr, 
     (line,) = map(json.loads, aside.read_text().splitlines())
     assert line["id"] == "a" and "stands twice" in line["problem"] and line["document"]["id"] == "a"
     assert len(ids(tmp_path / "index")) == 4
+
+
+def test_a_slice_that_is_none_or_goes_with_no_such_load_is_refused(refused: Esr, tmp_path: Path) -> None:
+    news = tmp_path / "news.jsonl"
+    news.write_text('{"id": "a", "text": "A storm."}\n')
+    here = ("load", news, "--index", tmp_path / "index", "--slice")
+    assert "--slice wants I/N, as 2/8 for the second of eight, not '3/2'" in str(refused(*here, "3/2"))
+    assert "--slice is for Elasticsearch" in str(refused(*here, "1/2"))
+    assert "run esr enrich when all slices are there" in str(refused(*here, "1/2", "--enrich"))
+    assert not (tmp_path / "index").exists()

@@ -29,7 +29,7 @@ class ElasticsearchGenerations:
         self._cluster = Cluster(where, LOAD_TIMEOUT)
         try:
             self._cluster.check_version()
-            meta.served(self._cluster)
+            meta.behind(self._cluster)
             if not meta.every(self._cluster):
                 raise IndexMissing(f"there is no index at {self._cluster.where}: make one with esr load")
         except BaseException:
@@ -78,9 +78,14 @@ class ElasticsearchGenerations:
         remove(self._cluster, [load.index for load in meta.every(self._cluster)])
 
 
-def serve(cluster: Cluster, load: Load) -> None:
-    """Let the aliases lead to the generation that a load heads, and to nothing else, in one step."""
-    before = meta.served(cluster)
+def serve(cluster: Cluster, load: Load, instead_of: Iterable[str] | None = None) -> None:
+    """Let the aliases lead to the generation that a load heads, and to nothing else, in one step.
+
+    Raises EsrError where they lead to other indices of sentences than `instead_of`, if that is given.
+    """
+    before = meta.behind(cluster)
+    if instead_of is not None and {old.index for old in before} != set(instead_of):
+        raise EsrError(f"{cluster.where} leads to other indices than before")
     for old in before:
         if not old.complete and old.index not in load.members:
             meta.write(cluster, replace(old, complete=True))  # it was served: its load was cut off after that
@@ -91,10 +96,18 @@ def serve(cluster: Cluster, load: Load) -> None:
         ("add", [index for index in load.members if index not in stay]),
     ):
         for index in indices:
-            actions.append({verb: {"index": index, "alias": cluster.alias}})
-            actions.append({verb: {"index": meta.documents_index(index), "alias": cluster.documents_alias}})
-    with cluster.errors():  # if an answer is lost and they are sent again, nothing is left to do
-        cluster.client.indices.update_aliases(actions=actions)
+            # If another moved the alias since it was looked up, nothing is done.
+            sure = {"must_exist": True} if verb == "remove" else {}
+            documents = meta.documents_index(index)
+            actions.append({verb: {"index": index, "alias": cluster.alias, **sure}})
+            actions.append({verb: {"index": documents, "alias": cluster.documents_alias, **sure}})
+    try:
+        with cluster.errors():
+            cluster.client.indices.update_aliases(actions=actions)
+    except EsrError:
+        # Sent again since an answer was lost, it finds nothing to remove: it was done.
+        if {now.index for now in meta.behind(cluster)} != set(load.members):
+            raise
 
 
 def pruned(cluster: Cluster, keep: int, before: Load | None) -> list[str]:
@@ -118,7 +131,7 @@ def drop(cluster: Cluster, doomed: Sequence[Load]) -> None:
     """Remove generations. Indices that other generations are made of stay."""
     indices = {load.index for load in doomed}
     stay = {name for load, _ in states(cluster) if load.index not in indices for name in load.members}
-    stay |= {load.index for load in meta.served(cluster)}
+    stay |= {load.index for load in meta.behind(cluster)}
     for load in doomed:
         if load.index in stay:
             meta.write(cluster, replace(load, heads=False))
@@ -137,7 +150,7 @@ def remove(cluster: Cluster, indices: Sequence[str]) -> None:
 def states(cluster: Cluster) -> list[tuple[Load, str]]:
     """The loads that head a generation, oldest first, and the state of each."""
     loads = meta.every(cluster)
-    served = {load.index for load in meta.served(cluster)}
+    served = {load.index for load in meta.behind(cluster)}
     serving = [load for load in loads if set(load.members) == served]
     # After aliases were moved by hand, the newest that is behind them stands for all.
     heads = serving or [load for load in loads if load.index in served]

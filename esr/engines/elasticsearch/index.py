@@ -38,8 +38,6 @@ _ANALYSED = 20_000
 """Sentences whose terms are remembered, some kilobytes each."""
 _FACETS_A_SHARD = 20_000
 """Values that each shard counts: facets are exact where no shard has more."""
-_LONGEST_NAMES = 3000
-"""Elasticsearch takes requests of 4,096 characters in their first line."""
 PAGE = 10_000
 """Hits in one answer; Elasticsearch gives no more."""
 
@@ -86,7 +84,7 @@ class ElasticsearchIndex:
 
     def _pin(self, sentences: str, documents: str) -> ElasticsearchIndex:
         cluster = copy(self.cluster)
-        if max(len(sentences), len(documents)) <= _LONGEST_NAMES:  # else there is no naming them all
+        if max(len(sentences), len(documents)) <= meta.LONGEST_NAMES:  # else there is no naming them all
             cluster.alias, cluster.documents_alias = sentences, documents
         pinned = copy(self)
         pinned._pinned = pinned

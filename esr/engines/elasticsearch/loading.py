@@ -11,19 +11,18 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from hashlib import blake2b
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from elasticsearch import BadRequestError
 
 from esr.batches import batched
-from esr.documents import Document, Located
-from esr.documents.fields import checksum
+from esr.documents import Located
 from esr.engines.elasticsearch import meta, owner, templates
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.generations import pruned, remove, serve, states
+from esr.engines.elasticsearch.planned import Planned, content_of
 from esr.engines.elasticsearch.sending import Outgoing, sent
 from esr.engines.elasticsearch.spooled import There, outgoing, there
 from esr.engines.elasticsearch.stored import document_of
@@ -33,7 +32,7 @@ from esr.engines.embedded.loading import EmbeddedLoading, changed
 from esr.engines.embedded.snapshot import Snapshot
 from esr.engines.generations import BROKEN
 from esr.engines.index import Description, LoadReport
-from esr.engines.options import LoadOptions, SetAside
+from esr.engines.options import LoadOptions
 from esr.errors import EngineUnreachable, EsrError, IndexUnusable, InputError
 
 _BATCH = 1000
@@ -45,7 +44,7 @@ def existing(where: str) -> Description | None:
     cluster = Cluster(where)
     try:
         cluster.check_version()
-        found = meta.served(cluster)
+        found = meta.behind(cluster)
         for name in (cluster.alias, cluster.documents_alias):
             with cluster.errors():
                 taken = cluster.client.indices.exists(index=name)
@@ -67,35 +66,6 @@ def start(where: str, description: Description, options: LoadOptions, append: bo
     return ElasticsearchLoading(where, description, options, append=append)
 
 
-@dataclass(slots=True)
-class Planned:
-    """What comes in, as it comes in: a load that is taken up again must have the same, in the same order."""
-
-    contents: Contents = field(default_factory=Contents)
-    digest: Any = field(default_factory=lambda: blake2b(digest_size=16))
-
-    def counted(self, documents: Iterable[Located]) -> Iterator[Located]:
-        for located in documents:
-            code = checksum(located.document)
-            self.digest.update(code.encode())
-            self.contents.add(located.document.id, code, len(located.document.sentences))
-            yield located
-
-    def leaving_out(self, set_aside: SetAside | None) -> SetAside | None:
-        """What is set aside does not come in after all."""
-        if set_aside is None:
-            return None
-
-        def told(document: Document, problem: str) -> None:
-            self.contents.take_away(document.id, checksum(document), len(document.sentences))
-            set_aside(document, problem)
-
-        return told
-
-    def as_dict(self) -> dict[str, Any]:
-        return {**self.contents.as_dict(), "digest": self.digest.hexdigest()}
-
-
 class ElasticsearchLoading:
     """A load into Elasticsearch. Nothing of it is seen before all of it is there and verified."""
 
@@ -110,6 +80,8 @@ class ElasticsearchLoading:
         started = time.perf_counter()
         planned = Planned()
         try:
+            if self._append:
+                meta.served(self._cluster)  # of this format, or there is no adding to it
             with tempfile.TemporaryDirectory(prefix="esr-load-") as folder:
                 spool = EmbeddedLoading(
                     Path(folder) / "spool",
@@ -151,7 +123,7 @@ class ElasticsearchLoading:
     def _send(self, spool: Path, planned: Planned, report: LoadReport) -> None:
         cluster = self._cluster
         templates.install(cluster)
-        before = meta.served(cluster)
+        before = meta.behind(cluster)
         members = [load.index for load in before] if self._append else []
         load = self._taken_up(members, planned) if self._options.resume else None
         taken_up = load is not None
@@ -173,6 +145,10 @@ class ElasticsearchLoading:
             self._mark_complete(load)
         report.notes += pruned(cluster, self._options.keep, before[-1] if before else None)
 
+    def _goal(self, planned: Planned) -> dict[str, Any]:
+        """What tells this load from others."""
+        return planned.as_dict()
+
     def _create(self, members: list[str], planned: Planned) -> meta.Load:
         name = meta.new_name(self._cluster)
         load = meta.Load(
@@ -181,7 +157,7 @@ class ElasticsearchLoading:
             complete=False,
             owner=owner.me(),
             members=(*members, name),
-            manifest=planned.as_dict(),
+            manifest=self._goal(planned),
         )
         self._make(load)
         return load
@@ -205,9 +181,9 @@ class ElasticsearchLoading:
 
     def _taken_up(self, members: list[str], planned: Planned) -> meta.Load | None:
         """The load of the same documents that was cut off, if there is one."""
-        served = {load.index for load in meta.served(self._cluster)}
+        served = {load.index for load in meta.behind(self._cluster)}
         for load in reversed(meta.every(self._cluster)):
-            same = load.manifest == planned.as_dict() and load.description == self._description
+            same = load.manifest == self._goal(planned) and load.description == self._description
             mine = load.owner == owner.me() or owner.is_dead(load.owner) or owner.is_elsewhere(load.owner)
             cut_off = not load.complete and load.index not in served
             if same and mine and cut_off and load.members == (*members, load.index) and self._is_whole(load):
@@ -226,7 +202,7 @@ class ElasticsearchLoading:
         expected = Contents()
         refused: list[str] = []
         before = there(self._cluster, spool) if self._append else There()
-        wanted = outgoing(spool, load, before, self._is_mine)
+        wanted = self._completed(outgoing(spool, load, before, self._is_mine))
         if taken_up:
             wanted = self._missing(wanted, load, expected)
         for chunk in sent(self._cluster, wanted, self._options.workers):
@@ -245,6 +221,10 @@ class ElasticsearchLoading:
         report.set_aside += len(refused)
         return expected
 
+    def _completed(self, wanted: Iterator[Outgoing]) -> Iterator[Outgoing]:
+        """The same documents, with what is known of them beside what came with them."""
+        return wanted
+
     def _is_mine(self, document_id: str) -> bool:
         """Whether this loader sends a document."""
         return True
@@ -260,12 +240,12 @@ class ElasticsearchLoading:
                     index=load.documents_index,
                     query={"ids": {"values": ids}},
                     size=len(ids),
-                    source={"includes": ["checksum"]},
+                    source={"includes": ["checksum", "enriched"]},
                     allow_partial_search_results=False,
                 )
-            known = {hit["_id"]: hit["_source"]["checksum"] for hit in answer["hits"]["hits"]}
+            known = {hit["_id"]: content_of(hit["_source"]) for hit in answer["hits"]["hits"]}
             for each in some:
-                if known.get(each.document.id) == each.entry["checksum"]:
+                if known.get(each.document.id) == content_of(each.entry):
                     expected.add(each.document.id, each.entry["checksum"], len(each.sentences))
                 else:
                     yield each

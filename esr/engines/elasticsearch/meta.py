@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
 from elasticsearch import NotFoundError
 
+from esr.engines.elasticsearch import templates
 from esr.engines.elasticsearch.cluster import Cluster, from_elasticsearch
-from esr.engines.elasticsearch.templates import FORMAT
 from esr.engines.generations import stamp
 from esr.engines.index import Description
 from esr.errors import IndexUnusable
@@ -19,6 +20,8 @@ SENTENCES, DOCUMENTS = "-esr-sentences", "-esr-documents"
 """How the names of indices end; the index templates know them by that."""
 _STAMPED = re.compile(rf"-(\d{{8}}t\d{{12}}(?:-\d+)?){SENTENCES}")
 
+LONGEST_NAMES = 3000
+"""Elasticsearch takes requests of 4,096 characters in their first line."""
 _COPIED = "copying:0:0"
 
 
@@ -39,6 +42,7 @@ class Load:
     members: tuple[str, ...] = ()
     heads: bool = True
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    format: int = field(default_factory=lambda: templates.FORMAT)
 
     @property
     def documents_index(self) -> str:
@@ -54,7 +58,7 @@ class Load:
         """What the mapping's `_meta` holds of it."""
         return {
             "esr": {
-                "format": FORMAT,
+                "format": self.format,
                 "index": self.index,
                 "complete": self.complete,
                 "owner": self.owner,
@@ -80,23 +84,57 @@ def new_name(cluster: Cluster, number: int = 0) -> str:
 def served(cluster: Cluster) -> list[Load]:
     """The loads behind the alias, oldest first. Empty if there are none.
 
-    Raises IndexUnusable if the alias leads to something that esr did not make.
+    Raises IndexUnusable if the alias leads to something that esr did not make, or that needs `esr migrate`.
     """
+    loads = behind(cluster)
+    for load in loads:
+        if load.format != templates.FORMAT:
+            raise IndexUnusable(
+                f"{cluster.where} has index format {load.format}, this esr searches {templates.FORMAT}: "
+                "run esr migrate"
+            )
+    return loads
+
+
+def behind(cluster: Cluster) -> list[Load]:
+    """The same, of this esr's format or of an older one, of which no more than documents is looked at."""
     loads = []
     for index, meta in _found(cluster, cluster.alias):
         if meta is None or not index.endswith(SENTENCES):
             raise IndexUnusable(
                 f"{cluster.where} leads to {index!r}, which is no index of sentences that esr made"
             )
-        loads.append(_load(cluster, index, meta))
+        if meta["format"] > templates.FORMAT:
+            raise IndexUnusable(
+                f"{cluster.where} has index format {meta['format']}, this esr knows {templates.FORMAT}: "
+                "use a newer esr"
+            )
+        loads.append(_load(index, meta))
     return loads
 
 
+def by_name(cluster: Cluster, loads: Iterable[Load]) -> Cluster:
+    """The same server, with the indices of these loads in the aliases' place: wherever those move.
+
+    Where the names are too long for a request, the aliases stay.
+    """
+    named = copy(cluster)
+    names = [load.index for load in loads]
+    sentences, documents = ",".join(names), ",".join(map(documents_index, names))
+    if max(len(sentences), len(documents)) <= LONGEST_NAMES:
+        named.alias, named.documents_alias = sentences, documents
+    return named
+
+
 def every(cluster: Cluster) -> list[Load]:
-    """All loads of this alias, served or not, oldest first. Those of an alias `news-de` are not of `news`."""
+    """All loads of this alias, served or not, oldest first. Those of an alias `news-de` are not of `news`.
+
+    What a newer esr is writing is its own business.
+    """
     mine = re.compile(re.escape(cluster.alias) + _STAMPED.pattern)
     found = _found(cluster, f"{cluster.alias}-*{SENTENCES}")
-    return [_load(cluster, index, meta) for index, meta in found if meta and mine.fullmatch(index)]
+    known = [(index, meta) for index, meta in found if meta and mine.fullmatch(index)]
+    return [_load(index, meta) for index, meta in known if meta["format"] <= templates.FORMAT]
 
 
 def write(cluster: Cluster, load: Load) -> None:
@@ -117,9 +155,7 @@ def _found(cluster: Cluster, pattern: str) -> list[tuple[str, Mapping[str, Any] 
     return [(index, found["mappings"].get("_meta", {}).get("esr")) for index, found in sorted(answer.items())]
 
 
-def _load(cluster: Cluster, index: str, meta: Mapping[str, Any]) -> Load:
-    if meta["format"] != FORMAT:
-        raise IndexUnusable(f"{cluster.where} has index format {meta['format']}, not {FORMAT}: load again")
+def _load(index: str, meta: Mapping[str, Any]) -> Load:
     copied = meta.get("index", index) != index  # what it says is its original's, until it is told otherwise
     return Load(
         index,
@@ -130,4 +166,5 @@ def _load(cluster: Cluster, index: str, meta: Mapping[str, Any]) -> Load:
         tuple(meta.get("members", (index,))),
         meta.get("heads", True),
         meta.get("manifest", {}),
+        meta["format"],
     )

@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +92,7 @@ class ElasticsearchPriors:
     def refresh(self, step: Step) -> Refreshed:
         started = time.perf_counter()
         report = Refreshed()
-        pinned = self._pinned()
+        pinned = meta.by_name(self._cluster, self._loads)
         with tempfile.TemporaryDirectory(prefix="esr-priors-") as folder:
             held = (Located("index", document) for document in documents(pinned))
             EmbeddedLoading(folder, self._description).load(held)
@@ -111,13 +110,6 @@ class ElasticsearchPriors:
             raise EsrError(f"{self._cluster.where} was changed meanwhile: run esr refresh-priors again")
         report.seconds = time.perf_counter() - started
         return report
-
-    def _pinned(self) -> Cluster:
-        """The indices that are served now, by name: a load or an append meanwhile moves the alias."""
-        pinned = copy(self._cluster)
-        pinned.alias = ",".join(load.index for load in self._loads)
-        pinned.documents_alias = ",".join(load.documents_index for load in self._loads)
-        return pinned
 
     def _stored(self, pinned: Cluster, right: Mapping[str, Priors]) -> int:
         """Put the right priors into the entries that have others. Returns how many had."""

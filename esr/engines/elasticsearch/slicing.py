@@ -16,7 +16,8 @@ from typing import Any
 
 from esr.engines.elasticsearch import meta, templates
 from esr.engines.elasticsearch.generations import pruned, serve
-from esr.engines.elasticsearch.loading import ElasticsearchLoading, Planned
+from esr.engines.elasticsearch.loading import ElasticsearchLoading
+from esr.engines.elasticsearch.planned import Planned
 from esr.engines.elasticsearch.verifying import contents, settle, verify
 from esr.engines.embedded import manifest
 from esr.engines.embedded.snapshot import Snapshot
@@ -59,14 +60,14 @@ class SlicedLoading(ElasticsearchLoading):
 
     def _is_served(self, goal: Mapping[str, Any], planned: Planned) -> bool:
         """Whether this very delivery is what is served, and nothing was changed since."""
-        found = meta.served(self._cluster)
+        found = meta.behind(self._cluster)
         if len(found) != 1 or found[0].manifest != goal or found[0].description != self._description:
             return False
         return contents(self._cluster, found[0].index) == planned.contents
 
     def _begun(self, goal: Mapping[str, Any]) -> meta.Load | None:
         """The generation that slices of this delivery are written to, if one has begun it."""
-        served = {load.index for load in meta.served(self._cluster)}
+        served = {load.index for load in meta.behind(self._cluster)}
         for load in reversed(meta.every(self._cluster)):
             same = load.manifest == goal and load.description == self._description
             if same and not load.complete and load.index not in served:
@@ -117,14 +118,14 @@ class SlicedLoading(ElasticsearchLoading):
                 f"{there:,} of {wanted:,} documents of all slices are there: the last slice will switch"
             )
             return
-        before = meta.served(cluster)
+        before = meta.behind(cluster)
         settle(cluster, load.index)
         verify(cluster, load.index, planned.contents)
         try:
-            if load.index not in {each.index for each in meta.served(cluster)}:
+            if load.index not in {each.index for each in meta.behind(cluster)}:
                 serve(cluster, load)
         except EsrError:  # another slice came last too, and was before this one
-            if [each.index for each in meta.served(cluster)] != [load.index]:
+            if [each.index for each in meta.behind(cluster)] != [load.index]:
                 raise
         with suppress(EsrError):
             self._mark_complete(load)

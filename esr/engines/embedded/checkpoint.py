@@ -34,6 +34,8 @@ class Checkpoint:
     layers: tuple[Run, ...] = ()
     documents: int = 0
     digest: str = ""
+    migrates: bool = False
+    """Whether it takes an index to another format, and its documents are those of the index."""
 
     def after(self, segment: str, layer: Run | None, documents: int, digest: str) -> Checkpoint:
         """The checkpoint when one more segment is on disk."""

@@ -32,15 +32,15 @@ class EmbeddedGenerations:
         """Raises IndexMissing or IndexUnusable."""
         self._folder = Path(where)
         self._mine = False
-        manifest.read(self._folder)
+        manifest.read_any(self._folder)
 
     def all(self) -> list[Generation]:
         while True:
-            last = manifest.read(self._folder)
+            last = manifest.read_any(self._folder)
             try:
                 return self._all(last)
             except (SegmentBroken, FileNotFoundError):
-                if manifest.read(self._folder) == last:
+                if manifest.read_any(self._folder) == last:
                     raise  # else a writer committed and swept meanwhile
 
     def _all(self, last: Manifest) -> list[Generation]:
@@ -53,7 +53,7 @@ class EmbeddedGenerations:
     def rollback(self, to: str | None = None) -> Generation:
         with self._writing("roll back"):
             chosen = target(self.all(), to, str(self._folder))
-            manifest.commit(self._folder, manifest.read(self._folder).back_to(chosen.name))
+            manifest.commit(self._folder, manifest.read_any(self._folder).back_to(chosen.name))
         return chosen
 
     def delete(self, names: Sequence[str]) -> None:
@@ -63,12 +63,12 @@ class EmbeddedGenerations:
                 checkpoint.remove(self._folder)
             gone = {each.name for each in doomed if each.state == KEPT}
             if gone:
-                manifest.commit(self._folder, manifest.read(self._folder).without(gone))
+                manifest.commit(self._folder, manifest.read_any(self._folder).without(gone))
             manifest.sweep(self._folder)
 
     def delete_all(self) -> None:
         with self._writing("delete"):
-            last = manifest.read(self._folder)
+            last = manifest.read_any(self._folder)
             checkpoint.remove(self._folder)
             # An empty index first: what is left by a kill can be loaded into, or deleted again.
             manifest.commit(self._folder, Manifest(last.description, generation=last.generation + 1))

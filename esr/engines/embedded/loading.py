@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -35,6 +35,8 @@ class EmbeddedLoading:
     Memory stays that of one segment. A crash at any moment leaves the last commit, and `resume` takes up
     what a load before this one had written when it was killed. `keep` generations stay beside the new one.
     """
+
+    _migrates = False
 
     def __init__(
         self,
@@ -144,10 +146,16 @@ class EmbeddedLoading:
         if last is None:
             checkpoint.remove(self._folder)
             manifest.sweep(self._folder)
-            fresh = Checkpoint(stamp(), self._description, self._append, before.generation)
+            fresh = Checkpoint(
+                stamp(), self._description, self._append, before.generation, migrates=self._migrates
+            )
             checkpoint.write(self._folder, fresh)
             return fresh
-        if (last.description, last.append) != (self._description, self._append):
+        if (last.description, last.append, last.migrates) != (
+            self._description,
+            self._append,
+            self._migrates,
+        ):
             raise UsageError("the load that was cut off had other options: give those, or leave out --resume")
         if last.append and last.base != before.generation:
             raise UsageError("the index has changed since the load was cut off: leave out --resume")
@@ -158,8 +166,13 @@ class EmbeddedLoading:
             return
         kept = before.segments if self._append else ()
         segments = (*kept, *written.segments)
-        after = before.next(written.made, segments, self._description, written.layers, self._keep)
+        layers = (*written.layers, *self._carried(before, segments))
+        after = before.next(written.made, segments, self._description, layers, self._keep)
         manifest.commit(self._folder, after)
+
+    def _carried(self, before: Manifest, segments: Sequence[str]) -> list[Run]:
+        """Layers of new segments that are not of what their documents were given."""
+        return []
 
     def _segment(self, name: str) -> Segment:
         return Segment(self._folder / SEGMENTS / name)
@@ -169,7 +182,7 @@ def begun(folder: Path, description: Description) -> Manifest:
     """The last commit. A new folder gets an empty one, so that a crash leaves an index that opens."""
     if not (folder / manifest.NAME).exists():
         manifest.commit(folder, Manifest(description))
-    last = manifest.read(folder)
+    last = manifest.read_any(folder)
     left = checkpoint.read(folder)
     if left is not None and last.made == left.made:
         checkpoint.remove(folder)  # that load was killed after its commit
@@ -203,11 +216,13 @@ def existing(where: str) -> Description | None:
     with disk(folder):
         if not folder.exists() or (folder.is_dir() and manifest.is_bare(folder)):
             return None
-    found = manifest.read(folder)
+    found = manifest.read_any(folder)
     return found.description if found.segments else None
 
 
 def start(where: str, description: Description, options: LoadOptions, append: bool) -> EmbeddedLoading:
+    if append:
+        manifest.read(Path(where))  # of this format, or there is no adding to it
     return EmbeddedLoading(
         where,
         description,
@@ -221,7 +236,7 @@ def start(where: str, description: Description, options: LoadOptions, append: bo
 def _generation(folder: Path) -> int:
     """Which commit is there; 0 where there is none that holds anything."""
     try:
-        return manifest.read(folder).generation
+        return manifest.read_any(folder).generation
     except EsrError:
         return 0
 

@@ -37,7 +37,7 @@ class Manifest:
     generation: int = 0
     layers: tuple[Run, ...] = ()
     recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    format: int = FORMAT
+    format: int = field(default_factory=lambda: FORMAT)
     made: str = UNNAMED
     kept: tuple[Manifest, ...] = ()
 
@@ -91,7 +91,17 @@ class Manifest:
 
 
 def read(folder: Path) -> Manifest:
-    """The last commit. Raises IndexMissing or IndexUnusable."""
+    """The last commit. Raises IndexMissing or IndexUnusable, also for one that needs `esr migrate`."""
+    found = read_any(folder)
+    if found.format != FORMAT:
+        raise IndexUnusable(
+            f"{folder} has index format {found.format}, this esr searches {FORMAT}: run esr migrate"
+        )
+    return found
+
+
+def read_any(folder: Path) -> Manifest:
+    """The same, of this esr's format or of an older one, of which no more than documents is looked at."""
     try:
         data = json.loads((folder / NAME).read_text("utf-8"))
     except NotADirectoryError as error:
@@ -103,10 +113,8 @@ def read(folder: Path) -> Manifest:
     except (OSError, ValueError) as error:
         raise IndexUnusable(f"{folder / NAME} cannot be read: {error}") from error
     found = data.get("format") if isinstance(data, dict) else None
-    if found != FORMAT:
-        raise IndexUnusable(
-            f"{folder} has index format {found}, this esr reads {FORMAT}: remove the folder and load again"
-        )
+    if not isinstance(found, int) or not 1 <= found <= FORMAT:
+        raise IndexUnusable(f"{folder} has index format {found}, this esr knows {FORMAT}: use a newer esr")
     try:
         return _from_dict(data)
     except (KeyError, TypeError) as error:
@@ -121,6 +129,7 @@ def _from_dict(data: Mapping[str, Any]) -> Manifest:
         data["generation"],
         tuple(layers),
         data.get("recipes", {}),
+        data["format"],
         made=data.get("made", UNNAMED),
         kept=tuple(map(_from_dict, data.get("kept", ()))),
     )
@@ -149,7 +158,7 @@ def remove(folder: Path) -> None:
 
 def sweep(folder: Path) -> None:
     """Remove what the last commit does not name: left by a failed or killed writer, or replaced."""
-    for found in unnamed(folder, read(folder)):
+    for found in unnamed(folder, read_any(folder)):
         shutil.rmtree(found, ignore_errors=True) if found.is_dir() else found.unlink(missing_ok=True)
 
 

@@ -117,11 +117,11 @@ def _carried(folder: Path, run: Run, old: Segment, stay: Mask, segment: str, sta
         first = old.column("first")
         sizes = np.diff(first)[run.start : run.stop]
         at = np.flatnonzero(np.repeat(stay[run.start : run.stop], sizes))
-        layer.save(target, _rows(Layer(source), at, run.parts), run.parts)
+        layer.save(target, rows(Layer(source), at, run.parts), run.parts)
     yield new
 
 
-def _rows(source: Layer, at: npt.NDArray[np.int64], parts: Sequence[str]) -> list[Row]:
+def rows(source: Layer, at: npt.NDArray[np.int64], parts: Sequence[str]) -> list[Row]:
     """What a layer holds of these sentences."""
     columns = {name: column[at].astype(float).tolist() for name, column in source.features.items()}
     parses = source.parses(at) if "parse" in parts else [None] * len(at)
