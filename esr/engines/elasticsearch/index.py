@@ -19,6 +19,7 @@ from esr.batches import batched
 from esr.documents import Document
 from esr.engines import deadline
 from esr.engines.elasticsearch import meta
+from esr.engines.elasticsearch.asking import search
 from esr.engines.elasticsearch.cluster import REQUEST_TIMEOUT, SEARCH_TIMEOUT, Cluster
 from esr.engines.elasticsearch.enrichment import ElasticsearchEnrichment, enrichment, summary
 from esr.engines.elasticsearch.places import documents, documents_at
@@ -122,10 +123,8 @@ class ElasticsearchIndex:
         hits: list[Hit] = []
         total, incomplete = 0, None
         while len(hits) < k:
-            with self.cluster.errors():
-                answer = self.cluster.client.search(
-                    index=self.cluster.alias, size=min(PAGE, k - len(hits)), **body
-                )
+            size = min(PAGE, k - len(hits))
+            answer = search(self.cluster, partial=True, index=self.cluster.alias, size=size, **body)
             found = answer["hits"]["hits"]
             incomplete = incomplete or _incomplete(answer, seconds)
             total = total or answer["hits"]["total"]["value"]
@@ -150,14 +149,13 @@ class ElasticsearchIndex:
             {"script_score": {"query": {"match_all": {}}, "script": {"id": script}}}
             for script in (MIXTURE, SATURATION, SCORE)
         ]
-        with self.cluster.errors():
-            self.cluster.client.search(
-                index=self.cluster.alias,
-                query={"bool": {"should": scripts}},
-                size=0,
-                terminate_after=1,
-                allow_partial_search_results=False,
-            )
+        search(
+            self.cluster,
+            index=self.cluster.alias,
+            query={"bool": {"should": scripts}},
+            size=0,
+            terminate_after=1,
+        )
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         return [record_of(hit["_source"]) for hit in self._sentences(ids, SHOWN)]
@@ -169,15 +167,14 @@ class ElasticsearchIndex:
         # Columns alone: stored fields, even _id, lie in blocks with the text of whole documents.
         found: dict[str, bytes | None] = {}
         for some in batched(ids, _POOLED):
-            with self.cluster.errors():
-                answer = self.cluster.client.search(
-                    index=self.cluster.alias,
-                    query={"bool": {"filter": {"terms": {"sentence_id": some}}}},
-                    size=len(some),
-                    stored_fields="_none_",
-                    docvalue_fields=[{"field": "sentence_id"}, {"field": "parse"}],
-                    allow_partial_search_results=False,
-                )
+            answer = search(
+                self.cluster,
+                index=self.cluster.alias,
+                query={"bool": {"filter": {"terms": {"sentence_id": some}}}},
+                size=len(some),
+                stored_fields="_none_",
+                docvalue_fields=[{"field": "sentence_id"}, {"field": "parse"}],
+            )
             for fields in (hit["fields"] for hit in answer["hits"]["hits"]):
                 parse = fields.get("parse")
                 found[fields["sentence_id"][0]] = b64decode(parse[0]) if parse else None
@@ -194,14 +191,13 @@ class ElasticsearchIndex:
         else:
             by = {"field": field if field == "source" else f"entities.{field}"}
             counted = {"terms": by | {"size": size, "shard_size": max(size, _FACETS_A_SHARD)}}
-        with self.cluster.errors():
-            answer = self.cluster.client.search(
-                index=self.cluster.alias,
-                size=0,
-                query=candidates(plan, filters),
-                aggs={"values": counted},
-                allow_partial_search_results=False,
-            )
+        answer = search(
+            self.cluster,
+            index=self.cluster.alias,
+            size=0,
+            query=candidates(plan, filters),
+            aggs={"values": counted},
+        )
         buckets = answer["aggregations"]["values"]["buckets"]
         found = [(each.get("key_as_string", each["key"]), each["doc_count"]) for each in buckets]
         return sorted(found, key=lambda value: (-value[1], value[0]))[:size]  # months come in their order
@@ -216,10 +212,7 @@ class ElasticsearchIndex:
         columns = [static.column for static in plan.statics]
         body: dict[str, Any] = {"query": candidates(plan, filters), "sort": [{"order": "asc"}]}
         while True:
-            with self.cluster.errors():
-                answer = self.cluster.client.search(
-                    index=self.cluster.alias, size=_POOLED, allow_partial_search_results=False, **body
-                )
+            answer = search(self.cluster, index=self.cluster.alias, size=_POOLED, **body)
             found = answer["hits"]["hits"]
             names += [hit["_id"] for hit in found]
             rows.append(self._evidence(terms, [hit["_source"] for hit in found], columns))
@@ -256,12 +249,12 @@ class ElasticsearchIndex:
         )
 
     def document(self, document_id: str) -> Document:
-        with self.cluster.errors():
-            answer = self.cluster.client.search(
-                index=self.cluster.documents_alias,
-                query={"ids": {"values": [document_id]}},
-                source={"excludes": ["context"]},
-            )
+        answer = search(
+            self.cluster,
+            index=self.cluster.documents_alias,
+            query={"ids": {"values": [document_id]}},
+            source={"excludes": ["context"]},
+        )
         hits = answer["hits"]["hits"]
         if not hits:
             raise UsageError(f"there is no document {document_id!r} in {self.where}")
@@ -303,13 +296,13 @@ class ElasticsearchIndex:
     def _sentences(self, ids: Sequence[str], source: Any) -> list[Any]:
         found: dict[str, Any] = {}
         for some in batched(ids, 1000):
-            with self.cluster.errors():
-                answer = self.cluster.client.search(
-                    index=self.cluster.alias,
-                    query={"ids": {"values": list(some)}},
-                    size=len(some),
-                    source=source,
-                )
+            answer = search(
+                self.cluster,
+                index=self.cluster.alias,
+                query={"ids": {"values": list(some)}},
+                size=len(some),
+                source=source,
+            )
             found |= {hit["_id"]: hit for hit in answer["hits"]["hits"]}
         self._all_known(ids, found)
         return [found[sentence_id] for sentence_id in ids]

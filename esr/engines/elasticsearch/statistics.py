@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from esr.batches import batched
+from esr.engines.elasticsearch.asking import msearch
 from esr.engines.elasticsearch.bounds import above
 from esr.engines.elasticsearch.cluster import Cluster
-from esr.errors import EngineUnreachable, EsrError, IndexMissing
+from esr.errors import EsrError
 from esr.plans.plan import Static
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
 
@@ -248,17 +249,4 @@ class AliasStatistics:
         lines: list[dict[str, Any]] = []
         for alias, body in searches:
             lines += [{"index": alias, "search_type": "dfs_query_then_fetch"}, body]
-        answers = self._cluster.client.msearch(searches=lines)["responses"]
-        for answer in answers:
-            if "error" in answer or answer["_shards"]["failed"]:
-                # Wrong statistics would give every sentence a wrong score.
-                kind = IndexMissing if answer.get("status") == 404 else EngineUnreachable
-                raise kind(f"{self._cluster.where} cannot tell its statistics: {_failure(answer)}")
-        return list(answers)
-
-
-def _failure(answer: Any) -> str:
-    if "error" in answer:
-        causes = answer["error"].get("root_cause") or [answer["error"]]
-        return str(causes[0].get("reason"))
-    return f"{answer['_shards']['failed']} of {answer['_shards']['total']} shards failed"
+        return msearch(self._cluster, lines)
