@@ -52,14 +52,14 @@ def test_what_has_left_the_window_is_forgotten(tmp_path: Path) -> None:
 
 def let_through(path: str) -> int:
     """How many of a thread pool's hits a process of its own gets through."""
-    window = Window(path, 100, 60)
+    window = Window(path, 800, 60)
     with ThreadPoolExecutor(4) as pool:
-        return sum(again == 0 for again in pool.map(lambda _: window.hit("a"), range(100)))
+        return sum(again == 0 for again in pool.map(lambda _: window.hit("a"), range(800)))
 
 
 def test_processes_and_threads_count_together(tmp_path: Path) -> None:
     with get_context("spawn").Pool(2) as pool:
-        assert sum(pool.map(let_through, [str(tmp_path / "w")] * 2)) == 100
+        assert sum(pool.map(let_through, [str(tmp_path / "w")] * 2)) == 800
 
 
 def test_requests_are_answered_where_they_cannot_be_counted(
