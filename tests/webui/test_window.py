@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -50,20 +51,24 @@ def test_what_has_left_the_window_is_forgotten(tmp_path: Path) -> None:
         assert other.execute("SELECT count(*) FROM hits").fetchone() == (1,)
 
 
-def let_through(path: str) -> int:
+def let_through(path: str, together: Barrier) -> int:
     """How many of a thread pool's hits a process of its own gets through."""
     window = Window(path, 800, 60)
+    together.wait(60)
     with ThreadPoolExecutor(4) as pool:
         return sum(again == 0 for again in pool.map(lambda _: window.hit("a"), range(800)))
 
 
 def test_processes_and_threads_count_together(tmp_path: Path) -> None:
-    with get_context("spawn").Pool(2) as pool:
-        assert sum(pool.map(let_through, [str(tmp_path / "w")] * 2)) == 800
+    spawning = get_context("spawn")
+    with spawning.Manager() as manager, ProcessPoolExecutor(2, spawning) as pool:
+        together = manager.Barrier(2)
+        jobs = [pool.submit(let_through, str(tmp_path / "w"), together) for _ in range(2)]
+        assert sum(job.result() for job in jobs) == 800
 
 
 def test_requests_are_answered_where_they_cannot_be_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client = create_app(Searcher(FakeIndex(STORM)), Settings(rate="1/minute", access_log=0)).test_client()
     assert client.get("/api/v1/models").status_code == 200
