@@ -22,14 +22,15 @@ from esr.engines.elasticsearch import meta
 from esr.engines.elasticsearch.asking import search
 from esr.engines.elasticsearch.cluster import REQUEST_TIMEOUT, SEARCH_TIMEOUT, Cluster
 from esr.engines.elasticsearch.enrichment import ElasticsearchEnrichment, enrichment, summary
+from esr.engines.elasticsearch.facets import facets
 from esr.engines.elasticsearch.places import documents, documents_at
 from esr.engines.elasticsearch.raw import SHOWN, SORT
 from esr.engines.elasticsearch.raw import request as raw_request
 from esr.engines.elasticsearch.request import MIXTURE, SATURATION, SCORE, candidates, scored
 from esr.engines.elasticsearch.statistics import AliasStatistics
 from esr.engines.elasticsearch.stored import document_of, record_of
-from esr.engines.index import COLUMNS, FACETS, Candidates, Filters, Histogram, Hit, Pool, SentenceRecord
-from esr.errors import IndexMissing, UsageError, unknown
+from esr.engines.index import COLUMNS, Candidates, Facet, Filters, Histogram, Hit, Pool, SentenceRecord
+from esr.errors import IndexMissing, UsageError
 from esr.plans.evidence import Evidence, joined
 from esr.plans.plan import FEATURES, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics
@@ -37,8 +38,6 @@ from esr.plans.statistics import CollectionStatistics, Statistics
 _POOLED = 1000
 _ANALYSED = 20_000
 """Sentences whose terms are remembered, some kilobytes each."""
-_FACETS_A_SHARD = 20_000
-"""Values that each shard counts: facets are exact where no shard has more."""
 PAGE = 10_000
 """Hits in one answer; Elasticsearch gives no more."""
 
@@ -181,26 +180,8 @@ class ElasticsearchIndex:
         self._all_known(ids, found)
         return [found[sentence_id] for sentence_id in ids]
 
-    def facets(self, plan: Plan, filters: Filters, field: str, size: int) -> list[tuple[str, int]]:
-        if field not in FACETS:
-            raise unknown("facet", field, FACETS)
-        counted: dict[str, Any]
-        if field == "month":
-            months = {"field": "date", "calendar_interval": "month", "format": "yyyy-MM", "min_doc_count": 1}
-            counted = {"date_histogram": months}
-        else:
-            by = {"field": field if field == "source" else f"entities.{field}"}
-            counted = {"terms": by | {"size": size, "shard_size": max(size, _FACETS_A_SHARD)}}
-        answer = search(
-            self.cluster,
-            index=self.cluster.alias,
-            size=0,
-            query=candidates(plan, filters),
-            aggs={"values": counted},
-        )
-        buckets = answer["aggregations"]["values"]["buckets"]
-        found = [(each.get("key_as_string", each["key"]), each["doc_count"]) for each in buckets]
-        return sorted(found, key=lambda value: (-value[1], value[0]))[:size]  # months come in their order
+    def facets(self, plan: Plan, asked: Mapping[str, Filters], size: int) -> dict[str, Facet]:
+        return facets(self.cluster, plan, asked, size)
 
     def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
         return enrichment(self._place)

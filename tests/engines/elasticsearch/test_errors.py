@@ -76,6 +76,16 @@ MEDIA_TYPE = {
 }
 
 
+def test_a_search_whose_time_runs_out_in_a_script_is_no_bad_request() -> None:
+    cause = {"type": "script_exception", "caused_by": {"type": "time_exceeded_exception", "reason": None}}
+    shards = [{"shard": 0, "reason": cause | {"reason": "runtime error"}}]
+    failed = {"type": "search_phase_execution_exception", "reason": "all", "failed_shards": shards}
+    with stand_in(400, {"error": failed, "status": 400}, ELASTIC) as where:
+        cluster = Cluster(where)
+        with pytest.raises(EngineUnreachable, match="did not answer in its time"), cluster.errors():
+            cluster.client.search(index="news")
+
+
 @pytest.mark.parametrize(
     "status, body, headers, message",
     [
