@@ -34,7 +34,7 @@ class Search:
     def everything(self, k: int, exhaustive: str | None) -> Candidates:
         """The answer by scoring every candidate. `exhaustive`: why."""
         query, shift = scored(self.plan, self.collection, self.filters)
-        body: dict[str, Any] = {"query": query, "sort": SORT, "source": self._source}
+        body: dict[str, Any] = {"query": query, "sort": SORT, **self._shown}
         hits: list[Hit] = []
         total = 0
         while len(hits) < k:
@@ -51,7 +51,7 @@ class Search:
         """The best k candidates of these documents, and how many candidates they have."""
         inside = replace(self.filters, documents=tuple(ids))  # these passed the filter for documents before
         query, shift = scored(self.plan, self.collection, inside)
-        answer = self.ask(query=query, size=k, sort=SORT, source=self._source, track_total_hits=True)
+        answer = self.ask(query=query, size=k, sort=SORT, track_total_hits=True, **self._shown)
         return self._hits(answer["hits"]["hits"], shift), answer["hits"]["total"]["value"]
 
     def ask(self, *, index: str | None = None, **body: Any) -> Any:
@@ -68,19 +68,19 @@ class Search:
         return answer
 
     @property
-    def _source(self) -> Any:
-        return SHOWN if self.records else False
+    def _shown(self) -> dict[str, Any]:
+        """What comes with each hit. Stored fields, even _id, lie in blocks with the text of whole documents."""
+        if self.records:
+            return {"source": SHOWN}
+        return {"stored_fields": "_none_", "docvalue_fields": [{"field": "sentence_id"}]}
 
     def _hits(self, found: Sequence[Any], shift: float) -> list[Hit]:
-        return [
-            Hit(
-                hit["_id"],
-                hit["_score"] + shift,
-                record_of(hit["_source"]) if self.records else None,
-                hit["sort"][1],
-            )
-            for hit in found
-        ]
+        hits = []
+        for each in found:
+            record = record_of(each["_source"]) if self.records else None
+            name = record.sentence_id if record else each["fields"]["sentence_id"][0]
+            hits.append(Hit(name, each["_score"] + shift, record, each["sort"][1]))
+        return hits
 
 
 def _missing(answer: Any, seconds: float) -> str | None:
