@@ -17,7 +17,7 @@ from esr.plans.plan import Static
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
 
 MAX_AGE = 10.0
-"""Seconds for which statistics are remembered: a collection changes by whole loads."""
+"""Seconds for which statistics are remembered, where indices may change or others take their place."""
 _REMEMBERED = 200_000
 _BATCH = 300
 _PAGE = 10_000
@@ -27,10 +27,15 @@ Domain = tuple[str, float | None]
 
 
 class AliasStatistics:
-    """Asks Elasticsearch for statistics, and remembers them for a little while."""
+    """Asks Elasticsearch for statistics, and remembers them for a little while.
 
-    def __init__(self, cluster: Cluster) -> None:
+    `fixed`: the aliases are names of indices. Then what texts give is remembered for good, since a
+    generation's texts never change; enrichment and refreshed priors do change columns.
+    """
+
+    def __init__(self, cluster: Cluster, fixed: bool = False) -> None:
         self._cluster = cluster
+        self._fixed = fixed
         self._collection: CollectionStatistics | None = None
         self._terms: dict[str, TermStatistics] = {}
         self._bounds: dict[Domain, tuple[float, float] | None] = {}
@@ -125,10 +130,12 @@ class AliasStatistics:
         return sorted(term for term in found if term.startswith(prefix))[:limit]
 
     def _forget_old(self) -> None:
-        if time.monotonic() - self._asked > MAX_AGE or len(self._terms) > _REMEMBERED:
-            self._terms, self._collection, self._bounds, self._features = {}, None, {}, None
-            self._prefixed = {}
+        old = time.monotonic() - self._asked > MAX_AGE
+        if old:
+            self._bounds, self._features = {}, None
             self._asked = time.monotonic()
+        if len(self._terms) > _REMEMBERED or (old and not self._fixed):
+            self._terms, self._collection, self._prefixed = {}, None, {}
 
     def _ask_bounds(self, domains: Sequence[Domain]) -> dict[Domain, tuple[float, float] | None]:
         aggs = {}
