@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 from playwright.sync_api import expect
 
 from esr.errors import EngineUnreachable
 from tests.browser.addresses import QUERY
 from tests.browser.conftest import Opens, Site
+from tests.browser.test_accessible import violations
 
 
 def test_waiting_is_told_and_that_it_takes_long_after_a_while(opens: Opens, site: Site) -> None:
@@ -58,6 +60,29 @@ def test_more_sentences_that_do_not_come_lead_to_the_page_that_says_why(opens: O
     site.index.error = EngineUnreachable("down")
     page.get_by_role("link", name="Show more sentences").click()
     expect(page.get_by_role("alert")).to_contain_text("does not answer")
+
+
+def test_answers_to_many_queries_that_lack_something_are_told_and_can_be_taken(
+    opens: Opens, site: Site, tmp_path: Path
+) -> None:
+    page = opens("/batch?source=Northern+Wire", fails=True, bypass_csp=True)
+    uploaded = tmp_path / "queries.txt"
+    uploaded.write_text("earthquake\nrelief", "utf-8")
+    page.get_by_label("or a file of them").set_input_files(uploaded)
+    site.index.incomplete = "1 of 3 shards failed"
+    page.get_by_role("button", name="Search for all of them").click()
+    told = page.get_by_role("alert")
+    expect(told).to_contain_text("These answers are not complete")
+    assert told.get_by_role("listitem").all_inner_texts() == [f"{n}: 1 of 3 shards failed" for n in (1, 2)]
+    assert violations(page) == []
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Take the file as it is").click()
+    assert waiting.value.suggested_filename == "queries-incomplete.csv"
+    assert "1 of 3 shards failed" in Path(waiting.value.path()).read_text("utf-8-sig")
+    site.index.incomplete = None
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Search once more").click()
+    assert waiting.value.suggested_filename == "queries.csv"
 
 
 def test_a_bad_setting_is_named_beside_its_field_and_can_be_left_out(opens: Opens) -> None:
