@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from esr.engines.elasticsearch.asking import search
 from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.elasticsearch.request import Query, candidates, filter_clauses
 from esr.engines.index import FACETS, Facet, Filters
@@ -28,17 +29,10 @@ def facets(cluster: Cluster, plan: Plan, asked: Mapping[str, Filters], size: int
     shared = [c for c in next(iter(clauses.values()), []) if all(c in own for own in clauses.values())]
     query = candidates(plan, Filters())
     query["bool"]["filter"] += shared
-    with cluster.errors():
-        answer = cluster.client.search(
-            index=cluster.alias,
-            size=0,
-            query=query,
-            aggs={
-                field: _counted(field, [c for c in own if c not in shared], size)
-                for field, own in clauses.items()
-            },
-            allow_partial_search_results=False,
-        )
+    counted = {
+        field: _counted(field, [c for c in own if c not in shared], size) for field, own in clauses.items()
+    }
+    answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=counted)
     return {field: _values(answer["aggregations"][field], size) for field in asked}
 
 

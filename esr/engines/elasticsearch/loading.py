@@ -20,6 +20,7 @@ from elasticsearch import BadRequestError
 from esr.batches import batched
 from esr.documents import Located
 from esr.engines.elasticsearch import meta, owner, templates
+from esr.engines.elasticsearch.asking import search
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.generations import pruned, remove, serve, states
 from esr.engines.elasticsearch.planned import Planned, content_of
@@ -104,13 +105,13 @@ class ElasticsearchLoading:
         """The documents that the index does not hold. Raises InputError where it holds another of that id."""
         for some in batched(documents, _BATCH):
             wanted = [located.document.id for located in some]
-            with self._cluster.errors():
-                answer = self._cluster.client.search(
-                    index=self._cluster.documents_alias,
-                    query={"ids": {"values": wanted}},
-                    size=len(wanted),
-                    source={"excludes": ["context"]},
-                )
+            answer = search(
+                self._cluster,
+                index=self._cluster.documents_alias,
+                query={"ids": {"values": wanted}},
+                size=len(wanted),
+                source={"excludes": ["context"]},
+            )
             known = {hit["_id"]: hit["_source"] for hit in answer["hits"]["hits"]}
             for located in some:
                 if located.document.id not in known:
@@ -235,14 +236,13 @@ class ElasticsearchLoading:
             self._cluster.client.indices.refresh(index=load.documents_index)
         for some in batched(wanted, _BATCH):
             ids = [each.document.id for each in some]
-            with self._cluster.errors():
-                answer = self._cluster.client.search(
-                    index=load.documents_index,
-                    query={"ids": {"values": ids}},
-                    size=len(ids),
-                    source={"includes": ["checksum", "enriched"]},
-                    allow_partial_search_results=False,
-                )
+            answer = search(
+                self._cluster,
+                index=load.documents_index,
+                query={"ids": {"values": ids}},
+                size=len(ids),
+                source={"includes": ["checksum", "enriched"]},
+            )
             known = {hit["_id"]: content_of(hit["_source"]) for hit in answer["hits"]["hits"]}
             for each in some:
                 if known.get(each.document.id) == content_of(each.entry):

@@ -1,0 +1,117 @@
+"""Elasticsearch: esr's index beside an index with a plain text mapping, on the same node."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from elasticsearch import helpers
+
+import esr
+from benchmarks.speed import corpus, prepared, queries
+from benchmarks.speed.figures import tree
+from benchmarks.speed.prepared import collection
+from benchmarks.speed.setup import ANALYZER, BOTH_K, Setup
+from benchmarks.speed.timing import Search, interleaved
+from esr import resources
+from esr.analysis.analyzer import DEFINITION
+from esr.engines.elasticsearch import meta
+from esr.engines.elasticsearch.cluster import Cluster
+from esr.ranking.ranking import Ranking
+
+ALIAS, PLAIN = "esr-speed", "esr-speed-plain"
+
+
+def where(setup: Setup) -> str:
+    """esr's index on the node, with the plain one beside it. Loaded where the code that loads has changed."""
+    url = f"{setup.elasticsearch}/{ALIAS}"
+    cluster = Cluster(url)
+    mark = setup.work / "elasticsearch.json"
+    wanted = {"url": url, "code": tree("esr/engines/elasticsearch", "index_templates")}
+    there = cluster.client.indices.exists(index=[ALIAS, PLAIN])
+    if there and mark.exists() and json.loads(mark.read_text("utf-8")) == wanted:
+        return url
+    mark.unlink(missing_ok=True)
+    source = collection(setup, 1)
+    report = prepared.load(source, url, "--keep", "0")
+    print(f"loaded {report['sentences']:,} sentences into Elasticsearch in {report['seconds']:.0f} s")
+    _load_plain(cluster, setup)
+    cluster.close()
+    mark.write_text(json.dumps(wanted), "utf-8")
+    return url
+
+
+def _load_plain(cluster: Cluster, setup: Setup) -> None:
+    """The sentences as one text field, analysed as esr's, all else as Elasticsearch has it by default."""
+    client = cluster.client
+    analysis = resources.load(DEFINITION)["template"]["settings"]["analysis"]
+    client.indices.delete(index=PLAIN, ignore_unavailable=True)
+    client.indices.create(
+        index=PLAIN,
+        settings={
+            "number_of_shards": 1,
+            "number_of_replicas": 0,
+            "refresh_interval": "-1",
+            "analysis": analysis,
+        },
+        mappings={"properties": {"text": {"type": "text", "analyzer": ANALYZER}}},
+    )
+    actions = (
+        {"_index": PLAIN, "_id": f"{document['id']}.s{place}", "text": sentence["text"]}
+        for document in corpus.read(collection(setup, 1))
+        for place, sentence in enumerate(document["sentences"])
+    )
+    started = time.perf_counter()
+    helpers.bulk(client, actions, chunk_size=2000, request_timeout=120)
+    client.indices.refresh(index=PLAIN)
+    print(f"loaded the plain index in {time.perf_counter() - started:.0f} s")
+
+
+def elasticsearch(setup: Setup) -> Iterator[dict[str, Any]]:
+    """The default model beside native BM25 `match`: client time."""
+    asked, place = queries.chosen(setup), where(setup)
+    cluster = Cluster(place)
+    searcher = esr.open(place)
+    native = {f"match, top {k}": partial(_match, cluster, PLAIN, k=k) for k in BOTH_K}
+    native |= {f"match in esr's index, top {k}": partial(_match, cluster, ALIAS, k=k) for k in BOTH_K}
+    native["match, top 100, all counted"] = partial(_match, cluster, PLAIN, k=100, track_total_hits=True)
+    searches: dict[str, Search] = dict(native)
+    for k in BOTH_K:
+        searches[f"esr, top {k}"] = partial(searcher.search, k=k, ranking=Ranking(), records=False)
+    searches["esr with texts, top 10"] = partial(searcher.search, k=10, ranking=Ranking())
+    more = {"own terms only": Ranking(candidates="matching"), "dir": Ranking("dir"), "bm25": Ranking("bm25")}
+    for name, ranking in more.items():
+        searches[f"esr, {name}, top 100"] = partial(searcher.search, k=100, ranking=ranking, records=False)
+    searches["nothing, top 100"] = partial(_nothing, cluster)
+    times = interleaved(searches, asked, setup.rounds)
+    yield {"times": times, "bytes": _sizes(cluster), **_described(cluster)}
+
+
+def _match(cluster: Cluster, index: str, query: str, k: int, **more: Any) -> object:
+    return cluster.client.search(index=index, query={"match": {"text": query}}, size=k, source=False, **more)
+
+
+def _nothing(cluster: Cluster, query: str) -> object:
+    """What a request costs that ranks nothing."""
+    return cluster.client.search(index=PLAIN, query={"match_all": {}}, size=100, source=False)
+
+
+def _sizes(cluster: Cluster) -> dict[str, int]:
+    """Bytes of esr's index of sentences, of that of documents, and of the plain one."""
+    (load,) = meta.served(cluster)
+    names = {"sentences": load.index, "documents": load.documents_index, "plain": PLAIN}
+    cluster.client.indices.flush(index=list(names.values()))
+    found = {}
+    for what, name in names.items():
+        stats = cluster.client.indices.stats(index=name, metric=["store"])
+        found[what] = stats["_all"]["primaries"]["store"]["size_in_bytes"]
+    return found
+
+
+def _described(cluster: Cluster) -> dict[str, Any]:
+    stats = cluster.client.indices.stats(index=[ALIAS, PLAIN], metric=["segments", "docs"])["indices"]
+    segments = {name: each["primaries"]["segments"]["count"] for name, each in stats.items()}
+    return {"version": str(cluster.client.info()["version"]["number"]), "segments": sorted(segments.values())}
