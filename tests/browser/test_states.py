@@ -75,14 +75,42 @@ def test_answers_to_many_queries_that_lack_something_are_told_and_can_be_taken(
     expect(told).to_contain_text("These answers are not complete")
     assert told.get_by_role("listitem").all_inner_texts() == [f"{n}: 1 of 3 shards failed" for n in (1, 2)]
     assert violations(page) == []
+    page.get_by_role("button", name="Search once more").click()
+    expect(told).to_contain_text("These answers are not complete")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Take the file as it is").click()
+    expect(told).to_have_count(0)
     assert waiting.value.suggested_filename == "queries-incomplete.csv"
     assert "1 of 3 shards failed" in Path(waiting.value.path()).read_text("utf-8-sig")
     site.index.incomplete = None
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Search once more").click()
+        page.get_by_role("button", name="Search for all of them").click()  # what was uploaded is in the box
     assert waiting.value.suggested_filename == "queries.csv"
+
+
+def test_waiting_for_many_answers_is_told_and_what_was_typed_stays(opens: Opens, site: Site) -> None:
+    page = opens("/batch", fails=True)
+    box, wait = page.get_by_label("Queries", exact=True), page.locator(".wait")
+    box.fill("earthquake\nferry")
+    site.index.released.clear()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Search for all of them").click()
+        expect(wait).to_be_visible()
+        expect(wait).to_contain_text("Still searching. After 60 seconds")
+        site.index.released.set()
+    assert "ferry" in Path(waiting.value.path()).read_text("utf-8-sig")
+    assert waiting.value.suggested_filename == "queries.csv"
+    expect(wait).to_be_hidden()
+    site.index.error = EngineUnreachable("down")
+    for _ in range(2):
+        page.get_by_role("button", name="Search for all of them").click()
+        expect(page.get_by_role("alert")).to_contain_text("does not answer")
+        expect(page.get_by_role("alert")).to_have_count(1)
+    assert box.input_value() == "earthquake\nferry"
+    site.index.error = None
+    with page.expect_download():
+        page.get_by_role("button", name="Search for all of them").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_a_bad_setting_is_named_beside_its_field_and_can_be_left_out(opens: Opens) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from playwright.sync_api import expect
 
 from tests.browser.addresses import FAILING, PAGES, QUERY
-from tests.browser.conftest import Opens
+from tests.browser.conftest import Opens, Site
 
 OFF: dict[str, Any] = {"java_script_enabled": False}
 
@@ -36,3 +36,14 @@ def test_every_page_stands_without_scripts(opens: Opens) -> None:
         assert page.locator("main").inner_text().strip()
         expect(page.locator(".wait")).to_be_hidden()
         assert page.get_by_role("button", name="Keys").count() == 0
+
+
+def test_answers_to_many_queries_need_no_script(opens: Opens, site: Site) -> None:
+    page = opens("/batch", fails=True, **OFF)
+    page.get_by_label("Queries", exact=True).fill("earthquake")
+    site.index.incomplete = "1 of 3 shards failed"
+    page.get_by_role("button", name="Search for all of them").click()
+    expect(page.get_by_role("alert")).to_contain_text("This answer is not complete")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Take the file as it is").click()
+    assert waiting.value.suggested_filename == "queries-incomplete.csv"
