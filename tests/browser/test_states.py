@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from esr.errors import EngineUnreachable
-from tests.browser.addresses import QUERY
+from tests.browser.addresses import PAGES, QUERY
 from tests.browser.conftest import Opens, Site
 from tests.browser.test_accessible import violations
 
@@ -137,6 +137,14 @@ def test_paper_has_the_sentences_and_no_controls(opens: Opens) -> None:
     expect(page.locator("p.sentence").first).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_a_document_on_paper_has_its_text_alone(opens: Opens) -> None:
+    page = opens(PAGES["document"])
+    page.emulate_media(media="print")
+    for gone in (".scale", ".legend a", ".whole .why"):
+        expect(page.locator(gone).first).to_be_hidden()
+    expect(page.locator(".whole .hit").first).to_be_visible()
 
 
 def test_light_and_dark_follow_the_system(opens: Opens) -> None:
