@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from esr.engines.index import Hit
 from esr.errors import EsrError
@@ -37,12 +38,31 @@ class Results:
         return sum(len(each.similar) for entry in self.entries for each in entry.folded)
 
 
+class Arranged(NamedTuple):
+    """An answer, the plan of it, and all entries that it makes."""
+
+    found: Answer
+    plan: Plan
+    entries: list[Entry]
+
+
+def arranged(now: Searcher, asked: Search, limits: Settings) -> Arranged:
+    """Search and arrange."""
+    found, plan = answer(now, asked, arranging.needed(asked.wish, asked.k, limits.max_k), limits)
+    return Arranged(found, plan, arranging.arrange(found.hits, asked.wish, now.index.analyzer))
+
+
+def listed(searcher: Searcher, asked: Search, limits: Settings) -> tuple[Sequence[Hit], str | None]:
+    """The sentences that the page lists, for a file, and what is missing from them."""
+    found, _, entries = arranged(searcher.now(), asked, limits)
+    shown = arranging.cut(entries, asked.k)
+    return [each.hit for entry in shown for each in entry.folded], found.incomplete
+
+
 def look(searcher: Searcher, asked: Search, limits: Settings) -> Results:
     """Search, arrange, count."""
     now = searcher.now()
-    wanted = arranging.needed(asked.wish, asked.k, limits.max_k)
-    found, plan = answer(now, asked, wanted, limits)
-    entries = arranging.arrange(found.hits, asked.wish, now.index.analyzer)
+    found, plan, entries = arranged(now, asked, limits)
     growing = asked.wish.plain and found.total > len(found.hits)
     left = len(entries) > asked.k or growing
     more = min(asked.k + limits.more_k, limits.max_k) if left and asked.k < limits.max_k else None

@@ -20,8 +20,8 @@ from esr.engines.embedded.pruned import pruned
 from esr.engines.embedded.segment import SegmentBroken
 from esr.engines.embedded.snapshot import Snapshot
 from esr.engines.entities import Grouped
-from esr.engines.index import COLUMNS, FACETS, Candidates, Filters, Histogram, Hit, Pool, SentenceRecord
-from esr.errors import IndexMissing, UsageError, unknown
+from esr.engines.index import COLUMNS, Candidates, Facet, Filters, Histogram, Hit, Pool, SentenceRecord
+from esr.errors import IndexMissing, UsageError
 from esr.plans.evidence import Evidence, joined
 from esr.plans.plan import FIELDS, Plan
 from esr.plans.statistics import Statistics
@@ -107,13 +107,8 @@ class EmbeddedIndex:
                 found[place] = blob
         return found
 
-    def facets(self, plan: Plan, filters: Filters, field: str, size: int) -> list[tuple[str, int]]:
-        if field not in FACETS:
-            raise unknown("facet", field, FACETS)
-        segments = self._now().segments
-        chosen = [(segment, gather.candidates(plan, segment, filters)) for segment in segments]
-        own = {"source": facets.sources, "month": facets.months}
-        return own[field](chosen, size) if field in own else facets.entities(chosen, field, size)
+    def facets(self, plan: Plan, asked: Mapping[str, Filters], size: int) -> dict[str, Facet]:
+        return facets.facets(self._now().segments, plan, asked, size)
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
         return enrichment(self._folder)

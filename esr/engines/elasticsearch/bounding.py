@@ -1,0 +1,101 @@
+"""A plan as a query for documents: the score is what the best sentence of a document can have at most.
+
+It runs on the indices of documents, with the numbers that their entries keep (`peaks.py`). The scripts say
+for one document what `esr.plans.bounds` says for arrays, from less: so their bounds are somewhat higher.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from esr.engines.elasticsearch.bounds import bounds
+from esr.engines.elasticsearch.request import Query, filter_clauses
+from esr.engines.index import Filters
+from esr.plans.bounds import Bound
+from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm
+from esr.plans.statistics import CollectionStatistics
+
+MIXTURE, SATURATION, BASE = "esr-mixture-bound-v1", "esr-saturation-bound-v1", "esr-base-v1"
+SCRIPTS = (MIXTURE, SATURATION, BASE)
+ROLES: dict[str, FieldName] = {"own": "sentence", "middle": "surrounding", "wide": "document"}
+_ROUNDING = 1e-6
+"""What one operation on 32-bit scores may lose of them, and more."""
+
+
+class Bounded(NamedTuple):
+    """A query for documents, what to add to its scores to get bounds, and what rounding may take from both.
+
+    A sentence of score s may be in the documents whose bound is at least s - slack * (1 + |s|).
+    """
+
+    query: Query
+    shift: float
+    slack: float
+
+
+def bounded(plan: Plan, collection: CollectionStatistics, filters: Filters) -> Bounded | str:
+    """The query, or why there are no bounds."""
+    why = Bound(plan, collection.longest_sentence).impossible()
+    if why is not None:
+        return why
+    inside = [*filter_clauses(filters, of="documents"), _reached(plan)]
+    query: Query = {
+        "bool": {
+            "should": [_term_clause(plan, term) for term in plan.terms],
+            "minimum_should_match": 0,
+            "filter": inside,
+        }
+    }
+    shift, size = math.fsum(bounds(static, collection)[1] for static in plan.statics), 1.0
+    transform = plan.transform
+    if isinstance(transform, Mixture):
+        params = _base(plan, transform, collection)
+        query = {"script_score": {"query": query, "script": {"id": BASE, "params": params}}}
+        background = [term.weight * math.log(term.background) for term in plan.terms if term.own]
+        shift += math.fsum([*background, -params["offset"]])
+        size += params["offset"] + sum(map(abs, background))
+    size += sum(sum(map(abs, bounds(static, collection))) for static in plan.statics)
+    return Bounded(query, shift, _ROUNDING * (len(plan.terms) + 4) * size)
+
+
+def _reached(plan: Plan) -> Query:
+    """Documents that may have candidates."""
+    if plan.candidates == "all":
+        return {"match_all": {}}
+    return {"terms": {"context": list(plan.matching)}}
+
+
+def _term_clause(plan: Plan, term: PlanTerm) -> Query:
+    """The score of `peaks` is its weight; `context` adds nothing to it, and is there to be counted."""
+    peak = {"term": {"peaks": term.term}}
+    count = {"term": {"context": {"value": term.term, "boost": 0}}}
+    transform = plan.transform
+    params: dict[str, Any] = {role: list(getattr(transform, name)) for role, name in ROLES.items()}
+    params["weight"] = term.weight
+    if isinstance(transform, Mixture):
+        script = MIXTURE
+        params |= {"mu": transform.mu, "collection": list(transform.collection)}
+        params |= {"background": term.background, "gain": not term.own}
+    else:
+        script = SATURATION
+        params |= {"k1": -1 if transform.k1 is None else transform.k1}
+    query = {"bool": {"should": [peak, count]}}
+    return {"script_score": {"query": query, "script": {"id": script, "params": params}}}
+
+
+def _base(plan: Plan, transform: Mixture, collection: CollectionStatistics) -> dict[str, Any]:
+    """The parameters of esr-base-v1; the offset keeps scores above 0."""
+    own = [term.weight for term in plan.terms if term.own]
+    rising, falling = (math.fsum(w for w in own if (w > 0) is up) for up in (True, False))
+    mu, (constant, slope) = transform.mu, transform.collection
+    shortest, longest = 1.0 if mu else 0.0, mu / (collection.longest_sentence + mu) if mu else 0.0
+    ends = [math.log(constant + slope * beta) for beta in (shortest, longest)]
+    lowest = rising * min(ends) + falling * max(ends)
+    return {
+        "mu": mu,
+        "collection": [constant, slope],
+        "rising": rising,
+        "falling": falling,
+        "offset": max(0.0, -lowest),
+    }
