@@ -69,7 +69,7 @@ class Search:
 
     @property
     def _shown(self) -> dict[str, Any]:
-        """What comes with each hit. Stored fields, even _id, lie in blocks with the text of whole documents."""
+        """What comes with each hit. Stored fields, even _id, lie in blocks with the texts of many."""
         if self.records:
             return {"source": SHOWN}
         return {"stored_fields": "_none_", "docvalue_fields": [{"field": "sentence_id"}]}
