@@ -39,14 +39,13 @@ def bounded(plan: Plan, collection: CollectionStatistics, filters: Filters) -> B
     why = Bound(plan, collection.longest_sentence).impossible()
     if why is not None:
         return why
-    inside = [*filter_clauses(filters, of="documents"), _reached(plan)]
-    query: Query = {
-        "bool": {
-            "should": [_term_clause(plan, term) for term in plan.terms],
-            "minimum_should_match": 0,
-            "filter": inside,
-        }
-    }
+    inside = filter_clauses(filters, of="documents")
+    clauses = [_term_clause(plan, term) for term in plan.terms]
+    # Where any term makes candidates, no second look for the documents that have one is needed.
+    reaching = plan.candidates != "all" and len(plan.matching) == len(plan.terms)
+    if not reaching:
+        inside.append(_reached(plan))
+    query: Query = {"bool": {"should": clauses, "minimum_should_match": int(reaching), "filter": inside}}
     shift, size = math.fsum(bounds(static, collection)[1] for static in plan.statics), 1.0
     transform = plan.transform
     if isinstance(transform, Mixture):

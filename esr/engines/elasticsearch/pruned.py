@@ -18,10 +18,10 @@ from esr.engines.index import Candidates, Hit
 from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
 
-FIRST, A_HIT = 32, 2
+FIRST, A_HIT = 48, 2
 """Documents whose candidates are scored first: so many, and so many more for each hit that is asked for."""
-LISTED = 4
-"""Documents that are listed at first, for one that is scored."""
+LISTED, A_SCORED = 150, 2
+"""Documents that are listed at first: so many, and so many more for each that is scored."""
 GREATEST_K = 1000
 """For more hits nearly all documents would be looked at."""
 
@@ -43,8 +43,11 @@ def pruned(search: Search, k: int) -> Candidates | str:
     if isinstance(query, str):
         return query
     first = FIRST + A_HIT * k
-    listed, total = _first_list(search, query, first * LISTED)
-    whole = len(listed) < first * LISTED  # whether these are all documents
+    size = min(LISTED + A_SCORED * first, PAGE)
+    listed, total = _first_list(search, query, size)
+    whole = len(listed) < size  # whether these are all documents
+    if not listed:
+        return Candidates([], total, search.incomplete, 0)
     hits, scored = search.of_documents([document.id for document in listed[:first]], k)
     reach = _reach(hits, k, query)
     left = listed[first:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -31,6 +32,7 @@ from tests.engines.pruning import (
     QUERIES,
     SETTINGS,
     adverse_documents,
+    made,
     planned,
     plans,
 )
@@ -59,6 +61,7 @@ def few_documents_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruned, "FEW", 0)
     monkeypatch.setattr(pruned, "FIRST", 1)
     monkeypatch.setattr(pruned, "A_HIT", 0)
+    monkeypatch.setattr(pruned, "LISTED", 2)
 
 
 def load(where: str, documents: list[Located], **options: Any) -> None:
@@ -83,7 +86,7 @@ def same(index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> Can
 
 
 @given(asked=plans(), k=st.sampled_from(KS), filters=st.sampled_from(FILTERS))
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_plan(adverse: ElasticsearchIndex, asked: Plan, k: int, filters: Filters) -> None:
     known = adverse.statistics([term.term for term in asked.terms]).terms
     asked = replace(asked, terms=tuple(term for term in asked.terms if known[term.term].seen))
@@ -122,11 +125,6 @@ def test_equal_documents_stand_in_the_order_of_the_collection(adverse: Elasticse
     assert not isinstance(found, str)
     first, second = found.hits
     assert first.score == second.score and first.order < second.order
-
-
-def test_most_candidates_are_not_scored(adverse: ElasticsearchIndex) -> None:
-    found = same(adverse, planned(adverse, "only", Ranking()), 2, Filters())
-    assert not isinstance(found, str) and found.scored is not None and found.scored < found.total / 4
 
 
 @pytest.mark.parametrize(
@@ -194,22 +192,23 @@ def test_a_shard_that_fails_in_any_of_the_requests_makes_the_answer_incomplete(
         assert len(asked) > 1
 
 
-def test_what_bounds_documents_stays_when_their_entries_are_updated(elasticsearch_url: str) -> None:
-    """Elasticsearch keeps them outside of the source, of which an update makes the new entry."""
-    found = adverse_documents()
-    recipe = Recipe(("features",), {"model": "none"})
+def test_few_candidates_are_scored_also_when_the_entries_were_updated(elasticsearch_url: str) -> None:
+    """Elasticsearch keeps what bounds them outside of the source, of which an update makes a new entry."""
+    chance = random.Random(5)
+    words = [f"w{n}" for n in range(50)]
+    texts = [[" ".join(chance.choices(words, k=8)) for _ in range(5)] for _ in range(200)]
+    found = [made(n, each, [None] * 5, None) for n, each in enumerate(texts)]
+    recipe, one = Recipe(("features",), {"model": "none"}), Enriched({"x": 1.0}, (), None)
     with fresh(elasticsearch_url) as where:
         load(where, found)
         index = ElasticsearchIndex(where)
-        with index.enrichment() as stored:
-            done = [
-                (d.document.id, [Enriched({"x": 1.0}, (), None) for _ in d.document.sentences]) for d in found
-            ]
-            stored.store(recipe, done)
-            stored.finish(recipe)
-        now = index.now()
-        got = same(now, planned(now, "only", Ranking()), 2, Filters())
-        assert not isinstance(got, str) and got.scored is not None and got.scored < got.total / 4
+        for _ in range(2):
+            now = index.now()
+            got = same(now, planned(now, "w3 w7", Ranking()), 2, Filters())
+            assert not isinstance(got, str) and got.scored is not None and got.scored < 0.6 * got.total
+            with index.enrichment() as stored:
+                stored.store(recipe, [(d.document.id, [one] * 5) for d in found])
+                stored.finish(recipe)
         index.close()
 
 
