@@ -62,6 +62,7 @@ def few_documents_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruned, "FIRST", 1)
     monkeypatch.setattr(pruned, "A_HIT", 0)
     monkeypatch.setattr(pruned, "LISTED", 2)
+    monkeypatch.setattr(pruned, "RARE", 10)
 
 
 def load(where: str, documents: list[Located], **options: Any) -> None:
@@ -75,7 +76,8 @@ def everything(index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) 
 
 def same(index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> Candidates | str:
     """Holds the pruned answer to the exhaustive one, and gives it."""
-    got = pruned.pruned(Search(index.cluster, plan, index.bounded(plan), filters, False), k)
+    search = Search(index.cluster, plan, index.bounded(plan), filters, False)
+    got = pruned.pruned(search, k, index.statistics(plan.matching))
     if not isinstance(got, str):
         right = everything(index, plan, k, filters)
         assert got.hits == right.hits, (plan, k, filters)
