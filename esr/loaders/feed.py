@@ -85,5 +85,6 @@ FORMAT = register(
         sniff=lambda head: head.startswith(b"<") and bool(_START.search(head)),
         read=read,
         needs=("feedparser", "lxml.etree"),
+        holds_others=True,
     )
 )

@@ -138,5 +138,6 @@ FORMAT = register(
         sniff=lambda head: head.startswith(b"<") and bool(_START.search(head)),
         read=read,
         needs=("lxml.etree",),
+        holds_others=True,
     )
 )

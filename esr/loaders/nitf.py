@@ -105,5 +105,6 @@ FORMAT = register(
         sniff=lambda head: head.startswith(b"<") and bool(_START.match(head)),
         read=read,
         needs=("lxml.etree",),
+        holds_others=True,
     )
 )

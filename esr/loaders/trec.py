@@ -19,9 +19,13 @@ from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, pieces, too_long
 
 # The same thing has different tags in the Associated Press, Wall Street Journal, Xinhua …
 _IDS = ("DOCNO", "DOCID")
-_TITLES = ("HEADLINE", "TITLE", "HL", "HEAD")
+_TITLES = ("HEADLINE", "TITLE", "HL", "HEAD", "TI")
 _DATES = ("DATE_TIME", "DATETIME", "DATE", "DATE1", "DD")
 _BODIES = ("LP", "LEADPARA", "TEXT")  # a lead paragraph stands before the text
+# The Foreign Broadcast Information Service begins its texts with this.
+_FBIS = re.compile(
+    r"\s{0,99}Language:\s{0,9}<F P=105>[^<>]{0,99}</F>\s{0,9}Article Type:\s?\w{0,9}(?:\s+\[Text\])?"
+)
 
 _OPENING = re.compile(r"<(?:(DOC)(?:\s[^<>]{0,1000})?|(s)\s[^<>]{0,1000})>", re.I)
 _CLOSING = {"doc": re.compile(r"</DOC\s{0,9}>", re.I), "s": re.compile(r"</s\s{0,9}>", re.I)}
@@ -124,7 +128,7 @@ def _document(unit: _Unit) -> Record:
         fields["sentences"] = [_sentence(unit, tag) for tag in tags]
     else:
         bodies = [body for name in _BODIES for body in elements(unit.raw, name)]
-        fields["text"] = "\n\n".join(map(plain, bodies))
+        fields["text"] = "\n\n".join(plain(_FBIS.sub("", body, count=1)) for body in bodies)
     return Record(unit.where, fields)
 
 

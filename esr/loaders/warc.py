@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+from esr.documents.written_dates import iso
 from esr.errors import InputError
 from esr.loaders import page
 from esr.loaders.base import Format, Malformed, Record, Source, id_of, one_line, register
@@ -86,7 +87,7 @@ def _made(where: str, record: Any, data: bytes) -> Record | Malformed | None:
     if not id:
         return Malformed(where, "this record has no WARC-Record-ID: give every record one")
     crawled = record.rec_headers.get_header("WARC-Date")
-    return Record(where, {"id": id, **fields, "date": fields["date"] or crawled})
+    return Record(where, {"id": id, **fields, "date": fields["date"] or iso(crawled or "")})
 
 
 class _Unpacked:
@@ -107,5 +108,6 @@ FORMAT = register(
         sniff=lambda head: head.startswith(b"WARC/"),
         read=read,
         needs=("warcio.archiveiterator", "trafilatura"),
+        holds_others=True,
     )
 )

@@ -46,7 +46,9 @@ def test_articles_inside_other_xml_need_ids_of_their_own(loaded):
         (b"", "Example Press"),
     ],
 )
-def test_where_no_publication_is_named_the_source_is_who_distributes_or_owns_the_article(loaded, head, source):
+def test_where_no_publication_is_named_the_source_is_who_distributes_or_owns_the_article(
+    loaded, head, source
+):
     data = NITF.replace(b' name="The Example"', b"").replace(b"<body.head>", b"<body.head>" + head)
     data = data.replace(b"<date.issue", b'<doc.copyright holder="Example Press" year="2024"/><date.issue')
     assert loaded(data, "nitf")[0].source == source

@@ -27,6 +27,8 @@ def test_the_page_is_dated_by_the_visit_if_it_does_not_say_its_date(loaded):
     data = WARC.replace(b"2024-01-15T09:00:00+01:00", b"x" * 25)
     assert loaded(WARC, "warc")[0].date == "2024-01-15"
     assert loaded(data, "warc")[0].date == "2024-01-16T09:00:00Z"
+    # Early crawlers wrote days that do not exist.
+    assert loaded(data.replace(b"2024-01-16T09", b"2024-01-65T09"), "warc")[0].date is None
 
 
 @pytest.mark.parametrize(
