@@ -31,7 +31,7 @@ def read(source: Source) -> Iterator[Record | Malformed]:
         raise InputError(source.name, f"broken feed: {one_line(error) or type(error).__name__}") from None
     problem = parsed.get("bozo_exception")
     # Entries of a feed that is cut off would be cut off too. Wrong encodings are found out and mended.
-    if problem is not None and not isinstance(problem, feedparser.exceptions.ThingsNobodyCaresAboutButMe):
+    if problem is not None and not _harmless(problem, data):
         line = getattr(problem, "getLineNumber", lambda: None)()
         where = f"{source.name}:{line}" if line else source.name
         raise InputError(where, f"broken feed: {one_line(problem)}; fetch it again or mend it")
@@ -41,6 +41,14 @@ def read(source: Source) -> Iterator[Record | Malformed]:
             yield _record(where, entry, parsed.feed)
         except page.NoArticle as error:
             yield Malformed(where, str(error))
+
+
+def _harmless(problem: Any, data: bytes) -> bool:
+    """Whether nothing is lost: the encoding was wrong, an entity of HTML or a namespace not declared."""
+    from feedparser.exceptions import ThingsNobodyCaresAboutButMe
+
+    undeclared = str(problem).endswith(("undefined entity", "unbound prefix")) and _END.search(data[-200:])
+    return bool(undeclared) or isinstance(problem, ThingsNobodyCaresAboutButMe)
 
 
 def _record(where: str, entry: Any, feed: Any) -> Record | Malformed:
@@ -74,6 +82,7 @@ def _date(entry: Any) -> str | None:
     return None
 
 
+_END = compile(rb"</(?:rss|rdf:RDF|(?:\w+:)?feed)\s*>\s*(?:<!--.*-->\s*)?$")
 # A <channel> tells nothing: agencies name theirs in the headers of NewsML-G2.
 _START = compile(rb"<(?:rss|rdf:RDF)[\s>]|<(?:\w+:)?feed[\s>]")
 

@@ -68,7 +68,7 @@ def article(data: bytes, url: str | None = None) -> dict[str, Any]:
 
 
 def _paragraphs(text: str) -> str:
-    """Of trafilatura's text: a line is a paragraph, "- a" the item of a list, "| a | b |" the row of a table."""
+    """In trafilatura's text a line is a paragraph, "- a" an item of a list, "| a | b |" a row of a table."""
     lines = (_BULLET.sub("", line) for line in text.split("\n"))
     rows = (" ".join(line.replace("|", " ").split()) if line.startswith("|") else line for line in lines)
     return "\n\n".join(row for row in rows if any(map(str.isalnum, row)))

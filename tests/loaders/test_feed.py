@@ -55,6 +55,14 @@ def test_a_feed_that_is_cut_off_is_refused_as_a_whole(refused):
     assert "broken feed" in refused(RSS[: RSS.index(b"Nobody said")], "feed")
 
 
+@pytest.mark.parametrize("odd", ["&eacute;", "<x:y>é</x:y>"])
+def test_entities_and_namespaces_that_are_not_declared_spoil_no_whole_feed(loaded, refused, odd):
+    data = RSS.decode().replace("<description>Nobody", f"<description>Caf{odd}. Nobody")
+    assert len(loaded(data, "feed")) == 2
+    assert "Caf" in texts(loaded(data, "feed")[1])[0]
+    assert "broken feed" in refused(data[: data.index("said why")], "feed")
+
+
 def test_a_feed_that_is_too_long_is_refused(refused, monkeypatch):
     monkeypatch.setattr(feed, "MAX_FEED_BYTES", 500)
     assert "a feed of more than" in refused(RSS, "feed")
