@@ -21,6 +21,8 @@ from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, too_long
 _FROM = re.compile(rb"From \S+\s.*\b\d{4}\b")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.M)
 _QUOTED = re.compile(r"^>.*\n?", re.M)
+# One encoded word of RFC 2047, or several of which a letter may be cut in two.
+_ENCODED = re.compile(r"=\?[^?\s]+\?[bq]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bq]\?[^?]*\?=)*", re.I)
 _SIGNATURE = re.compile(r"^-- ?\r?$", re.M)
 _SCRUBBED = re.compile(r"^-{14} next part -{14}\r?$", re.M)
 
@@ -82,13 +84,12 @@ def _record(where: str, raw: bytes) -> Record | Malformed:
 def _header(message: Message, name: str) -> str:
     """The header's text. Letters that it does not declare, or wrongly, are taken as those of a text are."""
     raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
-    if not raw.isascii():  # not as mails should be: no encoded words are to be expected
-        return _lenient(raw.encode("utf-8", "surrogateescape"), "utf-8")
-    pieces = decode_header(raw)
-    return "".join(
-        piece if isinstance(piece, str) else _lenient(piece, charset or "us-ascii")
-        for piece, charset in pieces
-    )
+    return _ENCODED.sub(_decoded_words, _lenient(raw.encode("utf-8", "surrogateescape"), "utf-8"))
+
+
+def _decoded_words(words: re.Match[str]) -> str:
+    pieces = decode_header(words[0])
+    return "".join(p if isinstance(p, str) else _lenient(p, charset or "us-ascii") for p, charset in pieces)
 
 
 def _lenient(data: bytes, charset: str) -> str:

@@ -73,6 +73,7 @@ def test_what_other_mails_said_signatures_and_what_mailman_took_off_is_no_text(l
         b"Ferry \xe0 quai",
         b"Ferry =?utf-8?q?=E0?= quai",
         b"Ferry =?x-none?q?=E0?= quai",
+        b"Ferry \xe0 =?utf-8?q?qua?=\n =?utf-8?b?aQ==?=",
     ],
 )
 def test_letters_that_a_header_does_not_declare_or_wrongly_are_read(loaded, header):
