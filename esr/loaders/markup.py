@@ -129,6 +129,9 @@ def without_title(text: str, title: str) -> str:
 # XML cannot hold these.
 _BREAK = "\0"
 _LINE = "\1"
+_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
+_INDENTED = re.compile(r"\n {2,9}(?=\S)")
+_NOT_INDENTED = re.compile(r"\n[^\s\0]")
 # Agencies end the lines of a paragraph with <br/>; only two of them end the paragraph.
 _LINES = re.compile(rf"{_LINE}(?:\s*{_LINE})+")
 
@@ -144,12 +147,21 @@ def _collect(element: Any, pieces: list[str]) -> None:
     block = name(element) in _BLOCKS
     if block:
         pieces.append(_BREAK)
-    pieces.append(element.text or "")
+    pieces.append(_parted(element.text or ""))
     for child in element:
         _collect(child, pieces)
-        pieces.append(child.tail or "")
+        pieces.append(_parted(child.tail or ""))
     if block:
         pieces.append(_BREAK)
+
+
+def _parted(text: str) -> str:
+    """Text as wires lay it out, all in one <p>: a blank line ends a paragraph, an indented line begins one.
+
+    In XML that a program has indented, all lines are, and none of them begins one.
+    """
+    text = _BLANK_LINE.sub(_BREAK, text)
+    return _INDENTED.sub(_BREAK, text) if _NOT_INDENTED.search(text) else text
 
 
 def _entity(node: Any) -> str:

@@ -84,3 +84,12 @@ def test_the_header_of_a_page_and_the_headline_in_it_are_left_out(loaded):
     assert loaded(data, "newsml") == loaded(NEWSML, "newsml")
     data = NEWSML.replace(b"<body><p>The", b"<body><h1>Ferry back in service</h1><p>The")
     assert loaded(data, "newsml") == loaded(NEWSML, "newsml")
+
+
+def test_paragraphs_as_wires_lay_them_out_are_parted_and_those_of_indented_xml_are_not(loaded):
+    wire = b"<p>(Adds)\n    By A. Writer\n\n    The ferry sails\nagain.\n    * It rains\n    * So what</p>"
+    data = NEWSML.replace(b"<p>The ferry sails again.</p>", wire)
+    found = ["(Adds)", "By A. Writer", "The ferry sails again.", "* It rains", "* So what"]
+    assert texts(loaded(data, "newsml")[0])[:-1] == found
+    data = NEWSML.replace(b"<p>The ferry sails again", b"<p>\n        The ferry sails\n        again")
+    assert loaded(data, "newsml") == loaded(NEWSML, "newsml")
