@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +25,8 @@ def read(source: Source) -> Iterator[Record | Malformed]:
     """
     from warcio.archiveiterator import ArchiveIterator
 
+    # It mends blanks in addresses, as Wget writes them, and says so where it also says that a record is broken.
+    logging.getLogger("warcio").setLevel(logging.CRITICAL + 1)
     records = iter(ArchiveIterator(_Unpacked(source)))
     number = 0
     held = None  # whether a record was whole is known when the next one begins
