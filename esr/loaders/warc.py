@@ -25,7 +25,7 @@ def read(source: Source) -> Iterator[Record | Malformed]:
     """
     from warcio.archiveiterator import ArchiveIterator
 
-    # It mends blanks in addresses, as Wget writes them, and says so where it also says that a record is broken.
+    # It mends blanks in addresses, and says so where it also says that a record is broken.
     logging.getLogger("warcio").setLevel(logging.CRITICAL + 1)
     records = iter(ArchiveIterator(_Unpacked(source)))
     number = 0
