@@ -18,7 +18,10 @@ MAX_FEED_BYTES = 16 * 2**20
 
 
 def read(source: Source) -> Iterator[Record | Malformed]:
-    """A record of each entry: its content or else its summary. Raises InputError where the XML is broken."""
+    """A record of each entry: its content or else its summary. Raises InputError where the XML is broken.
+
+    Passed over are entries of a WordPress export (WXR) that are not published.
+    """
     import feedparser
 
     data = source.stream.read(MAX_FEED_BYTES + 1)
@@ -36,6 +39,8 @@ def read(source: Source) -> Iterator[Record | Malformed]:
         where = f"{source.name}:{line}" if line else source.name
         raise InputError(where, f"broken feed: {one_line(problem)}; fetch it again or mend it")
     for number, entry in enumerate(parsed.entries, 1):
+        if entry.get("wp_status") not in (None, "publish"):  # WordPress exports drafts and pictures too
+            continue
         where = f"{source.name}:entry {number}"
         try:
             yield _record(where, entry, parsed.feed)

@@ -63,6 +63,13 @@ def test_entities_and_namespaces_that_are_not_declared_spoil_no_whole_feed(loade
     assert "broken feed" in refused(data[: data.index("said why")], "feed")
 
 
+@pytest.mark.parametrize(("status", "there"), [("publish", 2), ("draft", 1), ("private", 1), ("inherit", 1)])
+def test_what_a_wordpress_export_holds_unpublished_is_passed_over(loaded, status, there):
+    data = RSS.decode().replace("<rss ", '<rss xmlns:wp="http://wordpress.org/export/1.2/" ')
+    data = data.replace("<item>", f"<item><wp:status><![CDATA[{status}]]></wp:status>", 1)
+    assert len(loaded(data, "feed")) == there
+
+
 def test_a_feed_that_is_too_long_is_refused(refused, monkeypatch):
     monkeypatch.setattr(feed, "MAX_FEED_BYTES", 500)
     assert "a feed of more than" in refused(RSS, "feed")
