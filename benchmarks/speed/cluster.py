@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,11 @@ from esr import resources
 from esr.analysis.analyzer import DEFINITION
 from esr.engines.elasticsearch import meta
 from esr.engines.elasticsearch.cluster import Cluster
+from esr.engines.elasticsearch.index import ElasticsearchIndex
+from esr.engines.elasticsearch.searching import Search as Asking
+from esr.engines.index import Filters
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
 
 ALIAS, PLAIN = "esr-speed", "esr-speed-plain"
 
@@ -73,21 +77,44 @@ def _load_plain(cluster: Cluster, setup: Setup) -> None:
 def elasticsearch(setup: Setup) -> Iterator[dict[str, Any]]:
     """The default model beside native BM25 `match`: client time."""
     asked, place = queries.chosen(setup), where(setup)
-    cluster = Cluster(place)
-    searcher = esr.open(place)
+    cluster, searcher = Cluster(place), esr.open(place)
     native = {f"match, top {k}": partial(_match, cluster, PLAIN, k=k) for k in BOTH_K}
     native |= {f"match in esr's index, top {k}": partial(_match, cluster, ALIAS, k=k) for k in BOTH_K}
     native["match, top 100, all counted"] = partial(_match, cluster, PLAIN, k=100, track_total_hits=True)
+    native["nothing, top 100"] = partial(_nothing, cluster)
     searches: dict[str, Search] = dict(native)
     for k in BOTH_K:
         searches[f"esr, top {k}"] = partial(searcher.search, k=k, ranking=Ranking(), records=False)
     searches["esr with texts, top 10"] = partial(searcher.search, k=10, ranking=Ranking())
+    searches["esr, exhaustive, top 100"] = partial(_everything, cluster, searcher, k=100)
     more = {"own terms only": Ranking(candidates="matching"), "dir": Ranking("dir"), "bm25": Ranking("bm25")}
     for name, ranking in more.items():
         searches[f"esr, {name}, top 100"] = partial(searcher.search, k=100, ranking=ranking, records=False)
-    searches["nothing, top 100"] = partial(_nothing, cluster)
     times = interleaved(searches, asked, setup.rounds)
-    yield {"times": times, "bytes": _sizes(cluster), **_described(cluster)}
+    answers = _answers(cluster, searcher, asked)
+    yield {"times": times, "bytes": _sizes(cluster), "answers": answers, **_described(cluster)}
+
+
+def _everything(cluster: Cluster, searcher: Searcher, query: str, k: int) -> list[tuple[int | None, float]]:
+    """Every candidate scored: nothing of the public interface asks for that."""
+    now = searcher.now()
+    plan, index = now.prepare(query, Ranking()).plan, now.index
+    assert isinstance(index, ElasticsearchIndex)
+    found = Asking(cluster, plan, index.bounded(plan), Filters(), False).everything(k, None)
+    return [(hit.order, hit.score) for hit in found.hits]
+
+
+def _answers(cluster: Cluster, searcher: Searcher, asked: Sequence[str]) -> dict[str, Any]:
+    """Of the top 100: how many sentences match and are scored, and how often pruning told otherwise."""
+    found = [searcher.search(query, 100, records=False) for query in asked]
+    every = [_everything(cluster, searcher, query, 100) for query in asked]
+    pairs = zip(found, every, strict=True)
+    return {
+        "matches": [answer.total for answer in found],
+        "scored": [answer.scored for answer in found],
+        "exhaustive": sum(answer.exhaustive is not None for answer in found),
+        "differ": sum([(hit.order, hit.score) for hit in one.hits] != all for one, all in pairs),
+    }
 
 
 def _match(cluster: Cluster, index: str, query: str, k: int, **more: Any) -> object:

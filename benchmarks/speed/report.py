@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -39,16 +40,20 @@ def _latency(figures: Figures, pictures: Path) -> Iterator[str]:
         yield f"### Embedded, top {k}\n"
         yield from _about(figure)
         yield from _compared(figure["times"])
-        answers = figure["answers"]
-        yield (
-            f"A median of {np.median(answers['matches']):,.0f} sentences match and "
-            f"{np.median(answers['scored']):,.0f} are scored. In {answers['differ']} of "
-            f"{len(answers['matches'])} queries the pruned answer differs from that of scoring everything; "
-            f"{answers['exhaustive']} could not be pruned.\n"
-        )
+        yield from _told(figure["answers"])
         if k == BOTH_K[-1]:
             path = plots.write("latency-matches", plots.against_matches(figure), pictures)
             yield f"![Time of a search against the sentences that match](pictures/{path.name})\n"
+
+
+def _told(answers: Mapping[str, Any]) -> Iterator[str]:
+    """What pruning left out, and whether it was right to."""
+    yield (
+        f"A median of {np.median(answers['matches']):,.0f} sentences match and "
+        f"{np.median(answers['scored']):,.0f} are scored. In {answers['differ']} of "
+        f"{len(answers['matches'])} queries the pruned answer differs from that of scoring everything; "
+        f"{answers['exhaustive']} could not be pruned.\n"
+    )
 
 
 def _growth(figures: Figures, pictures: Path) -> Iterator[str]:
@@ -128,6 +133,7 @@ def _elasticsearch(figures: Figures, pictures: Path) -> Iterator[str]:
     yield "### Elasticsearch\n"
     yield from _about(figure)
     yield from _compared(figure["times"], ("match, top 100", "match in esr's index, top 100"))
+    yield from _told(figure["answers"])
     stored = figure["bytes"]
     sentences, documents, plain = (stored[name] / 1e6 for name in ("sentences", "documents", "plain"))
     yield (

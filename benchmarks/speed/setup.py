@@ -22,7 +22,7 @@ class Setup:
     number: int = 100
     rounds: int = 3
     sizes: tuple[int, ...] = (1, 3)
-    enriched: int = 40_000
+    enriched: int = 20_000
     """Sentences of the index with parses and features."""
     depth: int = 1000
     """Candidates that are reranked."""

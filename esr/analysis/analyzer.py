@@ -19,7 +19,7 @@ from esr.errors import unknown
 
 Terms = list[str]
 WordFilter = Callable[[str], str]
-"""From a word to what becomes of it; nothing where it is dropped. A filter sees one word at a time."""
+"""From a word to what becomes of it: empty where it is dropped. A filter sees one word at a time."""
 
 DEFINITION = "components/esr-analysis.json"
 ANALYZERS: dict[str, str] = {
@@ -29,9 +29,7 @@ ANALYZERS: dict[str, str] = {
 }
 DEFAULT = "english-stem"
 _REMEMBERED_WORDS = 500_000
-_ASCII_LOWER = bytes(
-    code if code < 128 and chr(code).isalnum() else ord(" ") for code in bytes(range(256)).lower()
-)
+_ASCII_LOWER = bytes(code if chr(code).isalnum() else ord(" ") for code in bytes(range(256)).lower())
 """What becomes of each ASCII character: lower case, or a blank to be split at. For `bytes.translate`."""
 
 
@@ -52,15 +50,14 @@ class Analyzer:
         return [term for term in map(self._terms.__getitem__, self.words(text)) if term]
 
     def words(self, text: str) -> list[str]:
-        """The words of a text in lower case, of which `term` makes terms."""
+        """The words of a text in lower case, of which `term` makes terms. Empty ones may be among them."""
         # Lowering first is the same as lowering after the split: both go letter by letter.
         if text.isascii():
             return text.encode().translate(_ASCII_LOWER).decode().split()
-        words = self._split(text.translate(self._lower))
-        return words[not words[0] : len(words) - (not words[-1])]
+        return self._split(text.translate(self._lower))
 
     def term(self, word: str) -> str:
-        """The term of one of the words of a text; nothing where it has none, as a stop word has none."""
+        """The term of one of the words of a text; empty where it has none, as a stop word has none."""
         return self._terms[word]
 
 

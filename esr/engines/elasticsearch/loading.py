@@ -34,37 +34,10 @@ from esr.engines.embedded.snapshot import Snapshot
 from esr.engines.generations import BROKEN
 from esr.engines.index import Description, LoadReport
 from esr.engines.options import LoadOptions
-from esr.errors import EngineUnreachable, EsrError, IndexUnusable, InputError
+from esr.errors import EngineUnreachable, EsrError, InputError
 
 _BATCH = 1000
 _NAMED_FAILURES = 3
-
-
-def existing(where: str) -> Description | None:
-    """How the index behind this alias was made, or None. Raises IndexUnusable if it is something else."""
-    cluster = Cluster(where)
-    try:
-        cluster.check_version()
-        found = meta.behind(cluster)
-        for name in (cluster.alias, cluster.documents_alias):
-            with cluster.errors():
-                taken = cluster.client.indices.exists(index=name)
-                is_alias = cluster.client.indices.exists_alias(name=name)
-            if taken and not is_alias:
-                raise IndexUnusable(
-                    f"{cluster.url}/{name} is an index of its own: esr needs the name for an alias"
-                )
-        return found[0].description if found else None
-    finally:
-        cluster.close()
-
-
-def start(where: str, description: Description, options: LoadOptions, append: bool) -> ElasticsearchLoading:
-    if options.slice is not None:
-        from esr.engines.elasticsearch.slicing import SlicedLoading
-
-        return SlicedLoading(where, description, options, append=append)
-    return ElasticsearchLoading(where, description, options, append=append)
 
 
 class ElasticsearchLoading:

@@ -140,7 +140,7 @@ class SegmentBuilder:
         terms = len(number)
         in_document = document_counts[np.searchsorted(in_documents, term * d + document[sentence])]
         likelihood = counts * np.log(in_document / document_length[document[sentence]])
-        in_surrounding = _surrounding_counts(in_sentences, counts, document[sentence], n)
+        in_surrounding = _surrounding_counts(in_sentences, counts, document[sentence], sentence)
         around_likelihood = counts * np.log(in_surrounding / around[sentence])
 
         def save(name: str, column: npt.NDArray[np.generic]) -> None:
@@ -174,10 +174,10 @@ def surrounding(values: Ints, document: Ints) -> Ints:
     return total
 
 
-def _surrounding_counts(keys: Ints, counts: Ints, document: Ints, n: int) -> Ints:
+def _surrounding_counts(keys: Ints, counts: Ints, document: Ints, sentence: Ints) -> Ints:
     """c(t, c_s) of each posting. Keys are term * n + sentence, sorted, so neighbours stand side by side."""
     total = counts.copy()
-    joined = (keys[1:] - keys[:-1] == 1) & (document[1:] == document[:-1]) & (keys[1:] % n != 0)
+    joined = (keys[1:] - keys[:-1] == 1) & (document[1:] == document[:-1]) & (sentence[1:] != 0)
     total[1:] += np.where(joined, counts[:-1], 0)
     total[:-1] += np.where(joined, counts[1:], 0)
     return total

@@ -70,6 +70,7 @@ def test_one_command_measures_elasticsearch(tmp_path: Path, elasticsearch_url: s
     assert "### Elasticsearch" in page
     (engine,) = (figure for figure in found if figure["part"] == "elasticsearch")
     assert min(engine["bytes"].values()) > 0
+    assert engine["answers"]["differ"] == 0
     (many,) = (figure for figure in found if figure["part"] == "throughput")
     assert not sum(run["failed"] for runs in many["runs"].values() for run in runs)
 

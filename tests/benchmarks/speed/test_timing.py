@@ -14,10 +14,10 @@ def test_every_peer_answers_a_query_before_the_next_one_comes() -> None:
 
 
 def test_the_first_round_does_not_count() -> None:
-    turns = iter([0.05, 0.0, 0.0])
-    times = interleaved({"a": lambda query: time.sleep(next(turns))}, ["x"], rounds=2)
+    turns = iter([0.1, 0.0])
+    times = interleaved({"a": lambda query: time.sleep(next(turns))}, ["x"], rounds=1)
     assert len(times["a"]) == 1
-    assert times["a"][0] < 40
+    assert times["a"][0] < 50
 
 
 def test_percentiles_are_of_the_queries() -> None:
