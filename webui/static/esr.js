@@ -155,10 +155,13 @@
         setTimeout(() => URL.revokeObjectURL(link.href), 60000);
       }
       const page = name ? null : new DOMParser().parseFromString(await answer.text(), "text/html");
+      const problem = page?.querySelector(".problem");
+      const again = page?.querySelector("form.many");
+      if (page && !problem && !again) throw new Error(String(answer.status));
       const main = document.querySelector("main");
       main.querySelectorAll("[role=alert]").forEach((told) => told.remove());
-      if (page?.querySelector("form.many")) main.replaceChildren(...page.querySelector("main").childNodes);
-      else if (page) main.prepend(page.querySelector(".problem"));
+      if (again) main.replaceChildren(...page.querySelector("main").childNodes);
+      else if (problem) main.prepend(problem);
       main.querySelector("[role=alert]")?.scrollIntoView({ block: "center" });
     } finally {
       busy(false);
