@@ -173,10 +173,17 @@ class Index(Protocol):
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         """The sentences of these ids, in this order. Raises UsageError for an unknown id."""
 
-    def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
+    def evidence(
+        self,
+        terms: Sequence[str],
+        ids: Sequence[str],
+        columns: Iterable[str] = (),
+        orders: Sequence[int] | None = None,
+    ) -> Evidence:
         """The exact counts, lengths and stored columns that a plan is computed from.
 
-        There are always COLUMNS; `columns` names others, such as `features.subj`.
+        There are always COLUMNS; `columns` names others, such as `features.subj`. `orders` are the places
+        that hits of this index gave: an engine that counts sentences need not look for their ids then.
         """
 
     def pool(self, plan: Plan, filters: Filters) -> Pool:

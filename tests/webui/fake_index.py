@@ -85,7 +85,13 @@ class FakeIndex:
             f: sorted(of.items(), key=lambda each: (-each[1], each[0]))[:size] for f, of in counts.items()
         }
 
-    def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
+    def evidence(
+        self,
+        terms: Sequence[str],
+        ids: Sequence[str],
+        columns: Iterable[str] = (),
+        orders: Sequence[int] | None = None,
+    ) -> Evidence:
         texts = [self._terms(record) for record in self.sentences(ids)]
         counts = np.array([[text.count(term) for text in texts] for term in terms], float)
         lengths = np.array([len(text) for text in texts], float)

@@ -142,7 +142,13 @@ class ElasticsearchIndex:
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         return [record_of(hit["_source"]) for hit in self._sentences(ids, SHOWN)]
 
-    def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
+    def evidence(
+        self,
+        terms: Sequence[str],
+        ids: Sequence[str],
+        columns: Iterable[str] = (),
+        orders: Sequence[int] | None = None,
+    ) -> Evidence:
         return self._evidence(terms, [hit["_source"] for hit in self._sentences(ids, True)], columns)
 
     def parses(self, ids: Sequence[str], orders: Sequence[int] | None = None) -> list[bytes | None]:

@@ -88,11 +88,17 @@ class EmbeddedIndex:
         snapshot = self._now()
         return list(_records(snapshot, [self._place(snapshot, i) for i in ids]))
 
-    def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
+    def evidence(
+        self,
+        terms: Sequence[str],
+        ids: Sequence[str],
+        columns: Iterable[str] = (),
+        orders: Sequence[int] | None = None,
+    ) -> Evidence:
         snapshot = self._now()
         wanted = {*COLUMNS, *columns}
         rows, order = [], []
-        for owner, places, at in _by_segment([self._place(snapshot, i) for i in ids]):
+        for owner, places, at in _by_segment(self._all_places(snapshot, ids, orders)):
             segment, importance = snapshot.segments[owner], snapshot.importance[owner]
             rows.append(gather.evidence(terms, FIELDS, wanted, segment, importance, at))
             order += places
@@ -101,8 +107,7 @@ class EmbeddedIndex:
     def parses(self, ids: Sequence[str], orders: Sequence[int] | None = None) -> list[bytes | None]:
         snapshot = self._now()
         found: list[bytes | None] = [None] * len(ids)
-        places = [self._place(snapshot, i) for i in ids] if orders is None else _places(snapshot, orders)
-        for owner, mine, at in _by_segment(places):
+        for owner, mine, at in _by_segment(self._all_places(snapshot, ids, orders)):
             for place, blob in zip(mine, snapshot.segments[owner].enriched.parses(at), strict=True):
                 found[place] = blob
         return found
@@ -226,6 +231,12 @@ class EmbeddedIndex:
             self._use(self._open(self._snapshot))
             self._committed = mark
         return self._snapshot
+
+    def _all_places(
+        self, snapshot: Snapshot, ids: Sequence[str], orders: Sequence[int] | None
+    ) -> list[_Place]:
+        """The sentences of these ids, by their orders if these are known, which is much faster."""
+        return [self._place(snapshot, i) for i in ids] if orders is None else _places(snapshot, orders)
 
     def _place(self, snapshot: Snapshot, sentence_id: str) -> _Place:
         for owner, segment in enumerate(snapshot.segments):
