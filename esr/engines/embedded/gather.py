@@ -47,7 +47,7 @@ def _chosen(plan: Plan, segment: Segment, filters: Filters) -> npt.NDArray[np.bo
         for number in numbers:
             chosen[segment.in_sentences(number).numbers] = True
         if plan.candidates == "context":
-            chosen = _spread(chosen, segment.joined_before)
+            chosen = spread(chosen, segment.joined_before)
     if passing is not None:
         chosen &= passing[document]
     return chosen
@@ -126,7 +126,7 @@ def _dense(postings: Postings, size: int) -> Array:
     return dense
 
 
-def _spread(chosen: npt.NDArray[np.bool_], joined: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def spread(chosen: npt.NDArray[np.bool_], joined: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """The chosen sentences and their neighbours."""
     spread = chosen.copy()
     spread[1:] |= chosen[:-1] & joined[1:]

@@ -52,7 +52,7 @@ class EmbeddedIndex:
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         snapshot = self._now()
-        return Statistics(snapshot.collection, {term: snapshot.term(term) for term in terms})
+        return Statistics(snapshot.collection, {term: snapshot.find(term).statistics for term in terms})
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
         snapshot = self._now()

@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.embedded import gather
-from esr.engines.embedded.occurrences import Occurrences, occurrences
+from esr.engines.embedded.impacts import Impacts, impacts
+from esr.engines.embedded.rows import ranges, within
 from esr.engines.embedded.snapshot import Snapshot
-from esr.engines.embedded.spans import Spans, per_document
+from esr.engines.embedded.spans import per_document
 from esr.engines.embedded.standing import Standing, standing
 from esr.engines.index import Filters
-from esr.plans.bounds import Bound
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import FieldName, Plan
@@ -35,7 +35,6 @@ FEW = 20_000
 """Candidates that are scored in chunks even where no document can be left out: it costs nothing."""
 CELLS = 4_000_000
 """At most so many counts (terms times sentences) in a chunk, unless one document has more."""
-NOT_HERE = np.iinfo(np.int64).min // 2
 
 
 class Best(NamedTuple):
@@ -50,20 +49,18 @@ class Best(NamedTuple):
 
 def pruned(plan: Plan, snapshot: Snapshot, k: int, filters: Filters) -> Best | str:
     """The answer, or why everything has to be scored."""
-    bound = Bound(plan, snapshot.collection.longest_sentence)
-    why = bound.impossible()
+    known = impacts(plan.transform, snapshot)
+    why = known.bound.impossible(plan.terms)
     if why is not None:
         return why
-    found = occurrences(plan, snapshot)
     statics = standing(plan.statics, snapshot) if plan.statics else None
     chosen = _chosen(plan, snapshot, filters) if filters.entities else None
-    documents = _reached(plan, snapshot, found, _passing(snapshot, filters))
-    total = _total(plan, snapshot, found, documents, chosen, statics)
+    reached, bounds = _bounds(plan, snapshot, known, statics)
+    documents = _documents(plan, snapshot, reached, _passing(snapshot, filters))
+    total = _total(plan, snapshot, documents, chosen, statics)
     if k + FIRST >= len(documents) and total > FEW:
         return "so many hits are asked for that no document can be left out"
-    bounds, slack = _bounds(bound, found, documents, snapshot.spans, statics)
-    scorer = _Scorer(plan, snapshot, found, chosen)
-    return _descend(scorer, documents, bounds + slack, k, total)
+    return _descend(_Scorer(plan, snapshot, chosen), documents, bounds[documents], k, total)
 
 
 def _descend(scorer: _Scorer, documents: Numbers, bounds: Array, k: int, total: int) -> Best:
@@ -92,17 +89,25 @@ def _descend(scorer: _Scorer, documents: Numbers, bounds: Array, k: int, total: 
     return Best(numbers[order], values[order], total, scored)
 
 
-def _bounds(
-    bound: Bound, found: Occurrences, documents: Numbers, spans: Spans, statics: Standing | None
-) -> tuple[Array, float]:
-    above = bound.above(found.rows, found.entries)
-    every = np.bincount(found.entry_document, above, len(spans.size))
-    bounds = every[documents] + bound.base(spans.shortest[documents], spans.longest[documents])
-    greatest = float(np.abs(above).max(initial=0.0))
+def _bounds(plan: Plan, snapshot: Snapshot, known: Impacts, statics: Standing | None) -> tuple[Mask, Array]:
+    """Which documents hold a term that makes candidates, and the bounds of all documents."""
+    spans, kept = snapshot.spans, known.of(plan.terms, snapshot)
+    base, (high, low) = known.bound.base(plan.terms), known.ends(snapshot.spans)
+    bounds = base.constant + np.float64(base.rising) * high + np.float64(base.falling) * low
+    reached = np.zeros(len(bounds), bool)
+    for term, start in zip(plan.terms, kept.starts, strict=True):
+        weight = np.float64(term.weight)  # keeps the product from being one of 32 bits
+        for owner, number in enumerate(snapshot.find(term.term).numbers):
+            documents = snapshot.segments[owner].in_documents(number).numbers
+            there = slice(spans.owners[owner], spans.owners[owner + 1])
+            bounds[there][documents] += weight * kept.values[start : start + len(documents)]
+            reached[there][documents] |= term.own
+            start += len(documents)
+    greatest = kept.greatest
     if statics is not None:
-        bounds += statics.most[documents]
+        bounds += statics.most
         greatest = max(greatest, statics.greatest)
-    return bounds, bound.slack(greatest)
+    return reached, bounds + known.bound.slack(plan, greatest)
 
 
 def _passing(snapshot: Snapshot, filters: Filters) -> Mask | None:
@@ -117,30 +122,16 @@ def _chosen(plan: Plan, snapshot: Snapshot, filters: Filters) -> Mask:
     return np.concatenate([np.zeros(0, bool), *masks])
 
 
-def _reached(plan: Plan, snapshot: Snapshot, found: Occurrences, passing: Mask | None) -> Numbers:
+def _documents(plan: Plan, snapshot: Snapshot, reached: Mask, passing: Mask | None) -> Numbers:
     """The documents that may have candidates, ascending."""
-    spans = snapshot.spans
-    reached = np.zeros(len(spans.size), bool)
-    if plan.candidates == "all":
-        reached[:] = True
-    elif all(term.own for term in plan.terms):
-        reached[found.entry_document] = True
-    else:
-        own = np.array([term.own for term in plan.terms], bool)
-        reached[found.entry_document[own[found.entries.term]]] = True
-    if passing is not None:
-        reached &= passing
-    documents = np.flatnonzero(reached)
-    return documents[spans.size[documents] > 0]
+    there = snapshot.spans.size > 0
+    if plan.candidates != "all":
+        there &= reached
+    return np.flatnonzero(there if passing is None else there & passing)
 
 
 def _total(
-    plan: Plan,
-    snapshot: Snapshot,
-    found: Occurrences,
-    documents: Numbers,
-    chosen: Mask | None,
-    statics: Standing | None,
+    plan: Plan, snapshot: Snapshot, documents: Numbers, chosen: Mask | None, statics: Standing | None
 ) -> int:
     """How many candidates have a score."""
     spans, valued = snapshot.spans, None if statics is None else statics.valued
@@ -149,7 +140,7 @@ def _total(
             return int(spans.size[documents].sum())
         return int(per_document(np.add, valued.astype(np.int64), spans, 0)[documents].sum())
     if chosen is None:
-        chosen = _holding(plan, snapshot, found, documents)
+        chosen = _holding(plan, snapshot, documents)
     return int(np.count_nonzero(chosen if valued is None else chosen & valued))
 
 
@@ -158,20 +149,20 @@ def whole_documents(plan: Plan) -> bool:
     return plan.candidates == "all" or (plan.candidates == "context" and plan.context == "document")
 
 
-def _holding(plan: Plan, snapshot: Snapshot, found: Occurrences, documents: Numbers) -> Mask:
-    """The sentences that hold an own term, and by the rule of the surrounding their neighbours."""
+def _holding(plan: Plan, snapshot: Snapshot, documents: Numbers) -> Mask:
+    """The sentences of these documents that hold an own term, and by the rule of the surrounding their
+    neighbours."""
     spans = snapshot.spans
     wanted = np.zeros(len(spans.size), bool)
     wanted[documents] = True
-    own = np.array([term.own for term in plan.terms], bool)
-    here = wanted[found.row_document] & own[found.row_term]
-    numbers, document = found.row_sentence[here], found.row_document[here]
     holding = np.zeros(snapshot.starts[-1], bool)
-    holding[numbers] = True
-    if plan.candidates == "context":
-        place = numbers - spans.first[document]
-        holding[numbers[place > 0] - 1] = True
-        holding[numbers[place + 1 < spans.size[document]] + 1] = True
+    for owner, segment in enumerate(snapshot.segments):
+        here = holding[snapshot.starts[owner] : snapshot.starts[owner + 1]]
+        for term in plan.matching:
+            here[segment.in_sentences(snapshot.find(term).numbers[owner]).numbers] = True
+        if plan.candidates == "context":
+            here[:] = gather.spread(here, segment.joined_before)
+        here &= wanted[spans.owners[owner] : spans.owners[owner + 1]][segment.column("document")]
     return holding
 
 
@@ -185,7 +176,6 @@ class _Scorer:
 
     plan: Plan
     snapshot: Snapshot
-    found: Occurrences
     chosen: Mask | None
 
     def parts(self, documents: Numbers) -> Iterator[Numbers]:
@@ -198,18 +188,22 @@ class _Scorer:
 
     def scores(self, documents: Numbers) -> tuple[Numbers, Array]:
         """The candidates of these documents, ascending, and their scores."""
-        spans, found = self.snapshot.spans, self.found
+        spans, terms = self.snapshot.spans, len(self.plan.terms)
         first, size = spans.first[documents], spans.size[documents]
-        ends = np.cumsum(size)
-        at = np.arange(ends[-1]) + np.repeat(first - (ends - size), size)
+        ends, at = np.cumsum(size), ranges(first, size)
         shift = ends - size + np.arange(1, len(size) + 1) - first
-        slot = np.full(len(spans.size), NOT_HERE)
-        slot[documents] = shift
         real = at + np.repeat(shift, size)
-        own = np.zeros((len(self.plan.terms), ends[-1] + len(size) + 1))
-        place = slot[found.row_document] + found.row_sentence
-        here = np.flatnonzero(place > 0)
-        own[found.row_term[here], place[here]] = found.rows.counts["sentence"][here]
+        own = np.zeros((terms, ends[-1] + len(size) + 1))
+        whole = np.zeros((terms, len(documents)))
+        numbers = [self.snapshot.find(term.term).numbers for term in self.plan.terms]
+        cuts = np.searchsorted(documents, spans.owners)
+        for owner, segment in enumerate(self.snapshot.segments):
+            cut = slice(cuts[owner], cuts[owner + 1])
+            local = documents[cut] - spans.owners[owner]
+            found = within(segment, [each[owner] for each in numbers], local)
+            slot = found.row_sentence + (shift[cut] + self.snapshot.starts[owner])[found.row_place]
+            own[found.row_term, slot] = found.row_count
+            whole[found.entry_term, found.entry_place + cuts[owner]] = found.entry_count
         counts: dict[FieldName, Array] = {"sentence": own[:, real]}
         fields = set(self.plan.transform.fields())
         if "surrounding" in fields or not whole_documents(self.plan):
@@ -218,11 +212,6 @@ class _Scorer:
             around[:, :-1] += own[:, 1:]
             counts["surrounding"] = around[:, real]
         if "document" in fields:
-            slot[documents] = np.arange(len(documents))
-            column = slot[found.entry_document]
-            there = np.flatnonzero(column >= 0)
-            whole = np.zeros((len(self.plan.terms), len(documents)))
-            whole[found.entries.term[there], column[there]] = found.entries.count[there]
             counts["document"] = np.repeat(whole, size, axis=1)
         keep = self._candidates(at, counts)
         lengths, columns = self._stored(at, np.repeat(documents, size))

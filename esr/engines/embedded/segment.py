@@ -143,10 +143,8 @@ class Segment:
         cut = slice(int(starts[term]), int(starts[term + 1]))
         return Postings(self.column(f"{kind}_numbers")[cut], self.column(f"{kind}_counts")[cut])
 
-    def statistics(self, term: str) -> TermStatistics:
-        number = self.terms.find(term)
-        if number is None:
-            return TermStatistics(0, 0, 0)
+    def statistics(self, number: int) -> TermStatistics:
+        """Of the term of this number."""
         sentences, documents = self.column("sentence_starts"), self.column("document_starts")
         return TermStatistics(
             int(sentences[number + 1] - sentences[number]),

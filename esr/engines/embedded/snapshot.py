@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +18,23 @@ from esr.engines.embedded.manifest import SEGMENTS, Manifest
 from esr.engines.embedded.segment import Segment, SegmentBroken
 from esr.engines.embedded.spans import Spans, spans
 from esr.plans.evidence import Array
-from esr.plans.plan import Static
-from esr.plans.statistics import UNSEEN, CollectionStatistics, TermStatistics
+from esr.plans.plan import Mixture, Saturation, Static
+from esr.plans.statistics import CollectionStatistics, TermStatistics
 
 if TYPE_CHECKING:
+    from esr.engines.embedded.impacts import Impacts
     from esr.engines.embedded.standing import Standing
 
 IMPORTANCE = ("importance", "importance_surrounding")
+REMEMBERED = 20_000
+"""Terms that are not looked up again."""
+
+
+class Found(NamedTuple):
+    """A term in a commit: its statistics, and its number in each segment, or None."""
+
+    statistics: TermStatistics
+    numbers: tuple[int | None, ...]
 
 
 class Snapshot:
@@ -34,6 +45,10 @@ class Snapshot:
         self.manifest = manifest
         self.standing: dict[Static, Standing] = {}
         """What statics come to in this commit, kept by `esr.engines.embedded.standing`."""
+        self.impacts: dict[Mixture | Saturation, Impacts] = {}
+        """What terms add at most, kept by `esr.engines.embedded.impacts`."""
+        self.lock = threading.Lock()
+        self._found: dict[str, Found] = {}
         known = {} if before is None else {segment.folder.name: segment for segment in before.segments}
         open_layers = {} if before is None else before.layers
         self.layers: dict[str, Layer] = {
@@ -47,8 +62,8 @@ class Snapshot:
         ]
         if before is not None and before.manifest.segments == manifest.segments:
             # Enrichment leaves the sentences as they are: so are the statistics and the priors.
-            done = {k: v for k, v in vars(before).items() if k in ("collection", "importance", "spans")}
-            vars(self).update(done)
+            done = ("collection", "importance", "spans", "impacts", "lock", "_found")
+            vars(self).update({k: v for k, v in vars(before).items() if k in done})
 
     @cached_property
     def starts(self) -> list[int]:
@@ -74,9 +89,17 @@ class Snapshot:
             longest_sentence=max((part.longest_sentence for part in parts), default=0),
         )
 
-    def term(self, term: str) -> TermStatistics:
-        found = [segment.statistics(term) for segment in self.segments]
-        return TermStatistics(*map(sum, zip(*found, strict=True))) if found else UNSEEN
+    def find(self, term: str) -> Found:
+        """Where a term is known."""
+        found = self._found.get(term)
+        if found is None:
+            numbers = tuple(segment.terms.find(term) for segment in self.segments)
+            each = [s.statistics(n) for s, n in zip(self.segments, numbers, strict=True) if n is not None]
+            found = Found(TermStatistics(*map(sum, zip((0, 0, 0), *each, strict=True))), numbers)
+            if len(self._found) >= REMEMBERED:
+                self._found.clear()
+            self._found[term] = found
+        return found
 
     @cached_property
     def importance(self) -> list[dict[str, Array]]:
