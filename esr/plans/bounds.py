@@ -72,6 +72,7 @@ class Bound:
 
     def __init__(self, transform: Mixture | Saturation, longest: int) -> None:
         self._transform = transform
+        self._longest = longest
         self._least = self._whole = 0.0
         self._why = (
             self._saturation_why() if isinstance(transform, Saturation) else self._mixture_why(longest)
@@ -128,6 +129,27 @@ class Bound:
         transform = self._transform
         low, high = (np.log(affine(transform.collection, beta(transform, at))) for at in (shortest, longest))
         return np.maximum(low, high), np.minimum(low, high)
+
+    def lengths(self) -> Array:
+        """Of a mixture, of shape (longest + 1, 4), by the length of a sentence: what one occurrence is worth
+        over the collection's weight, in the sentence, per term of the surroundings, as a share of the
+        document; and the logarithm of that weight."""
+        if isinstance(self._transform, Saturation):
+            return np.zeros((1, 4))
+        transform, length = self._transform, np.arange(self._longest + 1.0)
+        at = beta(transform, length)
+        sentence, surrounding, document, collection = (
+            affine(weight, at)
+            for weight in (
+                transform.sentence,
+                transform.surrounding,
+                transform.document,
+                transform.collection,
+            )
+        )
+        sentence /= np.maximum(length, 1.0)
+        worth = [each / collection for each in (sentence, surrounding, document)]
+        return np.stack([*worth, np.log(collection)], axis=1)
 
     def base(self, terms: Sequence[PlanTerm]) -> Base:
         """Of a plan with these terms. The rising weight goes with the greater ends, the other not."""

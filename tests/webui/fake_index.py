@@ -66,6 +66,8 @@ class FakeIndex:
         hits = [Hit(r.sentence_id, -float(n), r if records else None) for n, r in enumerate(found)]
         return Candidates(hits[:k], len(hits), self.incomplete)
 
+    def warm(self) -> None: ...
+
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         self._fail()
         known = {record.sentence_id: record for record in self.records}

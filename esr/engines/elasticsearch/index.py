@@ -159,6 +159,9 @@ class ElasticsearchIndex:
                 allow_partial_search_results=False,
             )
 
+    def warm(self) -> None:
+        """Nothing: the node has what it needs."""
+
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         return [record_of(hit["_source"]) for hit in self._sentences(ids, SHOWN)]
 

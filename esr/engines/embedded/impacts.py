@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.engines.embedded.layout import HYPERBOLA, LOGARITHM, MIXTURE
 from esr.engines.embedded.rows import of_term
 from esr.plans.bounds import Bound
 from esr.plans.plan import Mixture, PlanTerm, Saturation
@@ -41,8 +42,11 @@ class Impacts:
 
     def __init__(self, transform: Mixture | Saturation, snapshot: Snapshot) -> None:
         self.bound = Bound(transform, snapshot.collection.longest_sentence)
+        self.shape, self.numbers = _numbers(transform)
+        """The transform as the kernel takes it."""
         self._fields = set(transform.fields())
         self._ends: tuple[Values, Values] | None = None
+        self._lengths: npt.NDArray[np.float64] | None = None
         self._values: Values = np.zeros(0, np.float32)
         self._used = 0
         self._known: dict[tuple[str, float, bool, bool], tuple[int, float]] = {}
@@ -59,6 +63,12 @@ class Impacts:
             high, low = self.bound.ends(spans.shortest, spans.longest)
             self._ends = _outward(high, up=True), _outward(low, up=False)
         return self._ends
+
+    def lengths(self) -> npt.NDArray[np.float64]:
+        """`Bound.lengths`."""
+        if self._lengths is None:
+            self._lengths = self.bound.lengths()
+        return self._lengths
 
     def of(self, terms: Sequence[PlanTerm], snapshot: Snapshot) -> Kept:
         """The impacts of these terms, made where they are not yet."""
@@ -100,6 +110,15 @@ def impacts(transform: Mixture | Saturation, snapshot: Snapshot) -> Impacts:
         while len(kept) > 1 and sum(each.nbytes for each in kept.values()) > LIMIT:
             del kept[next(iter(kept))]
     return found
+
+
+def _numbers(transform: Mixture | Saturation) -> tuple[int, npt.NDArray[np.float64]]:
+    fields = (transform.sentence, transform.surrounding, transform.document)
+    numbers = [number for field in fields for number in field]
+    if isinstance(transform, Mixture):
+        return MIXTURE, np.array([transform.mu, *numbers, *transform.collection])
+    shape = LOGARITHM if transform.k1 is None else HYPERBOLA
+    return shape, np.array([transform.k1 or 0.0, *numbers])
 
 
 def _outward(values: npt.NDArray[np.float64], *, up: bool) -> Values:

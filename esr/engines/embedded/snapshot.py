@@ -22,6 +22,7 @@ from esr.plans.plan import Mixture, Saturation, Static
 from esr.plans.statistics import CollectionStatistics, TermStatistics
 
 if TYPE_CHECKING:
+    from esr.engines.embedded.compiled import Compiled
     from esr.engines.embedded.impacts import Impacts
     from esr.engines.embedded.standing import Standing
 
@@ -31,10 +32,12 @@ REMEMBERED = 20_000
 
 
 class Found(NamedTuple):
-    """A term in a commit: its statistics, and its number in each segment, or None."""
+    """A term in a commit: its statistics; in each segment its number, or None, and its first and last place
+    in the postings of sentences, then of documents."""
 
     statistics: TermStatistics
     numbers: tuple[int | None, ...]
+    cuts: tuple[tuple[int, int, int, int], ...]
 
 
 class Snapshot:
@@ -44,6 +47,7 @@ class Snapshot:
         """Raises SegmentBroken. What `before` has open already is not opened again."""
         self.manifest = manifest
         self.standing: dict[Static, Standing] = {}
+        self.added: dict[tuple[Static, ...], npt.NDArray[np.float32]] = {}
         """What statics come to in this commit, kept by `esr.engines.embedded.standing`."""
         self.impacts: dict[Mixture | Saturation, Impacts] = {}
         """What terms add at most, kept by `esr.engines.embedded.impacts`."""
@@ -62,7 +66,7 @@ class Snapshot:
         ]
         if before is not None and before.manifest.segments == manifest.segments:
             # Enrichment leaves the sentences as they are: so are the statistics and the priors.
-            done = ("collection", "importance", "spans", "impacts", "lock", "_found")
+            done = ("collection", "importance", "spans", "impacts", "lock", "_found", "compiled")
             vars(self).update({k: v for k, v in vars(before).items() if k in done})
 
     @cached_property
@@ -74,6 +78,13 @@ class Snapshot:
     def spans(self) -> Spans:
         """The documents of all segments."""
         return spans(self.segments, self.starts)
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The commit as compiled searches take it."""
+        from esr.engines.embedded.compiled import Compiled
+
+        return Compiled(self)
 
     @cached_property
     def features(self) -> list[str]:
@@ -94,8 +105,10 @@ class Snapshot:
         found = self._found.get(term)
         if found is None:
             numbers = tuple(segment.terms.find(term) for segment in self.segments)
-            each = [s.statistics(n) for s, n in zip(self.segments, numbers, strict=True) if n is not None]
-            found = Found(TermStatistics(*map(sum, zip((0, 0, 0), *each, strict=True))), numbers)
+            cuts = tuple(s.cuts(n) for s, n in zip(self.segments, numbers, strict=True))
+            occurrences = (s.occurrences(n) for s, n in zip(self.segments, numbers, strict=True))
+            sf, df = (sum(cut[n + 1] - cut[n] for cut in cuts) for n in (0, 2))
+            found = Found(TermStatistics(sf, df, sum(occurrences)), numbers, cuts)
             if len(self._found) >= REMEMBERED:
                 self._found.clear()
             self._found[term] = found
