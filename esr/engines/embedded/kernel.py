@@ -389,10 +389,11 @@ def descend(
 
     Of the plan: `table` and `cuts` (of shape (T, segments, 4): a term's first and last place in the postings
     of sentences, then of documents), `impacts` and where each term's begin, `base`, `lengths`, `high` and
-    `low` (`Bound.ends`). Of the commit: `segments`, `owners` (the first document of each), `records`, `sizes`.
-    `most` and `adds` (what statics add in documents, in sentences), `passing` (documents) and `chosen`
-    (sentences) may be empty; there are `gaps` if some sentences have no value. Written to: `bounds` (-inf) and
-    `reached` (False), left as they came, `keys`, `places`, and `top`, k times -inf, the heap of the k best.
+    `low` (`Bound.ends`). Of the commit: `segments`, `owners` (the first document of each), `records` and
+    `sizes`. `most` and `adds` (what statics add in documents, in sentences), `passing` (documents) and
+    `chosen` (sentences) may be empty; there are `gaps` if some sentences have no value. Written to: `bounds`
+    (-inf) and `reached` (False), left as they came, `keys`, `places`, and `top`, k times -inf, a heap of the
+    k best values.
     """
     terms, all_own = len(table), not every
     weight, background, own = np.empty(terms), np.empty(terms), np.empty(terms, np.bool_)

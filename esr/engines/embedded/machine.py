@@ -29,7 +29,7 @@ OUT_TABLE, OUT_CUBE = array(types.float64, 2, False), array(types.float64, 3, Fa
 LONG, DOUBLE, FLAG = types.int64, types.float64, types.boolean
 inlined = njit(inline="always", error_model="numpy")
 alone = njit(error_model="numpy", _nrt=False)  # type: ignore[call-overload]
-"""Compiled by itself, for other compiled functions. It makes no array, so numba counts no references; counting them
+"""Compiled by itself, for other compiled functions. It makes no array, so numba counts no references, which
 took half of the time."""
 
 

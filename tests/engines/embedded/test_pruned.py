@@ -6,6 +6,7 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
@@ -150,7 +151,7 @@ def plans(draw: st.DrawFn) -> Plan:
     if isinstance(transform, Saturation) and not any(True for _ in transform.fields()):
         transform = Saturation(None, Smoothing(1.0), Smoothing(), Smoothing())
     words = draw(st.lists(st.sampled_from([*WORDS, "unseen"]), min_size=1, max_size=11, unique=True))
-    background = st.sampled_from([1e-9, 1e-3, 0.1, 1.0])
+    background = st.sampled_from([1e-9, 1e-3, 0.1, 1.0, 1e-60, 1e-150])
     own = st.sampled_from([True, True, True, False])
     terms = tuple(PlanTerm(word, draw(weight), draw(background), draw(own)) for word in words)
     rule = draw(st.sampled_from(sorted(CANDIDATES)))
@@ -332,6 +333,30 @@ def test_the_best_sentence_may_have_the_term_beside_it_only(
         plan = planned(index, "flood", Ranking(model, "surrounding", params))
         found = same(index, plan, 1, Filters())
     assert not isinstance(found, str) and found.numbers.tolist() == [len(best) - 1]
+
+
+def test_huge_counts_and_long_queries() -> None:
+    """Counts of two and of four bytes, products of evidence beyond what a float holds, 300 terms."""
+    many = [f"w{n}" for n in range(300)]
+    bodies = [["bank " * 70_000, "bank flood"], ["flood " * 300], ["flood"], [" ".join(many)] * 3, many]
+    bodies += [[" ".join(many[n : n + 20]), "bank"] for n in range(0, 280, 7)]
+    with corpus([made(n, body, [None] * len(body), None) for n, body in enumerate(bodies)]) as index:
+        for query, model in product(("bank", "flood bank", " ".join(many)), ("2si", "bm25f", "2s")):
+            plan = planned(index, query, Ranking(model))
+            for k in KS:
+                same(index, plan, k, Filters())
+            terms = tuple(term._replace(background=1e-90) for term in plan.terms)
+            same(index, replace(plan, terms=terms), 3, Filters())
+
+
+def test_threads_search_at_once(adverse: EmbeddedIndex) -> None:
+    plans = [
+        planned(adverse, query, Ranking(candidates=rule)) for query, rule in product(QUERIES, CANDIDATES)
+    ]
+    right = [adverse.search(plan, 5, Filters()) for plan in plans]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda plan: adverse.search(plan, 5, Filters()), plans * 20))
+    assert found == right * 20
 
 
 def test_an_index_without_documents_has_no_candidates() -> None:
