@@ -48,6 +48,7 @@ class FakeIndex:
         self.error: Exception | None = None
         self.incomplete: str | None = None
         self.asked: tuple[Plan, int, Filters] | None = None
+        self.warmed = 0
 
     def now(self) -> FakeIndex:
         return self
@@ -66,7 +67,8 @@ class FakeIndex:
         hits = [Hit(r.sentence_id, -float(n), r if records else None) for n, r in enumerate(found)]
         return Candidates(hits[:k], len(hits), self.incomplete)
 
-    def warm(self) -> None: ...
+    def warm(self) -> None:
+        self.warmed += 1
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         self._fail()
