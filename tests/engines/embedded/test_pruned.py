@@ -335,6 +335,19 @@ def test_the_best_sentence_may_have_the_term_beside_it_only(
     assert not isinstance(found, str) and found.numbers.tolist() == [len(best) - 1]
 
 
+def test_sentences_far_from_the_terms_are_among_the_best() -> None:
+    """Of a document they have what it gives and what their own length gives: the short and the long ones."""
+    bodies = []
+    for n in range(30):
+        held = " ".join(["flood"] * (1 + n % 7) + ["bank"] * (n % 5 == 0) + ["stone"] * (n % 11))
+        bodies.append([held, "relief", "court", "vote " * (1 + n % 3), "court", "vote " * (9 + n), "relief"])
+    with corpus([made(n, body, [None] * len(body), None) for n, body in enumerate(bodies)]) as index:
+        for query, context in product(("flood", "flood bank", "bank flood flood"), ("both", "document")):
+            plan = planned(index, query, Ranking("2si", context))
+            for k in (1, 3, 10, 20, 31, 40, 50, 60, 75, 90, 110, 150, 190):
+                same(index, plan, k, Filters())
+
+
 def test_huge_counts_and_long_queries() -> None:
     """Counts of two and of four bytes, products of evidence beyond what a float holds, 300 terms."""
     many = [f"w{n}" for n in range(300)]
