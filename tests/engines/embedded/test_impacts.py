@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -96,13 +97,19 @@ def test_the_transform_that_was_not_asked_for_the_longest_is_forgotten(
     assert impacts(mixture(2.0), snapshot) is not second
 
 
-def test_threads_have_the_same(snapshot: Snapshot) -> None:
+def test_threads_have_the_same(snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     right = dict(zip(WORDS, values(Impacts(mixture(), snapshot), snapshot, TERMS), strict=True))
+    monkeypatch.setattr(kept, "LIMIT", 600)  # so that they are made again and again
     known = Impacts(mixture(), snapshot)
 
     def ask(seed: int) -> bool:
         terms = random.Random(seed).sample(TERMS, 2)
         return values(known, snapshot, terms) == [right[term.term] for term in terms]
 
-    with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(ask, range(200)))
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(ask, range(400)))
+    finally:
+        sys.setswitchinterval(usual)
