@@ -63,6 +63,7 @@ class Served:
                 try:
                     if self._searcher is None:
                         self._searcher = self._opens()
+                        self._searcher.index.warm()
                 except EngineUnreachable as error:
                     self.gate.breaker.failed(error)
                     raise

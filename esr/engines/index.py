@@ -170,6 +170,9 @@ class Index(Protocol):
     def ready(self) -> None:
         """Raises EsrError if the index cannot be searched now. Asks the engine, and remembers nothing."""
 
+    def warm(self) -> None:
+        """Many searches will come: begin to load what only pays for many."""
+
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         """The sentences of these ids, in this order. Raises UsageError for an unknown id."""
 

@@ -11,28 +11,31 @@ The greatest of a document's rows is no estimate. Of the document's other senten
 
 A term with a negative weight adds most where its evidence is least. The bound of a document is the sum over
 the terms, each at its best sentence, and over the statics. Terms that the document lacks add what the
-collection gives.
+collection gives. What a term adds at most is had per unit of its weight, so that it holds for any query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from esr.plans.evaluate import affine, beta, curve, mixture_shares, saturation_shares
 from esr.plans.evidence import Array
-from esr.plans.plan import FieldName, Mixture, Plan, Saturation
+from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm, Saturation
 
 Numbers = npt.NDArray[np.intp]
+EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Terms in sentences that hold them. Shapes: (r,) for each, (g,) for the groups of one term and document.
+    """One term in sentences that hold it. Shapes: (r,) for each, (g,) for the groups of one document.
 
     `starts` has the first row of each group, `entry` the entry of each group.
     """
@@ -45,89 +48,137 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Terms in documents, of shape (e,): the term's place in the plan, c(t,d), c(d), the shortest and the
-    longest sentence. There may be some that no row belongs to: terms of a title."""
+    """One term in documents, of shape (e,): c(t,d), c(d), the shortest and the longest sentence.
 
-    term: Numbers
+    There may be some that no row belongs to: terms of a title.
+    """
+
     count: Array
     length: Array
     shortest: Array
     longest: Array
 
 
+class Base(NamedTuple):
+    """What a sentence has without any term: a constant, and these weights times `Bound.ends`."""
+
+    constant: float
+    rising: float
+    falling: float
+
+
 class Bound:
-    """The bounds of one plan, in a collection whose sentences have at most `longest` terms."""
+    """The bounds of one transform, in a collection whose sentences have at most `longest` terms."""
 
-    def __init__(self, plan: Plan, longest: int) -> None:
-        self._plan = plan
-        self._longest = float(longest)
-        self._weight = np.array([term.weight for term in plan.terms])
-        self._background = np.array([term.background for term in plan.terms])
-        self._own = np.array([term.own for term in plan.terms], bool)
+    def __init__(self, transform: Mixture | Saturation, longest: int) -> None:
+        self._transform = transform
+        self._longest = longest
+        self._least = self._whole = 0.0
+        self._why = (
+            self._saturation_why() if isinstance(transform, Saturation) else self._mixture_why(longest)
+        )
 
-    def impossible(self) -> str | None:
-        """Why there is no bound, or None. With one, every score is finite but for the statics."""
-        transform = self._plan.transform
-        if not np.isfinite(self._weight).all():
-            return "a weight is no finite number"
-        if isinstance(transform, Saturation):
-            fields = [getattr(transform, name) for name in transform.fields()]
-            usual = all(f.share >= 0 and 0 <= f.b <= 1 and 0 < f.average < np.inf for f in fields)
-            usual &= transform.k1 is None or 0 <= transform.k1 < np.inf
-            return None if usual else "the saturation need not rise with the evidence"
-        ends = self._betas(np.array([0.0, self._longest]))
+    def _saturation_why(self) -> str | None:
+        transform = self._transform
+        assert isinstance(transform, Saturation)
+        fields = [getattr(transform, name) for name in transform.fields()]
+        usual = all(f.share >= 0 and 0 <= f.b <= 1 and 0 < f.average < np.inf for f in fields)
+        usual &= transform.k1 is None or 0 <= transform.k1 < np.inf
+        return None if usual else "the saturation need not rise with the evidence"
+
+    def _mixture_why(self, longest: int) -> str | None:
+        transform = self._transform
+        assert isinstance(transform, Mixture)
+        ends = beta(transform, np.array([0.0, longest]))
+        self._least = float(affine(transform.collection, ends).min())
+        parts = (transform.sentence, transform.surrounding, transform.document, transform.collection)
+        self._whole = sum(abs(part.constant) + abs(part.slope) for part in parts)
         for name in transform.fields():
             if not (affine(getattr(transform, name), ends) >= 0).all():
                 return "a share of the mixture is negative"
-        # As small as that, its logarithm would be finite for one sentence and not for another.
-        if not (affine(transform.collection, ends) * self._background.min(initial=1.0) > 1e-290).all():
-            return "the mixture may be 0 without the collection's part"
         return None
 
-    def slack(self, most: float) -> float:
+    def impossible(self, terms: Sequence[PlanTerm]) -> str | None:
+        """Why there is no bound, or None. With one, every score is finite but for the statics."""
+        if not all(math.isfinite(term.weight) for term in terms):
+            return "a weight is no finite number"
+        if self._why is not None or isinstance(self._transform, Saturation):
+            return self._why
+        # As small as that, its logarithm would be finite for one sentence and not for another.
+        least = self._least * min((term.background for term in terms), default=1.0)
+        return None if least > 1e-290 else "the mixture may be 0 without the collection's part"
+
+    def slack(self, plan: Plan, most: float) -> float:
         """What rounding may put between a bound and a score. `most`: what an entry or static adds at most."""
-        transform, n = self._plan.transform, len(self._weight) + len(self._plan.statics)
-        eps = float(np.finfo(float).eps)
-        if isinstance(transform, Saturation):
-            return 64 * eps * (n + 4) * (n + 1) * most
+        n = len(plan.terms) + len(plan.statics)
+        slack = 64 * EPS * (n + 4) * (n + 1) * most
+        if isinstance(self._transform, Saturation):
+            return slack
         # A difference such as 1 - beta has lost digits; what is lost counts most where the evidence is least.
-        parts = (transform.sentence, transform.surrounding, transform.document, transform.collection)
-        whole = sum(abs(part.constant) + abs(part.slope) for part in parts)
-        ends = affine(transform.collection, self._betas(np.array([0.0, self._longest])))
-        least = self._background * ends.min()
-        lost = 16 * eps * whole / least + 64 * eps * (n + 4) * (1.0 + np.abs(np.log(least)))
-        return float((np.abs(self._weight) * lost).sum()) + 64 * eps * (n + 4) * (n + 1) * most
+        for term in plan.terms:
+            least = term.background * self._least
+            lost = 16 * EPS * self._whole / least + 64 * EPS * (n + 4) * (1.0 + abs(math.log(least)))
+            slack += abs(term.weight) * lost
+        return slack
 
-    def base(self, shortest: Array, longest: Array) -> Array:
-        """What documents of these shortest and longest sentences can have without any term, of shape (n,)."""
-        transform = self._plan.transform
-        found = np.zeros(len(shortest))
-        if not isinstance(transform, Mixture) or not self._own.any():
-            return found
-        weight = self._weight[self._own]
-        ends = np.log(self._collection(shortest)), np.log(self._collection(longest))
-        found += float((weight * np.log(self._background[self._own])).sum())
-        found += float(np.maximum(weight, 0.0).sum()) * np.maximum(*ends)
-        if (weight < 0).any():
-            found += float(np.minimum(weight, 0.0).sum()) * np.minimum(*ends)
-        return found
+    def ends(self, shortest: Array, longest: Array) -> tuple[Array, Array]:
+        """The logarithm of the collection's weight, at most and at least, in documents of these shortest and
+        longest sentences."""
+        if isinstance(self._transform, Saturation):
+            return np.zeros(len(shortest)), np.zeros(len(shortest))
+        transform = self._transform
+        low, high = (np.log(affine(transform.collection, beta(transform, at))) for at in (shortest, longest))
+        return np.maximum(low, high), np.minimum(low, high)
 
-    def above(self, rows: Rows, entries: Entries) -> Array:
-        """What each entry's term can add at most in its document, above its part of `base`, of shape (e,)."""
-        if isinstance(self._plan.transform, Mixture):
-            return self._mixture(self._plan.transform, rows, entries)
-        return self._saturation(self._plan.transform, rows, entries)
+    def lengths(self) -> Array:
+        """Of a mixture, of shape (longest + 1, 4), by the length of a sentence: what one occurrence is worth
+        over the collection's weight, in the sentence, per term of the surroundings, as a share of the
+        document; and the logarithm of that weight."""
+        if isinstance(self._transform, Saturation):
+            return np.zeros((1, 4))
+        transform, length = self._transform, np.arange(self._longest + 1.0)
+        at = beta(transform, length)
+        sentence, surrounding, document, collection = (
+            affine(weight, at)
+            for weight in (
+                transform.sentence,
+                transform.surrounding,
+                transform.document,
+                transform.collection,
+            )
+        )
+        sentence /= np.maximum(length, 1.0)
+        worth = [each / collection for each in (sentence, surrounding, document)]
+        return np.stack([*worth, np.log(collection)], axis=1)
 
-    def _mixture(self, transform: Mixture, rows: Rows, entries: Entries) -> Array:
-        weight, p, own = (a[entries.term] for a in (self._weight, self._background, self._own))
-        of_row = np.diff(rows.starts, append=len(rows.counts["sentence"]))
-        collection = affine(transform.collection, beta(transform, rows.lengths["sentence"]))
-        collection *= np.repeat(p[rows.entry], of_row)
+    def base(self, terms: Sequence[PlanTerm]) -> Base:
+        """Of a plan with these terms. The rising weight goes with the greater ends, the other not."""
+        if isinstance(self._transform, Saturation):
+            return Base(0.0, 0.0, 0.0)
+        own = [term for term in terms if term.own]
+        return Base(
+            math.fsum(term.weight * math.log(term.background) for term in own),
+            math.fsum(term.weight for term in own if term.weight > 0),
+            math.fsum(term.weight for term in own if term.weight < 0),
+        )
+
+    def most(self, term: PlanTerm, rows: Rows, entries: Entries) -> Array:
+        """What the term adds at most in each document, above its part of `base`, of shape (e,).
+
+        It is per unit of the weight: times a negative weight, the least becomes the most.
+        """
+        if isinstance(self._transform, Mixture):
+            return self._mixture(self._transform, term, rows, entries)
+        return self._saturation(self._transform, term, rows, entries)
+
+    def _mixture(self, transform: Mixture, term: PlanTerm, rows: Rows, entries: Entries) -> Array:
+        p = term.background
+        collection = affine(transform.collection, beta(transform, rows.lengths["sentence"])) * p
         x = collection.copy()
         for name, share in mixture_shares(transform, rows.lengths).items():
             x += share * rows.counts[name]
-        if not own.all():
-            x = np.where(np.repeat(own[rows.entry], of_row), x, x / collection)
+        if not term.own:
+            x /= collection
         near = self._near(rows, lambda: rows.counts["sentence"] / np.maximum(rows.lengths["sentence"], 1.0))
         here = entries.count / np.maximum(entries.length, 1.0)
         elsewhere, empty = [], []
@@ -139,12 +190,12 @@ class Bound:
             if near is not None:
                 corners.append(least.copy())
                 corners[1][rows.entry] += affine(transform.surrounding, at[rows.entry]) * near
-            elsewhere += corners if own.all() else [np.where(own, c, c / nothing) for c in corners]
-            empty.append(nothing if own.all() else np.where(own, nothing, 1.0))
-        return weight * np.log(self._best(x, rows, elsewhere, weight) / self._extreme(empty, weight))
+            elsewhere += corners if term.own else [corner / nothing for corner in corners]
+            empty.append(nothing if term.own else np.ones(len(nothing)))
+        best = _best(x, rows, elsewhere, term.weight)
+        return np.log(best / reduce(_of(term.weight), empty))
 
-    def _saturation(self, transform: Saturation, rows: Rows, entries: Entries) -> Array:
-        weight = self._weight[entries.term]
+    def _saturation(self, transform: Saturation, term: PlanTerm, rows: Rows, entries: Entries) -> Array:
         x = np.zeros(len(rows.counts["sentence"]))
         for name, share in saturation_shares(transform, rows.lengths).items():
             x += share * rows.counts[name]
@@ -154,7 +205,7 @@ class Bound:
             return field.share * counts / ((1.0 - field.b) / 2.0 + field.b * lengths / field.average)
 
         near = self._near(rows, windows)
-        least = np.zeros(len(weight))
+        least = np.zeros(len(entries.count))
         if transform.document.share:
             one = saturation_shares(transform, dict.fromkeys(transform.fields(), entries.length))
             least = one["document"] * entries.count
@@ -162,34 +213,24 @@ class Bound:
         if near is not None:
             corners.append(least.copy())
             corners[1][rows.entry] += near
-        return weight * curve(transform, self._best(x, rows, corners, weight))
+        return curve(transform, _best(x, rows, corners, term.weight))
 
     def _near(self, rows: Rows, windows: Callable[[], Array]) -> Array | None:
         """The most that the surrounding can give where the term is not in the middle, of shape (g,)."""
-        if "surrounding" not in self._plan.transform.fields() or not len(rows.starts):
+        if "surrounding" not in self._transform.fields() or not len(rows.starts):
             return None
         return np.maximum.reduceat(windows(), rows.starts)
 
-    def _best(self, x: Array, rows: Rows, elsewhere: list[Array], weight: Array) -> Array:
-        """The evidence of the best sentence of each entry's document, in its rows or elsewhere."""
-        high = reduce(np.maximum, elsewhere).copy()
-        negative = (weight < 0).any()
-        low = reduce(np.minimum, elsewhere).copy() if negative else high
-        if len(rows.starts):
-            high[rows.entry] = np.maximum(high[rows.entry], np.maximum.reduceat(x, rows.starts))
-            if negative:
-                low[rows.entry] = np.minimum(low[rows.entry], np.minimum.reduceat(x, rows.starts))
-        return np.where(weight < 0, low, high) if negative else high
 
-    @staticmethod
-    def _extreme(ends: list[Array], weight: Array) -> Array:
-        high = reduce(np.maximum, ends)
-        return np.where(weight < 0, reduce(np.minimum, ends), high) if (weight < 0).any() else high
+def _of(weight: float) -> np.ufunc:
+    """What chooses the evidence that adds most."""
+    return np.minimum if weight < 0 else np.maximum
 
-    def _betas(self, lengths: Array) -> Array:
-        assert isinstance(self._plan.transform, Mixture)
-        return beta(self._plan.transform, lengths)
 
-    def _collection(self, lengths: Array) -> Array:
-        assert isinstance(self._plan.transform, Mixture)
-        return affine(self._plan.transform.collection, self._betas(lengths))
+def _best(x: Array, rows: Rows, elsewhere: list[Array], weight: float) -> Array:
+    """The evidence of the best sentence of each entry's document, in its rows or elsewhere."""
+    better = _of(weight)
+    found: Array = reduce(better, elsewhere).copy()
+    if len(rows.starts):
+        found[rows.entry] = better(found[rows.entry], better.reduceat(x, rows.starts))
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,10 @@ class Ranking:
 
     def settings(self) -> Settings:
         """The model's parameters with defaults filled in, checked."""
+        return self._settings
+
+    @cached_property
+    def _settings(self) -> Settings:
         return models.get(self.model).settings(self.params, self.context)
 
     def plan(

@@ -121,13 +121,13 @@ statics = st.builds(
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> Plan:
-    """Any plan, far beyond what models write."""
+def plans(draw: st.DrawFn, *, tiny: bool = False) -> Plan:
+    """Any plan, far beyond what models write. `tiny`: products of evidence may be less than a float holds."""
     transform = draw(transforms)
     if isinstance(transform, Saturation) and not any(True for _ in transform.fields()):
         transform = Saturation(None, Smoothing(1.0), Smoothing(), Smoothing())
     words = draw(st.lists(st.sampled_from([*WORDS, "unseen"]), min_size=1, max_size=11, unique=True))
-    background = st.sampled_from([1e-9, 1e-3, 0.1, 1.0])
+    background = st.sampled_from([1e-9, 1e-3, 0.1, 1.0, *([1e-60, 1e-150] if tiny else [])])
     own = st.sampled_from([True, True, True, False])
     terms = tuple(PlanTerm(word, draw(weight), draw(background), draw(own)) for word in words)
     rule = draw(st.sampled_from(sorted(CANDIDATES)))

@@ -48,6 +48,7 @@ class FakeIndex:
         self.error: Exception | None = None
         self.incomplete: str | None = None
         self.asked: tuple[Plan, int, Filters] | None = None
+        self.warmed = 0
 
     def now(self) -> FakeIndex:
         return self
@@ -65,6 +66,9 @@ class FakeIndex:
         found = [record for record in self.records if wanted & set(self._terms(record))]
         hits = [Hit(r.sentence_id, -float(n), r if records else None) for n, r in enumerate(found)]
         return Candidates(hits[:k], len(hits), self.incomplete)
+
+    def warm(self) -> None:
+        self.warmed += 1
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         self._fail()

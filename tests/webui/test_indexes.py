@@ -55,6 +55,15 @@ def test_a_request_names_its_index_and_the_first_is_the_default() -> None:
     assert "did you mean 'old'" in error["message"]
 
 
+def test_an_index_is_made_ready_for_many_searches_when_it_is_opened() -> None:
+    index = FakeIndex(STORM)
+    client = client_over(news=over(index))
+    assert index.warmed == 0
+    for _ in range(3):
+        assert found(client, "/api/v1/search?q=storm") == ["a.s1"]
+    assert index.warmed == 1
+
+
 def test_the_page_lets_one_choose_among_several_indexes_and_keeps_the_choice() -> None:
     client = client_over(news=over(FakeIndex(STORM)), old=over(FakeIndex(FLOOD)))
     html = client.get("/search?q=storm&index=old").text

@@ -43,7 +43,7 @@ def bounded(
     plan: Plan, collection: CollectionStatistics, filters: Filters, leaving: Leaving | None = None
 ) -> Bounded | str:
     """The query, or why there are no bounds. `leaving` keeps documents out of it."""
-    why = Bound(plan, collection.longest_sentence).impossible()
+    why = Bound(plan.transform, collection.longest_sentence).impossible(plan.terms)
     if why is not None:
         return why
     inside = filter_clauses(filters, of="documents") + ([leaving.filter] if leaving else [])

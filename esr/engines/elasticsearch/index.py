@@ -139,6 +139,9 @@ class ElasticsearchIndex:
             terminate_after=1,
         )
 
+    def warm(self) -> None:
+        """Nothing: the node has what it needs."""
+
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         return [record_of(hit["_source"]) for hit in self._sentences(ids, SHOWN)]
 

@@ -39,7 +39,7 @@ def there(cluster: Cluster, spool: Snapshot, leaving: Snapshot | None = None) ->
             occurrences |= Counter({term: found.cf for term, found in known.get(some).terms.items()})
     if leaving is not None:
         total -= leaving.collection.occurrences
-        occurrences -= Counter({term: leaving.term(term).cf for term in occurrences})
+        occurrences -= Counter({term: leaving.find(term).statistics.cf for term in occurrences})
     return There(occurrences, total, *known.ends())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from esr.engines.embedded import gather
-from esr.engines.embedded.pruned import Best
+from esr.engines.embedded.asked import Best
 from esr.engines.embedded.snapshot import Snapshot
 from esr.engines.embedded.top import best
 from esr.engines.index import Filters

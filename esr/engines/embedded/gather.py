@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,9 @@ from esr.engines.embedded.segment import NOWHERE, Postings, Segment
 from esr.engines.index import Filters
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import FEATURES, FieldName, Plan
+
+if TYPE_CHECKING:
+    from esr.engines.embedded.snapshot import Snapshot
 
 Numbers = npt.NDArray[np.int64]
 
@@ -47,7 +51,7 @@ def _chosen(plan: Plan, segment: Segment, filters: Filters) -> npt.NDArray[np.bo
         for number in numbers:
             chosen[segment.in_sentences(number).numbers] = True
         if plan.candidates == "context":
-            chosen = _spread(chosen, segment.joined_before)
+            chosen = spread(chosen, segment.joined_before)
     if passing is not None:
         chosen &= passing[document]
     return chosen
@@ -88,6 +92,42 @@ def evidence(
     return Evidence(counts, lengths, stored)
 
 
+def columns(plan: Plan, snapshot: Snapshot, at: Numbers) -> dict[str, Array]:
+    """The columns that a plan looks at, of these sentences of a commit, ascending."""
+    names = list(dict.fromkeys(static.column for static in plan.statics))
+    found = {name: np.empty(len(at)) for name in names}
+    for owner, cut, local in _parts(snapshot, at):
+        importance = snapshot.importance_for(names, owner)
+        for name in names:
+            found[name][cut] = column(name, snapshot.segments[owner], importance, local)
+    return found
+
+
+def lengths(plan: Plan, snapshot: Snapshot, at: Numbers, document: Numbers) -> dict[FieldName, Array]:
+    """The lengths that a plan looks at, of these sentences of a commit, ascending, in these documents."""
+    fields = {"sentence", *plan.transform.fields()}
+    found: dict[FieldName, Array] = {"sentence": np.empty(len(at))}
+    if "surrounding" in fields:
+        found["surrounding"] = np.empty(len(at))
+    if "document" in fields:
+        found["document"] = snapshot.spans.length[document]
+    for owner, cut, local in _parts(snapshot, at):
+        segment = snapshot.segments[owner]
+        found["sentence"][cut] = segment.column("length")[local]
+        if "surrounding" in fields:
+            found["surrounding"][cut] = segment.column("surrounding_length")[local]
+    return found
+
+
+def _parts(snapshot: Snapshot, at: Numbers) -> Iterator[tuple[int, slice, Numbers]]:
+    """By segment: its number, which of the sentences are its own, and their numbers there."""
+    cuts = np.searchsorted(at, snapshot.starts)
+    for owner in range(len(snapshot.segments)):
+        if cuts[owner] < cuts[owner + 1]:
+            cut = slice(int(cuts[owner]), int(cuts[owner + 1]))
+            yield owner, cut, at[cut] - snapshot.starts[owner]
+
+
 def column(name: str, segment: Segment, importance: dict[str, Array], at: Numbers) -> Array:
     """A column of these sentences, of shape (n,): NaN where it is not known."""
     found: Array
@@ -126,7 +166,7 @@ def _dense(postings: Postings, size: int) -> Array:
     return dense
 
 
-def _spread(chosen: npt.NDArray[np.bool_], joined: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def spread(chosen: npt.NDArray[np.bool_], joined: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """The chosen sentences and their neighbours."""
     spread = chosen.copy()
     spread[1:] |= chosen[:-1] & joined[1:]

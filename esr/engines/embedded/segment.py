@@ -21,7 +21,6 @@ from esr.engines.embedded.stored import unpack
 from esr.engines.embedded.strings import Blobs, Names
 from esr.engines.index import Filters
 from esr.errors import IndexUnusable
-from esr.plans.statistics import TermStatistics
 
 Numbers = npt.NDArray[np.integer[Any]]
 
@@ -82,7 +81,7 @@ class Segment:
             self.given = Names(folder, "given")
             self._given_at = map_array(folder / "given_at.npy")
             self._texts = Blobs(folder, "texts")
-            self._columns = {name: map_array(folder / f"{name}.npy") for name in COLUMNS}
+            self.columns = {name: map_array(folder / f"{name}.npy") for name in COLUMNS}
             self.sources: list[str | None] = json.loads((folder / "sources.json").read_text("utf-8"))
         except (FileNotFoundError, EOFError, ValueError) as error:
             raise SegmentBroken(folder) from error
@@ -97,7 +96,7 @@ class Segment:
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """A stored column."""
-        return self._columns[name]
+        return self.columns[name]
 
     @cached_property
     def sentence_count(self) -> int:
@@ -143,16 +142,16 @@ class Segment:
         cut = slice(int(starts[term]), int(starts[term + 1]))
         return Postings(self.column(f"{kind}_numbers")[cut], self.column(f"{kind}_counts")[cut])
 
-    def statistics(self, term: str) -> TermStatistics:
-        number = self.terms.find(term)
-        if number is None:
-            return TermStatistics(0, 0, 0)
+    def cuts(self, term: int | None) -> tuple[int, int, int, int]:
+        """A term's first and last place in the postings of sentences, then of documents."""
+        if term is None:
+            return 0, 0, 0, 0
         sentences, documents = self.column("sentence_starts"), self.column("document_starts")
-        return TermStatistics(
-            int(sentences[number + 1] - sentences[number]),
-            int(documents[number + 1] - documents[number]),
-            int(self.column("occurrences")[number]),
-        )
+        return int(sentences[term]), int(sentences[term + 1]), int(documents[term]), int(documents[term + 1])
+
+    def occurrences(self, term: int | None) -> int:
+        """How often a term stands in sentences."""
+        return 0 if term is None else int(self.column("occurrences")[term])
 
     def document(self, number: int) -> Document:
         return unpack(self._texts[number])
@@ -185,6 +184,19 @@ class Segment:
                 return self.given[place]
         document = int(self.column("document")[number])
         return f"{self.documents[document]}.s{number - int(self.column('first')[document])}"
+
+    def sentence_ids(self, numbers: npt.NDArray[np.int64]) -> list[str]:
+        """The ids of these sentences."""
+        documents = self.column("document")[numbers]
+        positions = (numbers - self.column("first")[documents]).tolist()
+        names = self.documents.several(documents)
+        found = [f"{name}.s{position}" for name, position in zip(names, positions, strict=True)]
+        if self.has_given_ids:
+            places = np.minimum(np.searchsorted(self._given_at, numbers), len(self._given_at) - 1)
+            given = np.flatnonzero(self._given_at[places] == numbers).tolist()
+            for n, name in zip(given, self.given.several(places[given]), strict=True):
+                found[n] = name
+        return found
 
     @property
     def has_given_ids(self) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +18,26 @@ from esr.engines.embedded.manifest import SEGMENTS, Manifest
 from esr.engines.embedded.segment import Segment, SegmentBroken
 from esr.engines.embedded.spans import Spans, spans
 from esr.plans.evidence import Array
-from esr.plans.plan import Static
-from esr.plans.statistics import UNSEEN, CollectionStatistics, TermStatistics
+from esr.plans.plan import Mixture, Saturation, Static
+from esr.plans.statistics import CollectionStatistics, TermStatistics
 
 if TYPE_CHECKING:
+    from esr.engines.embedded.compiled import Compiled
+    from esr.engines.embedded.impacts import Impacts
     from esr.engines.embedded.standing import Standing
 
 IMPORTANCE = ("importance", "importance_surrounding")
+REMEMBERED = 20_000
+"""Terms that are not looked up again."""
+
+
+class Found(NamedTuple):
+    """A term in a commit: its statistics; in each segment its number, or None, and its first and last place
+    in the postings of sentences, then of documents."""
+
+    statistics: TermStatistics
+    numbers: tuple[int | None, ...]
+    cuts: tuple[tuple[int, int, int, int], ...]
 
 
 class Snapshot:
@@ -33,7 +47,12 @@ class Snapshot:
         """Raises SegmentBroken. What `before` has open already is not opened again."""
         self.manifest = manifest
         self.standing: dict[Static, Standing] = {}
+        self.added: dict[tuple[Static, ...], npt.NDArray[np.float32]] = {}
         """What statics come to in this commit, kept by `esr.engines.embedded.standing`."""
+        self.impacts: dict[Mixture | Saturation, Impacts] = {}
+        """What terms add at most, kept by `esr.engines.embedded.impacts`."""
+        self.lock = threading.Lock()
+        self._found: dict[str, Found] = {}
         known = {} if before is None else {segment.folder.name: segment for segment in before.segments}
         open_layers = {} if before is None else before.layers
         self.layers: dict[str, Layer] = {
@@ -47,8 +66,8 @@ class Snapshot:
         ]
         if before is not None and before.manifest.segments == manifest.segments:
             # Enrichment leaves the sentences as they are: so are the statistics and the priors.
-            done = {k: v for k, v in vars(before).items() if k in ("collection", "importance", "spans")}
-            vars(self).update(done)
+            done = ("collection", "importance", "spans", "impacts", "lock", "_found", "compiled")
+            vars(self).update({k: v for k, v in vars(before).items() if k in done})
 
     @cached_property
     def starts(self) -> list[int]:
@@ -59,6 +78,13 @@ class Snapshot:
     def spans(self) -> Spans:
         """The documents of all segments."""
         return spans(self.segments, self.starts)
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The commit as compiled searches take it."""
+        from esr.engines.embedded.compiled import Compiled
+
+        return Compiled(self)
 
     @cached_property
     def features(self) -> list[str]:
@@ -74,9 +100,19 @@ class Snapshot:
             longest_sentence=max((part.longest_sentence for part in parts), default=0),
         )
 
-    def term(self, term: str) -> TermStatistics:
-        found = [segment.statistics(term) for segment in self.segments]
-        return TermStatistics(*map(sum, zip(*found, strict=True))) if found else UNSEEN
+    def find(self, term: str) -> Found:
+        """Where a term is known."""
+        found = self._found.get(term)
+        if found is None:
+            numbers = tuple(segment.terms.find(term) for segment in self.segments)
+            cuts = tuple(s.cuts(n) for s, n in zip(self.segments, numbers, strict=True))
+            occurrences = (s.occurrences(n) for s, n in zip(self.segments, numbers, strict=True))
+            sf, df = (sum(cut[n + 1] - cut[n] for cut in cuts) for n in (0, 2))
+            found = Found(TermStatistics(sf, df, sum(occurrences)), numbers, cuts)
+            if len(self._found) >= REMEMBERED:
+                self._found.clear()
+            self._found[term] = found
+        return found
 
     @cached_property
     def importance(self) -> list[dict[str, Array]]:

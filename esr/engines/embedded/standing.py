@@ -44,6 +44,23 @@ def standing(statics: Sequence[Static], snapshot: Snapshot) -> Standing:
     )
 
 
+def added(statics: Sequence[Static], snapshot: Snapshot) -> npt.NDArray[np.float32]:
+    """What all these statics add to each sentence, of shape (sentences,); -inf where one has no value."""
+    key = tuple(statics)
+    found = snapshot.added.get(key)
+    if found is None:
+        segments = range(len(snapshot.segments))
+        each = [
+            np.concatenate([np.zeros(0), *(_adds(static, snapshot, n) for n in segments)]) for static in key
+        ]
+        every = reduce(np.add, each)
+        found = np.where(np.isfinite(every), every, -np.inf).astype(np.float32)
+        if len(snapshot.added) >= KEPT:
+            snapshot.added.clear()
+        snapshot.added[key] = found
+    return found
+
+
 def _kept(static: Static, snapshot: Snapshot) -> Standing:
     known = snapshot.standing
     found = known.get(static)

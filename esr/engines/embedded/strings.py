@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from esr.engines.embedded.arrays import map_array, map_bytes, save_array, save_b
 from esr.hashing import hash64
 
 Hashes = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.integer[Any]]
 
 
 def hashes(strings: Iterable[str]) -> Hashes:
@@ -34,6 +36,12 @@ class Blobs:
 
     def __getitem__(self, number: int) -> bytes:
         return bytes(self._bytes[self._ends[number] : self._ends[number + 1]])
+
+    def strings(self, numbers: Numbers) -> list[str]:
+        """The blobs of these numbers, decoded."""
+        ends, content = self._ends, self._bytes
+        borders = zip(ends[numbers].tolist(), ends[numbers + 1].tolist(), strict=True)
+        return [str(content[begin:end], "utf-8") for begin, end in borders]
 
     @staticmethod
     def save(folder: Path, name: str, blobs: Sequence[bytes]) -> None:
@@ -56,6 +64,10 @@ class Names:
 
     def __getitem__(self, number: int) -> str:
         return self._blobs[number].decode()
+
+    def several(self, numbers: Numbers) -> list[str]:
+        """The strings of these numbers."""
+        return self._blobs.strings(numbers)
 
     def find(self, string: str) -> int | None:
         """The number of a string, or None."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
@@ -12,16 +13,16 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esr.documents import Document, Located, Sentence
-from esr.engines.embedded import build, pruned
+from esr.engines.embedded import build, chunks, pruned
+from esr.engines.embedded.asked import Best
 from esr.engines.embedded.exhaustive import exhaustive
 from esr.engines.embedded.index import EmbeddedIndex
-from esr.engines.embedded.pruned import Best
+from esr.engines.embedded.loader import LOADER
 from esr.engines.index import Filters
 from esr.enrichment.annotation import Entity
 from esr.enrichment.enriched import Enriched
@@ -58,7 +59,7 @@ def same(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> Best | s
     if not isinstance(got, str):
         right = exhaustive(plan, snapshot, k, filters)
         assert got.numbers.tolist() == right.numbers.tolist(), (plan, k, filters)
-        np.testing.assert_allclose(got.scores, right.scores, rtol=1e-12, atol=1e-12)
+        assert got.scores.tolist() == right.scores.tolist()
         assert got.total == right.total
         assert len(got.numbers) <= got.scored <= right.scored
     return got
@@ -75,17 +76,23 @@ def corpus(*loads: Sequence[Located], full: int = build.FULL_TERMS) -> Iterator[
         yield EmbeddedIndex(str(where))
 
 
-@pytest.fixture(autouse=True)
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They make the bounds matter in corpora of a few documents."""
-    monkeypatch.setattr(pruned, "FIRST", 0)
-    monkeypatch.setattr(pruned, "CELLS", 40)
+@pytest.fixture(autouse=True, params=["numpy", "compiled"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """By numpy, whose chunks are so small that bounds matter in corpora of a few documents, or compiled."""
+    monkeypatch.setattr(chunks, "FIRST", 0)
+    monkeypatch.setattr(chunks, "CELLS", 40)
+    kernel = None
+    if request.param == "compiled":
+        kernel = pytest.importorskip("esr.engines.embedded.kernel", reason="needs numba")
+    monkeypatch.setattr(LOADER, "kernel", kernel)
+    monkeypatch.setattr(LOADER, "load", lambda: None)
+    return str(request.param)
 
 
 @given(
     loads=st.lists(documents(), min_size=1, max_size=2),
     full=st.sampled_from([0, 60, build.FULL_TERMS]),
-    asked=st.lists(plans(), min_size=8, max_size=8),
+    asked=st.lists(plans(tiny=True), min_size=8, max_size=8),
     k=st.sampled_from(KS),
     filters=st.sampled_from(FILTERS),
 )
@@ -183,13 +190,14 @@ def test_a_plan_without_a_bound_is_answered_in_full_and_says_so(adverse: Embedde
 
 
 def test_as_many_hits_as_documents_are_had_by_scoring_everything(
-    adverse: EmbeddedIndex, monkeypatch: pytest.MonkeyPatch
+    adverse: EmbeddedIndex, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     plan = planned(adverse, "rare stone", Ranking())
     few = adverse.search(plan, 1000, Filters())
-    monkeypatch.setattr(pruned, "FEW", few.total - 1)
+    monkeypatch.setattr(chunks, "FEW", few.total - 1)
     every = adverse.search(plan, 1000, Filters())
-    assert every.exhaustive == "so many hits are asked for that no document can be left out"
+    why = "so many hits are asked for that no document can be left out"
+    assert every.exhaustive == (why if way == "numpy" else None)
     assert few.exhaustive is None and few.hits == every.hits
 
 
@@ -208,6 +216,43 @@ def test_the_best_sentence_may_have_the_term_beside_it_only(
         plan = planned(index, "flood", Ranking(model, "surrounding", params))
         found = same(index, plan, 1, Filters())
     assert not isinstance(found, str) and found.numbers.tolist() == [len(best) - 1]
+
+
+def test_sentences_far_from_the_terms_are_among_the_best() -> None:
+    """Of a document they have what it gives and what their own length gives: the short and the long ones."""
+    bodies = []
+    for n in range(30):
+        held = " ".join(["flood"] * (1 + n % 7) + ["bank"] * (n % 5 == 0) + ["stone"] * (n % 11))
+        bodies.append([held, "relief", "court", "vote " * (1 + n % 3), "court", "vote " * (9 + n), "relief"])
+    with corpus([made(n, body, [None] * len(body), None) for n, body in enumerate(bodies)]) as index:
+        for query, context in product(("flood", "flood bank", "bank flood flood"), ("both", "document")):
+            plan = planned(index, query, Ranking("2si", context))
+            for k in (1, 3, 10, 20, 31, 40, 50, 60, 75, 90, 110, 150, 190):
+                same(index, plan, k, Filters())
+
+
+def test_huge_counts_and_long_queries() -> None:
+    """Counts of two and of four bytes, products of evidence beyond what a float holds, 300 terms."""
+    many = [f"w{n}" for n in range(300)]
+    bodies = [["bank " * 70_000, "bank flood"], ["flood " * 300], ["flood"], [" ".join(many)] * 3, many]
+    bodies += [[" ".join(many[n : n + 20]), "bank"] for n in range(0, 280, 7)]
+    with corpus([made(n, body, [None] * len(body), None) for n, body in enumerate(bodies)]) as index:
+        for query, model in product(("bank", "flood bank", " ".join(many)), ("2si", "bm25f", "2s")):
+            plan = planned(index, query, Ranking(model))
+            for k in KS:
+                same(index, plan, k, Filters())
+            terms = tuple(term._replace(background=1e-90) for term in plan.terms)
+            same(index, replace(plan, terms=terms), 3, Filters())
+
+
+def test_threads_search_at_once(adverse: EmbeddedIndex) -> None:
+    plans = [
+        planned(adverse, query, Ranking(candidates=rule)) for query, rule in product(QUERIES, CANDIDATES)
+    ]
+    right = [adverse.search(plan, 5, Filters()) for plan in plans]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda plan: adverse.search(plan, 5, Filters()), plans * 20))
+    assert found == right * 20
 
 
 def test_an_index_without_documents_has_no_candidates() -> None:
