@@ -62,7 +62,6 @@ def few_documents_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruned, "FIRST", 1)
     monkeypatch.setattr(pruned, "A_HIT", 0)
     monkeypatch.setattr(pruned, "LISTED", 2)
-    monkeypatch.setattr(pruned, "RARE", 10)
 
 
 def load(where: str, documents: list[Located], **options: Any) -> None:
