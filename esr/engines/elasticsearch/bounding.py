@@ -7,7 +7,6 @@ for one document what `esr.plans.bounds` says for arrays, from less: so their bo
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from esr.engines.elasticsearch.bounds import bounds
@@ -39,19 +38,17 @@ class Bounded(NamedTuple):
         return score - self.slack * (1 + abs(score))
 
 
-def bounded(
-    plan: Plan, collection: CollectionStatistics, filters: Filters, leaving: Leaving | None = None
-) -> Bounded | str:
-    """The query, or why there are no bounds. `leaving` keeps documents out of it."""
+def bounded(plan: Plan, collection: CollectionStatistics, filters: Filters) -> Bounded | str:
+    """The query, or why there are no bounds."""
     why = Bound(plan.transform, collection.longest_sentence).impossible(plan.terms)
     if why is not None:
         return why
-    inside = filter_clauses(filters, of="documents") + ([leaving.filter] if leaving else [])
+    inside = filter_clauses(filters, of="documents")
     clauses = [_term_clause(plan, term) for term in plan.terms]
     # Where any term makes candidates, no second look for the documents that have one is needed.
     reaching = plan.candidates != "all" and len(plan.matching) == len(plan.terms)
     if not reaching:
-        inside.append(reached(plan))
+        inside.append(_reached(plan))
     query: Query = {"bool": {"should": clauses, "minimum_should_match": int(reaching), "filter": inside}}
     shift, size = math.fsum(bounds(static, collection)[1] for static in plan.statics), 1.0
     transform = plan.transform
@@ -65,52 +62,11 @@ def bounded(
     return Bounded(query, shift, _ROUNDING * (len(plan.terms) + 4) * size)
 
 
-def reached(plan: Plan) -> Query:
+def _reached(plan: Plan) -> Query:
     """Documents that may have candidates."""
     if plan.candidates == "all":
         return {"match_all": {}}
     return {"terms": {"context": list(plan.matching)}}
-
-
-class Leaving(NamedTuple):
-    """What keeps documents out that have one term alone, a frequent one; and what bounds them all."""
-
-    filter: Query
-    bound: float
-
-
-def leaving_out(plan: Plan, collection: CollectionStatistics, frequent: Collection[str]) -> Leaving | None:
-    """None where there is no such bound.
-
-    It is of a sentence that has nothing but this term, in its surrounding and its document too: so it is high
-    for rare terms, and of use for frequent ones.
-    """
-    if plan.candidates == "all" or len(plan.matching) < len(plan.terms):
-        return None
-    transform = plan.transform
-    most = [bounds(static, collection)[1] for static in plan.statics]
-    alone = [term for term in plan.terms if term.term in frequent]
-    if isinstance(transform, Mixture):
-        betas = _betas(transform, collection)
-        shares = (transform.sentence, transform.surrounding, transform.document)
-        evidence = max(math.fsum(share.constant + share.slope * beta for share in shares) for beta in betas)
-        level = max(transform.collection.constant + transform.collection.slope * beta for beta in betas)
-        base = _base(plan, transform, collection)
-        ends = [math.log(transform.collection.constant + transform.collection.slope * b) for b in betas]
-        most += [base["rising"] * max(ends), base["falling"] * min(ends)]
-        most += [term.weight * math.log(term.background) for term in plan.terms]
-        gains = [t.weight * math.log1p(evidence / (level * t.background)) for t in alone]
-    elif transform.k1 is not None:
-        gains = [term.weight * (transform.k1 + 1.0) for term in alone]
-    else:
-        return None
-    others = [{"term": {"context": term.term}} for term in plan.terms]
-    rare = [term.term for term in plan.terms if term.term not in frequent]
-    two = {"bool": {"should": others, "minimum_should_match": 2}}
-    return Leaving(
-        {"bool": {"should": [{"terms": {"context": rare}}, two], "minimum_should_match": 1}},
-        math.fsum([*most, max(0.0, *gains)]),
-    )
 
 
 def _term_clause(plan: Plan, term: PlanTerm) -> Query:

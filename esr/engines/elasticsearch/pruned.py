@@ -1,9 +1,8 @@
 """The best k sentences, without scoring those of documents that a bound keeps out.
 
-1. The documents, best bound first (`bounding.py`), are asked for at the index of documents. For few hits,
-   those with a frequent term alone are left out, whose bound is the same for all of them.
+1. The documents, best bound first (`bounding.py`), are asked for at the index of documents.
 2. The candidates of the first of them are scored, by the scripts that score any.
-3. Those of documents that are left or were left out, and whose bound reaches the k-th score so far, too.
+3. Those of documents that are left and whose bound reaches the k-th score so far, too.
 
 Equal scores reach the bound, so the answer is the one that scoring everything gives, ties included.
 """
@@ -11,11 +10,10 @@ Equal scores reach the bound, so the answer is the one that scoring everything g
 from __future__ import annotations
 
 import math
-from itertools import accumulate
 from typing import Any, NamedTuple
 
-from esr.engines.elasticsearch.bounding import Bounded, bounded, leaving_out, reached
-from esr.engines.elasticsearch.request import filter_clauses, whole_documents, with_scores
+from esr.engines.elasticsearch.bounding import Bounded, bounded
+from esr.engines.elasticsearch.request import whole_documents, with_scores
 from esr.engines.elasticsearch.searching import PAGE, Search
 from esr.engines.index import Candidates
 from esr.plans.plan import Plan
@@ -29,12 +27,6 @@ GREATEST_K = 1000
 """For more hits nearly all documents would be looked at."""
 FEW = 6000
 """Candidates that are scored at once: that takes no longer than another request."""
-
-
-FEW_HITS = 20
-"""For so many hits, documents with one of the query's terms alone, a frequent one, are left out at first."""
-RARE = 1000
-"""Terms are rare as long as they, the rarest first, have so many documents together."""
 
 
 class _Document(NamedTuple):
@@ -60,13 +52,13 @@ def pruned(search: Search, k: int, known: Statistics) -> Candidates | str:
     if why is not None or isinstance(query, str):
         return why or str(query)
     first = FIRST + A_HIT * k
-    documents, total, others = _listed(search, query, k, LISTED + A_SCORED * first, known)
+    documents, total, others = _listed(search, query, LISTED + A_SCORED * first)
     now, later = documents[:first], documents[first:]
     hits, scored = search.of_documents([document.id for document in now], k) if now else ([], 0)
     # Before there are k hits, no bound is too low.
     reach = query.reach(hits[-1].score) if len(hits) == k else -math.inf
     if others is not None and others >= reach:
-        later = _asked(search, _request(search, query, PAGE, reach), query)
+        later = _found(search.ask(**_request(search, query, PAGE, reach)), query)
         if len(later) == PAGE:
             return f"{PAGE:,} documents or more may have one of the best sentences"
         done = {document.id for document in now}
@@ -92,42 +84,19 @@ def _few(plan: Plan, known: Statistics) -> str | None:
     return "there are few candidates" if about <= FEW else None
 
 
-def _frequent(known: Statistics) -> set[str]:
-    """All but the rarest terms."""
-    rising = sorted(known.terms, key=lambda term: known.terms[term].df)
-    together = accumulate(known.terms[term].df for term in rising)
-    return {term for term, df in list(zip(rising, together, strict=True))[1:] if df > RARE}
-
-
-def _listed(search: Search, query: Bounded, k: int, size: int, known: Statistics) -> _Listed:
-    plan, filters, documents = search.plan, search.filters, search.cluster.documents_alias
-    frequent = _frequent(known) if k <= FEW_HITS else ()
-    leaving = leaving_out(plan, search.collection, frequent) if frequent else None
-    if leaving is not None:
-        sparing = bounded(plan, search.collection, filters, leaving)
-        assert isinstance(sparing, Bounded)
-        query = sparing
-    asked, counted = _request(search, query, size), None
-    summed = {"total": {"sum": {"field": "size"}}}
-    if not whole_documents(plan, filters):
-        inside = with_scores(plan, filters)
-        counted = {"index": search.cluster.alias, "query": inside, "size": 0, "track_total_hits": True}
-    elif leaving is not None:
-        inside = {"bool": {"filter": [reached(plan), *filter_clauses(filters, of="documents")]}}
-        counted = {"index": documents, "query": inside, "size": 0, "aggs": summed}
+def _listed(search: Search, query: Bounded, size: int) -> _Listed:
+    plan, filters = search.plan, search.filters
+    asked, summed = _request(search, query, size), whole_documents(plan, filters)
+    counted = {"index": search.cluster.alias, "size": 0, "track_total_hits": True}
+    if summed:
+        asked["aggs"] = {"total": {"sum": {"field": "size"}}}
+        answer = search.ask(**asked)
+        total = round(answer["aggregations"]["total"]["value"])
     else:
-        asked["aggs"] = summed
-    answer, *count = search.ask_all([asked, counted] if counted else [asked])
-    aggregated = (count or [answer])[0]
-    if "aggregations" in aggregated:
-        total = round(aggregated["aggregations"]["total"]["value"])
-    else:
-        total = aggregated["hits"]["total"]["value"]
+        answer, count = search.ask_both(asked, counted | {"query": with_scores(plan, filters)})
+        total = count["hits"]["total"]["value"]
     found = _found(answer, query)
-    others = [] if leaving is None else [leaving.bound]
-    if len(found) == size:
-        others.append(found[-1].bound)
-    return _Listed(found, total, max(others, default=None))
+    return _Listed(found, total, found[-1].bound if len(found) == asked["size"] else None)
 
 
 def _request(search: Search, query: Bounded, size: int, reach: float = -math.inf) -> dict[str, Any]:
@@ -143,10 +112,6 @@ def _request(search: Search, query: Bounded, size: int, reach: float = -math.inf
         "track_total_hits": False,
         **({"min_score": least} if least > 0 else {}),
     }
-
-
-def _asked(search: Search, request: dict[str, Any], query: Bounded) -> list[_Document]:
-    return _found(search.ask(**request), query)
 
 
 def _found(answer: Any, query: Bounded) -> list[_Document]:

@@ -67,10 +67,8 @@ class Search:
         )
         return self._told(answer, seconds)
 
-    def ask_all(self, requests: Sequence[dict[str, Any]]) -> list[Any]:
+    def ask_both(self, *requests: dict[str, Any]) -> list[Any]:
         """Several at once, each naming its index."""
-        if len(requests) == 1:
-            return [self.ask(**requests[0])]
         seconds = _seconds()
         lines: list[dict[str, Any]] = []
         for request in requests:

@@ -185,7 +185,7 @@ def test_a_shard_that_fails(where: str) -> None:
     meta = http("GET", f"{url}/{index}/_mapping")[index]["mappings"]["_meta"]
     other = f"{alias}-20990101t000000000000-esr-sentences"
     http("PUT", f"{url}/{other}", {"mappings": {"_meta": meta}})
-    http("PUT", f"{url}/{other}/_doc/1?refresh=true", {"text": "flood", "order": 0})
+    http("PUT", f"{url}/{other}/_doc/1?refresh=true", {"text": "flood", "context": "flood", "order": 0})
     with esr.open(where) as searcher:
         assert searcher.search("flood").incomplete is None
         action = {"add": {"index": other, "alias": alias}}

@@ -62,7 +62,6 @@ def few_documents_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruned, "FIRST", 1)
     monkeypatch.setattr(pruned, "A_HIT", 0)
     monkeypatch.setattr(pruned, "LISTED", 2)
-    monkeypatch.setattr(pruned, "RARE", 10)
 
 
 def load(where: str, documents: list[Located], **options: Any) -> None:
@@ -127,6 +126,13 @@ def test_equal_documents_stand_in_the_order_of_the_collection(adverse: Elasticse
     assert not isinstance(found, str)
     first, second = found.hits
     assert first.score == second.score and first.order < second.order
+
+
+def test_a_filter_that_no_document_passes_lets_nothing_through(adverse: ElasticsearchIndex) -> None:
+    for rule in CANDIDATES:
+        plan = planned(adverse, "bank", Ranking(candidates=rule))
+        found = same(adverse, plan, 2, Filters(documents=("none",)))
+        assert not isinstance(found, str) and (found.hits, found.total, found.scored) == ([], 0, 0)
 
 
 @pytest.mark.parametrize(
