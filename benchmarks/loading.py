@@ -39,7 +39,7 @@ def plain(source: str, url: str) -> tuple[int, float]:
     templates.install(cluster)
     load = meta.Load(meta.new_name(cluster), DESCRIPTION, False, "benchmark:0:0")
     for index in (load.index, load.documents_index):
-        cluster.client.indices.create(index=index, **templates.creation(DESCRIPTION, 1, load.as_meta()))
+        cluster.client.indices.create(index=index, **templates.creation(DESCRIPTION, 1, None, load.as_meta()))
     with tempfile.TemporaryDirectory() as folder:
         EmbeddedLoading(Path(folder) / "spool", DESCRIPTION).load(loaders.documents([source]))
         spool = Snapshot(Path(folder) / "spool", manifest.read(Path(folder) / "spool"))

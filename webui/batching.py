@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from flask import Flask, Response, g, request
 
-from esr.engines.index import Hit
-from esr.errors import InputError, UsageError
+from esr.errors import EsrError, InputError, UsageError
 from esr.evaluation import topics
 from esr.evaluation.files import Line
 from esr.evaluation.topic import TITLE, Topic
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import Answer, Searcher
 from webui import arguments, downloads, errors
 from webui.arguments import BadArgument, Search
 from webui.page import Pages
@@ -19,20 +19,29 @@ from webui.rates import charge
 from webui.results import answer
 from webui.settings import Settings
 
-PASTED, FILE, FORM, MOST = "queries", "file", "as", "k"
-"""The fields of the form."""
+PASTED, FILE, FORM, MOST, ANYHOW = "queries", "file", "as", "k", "anyhow"
+"""The fields of the form. `anyhow`: the file is wanted even if answers lack something."""
 FORMS = {"csv": "CSV, for tables", "run": "TREC run, for evaluation"}
 USUAL = 100
 """Sentences a query, unless the form says otherwise."""
 _WRITTEN = ("{", "<")
 
 
+class Lacking(EsrError):
+    """Answers lack something, and nobody has said that they are wanted all the same."""
+
+    def __init__(self, found: Mapping[str, str]) -> None:
+        """`found` tells by query what is missing."""
+        super().__init__("answers are not complete")
+        self.found = found
+
+
 def install(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> None:
     """Add the page to the application. Its address holds the ranking and the filters, as that of a search."""
 
-    def form(problem: str | None = None) -> Response:
-        given = {name: request.form.get(name, "") for name in (PASTED, FORM, MOST)}
-        return page("batch.html", given=given, trouble=problem, forms=FORMS, usual=USUAL)
+    def form(trouble: str | None = None, **more: Any) -> Response:
+        given = {name: request.form.get(name, "") for name in (PASTED, FORM, MOST)} | more
+        return page("batch.html", given=given, trouble=trouble, forms=FORMS, usual=USUAL)
 
     @app.get("/batch")
     def batch() -> Response:
@@ -44,6 +53,11 @@ def install(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> No
         g.seconds = limits.batch_deadline
         try:
             return _answer(searcher, limits)
+        except Lacking as lacking:
+            # Once more with what was read: a browser does not send a chosen file again.
+            response = form(lacking=lacking.found, **{PASTED: _text()[0]})
+            response.status_code = 503
+            return response
         except UsageError as error:
             response = form(errors.sentence(str(error)))
             response.status_code = 400
@@ -77,22 +91,25 @@ def _answer(searcher: Searcher, limits: Settings) -> Response:
         )
     charge(len(given) - 1)
     found = _search(searcher, asked, given, k, limits)
+    lacking = {topic: each.incomplete for topic, each in found.items() if each.incomplete}
+    if lacking and ANYHOW not in request.form:
+        raise Lacking(lacking)
     if form == "run":
-        return downloads.as_runs(found)
+        return downloads.as_runs(found, downloads.TAG + downloads.MARK if lacking else downloads.TAG)
     return downloads.as_batch({topic.id: topic.query() for topic in given}, found)
 
 
 def _search(
     searcher: Searcher, asked: Search, given: Sequence[Topic], k: int, limits: Settings
-) -> Mapping[str, Sequence[Hit]]:
-    """The hits by topic. What is wrong with one query names it: half an answer would go unseen in a file."""
+) -> Mapping[str, Answer]:
+    """By topic. What is wrong with one query names it: half an answer would go unseen in a file."""
     now = searcher.now()
-    found = {}
+    found: dict[str, Answer] = {}
     for topic in given:
         try:
             query = topic.query()
             arguments.check_text("q", query, limits.query_chars)
-            found[topic.id] = answer(now, Search(query, asked.ranking, asked.filters), k, limits)[0].hits
+            found[topic.id] = answer(now, Search(query, asked.ranking, asked.filters), k, limits)[0]
         except UsageError as error:
             raise BadArgument(f"query {topic.id[:40]!r}: {error}", PASTED) from error
     return found
@@ -104,6 +121,7 @@ def _text() -> tuple[str, str]:
     if sent is None or not sent.filename:
         return request.form.get(PASTED, ""), "the queries"
     try:
+        sent.stream.seek(0)
         return sent.read().decode("utf-8-sig"), "the file"
     except UnicodeDecodeError:
         raise BadArgument("the file is not UTF-8 text", FILE) from None

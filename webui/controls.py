@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from esr import adjustments, boosts, features, models, priors
@@ -19,8 +20,12 @@ from esr.parameter import Parameter
 from esr.plans.plan import CANDIDATES
 from esr.ranking import signal
 from esr.ranking.rerank import DEPTH
+from webui.addresses import of_ranking
 from webui.arguments import MAX_DEPTH, PARAMETER, PRIOR
 from webui.showing import first_part, plain
+
+KEPT = 64
+"""Rankings whose controls are remembered; most searches have one of a few."""
 
 
 class Choice(NamedTuple):
@@ -104,9 +109,12 @@ class Signals(NamedTuple):
     most_depth: int = MAX_DEPTH
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RankingControls:
-    """All controls of one ranking. The names of their arguments begin with `prefix`."""
+    """All controls of one ranking. The names of their arguments begin with `prefix`.
+
+    They are made once for the same arguments, and compared by what they are: what is drawn of them is kept.
+    """
 
     prefix: str
     models: list[ModelChoice]
@@ -141,7 +149,12 @@ class RankingControls:
 
 def controls(given: Iterable[tuple[str, str]], known: Sequence[str], prefix: str = "") -> RankingControls:
     """The controls that hold these arguments. `known`: the features that the index has."""
-    own = [(name.removeprefix(prefix), value) for name, value in given if name.startswith(prefix)]
+    own = ((name.removeprefix(prefix), value) for name, value in given if name.startswith(prefix))
+    return _made(tuple(pair for pair in own if of_ranking(pair[0])), tuple(known), prefix)
+
+
+@lru_cache(KEPT)
+def _made(own: tuple[tuple[str, str], ...], known: tuple[str, ...], prefix: str) -> RankingControls:
     one = dict(reversed(own))
     chosen = one.get("model", "")
     model = models.MODELS[chosen if chosen in models.MODELS else models.DEFAULT.name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 
 from esr.errors import EngineUnreachable, EsrError
@@ -12,6 +13,13 @@ PAUSE = 2.0
 """Seconds for which an engine that does not answer is left alone."""
 FAILURES = 3
 """Failures in a row after which that happens: one alone may be the request's."""
+
+
+FAIR = 0.2
+"""The share of its time that a request keeps for asking: it waits for a place no longer.
+
+An engine that was given less has not failed by its silence: where there is a queue, some come to ask late.
+"""
 
 
 class Busy(EsrError):
@@ -23,6 +31,7 @@ class Breaker:
 
     def __init__(self, patience: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._patience = patience
+        self.fair = FAIR * patience
         self._clock = clock
         self._lock = threading.Lock()
         self._failures = 0
@@ -62,6 +71,41 @@ class Breaker:
                 self._again = self._clock()
 
 
+class Places:
+    """A number of places, given away in the order in which they were asked for.
+
+    A semaphore lets who comes pass those who wait, and they wait until their time is over.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._free = number
+        self._lock = threading.Lock()
+        self._waiting: deque[threading.Event] = deque()
+
+    def acquire(self, seconds: float) -> bool:
+        """Whether there was a place in time."""
+        turn = threading.Event()
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return True
+            self._waiting.append(turn)
+        if turn.wait(seconds):
+            return True
+        with self._lock:
+            if turn.is_set():  # at the last moment
+                return True
+            self._waiting.remove(turn)
+            return False
+
+    def release(self) -> None:
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().set()
+            else:
+                self._free += 1
+
+
 class Gate:
     """Lets some requests through to one engine at a time and makes others wait, not too many of them.
 
@@ -69,17 +113,17 @@ class Gate:
     """
 
     def __init__(self, slots: int, inside: threading.BoundedSemaphore, patience: float) -> None:
-        self._slots = threading.BoundedSemaphore(slots)
+        self._slots = Places(slots)
         self._inside = inside
         self.breaker = Breaker(patience)
 
     def enter(self, seconds: float) -> None:
-        """Wait for a place for at most so long. Raises Busy, or EngineUnreachable as the breaker says."""
+        """Wait for a place, not all of this time. Raises Busy, or EngineUnreachable as the breaker says."""
         self.breaker.look()
         if not self._inside.acquire(blocking=False):
             raise Busy("as many requests wait as there may be")
         try:
-            if not self._slots.acquire(timeout=seconds):
+            if not self._slots.acquire(seconds * (1 - FAIR)):
                 raise Busy("no place became free in time")
             try:
                 self.breaker.check()  # it may have failed while this one waited

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from unicodedata import category
 
 from markupsafe import Markup, escape
@@ -12,6 +13,10 @@ from esr.analysis import Analyzer
 
 _LETTERS = re.compile(r"[^\W_]+")
 _MARK = Markup("<mark>{}</mark>")
+
+
+_REMEMBERED = 100_000
+"""Words whose terms are remembered: news has the same ones again and again."""
 
 
 class Marker:
@@ -39,8 +44,13 @@ class Marker:
         """Whether the word is one of the query's, or holds one."""
         known = self._known.get(word)
         if known is None:
-            known = self._known[word] = not self._terms.isdisjoint(self._analyzer.terms(word))
+            known = self._known[word] = not self._terms.isdisjoint(_terms(self._analyzer, word))
         return known
+
+
+@lru_cache(_REMEMBERED)
+def _terms(analyzer: Analyzer, word: str) -> tuple[str, ...]:
+    return tuple(analyzer.terms(word))
 
 
 def words(text: str) -> Iterator[tuple[int, int]]:

@@ -1,7 +1,7 @@
 """Counts and latencies of the server, as Prometheus reads them.
 
 With several workers, the variable PROMETHEUS_MULTIPROC_DIR names a folder that they share. The library wants
-it set before this module is imported.
+it set before this module is imported, and reads all `*.db` there.
 """
 
 from __future__ import annotations

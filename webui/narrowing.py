@@ -46,11 +46,12 @@ def facets(index: Index, plan: Plan, filters: Filters) -> list[Facet]:
 
     A field is counted without its own filter: of its values one is enough, so others can be added.
     """
+    asked = {field: replace(filters, **_OWN.get(field, {"entities": ()})) for field in FACETS}
     try:
-        made = [_facet(index, plan, filters, field) for field in FACETS]
+        found = index.facets(plan, asked, SHOWN)
     except EsrError:  # counts beside an answer are not worth an error
         return []
-    return [facet for facet in made if facet.values]
+    return [_facet(filters, field, counts) for field, counts in found.items() if counts]
 
 
 def arguments(field: str, name: str) -> dict[str, str]:
@@ -60,10 +61,8 @@ def arguments(field: str, name: str) -> dict[str, str]:
     return {"entity": f"{field}:{name}"} if field in TYPES else {field: name}
 
 
-def _facet(index: Index, plan: Plan, filters: Filters, field: str) -> Facet:
-    wider = replace(filters, **_OWN.get(field, {"entities": ()}))
-    found = index.facets(plan, wider, field, SHOWN)
-    values = [Value(name, arguments(field, name), n, _chosen(filters, field, name)) for name, n in found]
+def _facet(filters: Filters, field: str, counts: Sequence[tuple[str, int]]) -> Facet:
+    values = [Value(name, arguments(field, name), n, _chosen(filters, field, name)) for name, n in counts]
     if field == "month":  # read in their order, newest first
         values.sort(key=_name, reverse=True)
     return Facet(field, LABELS[field], values)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
-from flask import Response, redirect, render_template, request
+from flask import Response, current_app, redirect, render_template, request
+from markupsafe import Markup
 from werkzeug.wrappers import Response as Redirect
 
 from esr.adjustments.adjustment import ALWAYS
@@ -14,7 +16,7 @@ from esr.ranking.searcher import Searcher
 from webui import arguments, form, presets, submitted
 from webui.addresses import Here, Pairs
 from webui.arguments import VERSUS
-from webui.controls import controls
+from webui.controls import KEPT, RankingControls, controls
 from webui.settings import Settings
 
 OWN = ("id",)
@@ -42,6 +44,7 @@ class Pages:
             presets=presets.offered([*ALWAYS, *known]),
             limits=self.limits,
             indexes=self.indexes,
+            drawn=drawn,
             **values,
         )
         # A text may hold what UTF-8 cannot say (half of a surrogate pair). It becomes a question mark.
@@ -63,6 +66,13 @@ class Pages:
             return self.searcher.index.features()
         except EsrError:
             return ()
+
+
+@lru_cache(KEPT)
+def drawn(controls: RankingControls, title: str) -> Markup:
+    """The controls of a ranking as HTML: half of a page's markup, and the same for most searches."""
+    template: Any = current_app.jinja_env.get_template("ranking.html")
+    return Markup(template.module.ranking(controls, title))
 
 
 def _versus(given: Pairs, known: Sequence[str]) -> Any:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import time
+import math
+import os
+import sqlite3
 from ipaddress import IPv6Address, ip_address, ip_network
+from pathlib import Path
 
 from flask import Flask, g, request
 from limits import RateLimitItem, parse
-from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
 from werkzeug.exceptions import TooManyRequests
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from esr.errors import UsageError
+from webui import metrics
 from webui.health import PATHS
 from webui.settings import Settings
+from webui.window import Window
 
 _NETWORK = 64
 """Bits of an IPv6 address that tell a client: it has all addresses that begin so."""
@@ -23,7 +26,7 @@ _NETWORK = 64
 def install(app: Flask, settings: Settings) -> None:
     """Trust as many proxies as the settings say, and limit clients if they say so.
 
-    Each worker counts for itself. Raises UsageError for a rate that cannot be read.
+    Workers count together where they share a folder. Raises UsageError for a rate that cannot be read.
     """
     if settings.proxies:
         n = settings.proxies
@@ -31,13 +34,18 @@ def install(app: Flask, settings: Settings) -> None:
     rate = check(settings.rate)
     if rate is None:
         return
-    limiter = MovingWindowRateLimiter(MemoryStorage())
+    shared = os.environ.get(metrics.FOLDER)
+    path = str(Path(shared) / "rates.sqlite") if shared else ":memory:"
+    window = Window(path, rate.amount, rate.get_expiry())
 
     def count(cost: int) -> None:
-        who = client(request.remote_addr)
-        if not limiter.hit(rate, who, cost=cost):
-            again = limiter.get_window_stats(rate, who).reset_time - time.time()
-            raise TooManyRequests(retry_after=max(1, round(again + 0.5)))
+        try:
+            again = window.hit(client(request.remote_addr), cost)
+        except sqlite3.Error as error:  # better too many answers than none
+            app.logger.error("requests are not counted: %s", error)
+            return
+        if again:
+            raise TooManyRequests(retry_after=math.ceil(again))
 
     @app.before_request
     def limit() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from esr.engines.index import Hit
 from esr.errors import EsrError
@@ -17,19 +19,21 @@ from webui.narrowing import Facet
 from webui.settings import Settings
 from webui.terms import check_terms
 
+_WORD = re.compile(r"\w+")
 GROUPED = 3
 """Sentences that are shown of a document, where those of a document stand together."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a search found. `more`: how many to ask for next, or None."""
+    """What a search found. `more`: how many to ask for next, or None. `common`: stop words of the query."""
 
     found: Answer
     entries: Sequence[Entry]
     facets: Sequence[Facet]
     bars: Drawn
     more: int | None
+    common: Sequence[str] = ()
 
     @property
     def folded(self) -> int:
@@ -37,12 +41,31 @@ class Results:
         return sum(len(each.similar) for entry in self.entries for each in entry.folded)
 
 
+class Arranged(NamedTuple):
+    """An answer, the plan of it, and all entries that it makes."""
+
+    found: Answer
+    plan: Plan
+    entries: list[Entry]
+
+
+def arranged(now: Searcher, asked: Search, limits: Settings) -> Arranged:
+    """Search and arrange."""
+    found, plan = answer(now, asked, arranging.needed(asked.wish, asked.k, limits.max_k), limits)
+    return Arranged(found, plan, arranging.arrange(found.hits, asked.wish, now.index.analyzer))
+
+
+def listed(searcher: Searcher, asked: Search, limits: Settings) -> tuple[Sequence[Hit], str | None]:
+    """The sentences that the page lists, for a file, and what is missing from them."""
+    found, _, entries = arranged(searcher.now(), asked, limits)
+    shown = arranging.cut(entries, asked.k)
+    return [each.hit for entry in shown for each in entry.folded], found.incomplete
+
+
 def look(searcher: Searcher, asked: Search, limits: Settings) -> Results:
     """Search, arrange, count."""
     now = searcher.now()
-    wanted = arranging.needed(asked.wish, asked.k, limits.max_k)
-    found, plan = answer(now, asked, wanted, limits)
-    entries = arranging.arrange(found.hits, asked.wish, now.index.analyzer)
+    found, plan, entries = arranged(now, asked, limits)
     growing = asked.wish.plain and found.total > len(found.hits)
     left = len(entries) > asked.k or growing
     more = min(asked.k + limits.more_k, limits.max_k) if left and asked.k < limits.max_k else None
@@ -50,7 +73,8 @@ def look(searcher: Searcher, asked: Search, limits: Settings) -> Results:
     facets = narrowing.facets(now.index, plan, asked.filters) if searched else []
     shown = arranging.cut(entries, asked.k)
     best = [each.hit for entry in shown for each in entry.folded[:GROUPED]]
-    return Results(found, shown, facets, _bars(now, plan, asked, best), more)
+    common = [word for word in _WORD.findall(asked.query) if not now.index.analyzer.terms(word)]
+    return Results(found, shown, facets, _bars(now, plan, asked, best), more, list(dict.fromkeys(common)))
 
 
 def _bars(now: Searcher, plan: Plan, asked: Search, hits: Sequence[Hit]) -> Drawn:

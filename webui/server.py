@@ -49,7 +49,10 @@ def serve(where: str, host: str, port: int) -> None:
 
 @contextmanager
 def counting_together(workers: int) -> Iterator[None]:
-    """A folder where several workers put their counts. The metrics' library looks for it when imported."""
+    """A folder where several workers put their counts, of metrics and of clients' requests.
+
+    The metrics' library looks for it when imported.
+    """
     if workers == 1:
         yield
         return

@@ -5,14 +5,13 @@ from __future__ import annotations
 from flask import Flask, Response, request
 from werkzeug.wrappers import Response as Redirect
 
-from esr.engines.index import Hit
 from esr.ranking.searcher import Searcher
 from webui import arguments, comparing, downloads, explaining, shading
 from webui.arguments import COMPARED, KNOWN, VERSUS, BadArgument, Search
 from webui.comparing import Comparison
 from webui.marking import Marker
 from webui.page import Pages
-from webui.results import GROUPED, answer, look
+from webui.results import GROUPED, answer, listed, look
 from webui.settings import Settings
 from webui.shading import Reading
 
@@ -40,11 +39,6 @@ def marker(searcher: Searcher, query: str) -> Marker:
 
 
 def _results(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> None:
-    def listed() -> list[Hit]:
-        asked = arguments.read(request.query_string, limits)
-        entries = look(searcher, asked, limits).entries
-        return [each.hit for entry in entries for each in entry.folded]
-
     @app.get("/search")
     def results() -> Response | Redirect:
         if shorter := page.shorter("results"):
@@ -56,12 +50,13 @@ def _results(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> N
 
     @app.get("/search.csv")
     def results_csv() -> Response:
-        return downloads.as_csv(listed())
+        return downloads.as_csv(*listed(searcher, arguments.read(request.query_string, limits), limits))
 
     @app.get("/search.run")
     def results_run() -> Response:
         asked = arguments.read(request.query_string, limits)
-        return downloads.as_run(answer(searcher.now(), asked, asked.k, limits)[0].hits)
+        found = answer(searcher.now(), asked, asked.k, limits)[0]
+        return downloads.as_run(found.hits, found.incomplete)
 
 
 def _documents(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> None:

@@ -18,7 +18,8 @@ from esr import resources
 from esr.errors import unknown
 
 Terms = list[str]
-TermFilter = Callable[[Terms], Terms]
+WordFilter = Callable[[str], str]
+"""From a word to what becomes of it: empty where it is dropped. A filter sees one word at a time."""
 
 DEFINITION = "components/esr-analysis.json"
 ANALYZERS: dict[str, str] = {
@@ -27,7 +28,9 @@ ANALYZERS: dict[str, str] = {
     "english-stem": "english, reduced to Snowball English stems (the default)",
 }
 DEFAULT = "english-stem"
-_REMEMBERED_STEMS = 500_000
+_REMEMBERED_WORDS = 500_000
+_ASCII_LOWER = bytes(code if chr(code).isalnum() else ord(" ") for code in bytes(range(256)).lower())
+"""What becomes of each ASCII character: lower case, or a blank to be split at. For `bytes.translate`."""
 
 
 class Analyzer:
@@ -38,24 +41,24 @@ class Analyzer:
         definition = settings["analyzer"][name]
         pattern = settings["tokenizer"][definition["tokenizer"]]["pattern"]
         self._split = re.compile(pattern).split
-        self._split_ascii = re.compile("[^0-9a-z]+").split
         self._lower = _LowerCase(pattern)
         assert definition["filter"][0] == "lowercase", "text is lowered before it is split"
-        self._filters = _filters([settings["filter"][name] for name in definition["filter"][1:]])
+        self._terms = _Terms(_filters([settings["filter"][name] for name in definition["filter"][1:]]))
 
     def terms(self, text: str) -> Terms:
         """The terms of a text, in order, repeated as they stand."""
+        return [term for term in map(self._terms.__getitem__, self.words(text)) if term]
+
+    def words(self, text: str) -> list[str]:
+        """The words of a text in lower case, of which `term` makes terms. Empty ones may be among them."""
         # Lowering first is the same as lowering after the split: both go letter by letter.
-        terms = (
-            self._split_ascii(text.lower()) if text.isascii() else self._split(text.translate(self._lower))
-        )
-        if terms and not terms[0]:
-            del terms[0]
-        if terms and not terms[-1]:
-            del terms[-1]
-        for each in self._filters:
-            terms = each(terms)
-        return terms
+        if text.isascii():
+            return text.encode().translate(_ASCII_LOWER).decode().split()
+        return self._split(text.translate(self._lower))
+
+    def term(self, word: str) -> str:
+        """The term of one of the words of a text; empty where it has none, as a stop word has none."""
+        return self._terms[word]
 
 
 @cache
@@ -80,9 +83,9 @@ class _LowerCase(dict[int, str]):
         return self[code]
 
 
-def _filters(chain: list[dict[str, Any]]) -> list[TermFilter]:
+def _filters(chain: list[dict[str, Any]]) -> list[WordFilter]:
     """The chain as functions. What keeps words from the stemmer stands before it, as in Lucene."""
-    made: list[TermFilter] = []
+    made: list[WordFilter] = []
     exceptions: dict[str, str] = {}
     kept = re.compile("(?!)")
     for settings in chain:
@@ -96,40 +99,50 @@ def _filters(chain: list[dict[str, Any]]) -> list[TermFilter]:
             case "keyword_marker":
                 kept = re.compile(settings["keywords_pattern"])
             case "snowball":
-                stems = _Stems(settings["language"].lower(), exceptions, kept)
-                made.append(lambda terms, stems=stems: [stems[t] for t in terms])  # type: ignore[misc]
+                made.append(_stem(settings["language"].lower(), exceptions, kept))
             case other:
                 raise ValueError(f"no interpreter for the filter type {other!r}")
     return made
 
 
-def _length(most: int) -> TermFilter:
+def _length(most: int) -> WordFilter:
     """Lucene counts UTF-16 units."""
 
-    def units(term: str) -> int:
-        return len(term) if term.isascii() else len(term.encode("utf-16-le")) // 2
+    def units(word: str) -> int:
+        return len(word) if word.isascii() else len(word.encode("utf-16-le")) // 2
 
-    return lambda terms: [t for t in terms if len(t) * 2 <= most or units(t) <= most]
+    return lambda word: word if len(word) * 2 <= most or units(word) <= most else ""
 
 
-def _stop(stopwords: Iterable[str]) -> TermFilter:
+def _stop(stopwords: Iterable[str]) -> WordFilter:
     words = frozenset(stopwords)
-    return lambda terms: [t for t in terms if t not in words]
+    return lambda word: "" if word in words else word
 
 
-class _Stems(dict[str, str]):
-    """Stems by word, remembered: news repeats its words."""
+def _stem(language: str, exceptions: dict[str, str], kept: re.Pattern[str]) -> WordFilter:
+    stemmer = Stemmer.Stemmer(language, 0)
 
-    def __init__(self, language: str, exceptions: dict[str, str], kept: re.Pattern[str]) -> None:
-        super().__init__(exceptions)
-        self._stemmer = Stemmer.Stemmer(language, 0)
-        self._exceptions = exceptions
-        self._kept = kept
+    def stem(word: str) -> str:
+        found: str | None = exceptions.get(word)
+        if found is None:
+            found = word if kept.fullmatch(word) else stemmer.stemWord(word)
+        return found
+
+    return stem
+
+
+class _Terms(dict[str, str]):
+    """Terms by word, remembered: news repeats its words."""
+
+    def __init__(self, filters: list[WordFilter]) -> None:
+        super().__init__()
+        self._filters = filters
 
     def __missing__(self, word: str) -> str:
-        if len(self) > _REMEMBERED_STEMS:
+        if len(self) > _REMEMBERED_WORDS:
             self.clear()
-            self.update(self._exceptions)
-        stem: str = word if self._kept.fullmatch(word) else self._stemmer.stemWord(word)
-        self[word] = stem
-        return stem
+        term = word
+        for each in self._filters:
+            term = term and each(term)
+        self[word] = term
+        return term

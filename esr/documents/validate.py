@@ -18,6 +18,7 @@ _SUFFIX_BYTES = 12
 
 # Runs and judgements are lines of words, so an id with a blank in it would break them.
 _UNFIT_FOR_ID = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
+_SENTENCE = ("id", "text", "features", "parse")
 _FEATURE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 _KINDS: dict[type, str] = {
     bool: "true or false",
@@ -72,17 +73,25 @@ def _sentences(id: str, text: Any, given: Any) -> tuple[Sentence, ...]:
 
 
 def _sentence(document_id: str, position: int, fields: Any) -> Sentence:
-    name = f"sentences[{position}]"
     if not isinstance(fields, dict):
-        raise Invalid(f'{name} must be an object like {{"text": "…"}}, not {_kind(fields)}')
-    if fields.get("text") is None:
-        raise Invalid(f'{name} has no text: write "" for a sentence without words')
-    id, features, parse = fields.get("id"), fields.get("features"), fields.get("parse")
+        raise Invalid(f'sentences[{position}] must be an object like {{"text": "…"}}, not {_kind(fields)}')
+    id, text, features, parse = map(fields.get, _SENTENCE)
+    if text is None:
+        raise Invalid(f'sentences[{position}] has no text: write "" for a sentence without words')
+    # A load comes by here for each sentence: the usual one, with no more than a text, is made at once.
+    if id is None:
+        id = _default_id(document_id, position)
+    elif id != default_sentence_id(document_id, position) or _is_long(document_id):
+        id = _id(id, f"sentences[{position}].id")
+    if type(text) is not str or not text.isascii():
+        text = _string(text, f"sentences[{position}].text")
+    if features is None and parse is None:
+        return Sentence(id, text)
     return Sentence(
-        id=_default_id(document_id, position) if id is None else _id(id, f"{name}.id"),
-        text=_string(fields["text"], f"{name}.text"),
-        features={} if features is None else _features(features, f"{name}.features"),
-        parse=None if parse is None else _parse(parse, f"{name}.parse"),
+        id,
+        text,
+        features={} if features is None else _features(features, f"sentences[{position}].features"),
+        parse=None if parse is None else _parse(parse, f"sentences[{position}].parse"),
     )
 
 
@@ -170,13 +179,17 @@ def _id(value: Any, name: str) -> str:
 
 def _default_id(document_id: str, position: int) -> str:
     id = default_sentence_id(document_id, position)
-    # Four bytes is the most that a character takes: nearly every id is done with this one look.
-    if 4 * len(document_id) + _SUFFIX_BYTES > MAX_ID_BYTES and len(id.encode()) > MAX_ID_BYTES:
+    if _is_long(document_id) and len(id.encode()) > MAX_ID_BYTES:
         raise Invalid(
             f"id {_short(document_id)} leaves no room for its sentences' ids, such as <id>.s{position}: "
             f"shorten it to {MAX_ID_BYTES - _SUFFIX_BYTES} bytes, or give the sentences ids"
         )
     return id
+
+
+def _is_long(document_id: str) -> bool:
+    """Whether its sentences' default ids may be too long. No character takes more than four bytes."""
+    return 4 * len(document_id) + _SUFFIX_BYTES > MAX_ID_BYTES
 
 
 def _known(fields: Mapping[str, Any], name: str) -> str | None:

@@ -23,6 +23,10 @@ FACETS = ("source", "month", *TYPES)
 """What candidates can be counted by: document's source and month (2017-02, UTC), entities in them."""
 
 
+Facet = list[tuple[str, int]]
+"""Values of a field, and how many candidates have each."""
+
+
 @dataclass(frozen=True, slots=True)
 class Filters:
     """What a hit must satisfy. Dates are milliseconds since the epoch, both ends included.
@@ -172,10 +176,17 @@ class Index(Protocol):
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         """The sentences of these ids, in this order. Raises UsageError for an unknown id."""
 
-    def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
+    def evidence(
+        self,
+        terms: Sequence[str],
+        ids: Sequence[str],
+        columns: Iterable[str] = (),
+        orders: Sequence[int] | None = None,
+    ) -> Evidence:
         """The exact counts, lengths and stored columns that a plan is computed from.
 
-        There are always COLUMNS; `columns` names others, such as `features.subj`.
+        There are always COLUMNS; `columns` names others, such as `features.subj`. `orders` are the places
+        that hits of this index gave: an engine that counts sentences need not look for their ids then.
         """
 
     def pool(self, plan: Plan, filters: Filters) -> Pool:
@@ -197,10 +208,11 @@ class Index(Protocol):
         UsageError for an unknown id.
         """
 
-    def facets(self, plan: Plan, filters: Filters, field: str, size: int) -> list[tuple[str, int]]:
-        """The most frequent values of a field of `FACETS` over a plan's candidates, and how many have each.
+    def facets(self, plan: Plan, asked: Mapping[str, Filters], size: int) -> dict[str, Facet]:
+        """The most frequent values of fields of `FACETS` over a plan's candidates, and how many have each.
 
-        Most frequent first, then by name. Raises UsageError for an unknown field.
+        `asked` gives each field the filters that it is counted under. All come from one question to the
+        engine. Most frequent first, then by name. Raises UsageError for an unknown field.
         """
 
     def enrichment(self) -> AbstractContextManager[Enrichment]:

@@ -26,7 +26,12 @@ __all__ = [
 
 
 def is_elasticsearch(where: str) -> bool:
-    return where.startswith(("http://", "https://"))
+    """Whether the place is Elasticsearch or, otherwise, a folder. Raises UsageError where it is neither."""
+    if where.startswith(("http://", "https://")):
+        return True
+    if "://" in where:
+        raise UsageError(f"{shown(where)!r} is neither a folder nor http(s)://host:port/alias")
+    return False
 
 
 def open_index(where: str) -> Index:
@@ -35,8 +40,6 @@ def open_index(where: str) -> Index:
         from esr.engines.elasticsearch.index import ElasticsearchIndex
 
         return ElasticsearchIndex(where)
-    if "://" in where:
-        raise UsageError(f"{shown(where)!r} is neither a folder nor http(s)://host:port/alias")
     from esr.engines.embedded.index import EmbeddedIndex
 
     return EmbeddedIndex(where)
@@ -47,9 +50,7 @@ def loading(where: str, options: LoadOptions) -> Loading:
     if options.if_exists not in IF_EXISTS:
         raise unknown("choice for --if-exists", options.if_exists, IF_EXISTS)
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch import loading as engine
-    elif "://" in where:
-        raise UsageError(f"{shown(where)!r} is neither a folder nor http(s)://host:port/alias")
+        from esr.engines.elasticsearch import starting as engine
     else:
         for option in ("shards", "replicas"):
             if getattr(options, option) is not None:
@@ -76,8 +77,6 @@ def delivery(where: str, options: LoadOptions) -> Delivery:
         from esr.engines.elasticsearch.delivery import ElasticsearchDelivery
 
         return ElasticsearchDelivery(where, options)
-    if "://" in where:
-        raise UsageError(f"{shown(where)!r} is neither a folder nor http(s)://host:port/alias")
     from esr.engines.embedded.delivery import EmbeddedDelivery
 
     return EmbeddedDelivery(where, options.keep)
@@ -89,8 +88,6 @@ def generations(where: str) -> Generations:
         from esr.engines.elasticsearch.generations import ElasticsearchGenerations
 
         return ElasticsearchGenerations(where)
-    if "://" in where:
-        raise UsageError(f"{shown(where)!r} is neither a folder nor http(s)://host:port/alias")
     from esr.engines.embedded.generations import EmbeddedGenerations
 
     return EmbeddedGenerations(where)
@@ -102,8 +99,6 @@ def stored_priors(where: str) -> StoredPriors:
         from esr.engines.elasticsearch.priors import ElasticsearchPriors
 
         return ElasticsearchPriors(where)
-    if "://" in where:
-        raise UsageError(f"{where!r} is neither a folder nor http(s)://host:port/alias")
     from esr.engines.embedded.priors import EmbeddedPriors
 
     return EmbeddedPriors(where)
@@ -115,8 +110,6 @@ def migration(where: str, options: LoadOptions) -> Migration:
         from esr.engines.elasticsearch.migrating import ElasticsearchMigration
 
         return ElasticsearchMigration(where, options)
-    if "://" in where:
-        raise UsageError(f"{where!r} is neither a folder nor http(s)://host:port/alias")
     from esr.engines.embedded.migrating import EmbeddedMigration
 
     return EmbeddedMigration(where, options.keep)

@@ -53,7 +53,8 @@ class Format:
     bytes of a file whose name does not tell, blanks before them taken off. `read` yields the records of
     a source lazily, holding one at a time; it yields Malformed where one document is wrong, and raises
     InputError where the source is broken and the rest of it cannot be read. `needs` are the modules of
-    the extra `formats` that it imports. A `tabular` format has the same columns in every record.
+    the extra `formats` that it imports. A `tabular` format has the same columns in every record. Where
+    a format `holds_others`, a file may hold nothing but what is no document, such as pictures.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Format:
     read: Callable[[Source], Iterator[Record | Malformed]]
     needs: tuple[str, ...] = ()
     tabular: bool = False
+    holds_others: bool = False
 
 
 FORMATS: Registry[Format] = Registry("format")

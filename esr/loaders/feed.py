@@ -18,7 +18,10 @@ MAX_FEED_BYTES = 16 * 2**20
 
 
 def read(source: Source) -> Iterator[Record | Malformed]:
-    """A record of each entry: its content or else its summary. Raises InputError where the XML is broken."""
+    """A record of each entry: its content or else its summary. Raises InputError where the XML is broken.
+
+    Passed over are entries of a WordPress export (WXR) that are not published.
+    """
     import feedparser
 
     data = source.stream.read(MAX_FEED_BYTES + 1)
@@ -31,16 +34,26 @@ def read(source: Source) -> Iterator[Record | Malformed]:
         raise InputError(source.name, f"broken feed: {one_line(error) or type(error).__name__}") from None
     problem = parsed.get("bozo_exception")
     # Entries of a feed that is cut off would be cut off too. Wrong encodings are found out and mended.
-    if problem is not None and not isinstance(problem, feedparser.exceptions.ThingsNobodyCaresAboutButMe):
+    if problem is not None and not _harmless(problem, data):
         line = getattr(problem, "getLineNumber", lambda: None)()
         where = f"{source.name}:{line}" if line else source.name
         raise InputError(where, f"broken feed: {one_line(problem)}; fetch it again or mend it")
     for number, entry in enumerate(parsed.entries, 1):
+        if entry.get("wp_status") not in (None, "publish"):  # WordPress exports drafts and pictures too
+            continue
         where = f"{source.name}:entry {number}"
         try:
             yield _record(where, entry, parsed.feed)
         except page.NoArticle as error:
             yield Malformed(where, str(error))
+
+
+def _harmless(problem: Any, data: bytes) -> bool:
+    """Whether nothing is lost: the encoding was wrong, an entity of HTML or a namespace not declared."""
+    from feedparser.exceptions import ThingsNobodyCaresAboutButMe
+
+    undeclared = str(problem).endswith(("undefined entity", "unbound prefix")) and _END.search(data[-200:])
+    return bool(undeclared) or isinstance(problem, ThingsNobodyCaresAboutButMe)
 
 
 def _record(where: str, entry: Any, feed: Any) -> Record | Malformed:
@@ -74,6 +87,7 @@ def _date(entry: Any) -> str | None:
     return None
 
 
+_END = compile(rb"</(?:rss|rdf:RDF|(?:\w+:)?feed)\s*>\s*(?:<!--.*-->\s*)?$")
 # A <channel> tells nothing: agencies name theirs in the headers of NewsML-G2.
 _START = compile(rb"<(?:rss|rdf:RDF)[\s>]|<(?:\w+:)?feed[\s>]")
 
@@ -85,5 +99,6 @@ FORMAT = register(
         sniff=lambda head: head.startswith(b"<") and bool(_START.search(head)),
         read=read,
         needs=("feedparser", "lxml.etree"),
+        holds_others=True,
     )
 )

@@ -18,13 +18,13 @@ XML = {"resolve_entities": False, "no_network": True, "huge_tree": False, "load_
 
 # What these hold is a paragraph of its own.
 _BLOCKS = {
-    *("address", "article", "blockquote", "bq", "br", "block", "dd", "div", "dl", "dt", "figcaption"),
-    *("h1", "h2", "h3", "h4", "h5", "h6", "header", "hl1", "hl2", "hr", "li", "ol", "p", "pre", "section"),
+    *("address", "article", "blockquote", "bq", "block", "dd", "div", "dl", "dt", "figcaption"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "hl1", "hl2", "hr", "li", "ol", "p", "pre", "section"),
     *("table", "td", "th", "tr", "ul"),
 }
-# What these hold is not of the text.
+# What these hold is not of the text. A <header> has the title, keywords and dates once more.
 _PASSED_OVER = frozenset(
-    ("head", "media", "media-reference", "nav", "noscript", "script", "style", "svg", "template")
+    ("head", "header", "media", "media-reference", "nav", "noscript", "script", "style", "svg", "template")
 )
 _ENTITY = re.compile(r"&\w{1,30};", re.ASCII)
 
@@ -115,30 +115,53 @@ def text(element: Any) -> str:
     """The text in an element. Blank lines stand between paragraphs, as the splitter wants it."""
     pieces: list[str] = []
     _collect(element, pieces)
-    paragraphs = (" ".join(paragraph.split()) for paragraph in "".join(pieces).split(_BREAK))
+    whole = _LINES.sub(_BREAK, "".join(pieces)).replace(_LINE, " ")
+    paragraphs = (" ".join(paragraph.split()) for paragraph in whole.split(_BREAK))
     return "\n\n".join(filter(None, paragraphs))
 
 
-_BREAK = "\0"  # XML cannot hold it
+def without_title(text: str, title: str) -> str:
+    """The text, without a first paragraph that is the title once more."""
+    first, _, rest = text.partition("\n\n")
+    return rest if title and first == title else text
+
+
+# XML cannot hold these.
+_BREAK = "\0"
+_LINE = "\1"
+_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
+_INDENTED = re.compile(r"\n {2,9}(?=\S)")
+_NOT_INDENTED = re.compile(r"\n[^\s\0]")
+# Agencies end the lines of a paragraph with <br/>; only two of them end the paragraph.
+_LINES = re.compile(rf"{_LINE}(?:\s*{_LINE})+")
 
 
 def _collect(element: Any, pieces: list[str]) -> None:
     if name(element) in _PASSED_OVER:
         return
-    if name(element) == "time" and name(element.getparent()) == "header":  # as dpa dates its articles
-        return
     if not name(element):
         pieces.append(_entity(element))
         return
+    if name(element) == "br":
+        pieces.append(_LINE)
     block = name(element) in _BLOCKS
     if block:
         pieces.append(_BREAK)
-    pieces.append(element.text or "")
+    pieces.append(_parted(element.text or ""))
     for child in element:
         _collect(child, pieces)
-        pieces.append(child.tail or "")
+        pieces.append(_parted(child.tail or ""))
     if block:
         pieces.append(_BREAK)
+
+
+def _parted(text: str) -> str:
+    """Text as wires lay it out, all in one <p>: a blank line ends a paragraph, an indented line begins one.
+
+    In XML that a program has indented, all lines are, and none of them begins one.
+    """
+    text = _BLANK_LINE.sub(_BREAK, text)
+    return _INDENTED.sub(_BREAK, text) if _NOT_INDENTED.search(text) else text
 
 
 def _entity(node: Any) -> str:

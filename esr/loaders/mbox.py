@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC
 from email import message_from_bytes
-from email.header import decode_header, make_header
+from email.header import decode_header
 from email.message import Message
 from email.utils import parseaddr, parsedate_to_datetime
 
@@ -20,6 +20,11 @@ from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, too_long
 
 _FROM = re.compile(rb"From \S+\s.*\b\d{4}\b")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.M)
+_QUOTED = re.compile(r"^>.*\n?", re.M)
+# One encoded word of RFC 2047, or several of which a letter may be cut in two.
+_ENCODED = re.compile(r"=\?[^?\s]+\?[bq]\?[^?]*\?=(?:\s+=\?[^?\s]+\?[bq]\?[^?]*\?=)*", re.I)
+_SIGNATURE = re.compile(r"^-- ?\r?$", re.M)
+_SCRUBBED = re.compile(r"^-{14} next part -{14}\r?$", re.M)
 
 
 def read(source: Source) -> Iterator[Record | Malformed]:
@@ -77,7 +82,21 @@ def _record(where: str, raw: bytes) -> Record | Malformed:
 
 
 def _header(message: Message, name: str) -> str:
-    return str(make_header(decode_header(str(message[name])))) if message[name] else ""
+    """The header's text. Letters that it does not declare, or wrongly, are taken as those of a text are."""
+    raw = next((value for key, value in message.raw_items() if key.lower() == name.lower()), "")
+    return _ENCODED.sub(_decoded_words, _lenient(raw.encode("utf-8", "surrogateescape"), "utf-8"))
+
+
+def _decoded_words(words: re.Match[str]) -> str:
+    pieces = decode_header(words[0])
+    return "".join(p if isinstance(p, str) else _lenient(p, charset or "us-ascii") for p, charset in pieces)
+
+
+def _lenient(data: bytes, charset: str) -> str:
+    try:
+        return data.decode(charset)
+    except (LookupError, UnicodeDecodeError):
+        return data.decode("cp1252", "replace")
 
 
 def _date(message: Message) -> str | None:
@@ -92,9 +111,14 @@ def _text(message: Message) -> str:
     parts = [part for part in message.walk() if not part.is_multipart() and not part.get_filename()]
     plain = [part for part in parts if part.get_content_type() == "text/plain"]
     if plain:
-        return "\n\n".join(map(_decoded, plain))
+        return "\n\n".join(_own(_decoded(part)) for part in plain)
     pages = [part for part in parts if part.get_content_type() == "text/html"]
     return "\n\n".join(page.fragment_text(_decoded(part)) for part in pages)
+
+
+def _own(text: str) -> str:
+    """The text without lines of other mails, signature (RFC 3676, 4.3 and 4.5) and what Mailman took off."""
+    return _QUOTED.sub("", _SIGNATURE.split(_SCRUBBED.split(text, maxsplit=1)[0], maxsplit=1)[0])
 
 
 def _decoded(part: Message) -> str:

@@ -7,42 +7,50 @@ from collections.abc import Iterator
 from typing import Any
 
 from esr.documents.written_dates import iso
-from esr.loaders import markup, nitf
+from esr.loaders import embargo, markup, nitf, page
 from esr.loaders.base import Format, Malformed, Record, Source, id_of, register
 
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _OTHER_ITEMS = frozenset({"packageItem", "conceptItem", "knowledgeItem", "planningItem", "catalogItem"})
 # What a publisher has taken back is not to be found.
 _WITHDRAWN = ("canceled", "withheld")
+_TEXTS = ("text/plain", "text/html", "application/xhtml")
+_HTML = re.compile(r"</(?:p|div|body)>|<br\s?/?>", re.I)
 
 
 def read(source: Source) -> Iterator[Record | Malformed]:
     """A record of each `<newsItem>` with text in it. Raises InputError where the XML is broken.
 
     Passed over are pictures and other items without text in them, items that were cancelled or withheld,
-    and packages, concepts and plans.
+    or whose embargo holds, and packages, concepts and plans.
     """
     for item in markup.elements(source, _OTHER_ITEMS | {"newsItem"}):
         if markup.name(item) != "newsItem" or _withdrawn(item):
             continue
         where = f"{source.name}:{item.sourceline}"
-        content = list(markup.find(item, "inlineXML", "inlineData"))
-        text = "\n\n".join(filter(None, map(_text, content)))
+        # They are renditions of one content, to choose from; among the plain ones may be notes to editors.
+        content = sorted(markup.find(item, "inlineXML", "inlineData"), key=markup.name, reverse=True)
+        id = id_of(item.get("guid", ""))
+        try:
+            text = next(filter(None, map(_text, content)), "")
+        except page.NoArticle as error:
+            yield Malformed(where, str(error), id or None)
+            continue
         if not text:
             continue
-        id = id_of(item.get("guid", ""))
         if not id:
             yield Malformed(where, "this <newsItem> has no guid: give every item one")
             continue
+        title = _title(item, content)
         yield Record(
             where,
             {
                 "id": id,
-                "title": _title(item, content),
+                "title": title,
                 "date": _date(item),
                 "source": _source(item),
                 "language": _language(item),
-                "text": text,
+                "text": markup.without_title(text, title),
             },
         )
 
@@ -50,20 +58,33 @@ def read(source: Source) -> Iterator[Record | Malformed]:
 def _withdrawn(item: Any) -> bool:
     status = markup.first(item, "itemMeta", "pubStatus")
     said = "" if status is None else f"{status.get('qcode', '')} {status.get('uri', '')}"
-    return said.strip().endswith(_WITHDRAWN)
+    until = markup.first(item, "itemMeta", "embargoed")
+    return said.strip().endswith(_WITHDRAWN) or (until is not None and embargo.holds(markup.line(until)))
 
 
 def _text(content: Any) -> str:
-    """The body of an article in NITF or XHTML, or plain text, in which blank lines part paragraphs."""
+    """The body of an article in NITF or XHTML, or plain text, in which blank lines part paragraphs.
+
+    Raises page.NoArticle.
+    """
     if markup.name(content) == "inlineData":
-        plain = content.get("contenttype", "text/plain").startswith("text/plain")
-        return (content.text or "").strip() if plain and not content.get("encoding") else ""
+        return _inline_data(content)
     if markup.first(content, "body.content") is not None:
         return nitf.body(content)
     if next(markup.find(content, "body", "p"), None) is None:  # results, calendars, market data
         return ""
     body = markup.first(content, "body")
     return markup.text(content if body is None else body)
+
+
+def _inline_data(content: Any) -> str:
+    """Plain text or HTML. Some agencies say "text/plain" of HTML."""
+    kind = content.get("contenttype", "text/plain")
+    if not kind.startswith(_TEXTS) or content.get("encoding"):
+        return ""
+    text = (content.text or "").strip()
+    plain = kind.startswith("text/plain") and not _HTML.search(text)
+    return text if plain else page.fragment_text(text)
 
 
 def _title(item: Any, content: list[Any]) -> str:
@@ -117,5 +138,6 @@ FORMAT = register(
         sniff=lambda head: head.startswith(b"<") and bool(_START.search(head)),
         read=read,
         needs=("lxml.etree",),
+        holds_others=True,
     )
 )

@@ -7,37 +7,64 @@ from collections.abc import Iterator
 from typing import Any
 
 from esr.documents.written_dates import iso
-from esr.loaders import markup
+from esr.loaders import embargo, markup
 from esr.loaders.base import Format, Malformed, Record, Source, id_of, path_id_of, register
 
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
 def read(source: Source) -> Iterator[Record | Malformed]:
-    """A record of each `<nitf>`. Raises InputError where the XML is broken."""
-    path_id: str | None = path_id_of(source)
+    """A record of each `<nitf>`. Raises InputError where the XML is broken.
+
+    Passed over are articles that were cancelled or withheld, or whose embargo holds.
+    """
     for nitf in markup.elements(source, frozenset({"nitf"})):
+        if _withdrawn(nitf):
+            continue
         where = f"{source.name}:{nitf.sourceline}"
         doc_id = markup.first(nitf, "doc-id")
-        # The Associated Press leaves it out: there, a file is an article.
-        id = (id_of(doc_id.get("id-string", "")) if doc_id is not None else "") or path_id
-        path_id = None
+        id = id_of(doc_id.get("id-string", "")) if doc_id is not None else ""
+        if not id and nitf.getparent() is None:
+            # The Associated Press leaves it out: there, a file is an article.
+            id = path_id_of(source)
         if not id:
             yield Malformed(where, "this <nitf> has no <doc-id id-string=>: give every document one")
             continue
         publication = markup.first(nitf, "pubdata")
+        headline = title(nitf)
         yield Record(
             where,
             {
                 "id": id,
-                "title": title(nitf),
+                "title": headline,
                 "date": _date(nitf),
-                "source": None if publication is None else publication.get("name"),
+                "source": _source(nitf),
                 "url": None if publication is None else publication.get("ex-ref"),
                 "language": nitf.get(_XML_LANG) or nitf.get("baselang"),
-                "text": body(nitf),
+                "text": markup.without_title(body(nitf), headline),
             },
         )
+
+
+def _withdrawn(nitf: Any) -> bool:
+    data = markup.first(nitf, "docdata")
+    status = "" if data is None else data.get("management-status", "")
+    if status == "embargoed":
+        release = markup.first(nitf, "date.release")
+        return embargo.holds("" if release is None else release.get("norm", ""))
+    return status in ("canceled", "withheld")
+
+
+def _source(nitf: Any) -> str | None:
+    """The publication, or else who distributes it, or else whose it is."""
+    publication = markup.first(nitf, "pubdata")
+    owner = markup.first(nitf, "doc.copyright")
+    return (
+        (None if publication is None else publication.get("name"))
+        or markup.line(markup.first(nitf, "distributor"))
+        or (None if owner is None else owner.get("holder"))
+        or None
+    )
 
 
 def title(nitf: Any) -> str:
@@ -78,5 +105,6 @@ FORMAT = register(
         sniff=lambda head: head.startswith(b"<") and bool(_START.match(head)),
         read=read,
         needs=("lxml.etree",),
+        holds_others=True,
     )
 )

@@ -6,7 +6,7 @@ import gzip
 import io
 import os
 import sys
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -67,7 +67,7 @@ def unpacked(source: Source, named: str, budget: Budget) -> Iterator[Opened]:
         if relative.lower().endswith(_PACKED):
             relative = os.path.splitext(relative)[0]
         head = stream.read(HEAD_BYTES)
-        start = head.removeprefix(BOM_UTF8).lstrip()
+        start = _in_utf8(head).removeprefix(BOM_UTF8).lstrip()
         yield Opened(
             Source(source.name, relative, _rejoined(head, stream), path),
             start,
@@ -91,6 +91,14 @@ def _zstd(stream: BinaryIO) -> BinaryIO:
         from backports import zstd
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
     return cast(BinaryIO, zstd.ZstdFile(stream, options=options))
+
+
+def _in_utf8(head: bytes) -> bytes:
+    """The first bytes of XML in UTF-16 as they would be in UTF-8: its parsers know both."""
+    if not head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return head
+    text = head.decode("utf-16", "ignore").lstrip()
+    return text.encode() if text.startswith("<") else head
 
 
 def _rejoined(head: bytes, rest: BinaryIO) -> BinaryIO:

@@ -15,6 +15,7 @@ from esr.loaders.base import Format, Malformed, Record, Source, one_line, path_i
 MAX_PAGE_BYTES = 8 * 2**20
 _HEAD_BYTES = 2**14
 _LANG = re.compile(rb"""<html\b[^<>]{0,1000}?\slang\s{0,9}=\s{0,9}["']?([A-Za-z][A-Za-z0-9-]{1,30})""", re.I)
+_BULLET = re.compile(r"^\s{0,99}- ")
 
 
 class NoArticle(ValueError):
@@ -62,9 +63,15 @@ def article(data: bytes, url: str | None = None) -> dict[str, Any]:
         "source": found.sitename or found.hostname,
         "url": url or found.url,
         "language": _language(data),
-        # A line of it is a paragraph.
-        "text": found.text.replace("\n", "\n\n"),
+        "text": markup.without_title(_paragraphs(found.text), found.title or ""),
     }
+
+
+def _paragraphs(text: str) -> str:
+    """In trafilatura's text a line is a paragraph, "- a" an item of a list, "| a | b |" a row of a table."""
+    lines = (_BULLET.sub("", line) for line in text.split("\n"))
+    rows = (" ".join(line.replace("|", " ").split()) if line.startswith("|") else line for line in lines)
+    return "\n\n".join(row for row in rows if any(map(str.isalnum, row)))
 
 
 def _language(data: bytes) -> str | None:

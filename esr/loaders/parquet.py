@@ -34,7 +34,7 @@ def read(source: Source) -> Iterator[Record]:
             )
             for batch in table.iter_batches(batch_size=_ROWS, use_threads=False):
                 budget.spend(batch.nbytes)
-                for fields in batch.to_pylist():
+                for fields in _in_microseconds(batch).to_pylist():
                     row += 1
                     yield Record(f"{source.name}:row {row}", {k: _plain(k, v) for k, v in fields.items()})
         except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
@@ -44,6 +44,19 @@ def read(source: Source) -> Iterator[Record]:
                 f"{source.name}:row {row + 1}",
                 f"broken Parquet: {one_line(error)}; fetch or write the file again",
             ) from None
+
+
+def _in_microseconds(batch: Any) -> Any:
+    """pandas writes times in nanoseconds, which Python's datetime cannot hold."""
+    import pyarrow as pa
+
+    fields = [
+        field.with_type(pa.timestamp("us", field.type.tz))
+        if pa.types.is_timestamp(field.type) and field.type.unit == "ns"
+        else field
+        for field in batch.schema
+    ]
+    return batch.cast(pa.schema(fields), safe=False)
 
 
 def _plain(column: str, value: Any) -> Any:

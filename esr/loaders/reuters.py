@@ -18,10 +18,10 @@ _PIECE_BYTES = 2**16
 _OPENING = re.compile(r"<REUTERS(?:\s[^<>]{0,1000})?>", re.I)
 _CLOSING = re.compile(r"</REUTERS\s{0,9}>", re.I)
 _LONGEST_TAG = 1010
-# They end so: " Reuter\n\x03" or "REUTER..."
+# They end so: " Reuter\n\x03" or "REUTER...", some with both
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 _CONTROL_ENTITY = re.compile(r"&#(?:[0-9]|[12][0-9]|3[01]);", re.ASCII)
-_END = re.compile(r"\s{0,9}\breuter[\s.\"]{0,20}$", re.I)
+_END = re.compile(r"(?:\s{0,9}\breuter[\s.\"]{0,20}){1,3}$", re.I)
 # In these, a new paragraph is a line that is indented.
 _INDENTED = re.compile(r"\n {3,}(?=\S)")
 

@@ -9,6 +9,9 @@ from functools import cache
 
 _ATTRIBUTE = re.compile(r"""(\w+)\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)""")
 _TAG = re.compile(r"</?([A-Za-z]\w{0,40})(?:\s[^<>]{0,1000})?>")
+_COMMENT = re.compile(r"<!--.{0,1000}?-->", re.S)
+# What the DTDs of TREC's disks have beside those of HTML.
+_OF_TREC = {"&hyph;": "-", "&blank;": " "}
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]\w{0,30});", re.ASCII)
 
 
@@ -36,7 +39,7 @@ def _element_tags(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def plain(raw: str) -> str:
-    """The text without tags and entities. `<P>` ends a paragraph."""
-    text = _TAG.sub(lambda tag: "\n\n" if tag[1].upper() == "P" else " ", raw)
+    """The text without tags, comments and entities. `<P>` ends a paragraph."""
+    text = _TAG.sub(lambda tag: "\n\n" if tag[1].upper() == "P" else " ", _COMMENT.sub(" ", raw))
     # Only whole entities: html.unescape alone would also see one in "AT&T" and "R&reg".
-    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+    return _ENTITY.sub(lambda entity: _OF_TREC.get(entity[0]) or html.unescape(entity[0]), text)

@@ -165,7 +165,8 @@ def _found_in_opened(
     found = None
     for found in format.read(file.source):
         yield _mapped(found, format, reading) if isinstance(found, Record) else found
-    if found is None:
+    # Agencies deliver pictures beside articles; what a folder must not be is without any document.
+    if found is None and not (in_folder and format.holds_others):
         raise InputError(name, f"there is no document in it, read as {format.name}")
 
 
@@ -231,10 +232,16 @@ def _said(name: str) -> Iterator[None]:
 def _format(file: Opened) -> Format | None:
     """By the name's ending, by the first bytes if that does not tell."""
     known = _by_suffix(file)
-    if len(known) == 1:
+    if len(known) == 1 and not _says_little(known):
         return known[0]
-    by_start = next((format for format in known or FORMATS.values() if format.sniff(file.head)), None)
+    candidates = FORMATS.values() if not known or _says_little(known) else known
+    by_start = next((format for format in candidates if format.sniff(file.head)), None)
     return by_start or next(iter(known), None)
+
+
+def _says_little(known: list[Format]) -> bool:
+    """`.txt` is also what Mailman calls its archives of mails, and others their SGML."""
+    return [format.name for format in known] == ["text"]
 
 
 def _format_in_folder(file: Opened, chosen: Format | None) -> Format | None:
@@ -244,7 +251,7 @@ def _format_in_folder(file: Opened, chosen: Format | None) -> Format | None:
     known = _by_suffix(file)
     if chosen in known:
         return chosen if len(known) == 1 or _format(file) is chosen else None
-    return chosen if not known and chosen.sniff(file.head) else None
+    return chosen if (not known or _says_little(known)) and chosen.sniff(file.head) else None
 
 
 def _by_suffix(file: Opened) -> list[Format]:

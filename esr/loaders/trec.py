@@ -19,14 +19,20 @@ from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, pieces, too_long
 
 # The same thing has different tags in the Associated Press, Wall Street Journal, Xinhua …
 _IDS = ("DOCNO", "DOCID")
-_TITLES = ("HEADLINE", "TITLE", "HL", "HEAD")
+_TITLES = ("HEADLINE", "TITLE", "HL", "HEAD", "TI")
 _DATES = ("DATE_TIME", "DATETIME", "DATE", "DATE1", "DD")
+_SOURCES = ("PUB", "SOURCE", "SO")
 _BODIES = ("LP", "LEADPARA", "TEXT")  # a lead paragraph stands before the text
+# The Foreign Broadcast Information Service begins its texts with this.
+_FBIS = re.compile(
+    r"\s{0,99}Language:\s{0,9}<F P=105>[^<>]{0,99}</F>\s{0,9}Article Type:\s?\w{0,9}(?:\s+\[Text\])?"
+)
 
 _OPENING = re.compile(r"<(?:(DOC)(?:\s[^<>]{0,1000})?|(s)\s[^<>]{0,1000})>", re.I)
 _CLOSING = {"doc": re.compile(r"</DOC\s{0,9}>", re.I), "s": re.compile(r"</s\s{0,9}>", re.I)}
 _LONGEST_TAG = 1010
 _SENTENCE = re.compile(r"<s\s[^<>]{0,1000}>", re.I)
+_SIX_DIGITS = re.compile(r"\W{0,99}(\d\d)(\d\d)(\d\d)\W{0,99}", re.ASCII)
 # AQUAINT and Gigaword put the day into the id: XIE19990101.0001, AFP_ENG_19940512.0001
 _DATED_ID = re.compile(r"[A-Z]{3}(?:_[A-Z]{3}_)?(\d{4})(\d\d)(\d\d)\.\d{4}", re.ASCII)
 
@@ -114,17 +120,18 @@ def _document(unit: _Unit) -> Record:
             raise InputError(
                 unit.where, f"a sentence of document {id!r} has the docid {docid!r}: mend one of them"
             )
-    dates = (iso(plain(date)) for name in _DATES for date in elements(unit.raw, name))
+    dates = (_date(plain(date)) for name in _DATES for date in elements(unit.raw, name))
     fields: dict[str, Any] = {
         "id": id,
         "title": _first(unit.raw, _TITLES),
         "date": next(filter(None, dates), None) or _date_in(id),
+        "source": _first(unit.raw, _SOURCES),
     }
     if tags:
         fields["sentences"] = [_sentence(unit, tag) for tag in tags]
     else:
         bodies = [body for name in _BODIES for body in elements(unit.raw, name)]
-        fields["text"] = "\n\n".join(map(plain, bodies))
+        fields["text"] = "\n\n".join(plain(_FBIS.sub("", body, count=1)) for body in bodies)
     return Record(unit.where, fields)
 
 
@@ -160,6 +167,12 @@ def _first(raw: str, names: tuple[str, ...]) -> str | None:
     """The text of the first of these elements that has any, on one line."""
     texts = (" ".join(plain(element).split()) for name in names for element in elements(raw, name))
     return next(filter(None, texts), None)
+
+
+def _date(written: str) -> str | None:
+    """As `iso`; here six digits are year, month and day: the papers that write so are of before 2000."""
+    six = _SIX_DIGITS.fullmatch(written)
+    return iso("19{}-{}-{}".format(*six.groups())) if six else iso(written)
 
 
 def _date_in(id: str) -> str | None:

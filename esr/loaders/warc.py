@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 from collections.abc import Iterator
 from typing import Any
 
+from esr.documents.written_dates import iso
 from esr.errors import InputError
 from esr.loaders import page
 from esr.loaders.base import Format, Malformed, Record, Source, id_of, one_line, register
@@ -23,6 +25,8 @@ def read(source: Source) -> Iterator[Record | Malformed]:
     """
     from warcio.archiveiterator import ArchiveIterator
 
+    # It mends blanks in addresses, and says so where it also says that a record is broken.
+    logging.getLogger("warcio").setLevel(logging.CRITICAL + 1)
     records = iter(ArchiveIterator(_Unpacked(source)))
     number = 0
     held = None  # whether a record was whole is known when the next one begins
@@ -86,7 +90,7 @@ def _made(where: str, record: Any, data: bytes) -> Record | Malformed | None:
     if not id:
         return Malformed(where, "this record has no WARC-Record-ID: give every record one")
     crawled = record.rec_headers.get_header("WARC-Date")
-    return Record(where, {"id": id, **fields, "date": fields["date"] or crawled})
+    return Record(where, {"id": id, **fields, "date": fields["date"] or iso(crawled or "")})
 
 
 class _Unpacked:
@@ -107,5 +111,6 @@ FORMAT = register(
         sniff=lambda head: head.startswith(b"WARC/"),
         read=read,
         needs=("warcio.archiveiterator", "trafilatura"),
+        holds_others=True,
     )
 )

@@ -63,7 +63,7 @@ def view(
         counts,
         statistics,
         terms,
-        cache(lambda: index.evidence(terms, ids, columns)),
+        cache(lambda: index.evidence(terms, ids, columns, orders)),
         cache(lambda: parsed(index, counts, ids, orders)),
     )
 
@@ -75,6 +75,7 @@ def parsed(
     distinct = tuple(dict.fromkeys(terms))
 
     def counts(places: Sequence[int]) -> Array:
-        return index.evidence(distinct, [ids[place] for place in places]).counts["sentence"]
+        own = None if orders is None else [orders[place] for place in places]
+        return index.evidence(distinct, [ids[place] for place in places], orders=own).counts["sentence"]
 
     return Parsed.of(index.parses(ids, orders), distinct, counts)

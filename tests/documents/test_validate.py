@@ -139,6 +139,11 @@ def test_a_document_id_must_leave_room_for_the_ids_of_its_sentences():
     assert len(document({"id": "x" * 509, "text": "One."}).sentences[0].id) == 512
 
 
+def test_an_id_that_is_given_may_be_no_longer_for_being_the_default_one():
+    fields = {"id": "x" * 510, "sentences": [{"id": "x" * 510 + ".s0", "text": "x"}]}
+    assert "longer than 512 bytes" in refused(fields)
+
+
 def test_two_sentences_of_one_id_are_refused():
     same = [{"id": "a", "text": "x"}, {"id": "b", "text": "x"}, {"id": "a", "text": "y"}]
     assert "two sentences of the document have the id 'a'" in refused({"id": "d", "sentences": same})

@@ -119,7 +119,9 @@ class Queries:
             return self._shown(searcher)
 
     def _shown(self, searcher: esr.Searcher) -> list[tuple[str, float]]:
-        return [(hit.sentence_id, round(hit.score, 4)) for hit in searcher.search("flood bank", 20).hits]
+        answer = searcher.search("flood bank", 20)
+        assert not answer.incomplete, answer.incomplete
+        return [(hit.sentence_id, round(hit.score, 4)) for hit in answer.hits]
 
     def _ask(self) -> None:
         with esr.open(self._where) as searcher:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -171,27 +172,54 @@ def test_a_filter_by_entity_lets_the_same_through(engines: Engines, entities: tu
         assert any(name in (f"{type}:{text}", text) for type, text in mine for name in entities)
 
 
-@pytest.mark.parametrize("field", FACETS)
-def test_facets_count_the_candidates(engines: Engines, field: str) -> None:
+FACETED = (Filters(), Filters(entities=("Barack Obama",)), Filters(sources=("random",)))
+
+
+def test_facets_count_the_same_on_both(engines: Engines) -> None:
+    asked = [dict.fromkeys(FACETS, filters) for filters in FACETED]
+    # Each field under filters of its own, with a part that all share.
+    asked += [{f: replace(FACETED[n % 3], date_to=2_000_000_000_000) for n, f in enumerate(FACETS)}]
     for query, rule in zip(QUERIES, ("matching", "context", "all", "matching"), strict=True):
-        for filters in (Filters(), Filters(entities=("Barack Obama",)), Filters(sources=("random",))):
+        for each in asked:
             for size in (1, 2, 100):
                 found = []
                 for searcher in engines:
                     plan = searcher.prepare(query, Ranking(candidates=rule)).plan
-                    found.append(searcher.index.facets(plan, filters, field, size))
+                    found.append(searcher.index.facets(plan, each, size))
                 assert found[0] == found[1]
-                assert found[0] and len(found[0]) <= size
-    records = [hit.record for hit in engines.embedded.search("flood", 10_000, candidates="all").hits]
+                assert list(found[0]) == list(FACETS)
+                assert all(counts and len(counts) <= size for counts in found[0].values())
+
+
+@pytest.mark.parametrize("filters", FACETED)
+def test_facets_count_the_candidates(engines: Engines, filters: Filters) -> None:
+    found = engines.embedded.search("flood", 10_000, candidates="all", filters=filters)
+    records = [hit.record for hit in found.hits if hit.record]
     plan = engines.embedded.prepare("flood", Ranking(candidates="all")).plan
-    counted = dict(engines.embedded.index.facets(plan, Filters(), field, 100))
-    for value, count in counted.items():
-        if field == "source":
-            assert count == sum(r is not None and r.source == value for r in records)
-        elif field == "month":
-            assert count == sum(r is not None and (r.date or "").startswith(value) for r in records)
-        else:
-            assert count == sum(r is not None and value in (r.entities or {}).get(field, ()) for r in records)
+    # Others' filters do not reach a field.
+    others = {field: Filters(sources=("none",)) for field in FACETS}
+    for field in FACETS:
+        counted = engines.embedded.index.facets(plan, others | {field: filters}, 100)
+        assert not any(counts for name, counts in counted.items() if name != field)
+        for value, count in counted[field]:
+            if field == "source":
+                assert count == sum(r.source == value for r in records)
+            elif field == "month":
+                assert count == sum((r.date or "").startswith(value) for r in records)
+            else:
+                assert count == sum(value in (r.entities or {}).get(field, ()) for r in records)
+
+
+def test_facets_are_one_question(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = engines.elasticsearch.index
+    plan = engines.elasticsearch.prepare("flood", Ranking()).plan
+    client = index.cluster.client  # type: ignore[attr-defined]
+    questions, send = [], client.transport.perform_request
+    monkeypatch.setattr(
+        client.transport, "perform_request", lambda *a, **k: (questions.append(a), send(*a, **k))[1]
+    )
+    index.facets(plan, dict(zip(FACETS, FACETED * 2, strict=False)), 5)
+    assert len(questions) == 1
 
 
 def test_records_of_hits_show_it(engines: Engines) -> None:
@@ -204,7 +232,7 @@ def test_an_unknown_facet_or_sentence_is_refused(engines: Engines) -> None:
     for searcher in engines:
         plan = searcher.prepare("flood", Ranking()).plan
         with pytest.raises(esr.errors.UsageError, match="unknown facet 'persn': did you mean 'person'"):
-            searcher.index.facets(plan, Filters(), "persn", 3)
+            searcher.index.facets(plan, {"persn": Filters()}, 3)
         with pytest.raises(esr.errors.UsageError, match="no sentence 'none'"):
             searcher.index.parses(["r5/1", "none"])
 

@@ -54,7 +54,9 @@ main(["migrate", where])
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A segment and a chunk are full after a few documents."""
+    """A segment and a chunk are full after a few documents. Formats are counted from 1 on both engines."""
+    for name in FORMATS:
+        monkeypatch.setattr(name, 1)
     monkeypatch.setattr(build, "FULL_TERMS", 100)
     monkeypatch.setattr(sending, "_SENTENCES", 9)
 
@@ -189,10 +191,11 @@ def test_a_delivery_after_a_kill_is_taken_in(anywhere: str, tmp_path: Path, form
     command = [sys.executable, "-c", KILLED, anywhere]
     killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    delivery(anywhere, LoadOptions()).append(located([CAME]))
+    changed = document(NEWS[0].id, "Changed since.")
+    delivery(anywhere, LoadOptions()).append(located([CAME, changed]))
     format(2)
     migrate(anywhere)
-    assert as_loaded(anywhere, [*NEWS, CAME], tmp_path)
+    assert as_loaded(anywhere, [*NEWS[1:], CAME, changed], tmp_path)
     assert "broken" not in states(anywhere)
 
 

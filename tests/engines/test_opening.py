@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,17 @@ import pytest
 import esr
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.embedded.loading import EmbeddedLoading
-from esr.engines.opening import IF_EXISTS, LoadOptions, is_elasticsearch, loading, open_index
+from esr.engines.opening import (
+    IF_EXISTS,
+    LoadOptions,
+    delivery,
+    generations,
+    is_elasticsearch,
+    loading,
+    migration,
+    open_index,
+    stored_priors,
+)
 from esr.errors import UsageError
 from tests.engines.embedded.making import document, load
 
@@ -34,10 +45,26 @@ def test_a_folder_is_opened_by_the_embedded_engine(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["ftp://host/news", "file:///news", "elasticsearch://host:9200/news"])
-def test_another_scheme_is_refused(where: str) -> None:
-    for attempt in (lambda: open_index(where), lambda: loading(where, LoadOptions())):
-        with pytest.raises(UsageError, match="is neither a folder nor http"):
-            attempt()
+@pytest.mark.parametrize(
+    "opened",
+    [
+        open_index,
+        generations,
+        stored_priors,
+        lambda where: loading(where, LoadOptions()),
+        lambda where: delivery(where, LoadOptions()),
+        lambda where: migration(where, LoadOptions()),
+    ],
+)
+def test_another_scheme_is_refused(where: str, opened: Callable[[str], object]) -> None:
+    with pytest.raises(UsageError, match="is neither a folder nor http"):
+        opened(where)
+
+
+def test_a_refused_place_keeps_its_password() -> None:
+    with pytest.raises(UsageError) as refused:
+        generations("ftp://me:secret@host/news")
+    assert "secret" not in str(refused.value)
 
 
 def test_options_that_do_not_fit_are_refused_before_anything_is_made(tmp_path: Path) -> None:

@@ -55,6 +55,21 @@ def test_a_feed_that_is_cut_off_is_refused_as_a_whole(refused):
     assert "broken feed" in refused(RSS[: RSS.index(b"Nobody said")], "feed")
 
 
+@pytest.mark.parametrize("odd", ["&eacute;", "<x:y>é</x:y>"])
+def test_entities_and_namespaces_that_are_not_declared_spoil_no_whole_feed(loaded, refused, odd):
+    data = RSS.decode().replace("<description>Nobody", f"<description>Caf{odd}. Nobody")
+    assert len(loaded(data, "feed")) == 2
+    assert "Caf" in texts(loaded(data, "feed")[1])[0]
+    assert "broken feed" in refused(data[: data.index("said why")], "feed")
+
+
+@pytest.mark.parametrize(("status", "there"), [("publish", 2), ("draft", 1), ("private", 1), ("inherit", 1)])
+def test_what_a_wordpress_export_holds_unpublished_is_passed_over(loaded, status, there):
+    data = RSS.decode().replace("<rss ", '<rss xmlns:wp="http://wordpress.org/export/1.2/" ')
+    data = data.replace("<item>", f"<item><wp:status><![CDATA[{status}]]></wp:status>", 1)
+    assert len(loaded(data, "feed")) == there
+
+
 def test_a_feed_that_is_too_long_is_refused(refused, monkeypatch):
     monkeypatch.setattr(feed, "MAX_FEED_BYTES", 500)
     assert "a feed of more than" in refused(RSS, "feed")

@@ -55,3 +55,27 @@ def test_a_text_that_is_not_utf8_though_it_says_so_is_read_as_western(loaded):
 def test_a_message_that_never_ends_is_refused(refused, monkeypatch):
     monkeypatch.setattr("esr.loaders.mbox.MAX_DOCUMENT_BYTES", 100)
     assert "standard input:1: the document that begins here is longer" in refused(MBOX, "mbox")
+
+
+def test_what_other_mails_said_signatures_and_what_mailman_took_off_is_no_text(loaded):
+    added = b"\nOn Monday B wrote:\n> It rains.\n>> So what?\nIt is dry.\n-- \nA Writer, Bergen\n"
+    data = MBOX.replace(b"hundred people were aboard.\n", b"hundred people were aboard.\n" + added)
+    assert texts(loaded(data, "mbox")[0])[2:] == ["On Monday B wrote: It is dry."]
+    added = b"-------------- next part --------------\nAn HTML attachment was scrubbed...\n"
+    data = MBOX.replace(b"The harbour stays closed.\n", b"The harbour stays closed.\n" + added)
+    assert texts(loaded(data, "mbox")[1]) == ["The harbour stays closed."]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Ferry à quai".encode(),
+        b"Ferry \xe0 quai",
+        b"Ferry =?utf-8?q?=E0?= quai",
+        b"Ferry =?x-none?q?=E0?= quai",
+        b"Ferry \xe0 =?utf-8?q?qua?=\n =?utf-8?b?aQ==?=",
+    ],
+)
+def test_letters_that_a_header_does_not_declare_or_wrongly_are_read(loaded, header):
+    data = MBOX.replace(b"=?utf-8?q?Ferry_back_=C3=A0_quai?=", header)
+    assert loaded(data, "mbox")[0].title == "Ferry à quai"

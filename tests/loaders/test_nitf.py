@@ -11,7 +11,7 @@ NITF = sample("nitf")
 def test_an_article_gives_its_fields_and_the_body_alone(loaded):
     (article,) = loaded(NITF, "nitf")
     assert (article.id, article.title) == ("nitf.1", "Ferry back in service")
-    assert (article.date, article.source) == ("20240115T080000Z", "The Example")
+    assert (article.date, article.source) == ("2024-01-15T08:00:00Z", "The Example")
     assert (article.url, article.language) == ("http://news.example/nitf/1", "en-GB")
     assert texts(article) == ["The ferry sails again.", "Two hundred people were aboard.", "Bergen", "10"]
 
@@ -19,8 +19,8 @@ def test_an_article_gives_its_fields_and_the_body_alone(loaded):
 @pytest.mark.parametrize(
     ("gone", "date"),
     [
-        (b'<date.issue norm="20240115T080000Z"/>', "20240116T000000Z"),
-        (b'<date.release norm="20240116T000000Z"/>', "20240115T080000Z"),
+        (b'<date.issue norm="20240115T080000Z"/>', "2024-01-16T00:00:00Z"),
+        (b'<date.release norm="20240116T000000Z"/>', "2024-01-15T08:00:00Z"),
     ],
 )
 def test_the_day_of_issue_goes_before_that_of_release(loaded, gone, date):
@@ -31,11 +31,58 @@ def test_a_file_without_a_doc_id_is_named_by_its_path(loaded):
     assert loaded(NITF.replace(b"<doc-id", b"<x"), "nitf")[0].id == "stdin"
 
 
-def test_two_articles_in_a_file_need_ids(loaded):
-    two = b"<nitfs>" + NITF.split(b"?>", 1)[1] + b"<nitf><body/></nitf></nitfs>"
+def test_articles_inside_other_xml_need_ids_of_their_own(loaded):
+    one = NITF.split(b"?>", 1)[1]
+    wire = b"<wire>" + one.replace(b"<doc-id", b"<x") + one + b"</wire>"
     bad = []
-    assert [d.id for d in loaded(two.replace(b"<doc-id", b"<x"), "nitf", bad)] == ["stdin"]
+    assert [d.id for d in loaded(wire, "nitf", bad)] == ["nitf.1"]
     assert "no <doc-id id-string=>" in bad[0].problem
+
+
+@pytest.mark.parametrize(
+    ("head", "source"),
+    [
+        (b"<distributor><org>Example Agency</org></distributor>", "Example Agency"),
+        (b"", "Example Press"),
+    ],
+)
+def test_where_no_publication_is_named_the_source_is_who_distributes_or_owns_the_article(
+    loaded, head, source
+):
+    data = NITF.replace(b' name="The Example"', b"").replace(b"<body.head>", b"<body.head>" + head)
+    data = data.replace(b"<date.issue", b'<doc.copyright holder="Example Press" year="2024"/><date.issue')
+    assert loaded(data, "nitf")[0].source == source
+
+
+@pytest.mark.parametrize(
+    ("status", "release", "there"),
+    [
+        (b"usable", b"29990101T000000Z", True),
+        (b"canceled", b"20240116T000000Z", False),
+        (b"withheld", b"20240116T000000Z", False),
+        (b"embargoed", b"20240116T000000Z", True),
+        (b"embargoed", b"29990101T000000Z", False),
+        (b"embargoed", b"", False),
+    ],
+)
+def test_articles_that_were_taken_back_or_whose_embargo_holds_are_passed_over(loaded, status, release, there):
+    data = NITF.replace(b"20240116T000000Z", release)
+    data = data.replace(b"<docdata>", b'<docdata management-status="%s">' % status)
+    other = NITF.split(b"?>", 1)[1].replace(b"nitf.1", b"nitf.2")
+    both = b"<wire>" + data.split(b"?>", 1)[1] + other + b"</wire>"
+    assert [d.id for d in loaded(both, "nitf")] == ["nitf.1"] * there + ["nitf.2"]
+
+
+def test_the_line_ends_of_a_wire_do_not_end_its_sentences_but_two_of_them_end_a_paragraph(loaded):
+    data = NITF.replace(b"Two hundred people", b"Two hundred <br/>\n people").replace(
+        b"were aboard.", b"were aboard<br/> <br/>It rained"
+    )
+    assert texts(loaded(data, "nitf")[0])[1:3] == ["Two hundred people were aboard", "It rained"]
+
+
+def test_a_first_paragraph_that_is_the_headline_is_left_out(loaded):
+    data = NITF.replace(b"<body.content>", b"<body.content><p>Ferry back in service</p>")
+    assert loaded(data, "nitf") == loaded(NITF, "nitf")
 
 
 def test_of_the_blocks_of_a_paper_that_has_the_lead_twice_the_full_text_is_taken(loaded):

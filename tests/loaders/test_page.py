@@ -33,3 +33,20 @@ def test_a_page_is_never_guessed(refused):
 def test_a_page_that_is_too_long_is_malformed(refused, monkeypatch):
     monkeypatch.setattr("esr.loaders.page.MAX_PAGE_BYTES", 1000)
     assert "no article is" in refused(PAGE, "html")
+
+
+def test_lists_and_tables_give_their_words_and_no_marks(loaded):
+    added = (
+        "<ul><li>The first ferry sails at eight in the morning.</li><li>The last one sails at ten.</li></ul>"
+        "<table><tr><th>Ferry</th><th>Sails</th></tr><tr><td>First</td><td>8.00</td></tr></table></article>"
+    )
+    (page,) = loaded(PAGE.replace(b"</article>", added.encode(), 1), "html")
+    assert "The first ferry sails at eight in the morning." in texts(page)
+    assert "First 8.00" in texts(page)
+    assert not any("|" in text or text.startswith("-") for text in texts(page))
+
+
+def test_the_headline_over_the_text_is_no_sentence(loaded):
+    title = b"<h1>Ferry back in service</h1>"
+    data = PAGE.replace(title, b"").replace(b"<article>", b"<article>" + title, 1)
+    assert texts(loaded(data, "html")[0])[0] != "Ferry back in service"

@@ -35,6 +35,12 @@ def test_numbers_are_taken_as_ids_and_lists_of_strings_as_sentences(loaded):
     assert (document.id, texts(document)) == ("7", ["One.", "Two."])
 
 
+def test_times_in_nanoseconds_are_read_to_the_microsecond(loaded):
+    date = pa.array([1_705_312_800_123_456_789], pa.timestamp("ns", "UTC"))
+    (document,) = loaded(written(id=["a"], date=date), "parquet")
+    assert document.date == "2024-01-15T10:00:00.123456+00:00"
+
+
 def test_more_rows_than_a_batch_are_read_in_order(loaded):
     ids = [str(n) for n in range(200)]
     assert [d.id for d in loaded(written(id=ids, text=ids), "parquet")] == ids

@@ -23,6 +23,11 @@ def test_articles_without_a_body_and_letters_of_latin_1_are_read(loaded):
     assert (brief.title, texts(brief)) == ("HARBOUR SEES NO TRAFFIC", ["Blah blah blah."])
 
 
+def test_an_end_that_stands_twice_is_no_text(loaded):
+    data = SGML.replace(b"Reuter\n", b"REUTER\n Reuter\n")
+    assert data != SGML and loaded(data, "reuters") == loaded(SGML, "reuters")
+
+
 def test_a_paragraph_that_ends_without_a_stop_is_parted_from_the_next(loaded):
     data = SGML.replace(b"repairs of two weeks.", b"repairs of two weeks")
     assert texts(loaded(data, "reuters")[0])[0] == "The ferry sails again after repairs of two weeks"

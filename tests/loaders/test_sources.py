@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from esr.errors import InputError, UsageError
 from esr.loaders import FORMATS, documents, get
+from tests.loaders.samples import sample
 
 JSONL = b'{"id": "a"}\n'
 TREC = b"<DOC><DOCNO>t</DOCNO></DOC>"
 TEXT = b"Title\nText."
+NEWSML = sample("newsml")
+NEWSML_ID = "urn:newsml:example.com:20240115:ferry"
 
 
 @pytest.fixture
@@ -82,6 +85,7 @@ def test_the_formats_of_the_first_loaders_are_registered():
         ),
         *((name, TREC, "t") for name in ("x.sgml", "x.sgm", "x.trec", "x.xml", "x", "x.1")),
         *((name, TEXT, "x") for name in ("x.txt", "x.txt.gz")),
+        *((name, TREC, "t") for name in ("x.txt", "x.txt.gz")),
         ("x", b"\xef\xbb\xbf\n  " + JSONL, "a"),
         ("x", b"\n<?xml version='1.0'?>" + TREC, "t"),
         ("x", b'<S num="1" docid="s">x</S>', "s"),
@@ -91,6 +95,13 @@ def test_auto_knows_the_format_by_the_name_or_else_the_first_bytes(folder, name,
     content = gzip.compress(content) if name.endswith(".gz") else content
     path = os.path.join(folder(**{name: content}), name)
     assert ids(path) == [id]
+
+
+def test_mails_and_xml_in_utf16_are_known_by_their_first_bytes(folder):
+    wide = NEWSML.decode().replace('encoding="UTF-8"', 'encoding="UTF-16"').encode("utf-16")
+    path = folder(**{"2024-January.txt": sample("mbox"), "x.xml": wide})
+    assert ids(f"{path}/2024-January.txt")[0] == "1@news.example"
+    assert ids(f"{path}/x.xml")[0] == NEWSML_ID
 
 
 def test_gzip_is_known_by_its_first_bytes_whatever_the_name(folder):
@@ -104,7 +115,7 @@ def test_the_name_of_a_packed_text_gives_its_id(folder):
 
 def test_a_named_format_goes_before_the_name_of_the_file(folder):
     path = os.path.join(folder(**{"x.txt": JSONL}), "x.txt")
-    assert ids(path) == ["x"]
+    assert ids(path, format="text") == ["x"]
     assert ids(path, format="jsonl") == ["a"]
 
 
@@ -154,10 +165,19 @@ def test_hidden_files_and_files_of_no_known_format_in_a_folder_are_passed_over(f
 
 def test_a_folder_read_as_one_format_leaves_out_files_of_another(folder):
     path = folder(**{"a.jsonl": JSONL, "b.txt": TREC, "c.sgml": TREC, "d": TREC, "e.json": JSONL})
-    assert ids(path) == ["a", "b", "t", "t", "a"]
-    assert ids(path, format="trec") == ["t", "t"]
+    assert ids(path) == ["a", "t", "t", "t", "a"]
+    assert ids(path, format="trec") == ["t", "t", "t"]
     assert ids(path, format="jsonl") == ["a", "a"]
     assert ids(path, format="text") == ["b"]
+
+
+def test_a_file_of_pictures_is_passed_over_in_a_folder_but_refused_alone(folder):
+    picture = NEWSML.replace(b"inlineXML", b"remote").replace(b"inlineData", b"remote")
+    path = folder(**{"a.xml": picture, "b.xml": NEWSML})
+    assert ids(path)[0] == NEWSML_ID
+    assert "there is no document in it, read as newsml" in refused(f"{path}/a.xml")
+    os.remove(f"{path}/b.xml")
+    assert "there is no" in refused(path)
 
 
 def test_links_are_followed_but_not_round_in_a_circle(folder, tmp_path):

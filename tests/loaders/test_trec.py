@@ -94,7 +94,7 @@ def test_tags_may_be_in_small_letters_and_on_one_line(loaded):
     assert [(d.id, len(d.sentences)) for d in loaded(data, "trec")] == [("ap-1", 3), ("ap-1", 3)]
 
 
-@pytest.mark.parametrize("tag", ["HEADLINE", "TITLE", "HL", "HEAD"])
+@pytest.mark.parametrize("tag", ["HEADLINE", "TITLE", "HL", "HEAD", "TI"])
 def test_the_title_may_have_several_names(loaded, tag):
     data = f"<DOC><DOCNO>1</DOCNO><{tag}>  </{tag}><{tag}>A <B>title</B></{tag}><TEXT>x</TEXT></DOC>"
     assert loaded(data, "trec")[0].title == "A title"
@@ -108,6 +108,8 @@ def test_the_title_may_have_several_names(loaded, tag):
         ("<DATE>02/03/89</DATE>", None),
         ("<DATE>02/03/89</DATE><DD>1989-02-03</DD>", "1989-02-03"),
         ("<DATE></DATE>", None),
+        ("<DATE>920527\n</DATE>", "1992-05-27"),
+        ("<DD> = 870332 </DD>", None),
     ],
 )
 def test_a_date_is_taken_if_it_can_be_read_in_one_way(loaded, written, date):
@@ -122,6 +124,28 @@ def test_the_date_in_an_id_of_aquaint_is_taken_if_there_is_no_other(loaded):
 def test_a_lead_paragraph_and_all_texts_are_read_in_order(loaded):
     data = "<DOC><DOCNO>1</DOCNO><LP>One lead</LP><TEXT>Two</TEXT><TEXT>Three</TEXT></DOC>"
     assert [s.text for s in loaded(data, "trec")[0].sentences] == ["One lead", "Two", "Three"]
+
+
+def test_comments_are_no_text_and_the_entities_and_names_of_papers_of_trec_are_known(loaded):
+    data = (
+        "<DOC><DOCNO>1</DOCNO><PUB>The Example\n</PUB><TEXT><!-- PJG\n ITAG l=90 -->The 1994&hyph;95&blank;"
+        "season<!-- PJG 0012 frnewline -->\nbegan.</TEXT></DOC>"
+    )
+    (document,) = loaded(data, "trec")
+    assert (document.source, [s.text for s in document.sentences]) == (
+        "The Example",
+        ["The 1994-95 season began."],
+    )
+
+
+def test_what_the_fbis_puts_before_its_texts_is_no_text(loaded):
+    """As its README (NIST, TREC disk 5) shows it."""
+    data = (
+        "<DOC><DOCNO> FBIS3-1 </DOCNO><H3><TI> Ferry Back </TI></H3><F P=102> radio 15 Jan </F><TEXT>\n"
+        "Language: <F P=105> Norwegian </F>\nArticle Type:BFN\n\n  [Text] The ferry sails.\n</TEXT></DOC>"
+    )
+    (document,) = loaded(data, "trec")
+    assert (document.title, [s.text for s in document.sentences]) == ("Ferry Back", ["The ferry sails."])
 
 
 def test_a_paragraph_tag_ends_a_sentence_and_other_tags_do_not():

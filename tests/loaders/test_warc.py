@@ -1,6 +1,7 @@
 """The sample is written by warcio, as crawlers write WARC 1.0."""
 
 import gzip
+import logging
 
 import pytest
 
@@ -27,6 +28,14 @@ def test_the_page_is_dated_by_the_visit_if_it_does_not_say_its_date(loaded):
     data = WARC.replace(b"2024-01-15T09:00:00+01:00", b"x" * 25)
     assert loaded(WARC, "warc")[0].date == "2024-01-15"
     assert loaded(data, "warc")[0].date == "2024-01-16T09:00:00Z"
+    # Early crawlers wrote days that do not exist.
+    assert loaded(data.replace(b"2024-01-16T09", b"2024-01-65T09"), "warc")[0].date is None
+
+
+def test_an_address_with_a_blank_is_no_broken_record(loaded, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("warcio"), "propagate", False)  # as without pytest
+    first, _ = loaded(WARC.replace(b"http://news.example/1\r", b"http://news.example/ 1\r"), "warc")
+    assert first.url == "http://news.example/%201"
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,23 @@ def test_evidence_of_more_terms_or_in_another_order_gives_the_same_scores(tmp_pa
             assert len(np.unique(signal.values(seen))) > 5
 
 
+def test_hits_are_found_by_their_places_and_not_by_their_ids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(str(tmp_path / "index"), documents(), analyzer="plain")
+    with esr.open(str(tmp_path / "index")) as searcher:
+        prepared = searcher.prepare(QUERIES[0], Ranking())
+        hits = searcher.search(QUERIES[0], 30).hits[::-1]
+        ids, orders = [hit.sentence_id for hit in hits], [hit.order for hit in hits]
+        by_id = view(searcher.index, prepared.counts, prepared.statistics, ids, ()).evidence()
+        monkeypatch.delattr(type(searcher.index), "_place")
+        by_place = view(searcher.index, prepared.counts, prepared.statistics, ids, (), orders).evidence()
+        for name, counts in by_id.counts.items():
+            assert np.array_equal(by_place.counts[name], counts)
+        assert np.array_equal(by_place.lengths["sentence"], by_id.lengths["sentence"])
+        assert len(np.unique(by_id.lengths["document"])) > 5
+
+
 def test_what_no_signal_asks_for_is_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load(str(tmp_path / "index"), documents(), analyzer="plain")
     with esr.open(str(tmp_path / "index")) as searcher:

@@ -115,8 +115,8 @@ class Proxy:
         return twin
 
     def _answers(self, client: socket.socket, server: socket.socket) -> None:
-        server.settimeout(None)
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # the other direction may have been cut already
+            server.settimeout(None)
             while data := server.recv(CHUNK):
                 client.sendall(data)
         for each in (client, server):

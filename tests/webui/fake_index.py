@@ -11,7 +11,7 @@ import numpy as np
 
 from esr import analysis
 from esr.documents import Document, Sentence
-from esr.engines.index import COLUMNS, Candidates, Description, Filters, Hit, SentenceRecord
+from esr.engines.index import COLUMNS, Candidates, Description, Facet, Filters, Hit, SentenceRecord
 from esr.errors import UsageError
 from esr.plans.evidence import Evidence
 from esr.plans.plan import FieldName, Plan
@@ -82,12 +82,20 @@ class FakeIndex:
         self._fail()
         return sorted({name for record in self.records for name in record.features})
 
-    def facets(self, plan: Plan, filters: Filters, field: str, size: int) -> list[tuple[str, int]]:
+    def facets(self, plan: Plan, asked: Mapping[str, Filters], size: int) -> dict[str, Facet]:
         self._fail()
-        counts = Counter(name for record in self.records for name in _values(record, field))
-        return sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:size]
+        counts = {f: Counter(name for record in self.records for name in _values(record, f)) for f in asked}
+        return {
+            f: sorted(of.items(), key=lambda each: (-each[1], each[0]))[:size] for f, of in counts.items()
+        }
 
-    def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
+    def evidence(
+        self,
+        terms: Sequence[str],
+        ids: Sequence[str],
+        columns: Iterable[str] = (),
+        orders: Sequence[int] | None = None,
+    ) -> Evidence:
         texts = [self._terms(record) for record in self.sentences(ids)]
         counts = np.array([[text.count(term) for text in texts] for term in terms], float)
         lengths = np.array([len(text) for text in texts], float)

@@ -8,6 +8,7 @@ from flask.testing import FlaskClient
 
 from esr.errors import UsageError
 from esr.ranking.searcher import Searcher
+from tests.webui.fake_index import FakeIndex
 from webui.app import create_app
 from webui.batching import read
 from webui.settings import Settings
@@ -71,6 +72,68 @@ def test_a_file_comes_before_what_was_pasted(real: FlaskClient) -> None:
 def test_what_is_wrong_is_told_on_the_page(real: FlaskClient, fields: dict[str, object], told: str) -> None:
     html = ask(real, status=400, **fields)
     assert told in html and "<script>alert" not in html
+
+
+LACKS = "1 of 2 shards failed"
+
+
+def partly(index: FakeIndex) -> FlaskClient:
+    """A client of an index that answers only in part."""
+    index.incomplete = LACKS
+    return create_app(Searcher(index), Settings(access_log=0)).test_client()
+
+
+def test_answers_that_lack_something_are_told_before_a_file_is_made(index: FakeIndex) -> None:
+    client = partly(index)
+    html = ask(client, status=503, queries="a\tstorm\nb\tflood")
+    assert 'role="alert"' in html and "These answers are not complete" in html
+    assert html.count(LACKS) == 2
+    html = ask(client, status=503, file=(io.BytesIO(b"a\tstorm & rain\n"), "t.tsv"), k="7")
+    assert "This answer is not complete" in html
+    # What was uploaded can be sent again without choosing the file again.
+    assert ">a\tstorm &amp; rain\n</textarea>" in html and 'value="7"' in html
+    assert 'name="anyhow"' in html
+
+
+def test_a_file_of_answers_that_lack_something_says_so(index: FakeIndex) -> None:
+    client = partly(index)
+    given = {"queries": "a\tstorm\nb\tzyx", "anyhow": "yes"}
+    table = client.post("/batch", data=given)
+    assert table.headers["X-Incomplete"] == "a"  # b is no word of the index: there was nothing to ask
+    assert "queries-incomplete.csv" in table.headers["Content-Disposition"]
+    rows = list(csv.DictReader(io.StringIO(table.text.lstrip("\ufeff"))))
+    assert rows and {row["incomplete"] for row in rows} == {LACKS}
+    run = client.post("/batch", data=given | {"as": "run"})
+    assert "queries-incomplete.run" in run.headers["Content-Disposition"]
+    assert {line.split()[5] for line in run.text.splitlines()} == {"esr-incomplete"}
+    index.records.clear()
+    rows = list(csv.DictReader(io.StringIO(client.post("/batch", data=given).text.lstrip("\ufeff"))))
+    assert rows == []
+
+
+def test_hostile_ids_of_queries_come_out_escaped(index: FakeIndex) -> None:
+    html = ask(partly(index), status=503, queries="a<script>alert(1)</script>\tstorm\ncafé\tflood")
+    assert "a&lt;script&gt;alert(1)" in html and "<script>alert" not in html
+    answer = partly(index).post("/batch", data={"queries": "café\tstorm", "anyhow": "yes"})
+    assert answer.headers["X-Incomplete"] == "caf?"
+
+
+def test_a_whole_answer_needs_no_second_question_and_its_file_no_mark(client: FlaskClient) -> None:
+    for form, name in (("csv", "queries.csv"), ("run", "queries.run")):
+        answer = client.post("/batch", data={"queries": "storm", "as": form})
+        assert answer.status_code == 200
+        assert f'"{name}"' in answer.headers["Content-Disposition"]
+        assert "X-Incomplete" not in answer.headers and "incomplete" not in answer.text.splitlines()[-1]
+
+
+@pytest.mark.parametrize("path", ["search.csv?q=storm", "search.run?q=storm", "compare.csv?q=storm"])
+def test_other_files_of_answers_that_lack_something_say_so_too(index: FakeIndex, path: str) -> None:
+    whole = create_app(Searcher(index), Settings(access_log=0)).test_client().get(path)
+    assert "X-Incomplete" not in whole.headers
+    assert "incomplete" not in whole.headers["Content-Disposition"]
+    answer = partly(index).get(path)
+    assert answer.headers["X-Incomplete"] == LACKS
+    assert "-incomplete." in answer.headers["Content-Disposition"]
 
 
 def test_a_large_upload_is_refused(searcher: Searcher) -> None:

@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 
+from esr.engines import deadline
 from esr.engines.index import Index
 from esr.errors import EngineUnreachable, UsageError
 from tests.webui.fake_index import STORM, FakeIndex
@@ -42,6 +43,20 @@ def test_silence_opens_the_breaker_and_other_errors_do_not(error: Exception, cou
             breaker.look()
         guarded(index, breaker).ready()
     breaker.look()
+
+
+@pytest.mark.parametrize("seconds, counts", [(0.5, False), (5.0, True)])
+def test_an_engine_that_was_given_no_time_has_not_failed(seconds: float, counts: bool) -> None:
+    index, breaker = FakeIndex(STORM), Breaker(10.0)
+    index.error = EngineUnreachable("timed out")
+    for _ in range(FAILURES):
+        with deadline.within(seconds), pytest.raises(EngineUnreachable, match="timed out"):
+            guarded(index, breaker).ready()
+    if counts:
+        with pytest.raises(EngineUnreachable, match="not asked again yet"):
+            breaker.look()
+    else:
+        breaker.look()
 
 
 def test_methods_that_may_answer_from_memory_are_among_those_that_ask() -> None:

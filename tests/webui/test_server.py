@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -192,11 +194,67 @@ def test_a_worker_that_dies_while_the_index_is_away_is_replaced(start: Callable[
 def test_the_metrics_of_several_workers_are_added_up(start: Callable[..., Running]) -> None:
     server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0")
     until(lambda: len(server.workers()) == 2)
-    for _ in range(30):
-        assert server.get("search.json?q=storm")[0] == 200
+    one, other = server.workers()
+    for stopped in (one, other):  # so that each of them answers
+        os.kill(stopped, signal.SIGSTOP)
+        for _ in range(15):
+            assert server.get("search.json?q=storm")[0] == 200
+        os.kill(stopped, signal.SIGCONT)
     for _ in range(4):
         assert 'esr_requests_total{route="search_json",status="200"} 30.0' in server.get("metrics")[1]
     assert server.stop() == ""
+
+
+@pytest.mark.slow
+def test_several_workers_count_a_clients_requests_together(start: Callable[..., Running]) -> None:
+    server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0", ESR_RATE="20/hour")
+    until(lambda: len(server.workers()) == 2)
+    one, other = server.workers()
+    found = []
+    for stopped in (one, other):  # so that each of them answers
+        os.kill(stopped, signal.SIGSTOP)
+        found += [server.get("search.json?q=storm")[0] for _ in range(15)]
+        os.kill(stopped, signal.SIGCONT)
+    assert found == [200] * 20 + [429] * 10
+    assert server.stop() == ""
+
+
+@pytest.mark.slow
+def test_a_worker_that_died_leaves_its_counts_and_no_requests_under_way(
+    start: Callable[..., Running],
+) -> None:
+    server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0")
+    until(lambda: len(server.workers()) == 2)
+    for _ in range(10):
+        assert server.get("search.json?q=storm")[0] == 200
+    # One request hangs in each worker: its body does not come.
+    host, port = server.address.removeprefix("http://").rstrip("/").split(":")
+    head = "POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    with ExitStack() as open_ones:
+        for _ in range(6):
+            hanging = open_ones.enter_context(socket.create_connection((host, int(port)), timeout=20))
+            hanging.sendall(f"{head}Content-Length: 99\r\n\r\n".encode())
+        until(lambda: in_flight(server) == 7)  # /metrics is one itself
+        dying = server.workers()
+        for worker in dying:
+            os.kill(worker, signal.SIGKILL)
+        until(lambda: len(server.workers()) == 2 and not set(dying) & set(server.workers()))
+    until(lambda: in_flight(server) == 1)
+    assert 'esr_requests_total{route="search_json",status="200"} 10.0' in server.get("metrics")[1]
+
+
+def in_flight(server: Running) -> float:
+    (found,) = re.findall(r"^esr_requests_in_flight (\S+)$", server.get("metrics")[1], re.MULTILINE)
+    return float(found)
+
+
+@pytest.mark.slow
+def test_the_folder_of_counts_goes_with_the_server(start: Callable[..., Running], tmp_path: Path) -> None:
+    server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0", ESR_RATE="9/hour", TMPDIR=str(tmp_path))
+    assert server.get("search.json?q=storm")[0] == 200
+    assert list(tmp_path.glob("esr-metrics-*/rates.sqlite"))
+    server.stop()
+    assert not list(tmp_path.glob("esr-metrics-*"))
 
 
 def test_an_engine_that_is_away_does_not_keep_the_server_from_starting(

@@ -14,7 +14,7 @@ from esr.ranking.searcher import Answer
 from webui import arguments, downloads
 from webui.api import body
 from webui.api.answering import json_answer
-from webui.api.body import INCOMPLETE, SKIPPED
+from webui.api.body import SKIPPED
 from webui.api.operation import Call
 from webui.errors import problem, shape
 from webui.rates import charge
@@ -36,13 +36,11 @@ def batch(call: Call) -> Response:
     if form == "json":
         return json_answer({"answers": [_as_dict(name, answer) for name, answer in found.items()]})
     answered = {name: answer for name, answer in found.items() if isinstance(answer, Answer)}
-    hits = {name: answer.hits for name, answer in answered.items()}
     if form == "run":
-        response = downloads.as_runs(hits, asked.get("tag", downloads.TAG))
+        response = downloads.as_runs(answered, asked.get("tag", downloads.TAG))
     else:
-        response = downloads.as_batch({each["id"]: each["query"] for each in asked["queries"]}, hits)
+        response = downloads.as_batch({each["id"]: each["query"] for each in asked["queries"]}, answered)
     response.headers[SKIPPED] = ", ".join(name for name in found if name not in answered)
-    response.headers[INCOMPLETE] = ", ".join(name for name, a in answered.items() if a.incomplete)
     return response
 
 

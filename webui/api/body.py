@@ -13,12 +13,11 @@ from werkzeug.exceptions import UnsupportedMediaType
 from webui.api.operation import Schema
 from webui.api.parameters import filters as known_filters
 from webui.arguments import BadArgument
+from webui.downloads import INCOMPLETE
 from webui.settings import Settings
 
 SKIPPED = "X-Skipped"
 """The header that names the queries without lines in a run or in CSV, as they cannot be searched for."""
-INCOMPLETE = "X-Incomplete"
-"""The header that names the queries whose answers lack something."""
 _SHOWN = 200
 _WORD = "^[!-~]{1,64}$"
 
@@ -70,7 +69,8 @@ def schema(settings: Settings) -> Schema:
                 "enum": ["json", "run", "csv"],
                 "default": "json",
                 "description": f"of the answer; a run and CSV name in the header {SKIPPED} the queries that "
-                f"could not be searched for, in {INCOMPLETE} those whose answers lack something",
+                f"could not be searched for, in {INCOMPLETE} those whose answers lack something, "
+                "as the last column of CSV does",
             },
             "tag": {"type": "string", "pattern": _WORD, "default": "esr", "description": "the run's name"},
         },

@@ -68,6 +68,12 @@ _ANSWER: dict[str, Schema] = {
     "took_ms": {"type": "number"},
     "unseen": {**TEXTS, "description": "words of the query that no document holds"},
     "incomplete": {"type": ["string", "null"], "description": "what is missing from the answer"},
+    "scored": {
+        "type": ["integer", "null"],
+        "minimum": 0,
+        "description": "candidates that were scored, where the engine tells",
+    },
+    "exhaustive": {"type": ["string", "null"], "description": "why all of them had to be scored"},
 }
 _SIDE = closed(
     ranking={"type": "object", "description": "as a ranking file, defaults filled in"},

@@ -13,6 +13,7 @@ from esr.dependency.codec import encode
 from esr.documents import Document, ParseWord
 from esr.documents.dates import instant
 from esr.documents.fields import checksum
+from esr.engines.elasticsearch.peaks import extent, peaks
 from esr.engines.index import Description
 
 Action = dict[str, Any]
@@ -39,6 +40,7 @@ class Bodies:
         `priors` holds the stored numbers of each sentence, by column, in the document's order.
         """
         lengths = [self._terms(sentence.text) for sentence in document.sentences]
+        counts = [len(terms) for terms in lengths]
         context = [term for terms in lengths for term in terms]
         if self._title and document.title:
             context = self._terms(document.title) + context
@@ -56,11 +58,13 @@ class Bodies:
             "context": joined,
             "length": len(context),
             "terms": len(set(context)),
+            "size": len(lengths),
+            "extent": extent(len(context), counts),
+            "peaks": peaks(lengths),
             "sentences": [_given(s.id, s.text, s.features, s.parse) for s in document.sentences],
             **given,
             **known,
         }
-        counts = [len(terms) for terms in lengths]
         for n, sentence in enumerate(document.sentences):
             around = slice(max(n - 1, 0), n + 2)
             neighbours = {

@@ -129,6 +129,10 @@ class Cluster:
             return IndexMissing(f"there is no index at {self.where}: make one with esr load")
         if "media_type" in error.error or "compatible-with" in reason:
             return IndexUnusable(f"Elasticsearch at {self.url} is too old: esr needs {_oldest()} or later")
+        if "time_exceeded_exception" in reason:
+            # A search whose time runs out inside a script: it is told as that script's error, as if it were a
+            # bad request. Anywhere else there is an answer with what was found.
+            return EngineUnreachable(f"Elasticsearch at {self.url} did not answer in its time")
         if status in (429, 502, 503, 504):
             said = f"{reason}{advice(reason)}"
             return EngineUnreachable(f"Elasticsearch at {self.url} is overloaded or not ready: {said}")

@@ -18,6 +18,7 @@ from esr.documents import Document, Located
 from esr.documents.fields import checksum
 from esr.engines.delivery import DeliveryReport
 from esr.engines.elasticsearch import meta, templates
+from esr.engines.elasticsearch.asking import search
 from esr.engines.elasticsearch.bulk import Action, send
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.copying import copied
@@ -98,14 +99,13 @@ class ElasticsearchDelivery:
 
     def _old(self, ids: Iterable[str]) -> Iterator[Old]:
         for some in batched(ids, _BATCH):
-            with self._cluster.errors():
-                answer = self._cluster.client.search(
-                    index=self._cluster.documents_alias,
-                    query={"ids": {"values": some}},
-                    size=len(some),
-                    source=_CONTEXT_LEFT_OUT,
-                    allow_partial_search_results=False,
-                )
+            answer = search(
+                self._cluster,
+                index=self._cluster.documents_alias,
+                query={"ids": {"values": some}},
+                size=len(some),
+                source=_CONTEXT_LEFT_OUT,
+            )
             for hit in answer["hits"]["hits"]:
                 source = hit["_source"]
                 yield Old(document_of(source), hit["_index"], source.get("checksum", ""))
@@ -137,14 +137,13 @@ class ElasticsearchDelivery:
     def _check_ids(self, fresh: Snapshot, leaving: set[str]) -> None:
         """Raises InputError where a new sentence has the id of one that stays."""
         for some in batched(_sentence_ids(fresh), _BATCH):
-            with self._cluster.errors():
-                answer = self._cluster.client.search(
-                    index=self._cluster.alias,
-                    query={"ids": {"values": list(some)}},
-                    size=len(some),
-                    source={"includes": ["document_id"]},
-                    allow_partial_search_results=False,
-                )
+            answer = search(
+                self._cluster,
+                index=self._cluster.alias,
+                query={"ids": {"values": list(some)}},
+                size=len(some),
+                source={"includes": ["document_id"]},
+            )
             for hit in answer["hits"]["hits"]:
                 if hit["_source"]["document_id"] not in leaving:
                     raise InputError(

@@ -18,6 +18,7 @@ from esr.batches import batched
 from esr.documents import Document
 from esr.engines.elasticsearch import meta, templates
 from esr.engines.elasticsearch.actions import Action, binary_parse
+from esr.engines.elasticsearch.asking import search
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.stored import document_of
 from esr.engines.entities import grouped
@@ -74,10 +75,9 @@ class ElasticsearchEnrichment:
     def todo(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
         lacking = {"bool": {"filter": _sliced(slice), "must_not": [{"bool": {"filter": _made(recipe)}}]}}
         body: dict[str, Any] = {"query": lacking, "sort": [{"order": "asc"}], "size": _PAGE}
-        body |= {"source": {"excludes": ["context"]}, "allow_partial_search_results": False}
+        body |= {"source": {"excludes": ["context"]}}
         while True:
-            with self._cluster.errors():
-                answer = self._cluster.client.search(index=self._cluster.documents_alias, **body)
+            answer = search(self._cluster, index=self._cluster.documents_alias, **body)
             found = answer["hits"]["hits"]
             yield from (document_of(hit["_source"]) for hit in found)
             if len(found) < _PAGE:
@@ -121,14 +121,13 @@ class ElasticsearchEnrichment:
 
     def _places(self, names: Sequence[str]) -> dict[str, tuple[str, list[str]]]:
         """By document: the index that it is in, and the ids of its sentences."""
-        with self._cluster.errors():
-            answer = self._cluster.client.search(
-                index=self._cluster.documents_alias,
-                query={"ids": {"values": list(names)}},
-                size=len(names),
-                source={"includes": ["sentences.id"]},
-                allow_partial_search_results=False,
-            )
+        answer = search(
+            self._cluster,
+            index=self._cluster.documents_alias,
+            query={"ids": {"values": list(names)}},
+            size=len(names),
+            source={"includes": ["sentences.id"]},
+        )
         places = {
             hit["_id"]: (hit["_index"], [s["id"] for s in hit["_source"].get("sentences", ())])
             for hit in answer["hits"]["hits"]
@@ -183,8 +182,7 @@ class ElasticsearchEnrichment:
 def summary(cluster: Cluster, loads: Sequence[meta.Load]) -> list[dict[str, object]]:
     """What is enriched and with what: per part and recipe the documents it was made for."""
     by = {"enriched": {"terms": {"field": "enriched", "size": _PAGE}}}
-    with cluster.errors():
-        answer = cluster.client.search(index=cluster.documents_alias, size=0, aggs=by)
+    answer = search(cluster, index=cluster.documents_alias, size=0, aggs=by)
     counts = {each["key"]: each["doc_count"] for each in answer["aggregations"]["enriched"]["buckets"]}
     recipes = [Recipe.from_dict(recipe) for load in loads for recipe in load.recipes.values()]
     made = {mark: (part, recipe) for recipe in recipes for part, mark in marks(recipe).items()}

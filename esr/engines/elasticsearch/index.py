@@ -17,18 +17,22 @@ from elasticsearch import AuthorizationException
 from esr import analysis
 from esr.batches import batched
 from esr.documents import Document
-from esr.engines import deadline
 from esr.engines.elasticsearch import meta
-from esr.engines.elasticsearch.cluster import REQUEST_TIMEOUT, SEARCH_TIMEOUT, Cluster
+from esr.engines.elasticsearch.asking import search
+from esr.engines.elasticsearch.bounding import SCRIPTS as BOUNDING
+from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.elasticsearch.enrichment import ElasticsearchEnrichment, enrichment, summary
+from esr.engines.elasticsearch.facets import facets
 from esr.engines.elasticsearch.places import documents, documents_at
-from esr.engines.elasticsearch.raw import SHOWN, SORT
+from esr.engines.elasticsearch.pruned import pruned
+from esr.engines.elasticsearch.raw import SHOWN
 from esr.engines.elasticsearch.raw import request as raw_request
-from esr.engines.elasticsearch.request import MIXTURE, SATURATION, SCORE, candidates, scored
+from esr.engines.elasticsearch.request import MIXTURE, SATURATION, SCORE, candidates
+from esr.engines.elasticsearch.searching import Search
 from esr.engines.elasticsearch.statistics import AliasStatistics
 from esr.engines.elasticsearch.stored import document_of, record_of
-from esr.engines.index import COLUMNS, FACETS, Candidates, Filters, Histogram, Hit, Pool, SentenceRecord
-from esr.errors import IndexMissing, UsageError, unknown
+from esr.engines.index import COLUMNS, Candidates, Facet, Filters, Histogram, Pool, SentenceRecord
+from esr.errors import IndexMissing, UsageError
 from esr.plans.evidence import Evidence, joined
 from esr.plans.plan import FEATURES, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics
@@ -36,10 +40,6 @@ from esr.plans.statistics import CollectionStatistics, Statistics
 _POOLED = 1000
 _ANALYSED = 20_000
 """Sentences whose terms are remembered, some kilobytes each."""
-_FACETS_A_SHARD = 20_000
-"""Values that each shard counts: facets are exact where no shard has more."""
-PAGE = 10_000
-"""Hits in one answer; Elasticsearch gives no more."""
 
 
 class ElasticsearchIndex:
@@ -51,15 +51,17 @@ class ElasticsearchIndex:
         self._names: tuple[str, ...] = ()
         self._use(Cluster(where))
 
-    def _use(self, cluster: Cluster) -> None:
+    def _use(self, cluster: Cluster, fixed: bool = False) -> None:
+        """`fixed`: the cluster's aliases are names of indices, which lead nowhere else."""
         self.cluster = cluster
+        self._fixed = fixed
         self.where = cluster.where
         found = meta.served(cluster)
         if not found:
             raise IndexMissing(f"there is no index at {self.where}: make one with esr load")
         self.description = found[0].description
         self.analyzer = analysis.get(self.description.analyzer)
-        self._statistics = AliasStatistics(cluster)
+        self._statistics = AliasStatistics(cluster, fixed)
         # Sentences are neighbours of others and candidates of many queries: each is analysed once.
         self._counted = lru_cache(_ANALYSED)(lambda text: Counter(self.analyzer.terms(text)))
         self._context = lru_cache(_ANALYSED // 10)(lambda terms: Counter(terms.split()))
@@ -88,7 +90,7 @@ class ElasticsearchIndex:
             cluster.alias, cluster.documents_alias = sentences, documents
         pinned = copy(self)
         pinned._pinned = pinned
-        pinned._use(cluster)
+        pinned._use(cluster, cluster.alias == sentences)
         return pinned
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
@@ -109,34 +111,13 @@ class ElasticsearchIndex:
         return Histogram(np.array(list(found), float), np.array(list(found.values()), np.int64))
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
-        query, shift = scored(plan, self.bounded(plan), filters)
-        # Elasticsearch stops before the client does, so that it can still answer with what it has.
-        seconds = round(min(SEARCH_TIMEOUT, SEARCH_TIMEOUT / REQUEST_TIMEOUT * deadline.left(math.inf)), 3)
-        body: dict[str, Any] = {
-            "query": query,
-            "sort": SORT,
-            "track_total_hits": True,
-            "timeout": f"{max(1, round(seconds * 1000))}ms",  # it takes whole numbers only
-            "source": SHOWN if records else False,
-        }
-        hits: list[Hit] = []
-        total, incomplete = 0, None
-        while len(hits) < k:
-            with self.cluster.errors():
-                answer = self.cluster.client.search(
-                    index=self.cluster.alias, size=min(PAGE, k - len(hits)), **body
-                )
-            found = answer["hits"]["hits"]
-            incomplete = incomplete or _incomplete(answer, seconds)
-            total = total or answer["hits"]["total"]["value"]
-            hits += [
-                Hit(h["_id"], h["_score"] + shift, record_of(h["_source"]) if records else None, h["sort"][1])
-                for h in found
-            ]
-            if len(found) < PAGE:
-                break
-            body |= {"search_after": found[-1]["sort"], "track_total_hits": False}
-        return Candidates(hits, total, incomplete)
+        def begun() -> Search:
+            return Search(self.cluster, plan, self.bounded(plan), filters, records)
+
+        found: Candidates | str = "the alias may move between two requests"
+        if self._fixed:
+            found = pruned(begun(), k, self.statistics(plan.matching))
+        return begun().everything(k, found) if isinstance(found, str) else found
 
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
         return raw_request(plan, self.bounded(plan), filters, k, standalone=standalone)
@@ -148,16 +129,15 @@ class ElasticsearchIndex:
         # With no hit to be scored, their parameters are not looked at.
         scripts = [
             {"script_score": {"query": {"match_all": {}}, "script": {"id": script}}}
-            for script in (MIXTURE, SATURATION, SCORE)
+            for script in (MIXTURE, SATURATION, SCORE, *BOUNDING)
         ]
-        with self.cluster.errors():
-            self.cluster.client.search(
-                index=self.cluster.alias,
-                query={"bool": {"should": scripts}},
-                size=0,
-                terminate_after=1,
-                allow_partial_search_results=False,
-            )
+        search(
+            self.cluster,
+            index=self.cluster.alias,
+            query={"bool": {"should": scripts}},
+            size=0,
+            terminate_after=1,
+        )
 
     def warm(self) -> None:
         """Nothing: the node has what it needs."""
@@ -165,49 +145,35 @@ class ElasticsearchIndex:
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         return [record_of(hit["_source"]) for hit in self._sentences(ids, SHOWN)]
 
-    def evidence(self, terms: Sequence[str], ids: Sequence[str], columns: Iterable[str] = ()) -> Evidence:
+    def evidence(
+        self,
+        terms: Sequence[str],
+        ids: Sequence[str],
+        columns: Iterable[str] = (),
+        orders: Sequence[int] | None = None,
+    ) -> Evidence:
         return self._evidence(terms, [hit["_source"] for hit in self._sentences(ids, True)], columns)
 
     def parses(self, ids: Sequence[str], orders: Sequence[int] | None = None) -> list[bytes | None]:
         # Columns alone: stored fields, even _id, lie in blocks with the text of whole documents.
         found: dict[str, bytes | None] = {}
         for some in batched(ids, _POOLED):
-            with self.cluster.errors():
-                answer = self.cluster.client.search(
-                    index=self.cluster.alias,
-                    query={"bool": {"filter": {"terms": {"sentence_id": some}}}},
-                    size=len(some),
-                    stored_fields="_none_",
-                    docvalue_fields=[{"field": "sentence_id"}, {"field": "parse"}],
-                    allow_partial_search_results=False,
-                )
+            answer = search(
+                self.cluster,
+                index=self.cluster.alias,
+                query={"bool": {"filter": {"terms": {"sentence_id": some}}}},
+                size=len(some),
+                stored_fields="_none_",
+                docvalue_fields=[{"field": "sentence_id"}, {"field": "parse"}],
+            )
             for fields in (hit["fields"] for hit in answer["hits"]["hits"]):
                 parse = fields.get("parse")
                 found[fields["sentence_id"][0]] = b64decode(parse[0]) if parse else None
         self._all_known(ids, found)
         return [found[sentence_id] for sentence_id in ids]
 
-    def facets(self, plan: Plan, filters: Filters, field: str, size: int) -> list[tuple[str, int]]:
-        if field not in FACETS:
-            raise unknown("facet", field, FACETS)
-        counted: dict[str, Any]
-        if field == "month":
-            months = {"field": "date", "calendar_interval": "month", "format": "yyyy-MM", "min_doc_count": 1}
-            counted = {"date_histogram": months}
-        else:
-            by = {"field": field if field == "source" else f"entities.{field}"}
-            counted = {"terms": by | {"size": size, "shard_size": max(size, _FACETS_A_SHARD)}}
-        with self.cluster.errors():
-            answer = self.cluster.client.search(
-                index=self.cluster.alias,
-                size=0,
-                query=candidates(plan, filters),
-                aggs={"values": counted},
-                allow_partial_search_results=False,
-            )
-        buckets = answer["aggregations"]["values"]["buckets"]
-        found = [(each.get("key_as_string", each["key"]), each["doc_count"]) for each in buckets]
-        return sorted(found, key=lambda value: (-value[1], value[0]))[:size]  # months come in their order
+    def facets(self, plan: Plan, asked: Mapping[str, Filters], size: int) -> dict[str, Facet]:
+        return facets(self.cluster, plan, asked, size)
 
     def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
         return enrichment(self._place)
@@ -219,10 +185,7 @@ class ElasticsearchIndex:
         columns = [static.column for static in plan.statics]
         body: dict[str, Any] = {"query": candidates(plan, filters), "sort": [{"order": "asc"}]}
         while True:
-            with self.cluster.errors():
-                answer = self.cluster.client.search(
-                    index=self.cluster.alias, size=_POOLED, allow_partial_search_results=False, **body
-                )
+            answer = search(self.cluster, index=self.cluster.alias, size=_POOLED, **body)
             found = answer["hits"]["hits"]
             names += [hit["_id"] for hit in found]
             rows.append(self._evidence(terms, [hit["_source"] for hit in found], columns))
@@ -259,12 +222,12 @@ class ElasticsearchIndex:
         )
 
     def document(self, document_id: str) -> Document:
-        with self.cluster.errors():
-            answer = self.cluster.client.search(
-                index=self.cluster.documents_alias,
-                query={"ids": {"values": [document_id]}},
-                source={"excludes": ["context"]},
-            )
+        answer = search(
+            self.cluster,
+            index=self.cluster.documents_alias,
+            query={"ids": {"values": [document_id]}},
+            source={"excludes": ["context"]},
+        )
         hits = answer["hits"]["hits"]
         if not hits:
             raise UsageError(f"there is no document {document_id!r} in {self.where}")
@@ -306,13 +269,13 @@ class ElasticsearchIndex:
     def _sentences(self, ids: Sequence[str], source: Any) -> list[Any]:
         found: dict[str, Any] = {}
         for some in batched(ids, 1000):
-            with self.cluster.errors():
-                answer = self.cluster.client.search(
-                    index=self.cluster.alias,
-                    query={"ids": {"values": list(some)}},
-                    size=len(some),
-                    source=source,
-                )
+            answer = search(
+                self.cluster,
+                index=self.cluster.alias,
+                query={"ids": {"values": list(some)}},
+                size=len(some),
+                source=source,
+            )
             found |= {hit["_id"]: hit for hit in answer["hits"]["hits"]}
         self._all_known(ids, found)
         return [found[sentence_id] for sentence_id in ids]
@@ -328,11 +291,3 @@ def _number(source: Mapping[str, Any], column: str) -> float:
     name = column.removeprefix(FEATURES)
     value = source[column] if name == column else source.get("features", {}).get(name)
     return math.nan if value is None else float(value)
-
-
-def _incomplete(answer: Any, seconds: float) -> str | None:
-    """What is missing from an answer that Elasticsearch calls a success."""
-    shards = answer["_shards"]
-    if shards["failed"]:
-        return f"{shards['failed']} of {shards['total']} shards failed"
-    return f"the search took longer than {seconds:g} seconds" if answer["timed_out"] else None

@@ -20,6 +20,7 @@ from elasticsearch import BadRequestError
 from esr.batches import batched
 from esr.documents import Located
 from esr.engines.elasticsearch import meta, owner, templates
+from esr.engines.elasticsearch.asking import search
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.generations import pruned, remove, serve, states
 from esr.engines.elasticsearch.planned import Planned, content_of
@@ -33,37 +34,10 @@ from esr.engines.embedded.snapshot import Snapshot
 from esr.engines.generations import BROKEN
 from esr.engines.index import Description, LoadReport
 from esr.engines.options import LoadOptions
-from esr.errors import EngineUnreachable, EsrError, IndexUnusable, InputError
+from esr.errors import EngineUnreachable, EsrError, InputError
 
 _BATCH = 1000
 _NAMED_FAILURES = 3
-
-
-def existing(where: str) -> Description | None:
-    """How the index behind this alias was made, or None. Raises IndexUnusable if it is something else."""
-    cluster = Cluster(where)
-    try:
-        cluster.check_version()
-        found = meta.behind(cluster)
-        for name in (cluster.alias, cluster.documents_alias):
-            with cluster.errors():
-                taken = cluster.client.indices.exists(index=name)
-                is_alias = cluster.client.indices.exists_alias(name=name)
-            if taken and not is_alias:
-                raise IndexUnusable(
-                    f"{cluster.url}/{name} is an index of its own: esr needs the name for an alias"
-                )
-        return found[0].description if found else None
-    finally:
-        cluster.close()
-
-
-def start(where: str, description: Description, options: LoadOptions, append: bool) -> ElasticsearchLoading:
-    if options.slice is not None:
-        from esr.engines.elasticsearch.slicing import SlicedLoading
-
-        return SlicedLoading(where, description, options, append=append)
-    return ElasticsearchLoading(where, description, options, append=append)
 
 
 class ElasticsearchLoading:
@@ -104,13 +78,13 @@ class ElasticsearchLoading:
         """The documents that the index does not hold. Raises InputError where it holds another of that id."""
         for some in batched(documents, _BATCH):
             wanted = [located.document.id for located in some]
-            with self._cluster.errors():
-                answer = self._cluster.client.search(
-                    index=self._cluster.documents_alias,
-                    query={"ids": {"values": wanted}},
-                    size=len(wanted),
-                    source={"excludes": ["context"]},
-                )
+            answer = search(
+                self._cluster,
+                index=self._cluster.documents_alias,
+                query={"ids": {"values": wanted}},
+                size=len(wanted),
+                source={"excludes": ["context"]},
+            )
             known = {hit["_id"]: hit["_source"] for hit in answer["hits"]["hits"]}
             for located in some:
                 if located.document.id not in known:
@@ -235,14 +209,13 @@ class ElasticsearchLoading:
             self._cluster.client.indices.refresh(index=load.documents_index)
         for some in batched(wanted, _BATCH):
             ids = [each.document.id for each in some]
-            with self._cluster.errors():
-                answer = self._cluster.client.search(
-                    index=load.documents_index,
-                    query={"ids": {"values": ids}},
-                    size=len(ids),
-                    source={"includes": ["checksum", "enriched"]},
-                    allow_partial_search_results=False,
-                )
+            answer = search(
+                self._cluster,
+                index=load.documents_index,
+                query={"ids": {"values": ids}},
+                size=len(ids),
+                source={"includes": ["checksum", "enriched"]},
+            )
             known = {hit["_id"]: content_of(hit["_source"]) for hit in answer["hits"]["hits"]}
             for each in some:
                 if known.get(each.document.id) == content_of(each.entry):

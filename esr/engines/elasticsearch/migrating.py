@@ -17,6 +17,7 @@ from typing import Any
 from esr.batches import batched
 from esr.documents import Located
 from esr.engines.elasticsearch import meta, templates
+from esr.engines.elasticsearch.asking import search
 from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.elasticsearch.generations import pruned, serve
 from esr.engines.elasticsearch.loading import ElasticsearchLoading
@@ -155,14 +156,13 @@ class ElasticsearchMigration(ElasticsearchLoading):
         """These fields of these entries, by id."""
         known: dict[str, Any] = {}
         for some in batched(names, 1000):
-            with self._cluster.errors():
-                answer = self._cluster.client.search(
-                    index=indices,
-                    query={"ids": {"values": some}},
-                    size=len(some),
-                    source={"includes": list(fields)},
-                    allow_partial_search_results=False,
-                )
+            answer = search(
+                self._cluster,
+                index=indices,
+                query={"ids": {"values": some}},
+                size=len(some),
+                source={"includes": list(fields)},
+            )
             known |= {hit["_id"]: hit["_source"] for hit in answer["hits"]["hits"]}
         if len(known) != len(set(names)):
             raise IndexUnusable(
@@ -175,9 +175,7 @@ class ElasticsearchMigration(ElasticsearchLoading):
         by = {"marks": {"terms": {"field": "enriched", "size": _MARKS}}}
         with self._cluster.errors():
             self._cluster.client.indices.refresh(index=indices)
-            answer = self._cluster.client.search(
-                index=indices, size=0, aggs=by, allow_partial_search_results=False
-            )
+        answer = search(self._cluster, index=indices, size=0, aggs=by)
         return {each["key"]: each["doc_count"] for each in answer["aggregations"]["marks"]["buckets"]}
 
 

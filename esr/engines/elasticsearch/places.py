@@ -10,6 +10,7 @@ import numpy as np
 
 from esr.batches import batched
 from esr.documents import Document
+from esr.engines.elasticsearch.asking import search
 from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.elasticsearch.stored import document_of
 
@@ -28,12 +29,10 @@ def documents(cluster: Cluster) -> Iterator[Document]:
         "size": _PAGE,
         "sort": [{"order": "asc"}],
         "source": {"excludes": ["context"]},
-        "allow_partial_search_results": False,
     }
     try:
         while True:
-            with cluster.errors():
-                answer = cluster.client.search(pit=pit, **body)
+            answer = search(cluster, pit=pit, **body)
             hits = answer["hits"]["hits"]
             yield from (document_of(hit["_source"]) for hit in hits)
             if len(hits) < _PAGE:
@@ -50,33 +49,28 @@ def documents_at(cluster: Cluster, places: Sequence[int]) -> list[Document]:
     orders = _orders(cluster, places)
     found: dict[int, Document] = {}
     for some in batched(orders, _BATCH):
-        with cluster.errors():
-            answer = cluster.client.search(
-                index=cluster.documents_alias,
-                query={"terms": {"order": some}},
-                size=len(some),
-                source={"excludes": ["context"]},
-                allow_partial_search_results=False,
-            )
+        answer = search(
+            cluster,
+            index=cluster.documents_alias,
+            query={"terms": {"order": some}},
+            size=len(some),
+            source={"excludes": ["context"]},
+        )
         found |= {hit["_source"]["order"]: document_of(hit["_source"]) for hit in answer["hits"]["hits"]}
     return [found[order] for order in orders]
 
 
 def _orders(cluster: Cluster, places: Sequence[int]) -> list[int]:
     """The `order` of the documents at these places. Where nothing was removed, it is the place itself."""
-    search = cluster.client.search
     alias = cluster.documents_alias
-    with cluster.errors():
-        answer = search(
-            index=alias, size=0, track_total_hits=True, aggs={"last": {"max": {"field": "order"}}}
-        )
+    last = {"last": {"max": {"field": "order"}}}
+    answer = search(cluster, index=alias, size=0, track_total_hits=True, aggs=last)
     size = int(answer["aggregations"]["last"]["value"] or 0) + 1
     if answer["hits"]["total"]["value"] == size:
         return list(places)
     interval = -(-size // _BUCKETS)
     histogram = {"histogram": {"field": "order", "interval": interval, "min_doc_count": 1}}
-    with cluster.errors():
-        answer = search(index=alias, size=0, aggs={"runs": histogram})
+    answer = search(cluster, index=alias, size=0, aggs={"runs": histogram})
     buckets = answer["aggregations"]["runs"]["buckets"]
     ends = np.cumsum([bucket["doc_count"] for bucket in buckets])
     wanted: dict[int, set[int]] = defaultdict(set)
@@ -97,8 +91,7 @@ def _run(cluster: Cluster, query: dict[str, Any]) -> Iterator[int]:
     """The `order` of all documents that a query finds, ascending."""
     body: dict[str, Any] = {"query": query, "sort": [{"order": "asc"}], "size": _BATCH, "source": False}
     while True:
-        with cluster.errors():
-            hits = cluster.client.search(index=cluster.documents_alias, **body)["hits"]["hits"]
+        hits = search(cluster, index=cluster.documents_alias, **body)["hits"]["hits"]
         yield from (hit["sort"][0] for hit in hits)
         if len(hits) < _BATCH:
             return

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from esr import analysis
 from esr.batches import batched
 from esr.documents import Located
 from esr.engines.elasticsearch import meta
+from esr.engines.elasticsearch.asking import search
 from esr.engines.elasticsearch.bulk import Action, send
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.meta import Load
@@ -72,21 +74,15 @@ class ElasticsearchPriors:
 
     def _sample(self, load: Load) -> tuple[int, list[Mapping[str, Any]]]:
         """How many sentences a load has, and some of them, drawn by their places: the same each time."""
-        body: dict[str, Any] = {
-            "source": ["text", "context", "document_length", "importance"],
-            "allow_partial_search_results": False,
-        }
+        source = ["text", "context", "document_length", "importance"]
         ends = {end: {end: {"field": "order"}} for end in ("min", "max")}
-        with self._cluster.errors():
-            answer = self._cluster.client.search(
-                index=load.index, size=SAMPLE, track_total_hits=True, aggs=ends, **body
-            )
-            total = answer["hits"]["total"]["value"]
-            if total > SAMPLE:
-                first, last = (int(answer["aggregations"][end]["value"]) for end in ("min", "max"))
-                drawn = random.Random(0).sample(range(first, last + 1), min(SAMPLE, last + 1 - first))
-                query = {"terms": {"order": drawn}}
-                answer = self._cluster.client.search(index=load.index, size=SAMPLE, query=query, **body)
+        found = partial(search, self._cluster, index=load.index, size=SAMPLE, source=source)
+        answer = found(track_total_hits=True, aggs=ends)
+        total = answer["hits"]["total"]["value"]
+        if total > SAMPLE:
+            first, last = (int(answer["aggregations"][end]["value"]) for end in ("min", "max"))
+            drawn = random.Random(0).sample(range(first, last + 1), min(SAMPLE, last + 1 - first))
+            answer = found(query={"terms": {"order": drawn}})
         return total, [hit["_source"] for hit in answer["hits"]["hits"]]
 
     def refresh(self, step: Step) -> Refreshed:
@@ -114,15 +110,14 @@ class ElasticsearchPriors:
     def _stored(self, pinned: Cluster, right: Mapping[str, Priors]) -> int:
         """Put the right priors into the entries that have others. Returns how many had."""
         actions: list[Action] = []
-        with self._cluster.errors():
-            answer = self._cluster.client.search(
-                index=pinned.alias,
-                query={"terms": {"sentence_id": list(right)}},
-                size=len(right),
-                stored_fields="_none_",
-                docvalue_fields=[{"field": name} for name in ("sentence_id", *IMPORTANCE)],
-                allow_partial_search_results=False,
-            )
+        answer = search(
+            self._cluster,
+            index=pinned.alias,
+            query={"terms": {"sentence_id": list(right)}},
+            size=len(right),
+            stored_fields="_none_",
+            docvalue_fields=[{"field": name} for name in ("sentence_id", *IMPORTANCE)],
+        )
         for hit in answer["hits"]["hits"]:
             fields = hit["fields"]
             (name,) = fields["sentence_id"]

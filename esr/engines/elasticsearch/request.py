@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from esr.engines.elasticsearch.bounds import GREATEST_OFFSET, GREATEST_SCORE, above, bounds
 from esr.engines.entities import wanted
@@ -16,7 +16,7 @@ from esr.errors import EsrError
 from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm, Saturation, Static, StaticForm
 from esr.plans.statistics import CollectionStatistics
 
-MIXTURE, SATURATION, SCORE = "esr-mixture-v1", "esr-saturation-v1", "esr-score-v2"
+MIXTURE, SATURATION, SCORE = "esr-mixture-v2", "esr-saturation-v1", "esr-score-v2"
 
 # The indexed field and the stored length of each field of a plan.
 INDEXED: dict[FieldName, str] = {"sentence": "text", "surrounding": "surrounding", "document": "context"}
@@ -47,11 +47,7 @@ def scored(
     layers = _layers(plan)
     clauses = [_term_clause(plan, term, layers, collection, standalone) for term in plan.terms]
     rising = all(term.weight >= 0 for term in plan.terms)
-    only = filter_clauses(filters) + [
-        {"range": {static.column: {"gt": above(static)}}}
-        for static in plan.statics
-        if static.form == "log" and static.required
-    ]
+    only = filter_clauses(filters) + _valued(plan)
     # Where the scripts match just the candidates, no second look at them is needed.
     matched = {"matching": len(layers) == 1, "context": layers[-1] == plan.context, "all": False}
     if not (rising and matched[plan.candidates] and len(plan.matching) == len(plan.terms)):
@@ -82,7 +78,28 @@ def candidates(plan: Plan, filters: Filters) -> Query:
     return {"bool": {"filter": [_rule(plan), *filter_clauses(filters)]}}
 
 
-def filter_clauses(filters: Filters) -> list[Query]:
+def with_scores(plan: Plan, filters: Filters) -> Query:
+    """The query that matches the candidates for which the plan has a score."""
+    return {"bool": {"filter": [_rule(plan), *filter_clauses(filters), *_valued(plan)]}}
+
+
+def whole_documents(plan: Plan, filters: Filters) -> bool:
+    """Whether a document's sentences are all among the answer's candidates or none."""
+    reached = plan.candidates == "all" or (plan.candidates == "context" and plan.context == "document")
+    return reached and not filters.entities and not _valued(plan)
+
+
+def _valued(plan: Plan) -> list[Query]:
+    """What lets those sentences pass that have what the plan requires."""
+    return [
+        {"range": {static.column: {"gt": above(static)}}}
+        for static in plan.statics
+        if static.form == "log" and static.required
+    ]
+
+
+def filter_clauses(filters: Filters, of: Literal["sentences", "documents"] = "sentences") -> list[Query]:
+    """What lets sentences pass, or documents that may have such. Entities are known of sentences alone."""
     clauses: list[Query] = []
     if filters.date_from is not None or filters.date_to is not None:
         ends = {"gte": filters.date_from, "lte": filters.date_to}
@@ -92,7 +109,7 @@ def filter_clauses(filters: Filters) -> list[Query]:
         clauses.append({"terms": {"source": list(filters.sources)}})
     if filters.documents:
         clauses.append({"terms": {"document_id": list(filters.documents)}})
-    if filters.entities:
+    if filters.entities and of == "sentences":
         asked = [entity for name in filters.entities for entity in wanted(name)]
         named = [{"term": {f"entities.{entity.type}": entity.text}} for entity in asked]
         clauses.append({"bool": {"should": named, "minimum_should_match": 1}})
@@ -118,7 +135,8 @@ def _term_clause(
     plan: Plan, term: PlanTerm, layers: list[FieldName], collection: CollectionStatistics, standalone: bool
 ) -> Query:
     should = [{"term": {INDEXED[name]: term.term}} for name in layers]
-    query: Query = {"bool": {"should": should}}
+    # What holds the term anywhere holds it in the widest field: the others are there to be counted.
+    query: Query = {"bool": {"must": should[-1:], "should": should[:-1]}}
     if term.weight < 0:
         # What does not hold the term gets the whole shift: every sentence must be seen.
         query = {"bool": {"should": should, "must": [{"match_all": {}}]}}

@@ -9,14 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 from esr.batches import batched
+from esr.engines.elasticsearch.asking import msearch
 from esr.engines.elasticsearch.bounds import above
 from esr.engines.elasticsearch.cluster import Cluster
-from esr.errors import EngineUnreachable, EsrError, IndexMissing
+from esr.errors import EsrError
 from esr.plans.plan import Static
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
 
 MAX_AGE = 10.0
-"""Seconds for which statistics are remembered: a collection changes by whole loads."""
+"""Seconds for which statistics are remembered, where indices may change or others take their place."""
 _REMEMBERED = 200_000
 _BATCH = 300
 _PAGE = 10_000
@@ -26,10 +27,15 @@ Domain = tuple[str, float | None]
 
 
 class AliasStatistics:
-    """Asks Elasticsearch for statistics, and remembers them for a little while."""
+    """Asks Elasticsearch for statistics, and remembers them for a little while.
 
-    def __init__(self, cluster: Cluster) -> None:
+    `fixed`: the aliases are names of indices. Then what texts give is remembered for good, since a
+    generation's texts never change; enrichment and refreshed priors do change columns.
+    """
+
+    def __init__(self, cluster: Cluster, fixed: bool = False) -> None:
         self._cluster = cluster
+        self._fixed = fixed
         self._collection: CollectionStatistics | None = None
         self._terms: dict[str, TermStatistics] = {}
         self._bounds: dict[Domain, tuple[float, float] | None] = {}
@@ -124,10 +130,12 @@ class AliasStatistics:
         return sorted(term for term in found if term.startswith(prefix))[:limit]
 
     def _forget_old(self) -> None:
-        if time.monotonic() - self._asked > MAX_AGE or len(self._terms) > _REMEMBERED:
-            self._terms, self._collection, self._bounds, self._features = {}, None, {}, None
-            self._prefixed = {}
+        old = time.monotonic() - self._asked > MAX_AGE
+        if old:
+            self._bounds, self._features = {}, None
             self._asked = time.monotonic()
+        if len(self._terms) > _REMEMBERED or (old and not self._fixed):
+            self._terms, self._collection, self._prefixed = {}, None, {}
 
     def _ask_bounds(self, domains: Sequence[Domain]) -> dict[Domain, tuple[float, float] | None]:
         aggs = {}
@@ -248,17 +256,4 @@ class AliasStatistics:
         lines: list[dict[str, Any]] = []
         for alias, body in searches:
             lines += [{"index": alias, "search_type": "dfs_query_then_fetch"}, body]
-        answers = self._cluster.client.msearch(searches=lines)["responses"]
-        for answer in answers:
-            if "error" in answer or answer["_shards"]["failed"]:
-                # Wrong statistics would give every sentence a wrong score.
-                kind = IndexMissing if answer.get("status") == 404 else EngineUnreachable
-                raise kind(f"{self._cluster.where} cannot tell its statistics: {_failure(answer)}")
-        return list(answers)
-
-
-def _failure(answer: Any) -> str:
-    if "error" in answer:
-        causes = answer["error"].get("root_cause") or [answer["error"]]
-        return str(causes[0].get("reason"))
-    return f"{answer['_shards']['failed']} of {answer['_shards']['total']} shards failed"
+        return msearch(self._cluster, lines)

@@ -10,7 +10,7 @@ from esr.analysis.analyzer import DEFINITION
 from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.index import Description
 
-FORMAT = 1
+FORMAT = 2
 
 
 def install(cluster: Cluster) -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from typing import Any
 
+from esr.engines.elasticsearch.asking import search
 from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.elasticsearch.meta import documents_index
 from esr.errors import EsrError
@@ -89,11 +90,9 @@ def checksums(cluster: Cluster, index: str) -> Iterator[tuple[str, str]]:
         "size": _PAGE,
         "stored_fields": "_none_",
         "docvalue_fields": [{"field": "document_id"}, {"field": "checksum"}],
-        "allow_partial_search_results": False,
     }
     while True:
-        with cluster.errors():
-            hits = cluster.client.search(index=index, **body)["hits"]["hits"]
+        hits = search(cluster, index=index, **body)["hits"]["hits"]
         for hit in hits:
             fields = hit["fields"]
             yield fields["document_id"][0], fields.get("checksum", [""])[0]

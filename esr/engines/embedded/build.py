@@ -31,7 +31,7 @@ class SegmentBuilder:
     def __init__(self, analyzer: Analyzer, title: bool) -> None:
         self._analyzer = analyzer
         self._title = title
-        self._terms: dict[str, int] = {}
+        self._numbers = _Numbers(analyzer)
         self._tokens = array("i")
         self._lengths = array("i")
         self._title_tokens = array("i")
@@ -79,19 +79,15 @@ class SegmentBuilder:
         return self._blobs[-1]
 
     def _count(self, text: str, tokens: array[int]) -> int:
-        known = self._terms
-        found = self._analyzer.terms(text)
-        for term in found:
-            number = known.get(term)
-            if number is None:
-                number = known[term] = len(known)
-            tokens.append(number)
+        words = map(self._numbers.__getitem__, self._analyzer.words(text))
+        found = [number for number in words if number >= 0]
+        tokens.fromlist(found)
         return len(found)
 
     def save(self, folder: Path) -> None:
         """Write the segment into a new folder, synced to disk."""
         folder.mkdir(parents=True)
-        names = list(self._terms)
+        names = list(self._numbers.terms)
         codes = hashes(names)
         # Terms are numbered by their hash, so that their sorted hashes need no second table.
         order = np.argsort(codes, kind="stable")
@@ -144,7 +140,7 @@ class SegmentBuilder:
         terms = len(number)
         in_document = document_counts[np.searchsorted(in_documents, term * d + document[sentence])]
         likelihood = counts * np.log(in_document / document_length[document[sentence]])
-        in_surrounding = _surrounding_counts(in_sentences, counts, document[sentence], n)
+        in_surrounding = _surrounding_counts(in_sentences, counts, document[sentence], sentence)
         around_likelihood = counts * np.log(in_surrounding / around[sentence])
 
         def save(name: str, column: npt.NDArray[np.generic]) -> None:
@@ -178,10 +174,24 @@ def surrounding(values: Ints, document: Ints) -> Ints:
     return total
 
 
-def _surrounding_counts(keys: Ints, counts: Ints, document: Ints, n: int) -> Ints:
+def _surrounding_counts(keys: Ints, counts: Ints, document: Ints, sentence: Ints) -> Ints:
     """c(t, c_s) of each posting. Keys are term * n + sentence, sorted, so neighbours stand side by side."""
     total = counts.copy()
-    joined = (keys[1:] - keys[:-1] == 1) & (document[1:] == document[:-1]) & (keys[1:] % n != 0)
+    joined = (keys[1:] - keys[:-1] == 1) & (document[1:] == document[:-1]) & (sentence[1:] != 0)
     total[1:] += np.where(joined, counts[:-1], 0)
     total[:-1] += np.where(joined, counts[1:], 0)
     return total
+
+
+class _Numbers(dict[str, int]):
+    """The number of each word's term, -1 where it has none. `terms` has the terms by number."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        super().__init__()
+        self.terms: dict[str, int] = {}
+        self._term = analyzer.term
+
+    def __missing__(self, word: str) -> int:
+        term = self._term(word)
+        number = self[word] = self.terms.setdefault(term, len(self.terms)) if term else -1
+        return number

@@ -101,14 +101,13 @@ class Layer:
             place += 1
         return np.zeros(0, np.int32)
 
-    def counts(self, type: str, at: Numbers) -> tuple[Numbers, Numbers]:
-        """The numbers of the names of a type in these sentences, and in how many of them each is."""
+    def counts(self, at: Numbers) -> tuple[Numbers, Numbers]:
+        """The numbers of the names in these sentences, and in how many of them each is."""
         first = self.arrays["entity.first"].astype(np.int64)
         sizes = first[at + 1] - first[at]
         before = np.cumsum(sizes) - sizes
         places = np.repeat(first[at] - before, sizes) + np.arange(int(sizes.sum()))
-        counts = np.bincount(self.arrays["entity.of"][places], minlength=len(self.arrays["entity.types"]))
-        counts[self.arrays["entity.types"] != TYPES.index(type)] = 0
+        counts = np.bincount(self.arrays["entity.of"][places])
         numbers = np.flatnonzero(counts)
         return numbers, counts[numbers]
 

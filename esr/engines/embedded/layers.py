@@ -25,6 +25,23 @@ class Span(NamedTuple):
     layer: Layer
 
 
+class Named(NamedTuple):
+    """Names by their numbers in a layer, and in how many sentences each is."""
+
+    layer: Layer
+    numbers: Numbers
+    counts: Numbers
+
+    @property
+    def hashes(self) -> npt.NDArray[np.uint64]:
+        return np.asarray(self.layer.arrays["entity.hashes"][self.numbers])
+
+    def of(self, type: int) -> Named:
+        """Those of a type, given by its place in TYPES."""
+        own = self.layer.arrays["entity.types"][self.numbers] == type
+        return Named(self.layer, self.numbers[own], self.counts[own])
+
+
 class Layers:
     """Finds a sentence's features, entities and parse. Numbers are those of the segment."""
 
@@ -72,11 +89,10 @@ class Layers:
                 chosen[numbers[(numbers >= span.low) & (numbers < span.high)]] = True
         return chosen
 
-    def entity_counts(self, type: str, at: Numbers) -> Iterator[tuple[Layer, Numbers, Numbers]]:
-        """Names of a type in these sentences by layer: their numbers there, and in how many they are."""
+    def entity_counts(self, at: Numbers) -> Iterator[Named]:
+        """Names in these sentences by layer, of all types, and in how many sentences they are."""
         for span, _, inside in self._split("entities", at):
-            numbers, counts = span.layer.counts(type, inside)
-            yield span.layer, numbers, counts
+            yield Named(span.layer, *span.layer.counts(inside))
 
     def _split(self, part: str, at: Numbers) -> Iterator[tuple[Span, Numbers, Numbers]]:
         """By span: the places in `at` that it has the word on, and the numbers in its layer."""

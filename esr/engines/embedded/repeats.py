@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from esr.documents import Document
 from esr.documents.document import default_sentence_id
 from esr.engines.embedded.segment import Segment, is_position
+from esr.engines.embedded.strings import hashes
 from esr.errors import InputError
 
 
@@ -26,12 +29,14 @@ class Taken:
         mine: set[str] = set()
         given: list[str] = []
         without_default: list[str] = []
-        for position, sentence in enumerate(document.sentences):
-            default = sentence.id == default_sentence_id(document.id, position)
+        defaults = [default_sentence_id(document.id, n) for n in range(len(document.sentences))]
+        # Default ids can only meet a given one, which is rare: most loads have none at all.
+        unsafe = self._unsafe(defaults, closed) if any_given else set()
+        for sentence, usual in zip(document.sentences, defaults, strict=True):
+            default = sentence.id == usual
             if not default:
                 any_given = True
-            # Default ids can only meet a given one, which is rare: most loads have none at all.
-            if (any_given or not default) and self._is_taken(sentence.id, document.id, closed):
+            if (not default or usual in unsafe) and self._is_taken(sentence.id, document.id, closed):
                 raise InputError(
                     where, f"sentence id {sentence.id!r} is taken: give every sentence its own id"
                 )
@@ -42,11 +47,21 @@ class Taken:
             mine.add(sentence.id)
             if not default:
                 given.append(sentence.id)
-                without_default.append(default_sentence_id(document.id, position))
+                without_default.append(usual)
         self._documents[document.id] = where, len(document.sentences)
         self._any_given = self._any_given or bool(given)
         self._given.update(given)
         self._without_default.update(without_default)
+
+    def _unsafe(self, defaults: Sequence[str], closed: Sequence[Segment]) -> set[str]:
+        """The default ids that may have been given to other sentences."""
+        maybe = np.zeros(len(defaults), bool)
+        with_given = [segment for segment in closed if segment.has_given_ids]
+        if with_given:
+            codes = hashes(defaults)
+            for segment in with_given:
+                maybe |= segment.given.shared(codes)
+        return {id for id, one in zip(defaults, maybe, strict=True) if one or id in self._given}
 
     def closed(self) -> None:
         """The open segment was written: its ids are on disk now."""

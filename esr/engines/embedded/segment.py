@@ -78,7 +78,7 @@ class Segment:
         try:
             self.terms = Names(folder, "terms")
             self.documents = Names(folder, "documents")
-            self._given = Names(folder, "given")
+            self.given = Names(folder, "given")
             self._given_at = map_array(folder / "given_at.npy")
             self._texts = Blobs(folder, "texts")
             self.columns = {name: map_array(folder / f"{name}.npy") for name in COLUMNS}
@@ -162,7 +162,7 @@ class Segment:
 
     def find_sentence(self, sentence_id: str) -> int | None:
         """The number of a sentence, by a given id or by the default form `<document id>.s<n>`."""
-        given = self._given.find(sentence_id)
+        given = self.given.find(sentence_id)
         if given is not None:
             return int(self._given_at[given])
         document_id, dot, position = sentence_id.rpartition(".s")
@@ -181,7 +181,7 @@ class Segment:
         if self.has_given_ids:
             place = int(np.searchsorted(self._given_at, number))
             if place < len(self._given_at) and self._given_at[place] == number:
-                return self._given[place]
+                return self.given[place]
         document = int(self.column("document")[number])
         return f"{self.documents[document]}.s{number - int(self.column('first')[document])}"
 
@@ -194,7 +194,7 @@ class Segment:
         if self.has_given_ids:
             places = np.minimum(np.searchsorted(self._given_at, numbers), len(self._given_at) - 1)
             given = np.flatnonzero(self._given_at[places] == numbers).tolist()
-            for n, name in zip(given, self._given.several(places[given]), strict=True):
+            for n, name in zip(given, self.given.several(places[given]), strict=True):
                 found[n] = name
         return found
 

@@ -76,6 +76,16 @@ MEDIA_TYPE = {
 }
 
 
+def test_a_search_whose_time_runs_out_in_a_script_is_no_bad_request() -> None:
+    cause = {"type": "script_exception", "caused_by": {"type": "time_exceeded_exception", "reason": None}}
+    shards = [{"shard": 0, "reason": cause | {"reason": "runtime error"}}]
+    failed = {"type": "search_phase_execution_exception", "reason": "all", "failed_shards": shards}
+    with stand_in(400, {"error": failed, "status": 400}, ELASTIC) as where:
+        cluster = Cluster(where)
+        with pytest.raises(EngineUnreachable, match="did not answer in its time"), cluster.errors():
+            cluster.client.search(index="news")
+
+
 @pytest.mark.parametrize(
     "status, body, headers, message",
     [
@@ -154,7 +164,7 @@ def test_the_alias_goes_away(where: str) -> None:
             http("DELETE", f"{url}/{index}")
         with pytest.raises(IndexMissing, match="there is no index"):
             searcher.search("flood")
-        with pytest.raises(EsrError, match="cannot tell its statistics: no such index"):
+        with pytest.raises(EsrError, match="is not whole: no such index"):
             searcher.index.statistics(["river"])
 
 
@@ -243,7 +253,7 @@ def test_a_node_that_hangs_or_dies(
         part = searcher.search("flood", 100)
         assert part.incomplete and part.incomplete.endswith("of 4 shards failed")
         assert 0 < part.total < 120
-        with pytest.raises(EsrError, match="cannot tell its statistics"):
+        with pytest.raises(EsrError, match="is not whole"):
             searcher.index.statistics(["river"])  # wrong statistics would make every score wrong
         nodes.nodes[0].kill()
         with pytest.raises(EngineUnreachable, match="cannot reach Elasticsearch"):

@@ -45,6 +45,14 @@ def test_a_document_comes_back_with_all_that_was_given(where: Path) -> None:
     assert isinstance(index.document("A").sentences[0].parse, tuple)
 
 
+def test_stop_words_take_no_room_and_are_no_terms(where: Path) -> None:
+    load(where, [document("A", "the storms", "a storm of the and")], analyzer="english-stem")
+    index = EmbeddedIndex(str(where))
+    found = index.statistics(["storm", "the", "and"])
+    assert (found.collection.occurrences, found.terms["storm"].cf) == (2, 2)
+    assert not found.terms["the"].seen and not found.terms["and"].seen
+
+
 def test_a_record_has_its_neighbours_and_nothing_beyond_its_document(where: Path) -> None:
     load(where, [document("A", "one", "two", "three", title="T", date="2017"), document("B", "four")])
     index = EmbeddedIndex(str(where))

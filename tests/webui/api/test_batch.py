@@ -58,7 +58,7 @@ def test_a_batch_can_be_a_table(client: FlaskClient) -> None:
     answer = post(client, {"queries": TWO, "k": 2, "format": "csv"})
     assert answer.mimetype == "text/csv"
     rows = list(csv.reader(io.StringIO(answer.text.removeprefix("\ufeff"))))
-    assert tuple(rows[0]) == ("id", "query", *COLUMNS)
+    assert tuple(rows[0]) == ("id", "query", *COLUMNS, "incomplete")
     assert [[row[0], row[2]] for row in rows[1:]] == [["1", "1"], ["1", "2"], ["2", "1"], ["2", "2"]]
 
 
@@ -131,4 +131,6 @@ def test_answers_that_lack_something_are_named_beside_a_run(
     whole = EmbeddedIndex.search
     monkeypatch.setattr(EmbeddedIndex, "search", partly)
     assert post(client, {"queries": TWO, "format": "run"}).headers["X-Incomplete"] == "1, 2"
+    table = post(client, {"queries": TWO, "format": "csv"})
+    assert {row[-1] for row in csv.reader(io.StringIO(table.text))} == {"incomplete", "1 of 3 shards failed"}
     assert post(client, {"queries": TWO}).json["answers"][0]["incomplete"] == "1 of 3 shards failed"

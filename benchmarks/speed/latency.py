@@ -1,0 +1,184 @@
+"""How long searches of the embedded engine take beside its peers': one size, several, models, cold terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import esr
+from benchmarks.speed import peers, queries
+from benchmarks.speed.prepared import index
+from benchmarks.speed.setup import BOTH_K, Setup
+from benchmarks.speed.timing import Search, interleaved, timed
+from esr.engines.embedded import manifest
+from esr.engines.embedded.exhaustive import exhaustive
+from esr.engines.embedded.snapshot import Snapshot
+from esr.engines.index import Filters, Hit
+from esr.models import MODELS
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+
+OWN_TERMS = Ranking(candidates="matching")
+GROWN = ("esr", "esr, exhaustive", "bm25s", "tantivy")
+"""What is compared at every size."""
+DEPTHS = (1, 2, 5, 10, 20, 50, 100)
+"""How many times k sentences a first stage finds in `recall`."""
+
+
+class Exhaustive:
+    """The embedded engine with every candidate scored: nothing of the public interface asks for that."""
+
+    def __init__(self, where: Path) -> None:
+        self.searcher = esr.open(str(where))
+        self._snapshot = Snapshot(where, manifest.read(where))
+
+    def search(self, query: str, k: int) -> list[tuple[int, float]]:
+        plan = self.searcher.prepare(query, Ranking()).plan
+        found = exhaustive(plan, self._snapshot, k, Filters())
+        return list(zip(found.numbers.tolist(), found.scores.tolist(), strict=True))
+
+
+def latency(setup: Setup) -> Iterator[dict[str, Any]]:
+    """The default model in all ways, at the size of the source."""
+    asked, where = queries.chosen(setup), index(setup, 1)
+    searcher, every = esr.open(str(where)), Exhaustive(where)
+    for k in BOTH_K:
+        searches = _searches(setup, 1, asked, k, searcher, every)
+        own = partial(searcher.search, k=k, ranking=OWN_TERMS, records=False)
+        searches |= {"esr, with texts": partial(searcher.search, k=k), "esr, own terms only": own}
+        times = interleaved(searches, asked, setup.rounds)
+        yield {"key": k, "times": times, "answers": _answers(searcher, every, asked, k)}
+
+
+def growth(setup: Setup) -> Iterator[dict[str, Any]]:
+    """The default model at several sizes, all of them in turns."""
+    asked = queries.chosen(setup)
+    opened = {size: esr.open(str(index(setup, size))) for size in setup.sizes}
+    every = {size: Exhaustive(index(setup, size)) for size in setup.sizes}
+    for k in BOTH_K:
+        searches = {
+            f"{name} {size}": search
+            for size in setup.sizes
+            for name, search in _searches(setup, size, asked, k, opened[size], every[size]).items()
+            if name in GROWN
+        }
+        times = interleaved(searches, asked, setup.rounds)
+        answers = {str(size): _answers(opened[size], every[size], asked, k) for size in setup.sizes}
+        yield {"key": f"{k} {_named(setup.sizes)}", "k": k, "sizes": setup.sizes, "times": times} | {
+            "answers": answers
+        }
+
+
+def models(setup: Setup) -> Iterator[dict[str, Any]]:
+    """Every model that scores sentences by itself, in each of its contexts, top 100."""
+    asked, searcher, k = queries.chosen(setup), esr.open(str(index(setup, 1))), BOTH_K[-1]
+    rankings = {
+        f"{name} {context}" if context else name: Ranking(name, context)
+        for name, model in MODELS.items()
+        if model.second is None
+        for context in model.contexts or (None,)
+    }
+    searches: dict[str, Search] = {
+        name: partial(searcher.search, k=k, ranking=ranking, records=False)
+        for name, ranking in rankings.items()
+    }
+    asks = {
+        name: [searcher.search(query, k, ranking=ranking, records=False) for query in asked]
+        for name, ranking in rankings.items()
+    }
+    yield {
+        "key": k,
+        "times": interleaved(searches | _peers(setup, 1, asked, k), asked, setup.rounds),
+        "scored": {name: [answer.scored for answer in found] for name, found in asks.items()},
+        "exhaustive": {name: sum(a.exhaustive is not None for a in found) for name, found in asks.items()},
+    }
+
+
+def cold(setup: Setup) -> Iterator[dict[str, Any]]:
+    """Queries of terms that the open index was never asked for, beside the same queries asked again at once.
+
+    Queries that share no term are asked of an index that was just opened, after a query of other terms.
+    """
+    every = queries.every(setup)
+    times: dict[str, list[float]] = {"first": [], "again": []}
+    for group in queries.apart(every[: setup.number]):
+        with esr.open(str(index(setup, 1))) as searcher:
+            for other in every[setup.number :], group:
+                warm = queries.foreign(group, other)
+                if warm is not None:
+                    searcher.search(warm, 10, records=False)
+            search = partial(searcher.search, k=10, records=False)
+            for query in group:
+                times["first"].append(round(timed(search, query), 4))
+                times["again"].append(round(timed(search, query), 4))
+    yield {"key": 10, "times": times}
+
+
+def recall(setup: Setup) -> Iterator[dict[str, Any]]:
+    """What a first stage by BM25 finds of the exact answer, and how long it alone takes, at several depths.
+
+    Scoring what the first stage finds again is taken to cost nothing, so an approximation in two stages is
+    slower than the times here and not better than the recall.
+    """
+    asked, searcher = queries.chosen(setup), esr.open(str(index(setup, 1)))
+    for k in BOTH_K:
+        exact = {query: _ids(searcher.search(query, k, records=False).hits) for query in asked}
+        own = {q: _ids(searcher.search(q, k, ranking=OWN_TERMS, records=False).hits) for q in asked}
+        searches: dict[str, Search] = {
+            "esr": partial(searcher.search, k=k, records=False),
+            "esr, own terms only": partial(searcher.search, k=k, ranking=OWN_TERMS, records=False),
+        }
+        share = {"esr": 1.0, "esr, own terms only": _share(exact, own)}
+        for depth in (k * times for times in DEPTHS):
+            name = f"tantivy {depth}"
+            searches[name] = peers.tantivy_searches(setup, 1, asked, depth)["tantivy"]
+            share[name] = _share(exact, {q: peers.tantivy_best(setup, 1, q, depth) for q in asked})
+        yield {"key": k, "recall": share, "times": interleaved(searches, asked, setup.rounds)}
+
+
+def _searches(
+    setup: Setup, size: int, asked: Sequence[str], k: int, searcher: Searcher, every: Exhaustive
+) -> dict[str, Search]:
+    return {
+        "esr": partial(searcher.search, k=k, records=False),
+        "esr, exhaustive": partial(every.search, k=k),
+        **_peers(setup, size, asked, k),
+    }
+
+
+def _peers(setup: Setup, size: int, asked: Sequence[str], k: int) -> dict[str, Search]:
+    return {
+        **peers.bm25s_searches(setup, size, asked, k),
+        **peers.tantivy_searches(setup, size, asked, k),
+    }
+
+
+def _answers(searcher: Searcher, every: Exhaustive, asked: Sequence[str], k: int) -> dict[str, Any]:
+    """How many sentences match and are scored, and in how many queries pruning answered otherwise."""
+    found = [searcher.search(query, k, records=False) for query in asked]
+    other = 0
+    for query, answer in zip(asked, found, strict=True):
+        other += [(hit.order, hit.score) for hit in answer.hits] != every.search(query, k)
+    return {
+        "sentences": searcher.index.statistics([]).collection.sentences,
+        "matches": [answer.total for answer in found],
+        "scored": [answer.scored for answer in found],
+        "exhaustive": sum(answer.exhaustive is not None for answer in found),
+        "differ": other,
+    }
+
+
+def _share(exact: dict[str, list[str]], found: dict[str, list[str]]) -> float:
+    """The mean share of the exact answer that was found."""
+    shares = [len({*best} & {*found[query]}) / len(best) for query, best in exact.items() if best]
+    return round(sum(shares) / len(shares), 4)
+
+
+def _ids(hits: Sequence[Hit]) -> list[str]:
+    return [hit.sentence_id for hit in hits]
+
+
+def _named(sizes: Sequence[int]) -> str:
+    return " ".join(f"{size}x" for size in sizes)

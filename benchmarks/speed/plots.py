@@ -1,0 +1,109 @@
+"""The pictures of docs/performance.md: time against matches, against size, and recall against time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+
+from benchmarks.speed.figures import Figure
+from benchmarks.speed.timing import p50
+from esr.evaluation.report import style
+from esr.evaluation.report.picture import Picture, svg
+
+BINS = 8
+HEIGHT = 4.2
+TICKS = tuple(step * 10.0**power for power in range(-3, 8) for step in (1, 2, 5))
+Lines = Mapping[str, Sequence[tuple[float, float]]]
+"""Points by name, from left to right."""
+
+
+def write(name: str, drawing: Drawing, folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.svg"
+    path.write_bytes(svg(Picture(name, "", "", drawing)))
+    return path
+
+
+def against_matches(figure: Figure) -> Drawing:
+    """Queries by how many sentences match, as many in each bin: medians of both."""
+    order = np.argsort(figure["answers"]["matches"], kind="stable")
+    bins = [each for each in np.array_split(order, BINS) if len(each)]
+    matches = np.asarray(figure["answers"]["matches"], float)
+    lines = {
+        name: [
+            (max(1.0, float(np.median(matches[each]))), float(np.median(np.asarray(times)[each])))
+            for each in bins
+        ]
+        for name, times in figure["times"].items()
+        if name in ("esr", "esr, exhaustive", "bm25s", "tantivy")
+    }
+    return _drawn(lines, "sentences that match", "ms")
+
+
+def against_size(figures: Sequence[Figure]) -> Drawing:
+    """The medians at every size, of a run for each k."""
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for figure in figures:
+        for size in figure["sizes"]:
+            for name in ("esr", "esr, exhaustive", "bm25s", "tantivy"):
+                line = lines.setdefault(f"{name}, top {figure['k']}", [])
+                sentences = figure["answers"][str(size)]["sentences"]
+                line.append((sentences, p50(figure["times"][f"{name} {size}"])))
+    return _drawn(lines, "sentences", "ms")
+
+
+@style.styled
+def against_time(figures: Sequence[Figure]) -> Drawing:
+    """What share of the exact answer is found, and in which time, a line for each k."""
+    drawing = style.figure(HEIGHT)
+    axes = drawing.add_subplot()
+    for place, figure in enumerate(figures):
+        how, k = style.look(place), figure["key"]
+        found = {
+            name: (np.log10(p50(times)), figure["recall"][name]) for name, times in figure["times"].items()
+        }
+        line = [at for name, at in found.items() if name.startswith("tantivy")]
+        axes.plot(*zip(*line, strict=True), color=how.color, marker=how.marker, label=f"BM25 first, top {k}")
+        for name, mark in (("esr", "*"), ("esr, own terms only", "P")):
+            axes.plot(
+                *found[name],
+                color=how.color,
+                marker=mark,
+                markersize=10,
+                linestyle="",
+                label=f"{name}, top {k}",
+            )
+    _ticks(axes, "x", *axes.get_xlim())
+    axes.set(xlabel="ms", ylabel="share of the exact answer")
+    axes.legend(frameon=False)
+    return drawing
+
+
+@style.styled
+def _drawn(lines: Lines, x: str, y: str) -> Drawing:
+    """Lines on two logarithmic axes, their names beside their ends."""
+    drawing = style.figure(HEIGHT)
+    axes = drawing.add_subplot()
+    for place, points in enumerate(lines.values()):
+        how = style.look(place)
+        axes.plot(*np.log10(np.array(points)).T, color=how.color, marker=how.marker, linestyle=how.dashes)
+    axes.set(xlabel=x, ylabel=y)
+    for axis in ("x", "y"):
+        _ticks(axes, axis, *getattr(axes, f"get_{axis}lim")())
+    ends = [float(np.log10(points[-1][1])) for points in lines.values()]
+    last = max(float(np.log10(points[-1][0])) for points in lines.values())
+    style.label_ends(axes, last, ends, list(lines), HEIGHT - 0.7)
+    return drawing
+
+
+def _ticks(axes: Axes, axis: str, low: float, high: float) -> None:
+    """Ticks at 1, 2, 5, 10 and so on, as the values are logarithms."""
+    shown = [tick for tick in TICKS if low <= np.log10(tick) <= high]
+    getattr(axes, f"set_{axis}ticks")(
+        np.log10(shown), [f"{tick:,g}" if tick < 1e4 else f"{tick:,.0f}" for tick in shown]
+    )
+    getattr(axes, f"set_{axis}lim")(low, high)

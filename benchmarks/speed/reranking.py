@@ -1,0 +1,57 @@
+"""What reranking by all signals adds to a search."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import esr
+from benchmarks.speed import queries
+from benchmarks.speed.prepared import enriched
+from benchmarks.speed.setup import Setup
+from benchmarks.speed.timing import interleaved
+from esr.dependency import signals
+from esr.priors import PRIORS
+from esr.ranking.kinds import FEATURE, PRIOR
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from esr.ranking.signal import RankingSignal
+
+PARSER = "spacy"
+
+
+def rerank(setup: Setup) -> Iterator[dict[str, Any]]:
+    """The best `depth` sentences of the default model, by each group of signals and by all together."""
+    with esr.open(str(enriched(setup))) as searcher:
+        asked = _with_enough(searcher, queries.every(setup), setup)
+        groups = {
+            "priors": [PRIOR + name for name in PRIORS],
+            "features": [FEATURE + name for name in sorted(searcher.index.features())],
+            "dependency": list(signals.SIGNALS),
+        }
+        groups["all signals"] = [name for group in groups.values() for name in group]
+        first = partial(searcher.search, ranking=Ranking(), records=False)
+        searches = {"top 10": partial(first, k=10), "first stage": partial(first, k=setup.depth)}
+        for name, group in groups.items():
+            ranking = Ranking(rerank=tuple(map(RankingSignal, group)), depth=setup.depth)
+            searches[name] = partial(searcher.search, ranking=ranking, records=False)
+        yield {
+            "queries": len(asked),
+            "depth": setup.depth,
+            "signals": {name: len(group) for name, group in groups.items()},
+            "times": interleaved(searches, asked, setup.rounds),
+            "parser loaded": PARSER in sys.modules,
+        }
+
+
+def _with_enough(searcher: Searcher, asked: list[str], setup: Setup) -> list[str]:
+    """The first queries with so many candidates that the second stage has all it may look at."""
+    found = []
+    for query in asked:
+        if searcher.search(query, 1, records=False).total >= setup.depth:
+            found.append(query)
+            if len(found) == setup.number:
+                break
+    return found
