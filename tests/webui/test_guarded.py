@@ -11,7 +11,7 @@ from tests.webui.fake_index import STORM, FakeIndex
 from webui.gate import FAILURES, Breaker
 from webui.guarded import ASKING, REMEMBERED, guarded
 
-NOT_ASKING = {"close", "documents", "enrichment"}  # no page reads all documents
+NOT_ASKING = {"close", "documents", "enrichment", "warm"}  # no page reads all documents
 
 
 def test_every_method_of_an_index_that_asks_is_guarded() -> None:
