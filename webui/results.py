@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,19 +19,21 @@ from webui.narrowing import Facet
 from webui.settings import Settings
 from webui.terms import check_terms
 
+_WORD = re.compile(r"\w+")
 GROUPED = 3
 """Sentences that are shown of a document, where those of a document stand together."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a search found. `more`: how many to ask for next, or None."""
+    """What a search found. `more`: how many to ask for next, or None. `common`: stop words of the query."""
 
     found: Answer
     entries: Sequence[Entry]
     facets: Sequence[Facet]
     bars: Drawn
     more: int | None
+    common: Sequence[str] = ()
 
     @property
     def folded(self) -> int:
@@ -70,7 +73,8 @@ def look(searcher: Searcher, asked: Search, limits: Settings) -> Results:
     facets = narrowing.facets(now.index, plan, asked.filters) if searched else []
     shown = arranging.cut(entries, asked.k)
     best = [each.hit for entry in shown for each in entry.folded[:GROUPED]]
-    return Results(found, shown, facets, _bars(now, plan, asked, best), more)
+    common = [word for word in _WORD.findall(asked.query) if not now.index.analyzer.terms(word)]
+    return Results(found, shown, facets, _bars(now, plan, asked, best), more, list(dict.fromkeys(common)))
 
 
 def _bars(now: Searcher, plan: Plan, asked: Search, hits: Sequence[Hit]) -> Drawn:

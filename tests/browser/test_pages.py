@@ -98,7 +98,7 @@ def test_two_rankings_stand_side_by_side_with_what_moved(opens: Opens) -> None:
 
 def test_the_controls_follow_the_model_and_make_a_short_address_that_says_it_all(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
-    page.locator(".controls summary").click()
+    page.locator(".controls > summary").click()
     page.get_by_label("Model", exact=True).select_option("bm25")
     expect(page.locator(r"#bm25\.k1")).to_be_visible()
     expect(page.get_by_label("mu", exact=True).first).to_be_hidden()
@@ -112,17 +112,17 @@ def test_the_controls_follow_the_model_and_make_a_short_address_that_says_it_all
     shown = page.locator(".hits p.sentence").all_inner_texts()
     again = opens(page.url[page.url.index("/search") :], java_script_enabled=False)
     assert again.locator(".hits p.sentence").all_inner_texts() == shown
-    again.locator(".controls summary").click()
+    again.locator(".controls > summary").click()
     assert again.get_by_label("Model", exact=True).input_value() == "bm25"
     assert again.get_by_label("Signal 1", exact=True).input_value() == "tdsr"
 
 
 def test_a_preset_sets_the_ranking_and_keeps_the_query(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
-    page.locator(".controls summary").click()
+    page.locator(".controls > summary").click()
     page.get_by_role("link", name="Words alone").click()
     page.wait_for_url(f"**/search?{QUERY}&model=bm25")
-    assert "ranked by bm25" in page.locator(".controls summary").inner_text()
+    assert "ranked by bm25" in page.locator(".controls > summary").inner_text()
 
 
 def test_many_queries_that_were_pasted_become_a_table(opens: Opens) -> None:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 from playwright.sync_api import expect
 
 from esr.errors import EngineUnreachable
-from tests.browser.addresses import QUERY
+from tests.browser.addresses import PAGES, QUERY
 from tests.browser.conftest import Opens, Site
+from tests.browser.test_accessible import violations
 
 
 def test_waiting_is_told_and_that_it_takes_long_after_a_while(opens: Opens, site: Site) -> None:
@@ -60,6 +62,57 @@ def test_more_sentences_that_do_not_come_lead_to_the_page_that_says_why(opens: O
     expect(page.get_by_role("alert")).to_contain_text("does not answer")
 
 
+def test_answers_to_many_queries_that_lack_something_are_told_and_can_be_taken(
+    opens: Opens, site: Site, tmp_path: Path
+) -> None:
+    page = opens("/batch?source=Northern+Wire", fails=True, bypass_csp=True)
+    uploaded = tmp_path / "queries.txt"
+    uploaded.write_text("earthquake\nrelief", "utf-8")
+    page.get_by_label("or a file of them").set_input_files(uploaded)
+    site.index.incomplete = "1 of 3 shards failed"
+    page.get_by_role("button", name="Search for all of them").click()
+    told = page.get_by_role("alert")
+    expect(told).to_contain_text("These answers are not complete")
+    assert told.get_by_role("listitem").all_inner_texts() == [f"{n}: 1 of 3 shards failed" for n in (1, 2)]
+    assert violations(page) == []
+    page.get_by_role("button", name="Search once more").click()
+    expect(told).to_contain_text("These answers are not complete")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Take the file as it is").click()
+    expect(told).to_have_count(0)
+    assert waiting.value.suggested_filename == "queries-incomplete.csv"
+    assert "1 of 3 shards failed" in Path(waiting.value.path()).read_text("utf-8-sig")
+    site.index.incomplete = None
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Search for all of them").click()  # what was uploaded is in the box
+    assert waiting.value.suggested_filename == "queries.csv"
+
+
+def test_waiting_for_many_answers_is_told_and_what_was_typed_stays(opens: Opens, site: Site) -> None:
+    page = opens("/batch", fails=True)
+    box, wait = page.get_by_label("Queries", exact=True), page.locator(".wait")
+    box.fill("earthquake\nferry")
+    site.index.released.clear()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Search for all of them").click()
+        expect(wait).to_be_visible()
+        expect(wait).to_contain_text("Still searching. After 60 seconds")
+        site.index.released.set()
+    assert "ferry" in Path(waiting.value.path()).read_text("utf-8-sig")
+    assert waiting.value.suggested_filename == "queries.csv"
+    expect(wait).to_be_hidden()
+    site.index.error = EngineUnreachable("down")
+    for _ in range(2):
+        page.get_by_role("button", name="Search for all of them").click()
+        expect(page.get_by_role("alert")).to_contain_text("does not answer")
+        expect(page.get_by_role("alert")).to_have_count(1)
+    assert box.input_value() == "earthquake\nferry"
+    site.index.error = None
+    with page.expect_download():
+        page.get_by_role("button", name="Search for all of them").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_a_bad_setting_is_named_beside_its_field_and_can_be_left_out(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}&params.mu=-3", fails=True)
     expect(page.get_by_role("alert")).to_contain_text("'mu' is a number in (0, inf]".replace("]", ""))
@@ -84,6 +137,14 @@ def test_paper_has_the_sentences_and_no_controls(opens: Opens) -> None:
     expect(page.locator("p.sentence").first).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_a_document_on_paper_has_its_text_alone(opens: Opens) -> None:
+    page = opens(PAGES["document"])
+    page.emulate_media(media="print")
+    for gone in (".scale", ".legend a", ".whole .why"):
+        expect(page.locator(gone).first).to_be_hidden()
+    expect(page.locator(".whole .hit").first).to_be_visible()
 
 
 def test_light_and_dark_follow_the_system(opens: Opens) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from playwright.sync_api import expect
 
 from tests.browser.addresses import FAILING, PAGES, QUERY
-from tests.browser.conftest import Opens
+from tests.browser.conftest import Opens, Site
 
 OFF: dict[str, Any] = {"java_script_enabled": False}
 
@@ -20,12 +20,12 @@ def test_a_search_its_settings_more_sentences_and_explanations_need_no_script(op
     page.locator("#hit-1 .why").click()
     expect(page.get_by_role("img", name="Dependency tree of")).to_be_visible()
     page.go_back()
-    page.locator(".controls summary").click()
+    page.locator(".controls > summary").click()
     page.get_by_label("Model", exact=True).select_option("bm25")
     page.get_by_role("button", name="Search with these settings").click()
     page.wait_for_url("**model=bm25**")
     assert "params." not in page.url  # those of the model chosen before are left
-    page.locator(".controls summary").click()
+    page.locator(".controls > summary").click()
     expect(page.locator(r"#bm25\.k1")).to_be_visible()
 
 
@@ -36,3 +36,14 @@ def test_every_page_stands_without_scripts(opens: Opens) -> None:
         assert page.locator("main").inner_text().strip()
         expect(page.locator(".wait")).to_be_hidden()
         assert page.get_by_role("button", name="Keys").count() == 0
+
+
+def test_answers_to_many_queries_need_no_script(opens: Opens, site: Site) -> None:
+    page = opens("/batch", fails=True, **OFF)
+    page.get_by_label("Queries", exact=True).fill("earthquake")
+    site.index.incomplete = "1 of 3 shards failed"
+    page.get_by_role("button", name="Search for all of them").click()
+    expect(page.get_by_role("alert")).to_contain_text("This answer is not complete")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Take the file as it is").click()
+    assert waiting.value.suggested_filename == "queries-incomplete.csv"

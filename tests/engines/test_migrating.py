@@ -54,7 +54,9 @@ main(["migrate", where])
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A segment and a chunk are full after a few documents."""
+    """A segment and a chunk are full after a few documents. Formats are counted from 1 on both engines."""
+    for name in FORMATS:
+        monkeypatch.setattr(name, 1)
     monkeypatch.setattr(build, "FULL_TERMS", 100)
     monkeypatch.setattr(sending, "_SENTENCES", 9)
 

@@ -101,6 +101,13 @@ def corpus() -> list[Document]:
     return [*articles, *random_documents(0, 60, seed=1)]
 
 
+@pytest.fixture(autouse=True)
+def pruning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both prune, also in so small a collection."""
+    monkeypatch.setattr("esr.engines.elasticsearch.pruned.FEW", 0)
+    monkeypatch.setattr("esr.engines.elasticsearch.pruned.FIRST", 5)
+
+
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
 def engines(
     request: pytest.FixtureRequest, elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory

@@ -111,6 +111,22 @@ def test_nothing_found_is_a_page_that_says_so(client: FlaskClient) -> None:
     assert "These words are in no document" in page.text
 
 
+def test_words_that_are_too_common_are_named_where_nothing_was_found(client: FlaskClient) -> None:
+    page = get(client, "/search?q=the+blorf+of+the+snark")
+    assert "Too common to search for: the, of." in page.text
+    assert "These sentences as" not in page.text  # there are none to be had as a file
+    assert "Too common" not in get(client, "/search?q=the+storm").text
+
+
+def test_newest_first_says_what_was_sorted() -> None:
+    few, many_more = client_over(*many(30)), client_over(*many(300))
+    assert "The newest 10 of 30 sentences" in get(few, "/search?q=storm&sort=date").text
+    assert (
+        "The newest 10 of the best 200 of 300 sentences" in get(many_more, "/search?q=storm&sort=date").text
+    )
+    assert "The best 10 of 300 sentences" in get(many_more, "/search?q=storm").text
+
+
 def test_nothing_found_within_filters_leads_to_the_search_without_them() -> None:
     page = get(client_over(STORM), "/search?q=flood&source=x&from=2017&params.mu=5")
     links = [dict(parse_qsl(urlsplit(str(a["href"])).query)) for a in page.all("a")]
@@ -122,7 +138,7 @@ def test_an_incomplete_answer_has_a_banner(client: FlaskClient, index: FakeIndex
     index.incomplete = "1 of 3 shards failed"
     page = get(client, "/search?q=storm")
     assert "This answer is not complete" in page.text
-    assert "1 of 3 shards failed" in page.text
+    assert "Sentences may be missing: 1 of 3 shards failed." in page.text
 
 
 def test_more_can_be_shown_up_to_the_limit() -> None:
@@ -144,20 +160,21 @@ def test_the_whole_state_is_in_the_address_and_in_the_form(client: FlaskClient) 
     held = [(i["name"], i["value"]) for i in boxes if i.get("value")]
     assert held == [
         ("q", "storm"),
-        ("form", "dir"),
-        ("params.mu", "50"),  # of dir, and of each model that has one: those are off
-        *[("params.mu", "50")]
-        * (sum("mu" in {p.name for p in m.parameters} for m in models.MODELS.values()) - 1),
         ("from", "2017-03-01"),
         ("fold", "yes"),
         ("source", "a"),
         ("source", "b"),
+        ("form", "dir"),
+        ("params.mu", "50"),  # of dir, and of each model that has one: those are off
+        *[("params.mu", "50")]
+        * (sum("mu" in {p.name for p in m.parameters} for m in models.MODELS.values()) - 1),
     ]
 
 
 def test_the_selects_offer_what_the_registry_holds(client: FlaskClient) -> None:
     offered = [o["value"] for o in get(client, "/").all("option")]
-    assert offered[: len(models.MODELS)] == list(models.MODELS)
+    first = offered.index(next(iter(models.MODELS)))
+    assert offered[first : first + len(models.MODELS)] == list(models.MODELS)
     assert set(models.CONTEXTS) <= set(offered)
 
 

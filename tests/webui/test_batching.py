@@ -111,6 +111,13 @@ def test_a_file_of_answers_that_lack_something_says_so(index: FakeIndex) -> None
     assert rows == []
 
 
+def test_hostile_ids_of_queries_come_out_escaped(index: FakeIndex) -> None:
+    html = ask(partly(index), status=503, queries="a<script>alert(1)</script>\tstorm\ncafé\tflood")
+    assert "a&lt;script&gt;alert(1)" in html and "<script>alert" not in html
+    answer = partly(index).post("/batch", data={"queries": "café\tstorm", "anyhow": "yes"})
+    assert answer.headers["X-Incomplete"] == "caf?"
+
+
 def test_a_whole_answer_needs_no_second_question_and_its_file_no_mark(client: FlaskClient) -> None:
     for form, name in (("csv", "queries.csv"), ("run", "queries.run")):
         answer = client.post("/batch", data={"queries": "storm", "as": form})

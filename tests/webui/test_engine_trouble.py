@@ -128,6 +128,11 @@ def test_an_answer_of_which_a_part_is_missing_says_so(elasticsearch_url: str) ->
             page = client.get("/search?q=flood")
             assert page.status_code == 200
             assert "This answer is not complete." in page.text
+            several = client.post("/batch", data={"queries": "flood"})
+            assert several.status_code == 503
+            assert "1 of 2 shards failed" in several.text
+            taken = client.post("/batch", data={"queries": "flood", "anyhow": "yes"})
+            assert taken.status_code == 200 and "1 of 2 shards failed" in taken.text
             assert "1 of 2 shards failed" in page.text
 
 

@@ -140,6 +140,38 @@
     act(link).catch(() => { location.href = link.href; });
   });
 
+  /* Many queries: the file is fetched, so that waiting is told and what was typed stays */
+
+  async function many(form, data) {
+    busy(true);
+    try {
+      const answer = await fetch(form.action, { method: "POST", body: data });
+      const name = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") || "")?.[1];
+      if (name) {
+        const link = document.createElement("a");
+        link.href = URL.createObjectURL(await answer.blob());
+        link.download = name;
+        link.click();
+        setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+      }
+      const page = name ? null : new DOMParser().parseFromString(await answer.text(), "text/html");
+      const main = document.querySelector("main");
+      main.querySelectorAll("[role=alert]").forEach((told) => told.remove());
+      if (page?.querySelector("form.many")) main.replaceChildren(...page.querySelector("main").childNodes);
+      else if (page) main.prepend(page.querySelector(".problem"));
+      main.querySelector("[role=alert]")?.scrollIntoView({ block: "center" });
+    } finally {
+      busy(false);
+    }
+  }
+
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (!form.matches("form.many")) return;
+    event.preventDefault();
+    many(form, new FormData(form, event.submitter)).catch(() => form.submit());
+  });
+
   /* The controls of the chosen model */
 
   for (const part of document.querySelectorAll("[data-ranking]")) {

@@ -13,7 +13,7 @@ from esr.dependency.codec import encode
 from esr.documents import Document, ParseWord
 from esr.documents.dates import instant
 from esr.documents.fields import checksum
-from esr.engines.elasticsearch.peaks import peaks
+from esr.engines.elasticsearch.peaks import extent, peaks
 from esr.engines.index import Description
 
 Action = dict[str, Any]
@@ -59,8 +59,7 @@ class Bodies:
             "length": len(context),
             "terms": len(set(context)),
             "size": len(lengths),
-            "shortest": min(counts, default=0),
-            "longest": max(counts, default=0),
+            "extent": extent(len(context), counts),
             "peaks": peaks(lengths),
             "sentences": [_given(s.id, s.text, s.features, s.parse) for s in document.sentences],
             **given,

@@ -41,10 +41,11 @@ def search(cluster: Cluster, *, partial: bool = False, **request: Any) -> Any:
                     raise
 
 
-def msearch(cluster: Cluster, searches: Sequence[Mapping[str, Any]]) -> list[Any]:
+def msearch(cluster: Cluster, searches: Sequence[Mapping[str, Any]], *, partial: bool = False) -> list[Any]:
     """The answers to several searches, of all shards. `searches`: a line to say where, one to say what, …
 
-    Raises what `search` does.
+    With `partial`, they are given as they are in the end, also with an `error` of their own. Raises what
+    `search` does.
     """
     pauses = _pauses()
     while True:
@@ -54,9 +55,12 @@ def msearch(cluster: Cluster, searches: Sequence[Mapping[str, Any]]) -> list[Any
         if not failed:
             return answers
         again = all(_lost(each["status"], each) if "error" in each else _may_be_had(each) for each in failed)
-        if not again or not next(pauses, False):
-            kind = IndexMissing if failed[0].get("status") == 404 else EngineUnreachable
-            raise kind(f"{cluster.where} is not whole: {_failure(failed[0])}")
+        if again and next(pauses, False):
+            continue
+        if partial:
+            return answers
+        kind = IndexMissing if failed[0].get("status") == 404 else EngineUnreachable
+        raise kind(f"{cluster.where} is not whole: {_failure(failed[0])}")
 
 
 def _pauses() -> Iterator[bool]:

@@ -44,10 +44,11 @@ def _counted(field: str, own: list[Query], size: int) -> dict[str, Any]:
     else:
         by = {"field": field if field == "source" else f"entities.{field}"}
         counted = {"terms": by | {"size": size, "shard_size": max(size, _A_SHARD)}}
-    return {"filter": {"bool": {"filter": own}}, "aggs": {"values": counted}}
+    # A filter that lets all through would be looked at for each candidate: it took half as long again.
+    return {"filter": {"bool": {"filter": own}}, "aggs": {"values": counted}} if own else counted
 
 
 def _values(answer: Mapping[str, Any], size: int) -> Facet:
-    buckets = answer["values"]["buckets"]
+    buckets = answer.get("values", answer)["buckets"]
     found = [(each.get("key_as_string", each["key"]), each["doc_count"]) for each in buckets]
     return sorted(found, key=lambda value: (-value[1], value[0]))[:size]  # months come in their order

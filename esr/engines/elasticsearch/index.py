@@ -24,7 +24,7 @@ from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.elasticsearch.enrichment import ElasticsearchEnrichment, enrichment, summary
 from esr.engines.elasticsearch.facets import facets
 from esr.engines.elasticsearch.places import documents, documents_at
-from esr.engines.elasticsearch.pruned import few, pruned
+from esr.engines.elasticsearch.pruned import pruned
 from esr.engines.elasticsearch.raw import SHOWN
 from esr.engines.elasticsearch.raw import request as raw_request
 from esr.engines.elasticsearch.request import MIXTURE, SATURATION, SCORE, candidates
@@ -114,14 +114,10 @@ class ElasticsearchIndex:
         def begun() -> Search:
             return Search(self.cluster, plan, self.bounded(plan), filters, records)
 
-        found = self._unpruned(plan) or pruned(begun(), k)
+        found: Candidates | str = "the alias may move between two requests"
+        if self._fixed:
+            found = pruned(begun(), k, self.statistics(plan.matching))
         return begun().everything(k, found) if isinstance(found, str) else found
-
-    def _unpruned(self, plan: Plan) -> str | None:
-        """Why a plan is not worth bounds, or may have none, before they are looked at; None: it may."""
-        if not self._fixed:
-            return "the alias may move between two requests"
-        return few(plan, self.statistics(plan.matching))
 
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
         return raw_request(plan, self.bounded(plan), filters, k, standalone=standalone)

@@ -16,7 +16,7 @@ from esr.errors import EsrError
 from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm, Saturation, Static, StaticForm
 from esr.plans.statistics import CollectionStatistics
 
-MIXTURE, SATURATION, SCORE = "esr-mixture-v1", "esr-saturation-v1", "esr-score-v2"
+MIXTURE, SATURATION, SCORE = "esr-mixture-v2", "esr-saturation-v1", "esr-score-v2"
 
 # The indexed field and the stored length of each field of a plan.
 INDEXED: dict[FieldName, str] = {"sentence": "text", "surrounding": "surrounding", "document": "context"}
@@ -135,7 +135,8 @@ def _term_clause(
     plan: Plan, term: PlanTerm, layers: list[FieldName], collection: CollectionStatistics, standalone: bool
 ) -> Query:
     should = [{"term": {INDEXED[name]: term.term}} for name in layers]
-    query: Query = {"bool": {"should": should}}
+    # What holds the term anywhere holds it in the widest field: the others are there to be counted.
+    query: Query = {"bool": {"must": should[-1:], "should": should[:-1]}}
     if term.weight < 0:
         # What does not hold the term gets the whole shift: every sentence must be seen.
         query = {"bool": {"should": should, "must": [{"match_all": {}}]}}

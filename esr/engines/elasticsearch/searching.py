@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from esr.engines import deadline
-from esr.engines.elasticsearch.asking import search
+from esr.engines.elasticsearch.asking import msearch, search
 from esr.engines.elasticsearch.cluster import REQUEST_TIMEOUT, SEARCH_TIMEOUT, Cluster
 from esr.engines.elasticsearch.raw import SHOWN, SORT
 from esr.engines.elasticsearch.request import scored
@@ -57,15 +57,32 @@ class Search:
 
     def ask(self, *, index: str | None = None, **body: Any) -> Any:
         """One request; of the sentences if no index is named."""
-        # Elasticsearch stops before the client does, so that it can still answer with what it has.
-        seconds = round(min(SEARCH_TIMEOUT, SEARCH_TIMEOUT / REQUEST_TIMEOUT * deadline.left(math.inf)), 3)
+        seconds = _seconds()
         answer = search(
             self.cluster,
             partial=True,
             index=index or self.cluster.alias,
-            timeout=f"{max(1, round(seconds * 1000))}ms",  # it takes whole numbers only
+            timeout=_milliseconds(seconds),
             **body,
         )
+        return self._told(answer, seconds)
+
+    def ask_all(self, requests: Sequence[dict[str, Any]]) -> list[Any]:
+        """Several at once, each naming its index."""
+        if len(requests) == 1:
+            return [self.ask(**requests[0])]
+        seconds = _seconds()
+        lines: list[dict[str, Any]] = []
+        for request in requests:
+            body = {name: value for name, value in request.items() if name != "index"}
+            lines += [{"index": request["index"]}, {**body, "timeout": _milliseconds(seconds)}]
+        answers = msearch(self.cluster, lines, partial=True)
+        if any("error" in answer for answer in answers):
+            return [self.ask(**request) for request in requests]  # alone, it raises what is wrong
+        return [self._told(answer, seconds) for answer in answers]
+
+    def _told(self, answer: Any, seconds: float) -> Any:
+        """The answer; what it lacks is remembered."""
         self.incomplete = self.incomplete or _missing(answer, seconds)
         return answer
 
@@ -83,6 +100,15 @@ class Search:
             name = record.sentence_id if record else each["fields"]["sentence_id"][0]
             hits.append(Hit(name, each["_score"] + shift, record, each["sort"][1]))
         return hits
+
+
+def _seconds() -> float:
+    """How long Elasticsearch may search. The client waits longer, so that it can answer with what it has."""
+    return round(min(SEARCH_TIMEOUT, SEARCH_TIMEOUT / REQUEST_TIMEOUT * deadline.left(math.inf)), 3)
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{max(1, round(seconds * 1000))}ms"  # it takes whole numbers only
 
 
 def _missing(answer: Any, seconds: float) -> str | None:

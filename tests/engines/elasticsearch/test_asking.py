@@ -141,3 +141,9 @@ def test_several_searches_are_whole_or_an_error(asked: Callable[..., Any]) -> No
     cluster, _ = asked([WHOLE, NOTHING])
     with pytest.raises(IndexMissing, match="no such index"):
         asking.msearch(cluster, [])
+
+
+def test_several_searches_are_given_as_they_are_where_parts_will_do(asked: Callable[..., Any]) -> None:
+    cluster, client = asked([WHOLE, LOST], [WHOLE, LOST], [NOTHING, LOST], [WHOLE, WHOLE])
+    assert asking.msearch(cluster, [], partial=True) == [NOTHING, LOST]
+    assert client.left == [[WHOLE, WHOLE]]
