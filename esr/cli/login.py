@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -28,11 +29,20 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def take(user: str | None, insecure: bool, **files: str | None) -> None:
-    """Let the options be what the environment says, also for the processes that a command starts."""
+@contextmanager
+def taken(user: str | None, insecure: bool, **files: str | None) -> Iterator[None]:
+    """Let the options be what the environment says in here, also for the processes that a command starts."""
     given = {variables.USER: user, variables.INSECURE: "1" if insecure else None}
     given |= {variable: files[_argument(option)] for option, (variable, _) in _FILES.items()}
+    before = {variable: os.environ.get(variable) for variable in given}
     os.environ.update({variable: value for variable, value in given.items() if value is not None})
+    try:
+        yield
+    finally:
+        for variable, value in before.items():
+            os.environ.pop(variable, None)
+            if value is not None:
+                os.environ[variable] = value
 
 
 def _file(option: str, about: tuple[str, str]) -> Callable[..., Any]:

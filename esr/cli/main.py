@@ -74,7 +74,7 @@ def main(**given: Any) -> None:
 
     The options below are for Elasticsearch, and stand before the command.
     """
-    login.take(**given)
+    click.get_current_context().with_resource(login.taken(**given))
 
 
 for command in (
