@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -12,11 +11,12 @@ import esr
 from esr.engines.elasticsearch import cluster as connection
 from esr.engines.elasticsearch import loading, sending
 from esr.engines.opening import is_elasticsearch
+from tests.conftest import without_node
 from tests.engines.elasticsearch.support import document, http, load
 from tests.engines.holding import everything
 from tests.engines.test_chaos import Queries
 from tests.engines.test_parity import random_documents
-from tests.support.node import Cluster, Node
+from tests.support.node import Cluster, Node, NoNode
 
 pytestmark = [pytest.mark.elasticsearch, pytest.mark.slow]
 NOTICED: dict[str, object] = {
@@ -40,6 +40,11 @@ def frozen(cluster: Cluster, node: Node) -> None:
     node.resume()
 
 
+def hosts(cluster: Cluster) -> str:
+    """As a place names them."""
+    return ",".join(url.removeprefix("http://") for url in cluster.urls)
+
+
 def settled(cluster: Cluster) -> None:
     """All nodes are there, and every shard has its copy."""
     cluster.wait(deadline=300)  # a busy machine takes its time to start a node
@@ -47,12 +52,24 @@ def settled(cluster: Cluster) -> None:
     assert not http("GET", f"{cluster.url}/_cluster/health?{wanted}")["timed_out"]
 
 
+@pytest.fixture(scope="module")
+def three_nodes() -> Iterator[Cluster]:
+    """A cluster for all these tests: they leave it whole."""
+    try:
+        cluster = Cluster.start(nodes=3, heap="512m", settings=NOTICED, deadline=300)
+    except NoNode as error:
+        without_node(str(error))
+    else:
+        with cluster:
+            yield cluster
+
+
 @pytest.mark.parametrize("harm", [killed, frozen])
 def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
-    start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, harm: Callable[..., None]
+    three_nodes: Cluster, monkeypatch: pytest.MonkeyPatch, harm: Callable[..., None]
 ) -> None:
-    cluster = start_elasticsearch(nodes=3, heap="512m", settings=NOTICED, deadline=300)
-    where = f"http://{','.join(url.removeprefix('http://') for url in cluster.urls)}/news"
+    cluster = three_nodes
+    where = f"http://{hosts(cluster)}/{harm.__name__}"
     assert is_elasticsearch(where)
     monkeypatch.setattr(Queries, "RATE", 10)
     monkeypatch.setattr(sending, "_SENTENCES", 25)
@@ -83,14 +100,14 @@ def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
     assert queries.asked > 100
 
 
-def test_a_node_that_is_gone_is_no_hindrance_to_open_an_index(
-    start_elasticsearch: Callable[..., Any],
-) -> None:
-    cluster = start_elasticsearch(nodes=3, heap="512m", settings=NOTICED, deadline=300)
-    hosts = [url.removeprefix("http://") for url in cluster.urls]
-    load(f"http://{hosts[0]}/news", OLD, replicas=1)
-    settled(cluster)
-    cluster.nodes[0].kill()
-    with esr.open(f"http://{','.join(hosts)}/news") as searcher:
-        assert searcher.search("flood").total == 1
+def test_a_node_that_is_gone_is_no_hindrance_to_open_an_index(three_nodes: Cluster) -> None:
+    where = f"http://{hosts(three_nodes)}/gone"
+    load(where, OLD, replicas=1)
+    settled(three_nodes)
+    three_nodes.nodes[0].kill()
+    try:
+        with esr.open(where) as searcher:
+            assert searcher.search("flood").total == 1
+    finally:
+        three_nodes.nodes[0].start()
     assert connection.REQUEST_TIMEOUT / 3 >= 10, "the time of a node is enough for a search"
