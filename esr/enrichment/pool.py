@@ -8,7 +8,7 @@ import os
 import signal
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.synchronize import Barrier
@@ -32,6 +32,7 @@ _DIED = (
 )
 
 _LOOK_FOR_PARENT = 2.0  # seconds
+_LISTEN = 0.2  # seconds for which an interrupt may wait
 
 Result = list[list[Enriched]]
 
@@ -79,7 +80,8 @@ def _in_order(
     for chunk in chunks:
         if len(running) == workers * CHUNKS_A_WORKER:
             yield _finished(running)
-        running.append((chunk, pool.submit(_enrich, chunk)))
+        with uninterrupted():
+            running.append((chunk, pool.submit(_enrich, chunk)))
     while running:
         yield _finished(running)
 
@@ -88,6 +90,10 @@ def _finished(
     running: deque[tuple[list[Document], Future[Result]]],
 ) -> tuple[list[Document], Result]:
     chunk, future = running.popleft()
+    done: set[Future[Result]] = set()
+    while not done:
+        with uninterrupted():
+            done, _ = wait([future], timeout=_LISTEN)
     return chunk, future.result()
 
 
@@ -113,16 +119,25 @@ def for_workers() -> Iterator[None]:
     """
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        yield
+        with uninterrupted():
+            yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for name, value in before.items():
             if value is None:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """An interrupt waits for the end of this: amid a call of the pool, it may leave a lock taken for ever."""
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 _own: Enricher  # the worker's

@@ -14,7 +14,7 @@ import pytest
 from esr.documents import Document, Sentence
 from esr.enrichment import pool
 from esr.enrichment.enricher import Enricher
-from esr.enrichment.pool import enriched
+from esr.enrichment.pool import enriched, uninterrupted
 from esr.errors import EsrError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -180,3 +180,11 @@ def test_workers_end_when_their_parent_is_killed(working: subprocess.Popen[str])
     os.kill(working.pid, signal.SIGKILL)
     working.wait()
     assert not left(working.pid)
+
+
+def test_an_interrupt_waits_for_the_end_of_a_call_of_the_pool() -> None:
+    reached = False
+    with pytest.raises(KeyboardInterrupt), uninterrupted():
+        signal.raise_signal(signal.SIGINT)
+        reached = True
+    assert reached
