@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import math
 import struct
+import sys
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import chain
 
 COUNTS, LENGTHS, SHARES = 8, 32, 64
@@ -34,14 +36,26 @@ def peaks(sentences: Sequence[Sequence[str]]) -> dict[str, float]:
     count: dict[str, int] = {}
     length: dict[str, int] = {}
     share: dict[str, float] = {}
+    # Much of what a load computes is here: so plain comparisons, and each weight is made once.
     for n, terms in enumerate(sentences):
-        around = list(chain.from_iterable(sentences[max(n - 1, 0) : n + 2]))
+        size = len(terms)
         for term, times in Counter(terms).items():
-            count[term] = max(count.get(term, 0), times)
-            length[term] = min(length.get(term, len(terms)), len(terms))
+            if times > count.get(term, 0):
+                count[term] = times
+            if size < length.get(term, sys.maxsize):
+                length[term] = size
+        around = list(chain.from_iterable(sentences[max(n - 1, 0) : n + 2]))
+        whole = len(around)
         for term, times in Counter(around).items():
-            share[term] = max(share.get(term, 0.0), times / len(around))
-    return {term: weight(code(count[term], length[term], share[term])) for term in count}
+            part = times / whole
+            if part > share.get(term, 0.0):
+                share[term] = part
+    return {term: _weight(times, length[term], share[term]) for term, times in count.items()}
+
+
+@lru_cache(1 << 16)
+def _weight(count: int, length: int, share: float) -> float:
+    return weight(code(count, length, share))
 
 
 def extent(length: int, counts: Sequence[int]) -> int:
