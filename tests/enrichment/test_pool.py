@@ -121,12 +121,13 @@ def test_the_death_of_a_worker_is_one_clear_error() -> None:
 
 
 PROGRAM = """
-import itertools
+import itertools, signal
 from esr.documents import Document
 from esr.enrichment.pool import enriched
 from tests.enrichment.test_pool import Fragile
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts it in the background ignores it
     source = (Document(str(n), ()) for n in itertools.count())
     try:
         for n, _ in enumerate(enriched(source, Fragile(["parse"]), 2)):

@@ -115,9 +115,9 @@ def test_an_answer_of_which_a_part_is_missing_says_so(elasticsearch_url: str) ->
         index = next(name for name in indices(url, alias) if name.endswith("sentences"))
         meta = http("GET", f"{url}/{index}/_mapping")[index]["mappings"]["_meta"]
         other = f"{alias}-0-broken-esr-sentences"  # it lacks the lengths that the scripts need
-        fields = {"text": {"type": "text"}, "order": {"type": "long"}}
+        fields = {name: {"type": "text"} for name in ("text", "context")} | {"order": {"type": "long"}}
         http("PUT", f"{url}/{other}", {"mappings": {"_meta": meta, "properties": fields}})
-        http("PUT", f"{url}/{other}/_doc/1?refresh=true", {"text": "flood", "order": 0})
+        http("PUT", f"{url}/{other}/_doc/1?refresh=true", {"text": "flood", "context": "flood", "order": 0})
         with served(where) as connect:
             client = connect()
             assert client.get("/search.json?q=flood").get_json()["incomplete"] is None
