@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import click
 
 from esr.engines.elasticsearch import login as variables
+from esr.environment import environment
 
 _FILES = {
     "--api-key-file": (variables.API_KEY_FILE, "A file that holds an API key of Elasticsearch."),
@@ -29,20 +29,11 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@contextmanager
-def taken(user: str | None, insecure: bool, **files: str | None) -> Iterator[None]:
+def taken(user: str | None, insecure: bool, **files: str | None) -> AbstractContextManager[None]:
     """Let the options be what the environment says in here, also for the processes that a command starts."""
     given = {variables.USER: user, variables.INSECURE: "1" if insecure else None}
     given |= {variable: files[_argument(option)] for option, (variable, _) in _FILES.items()}
-    before = {variable: os.environ.get(variable) for variable in given}
-    os.environ.update({variable: value for variable, value in given.items() if value is not None})
-    try:
-        yield
-    finally:
-        for variable, value in before.items():
-            os.environ.pop(variable, None)
-            if value is not None:
-                os.environ[variable] = value
+    return environment({variable: value for variable, value in given.items() if value is not None})
 
 
 def _file(option: str, about: tuple[str, str]) -> Callable[..., Any]:

@@ -17,6 +17,7 @@ from threading import BrokenBarrierError
 from esr.documents import Document
 from esr.enrichment.enriched import Enriched
 from esr.enrichment.enricher import Enricher
+from esr.environment import environment
 from esr.errors import EsrError
 
 # Some batches of the model, so that the last one, which is not full, costs little.
@@ -117,17 +118,8 @@ def for_workers() -> Iterator[None]:
 
     A Ctrl-C goes to the whole group of processes. This one hears it and ends the workers.
     """
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
-    try:
-        with uninterrupted():
-            yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+    with environment(dict.fromkeys(_THREADS, "1")), uninterrupted():
+        yield
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Searches that all shards answer.
+"""Searches, counts and refreshes that all shards answer.
 
 A node that dies takes the shards with it that it was searching for others: Elasticsearch asks another copy
 only if no part of the answer was there yet. So what failed is asked again, as a whole, while that may help.
@@ -39,6 +39,45 @@ def search(cluster: Cluster, *, partial: bool = False, **request: Any) -> Any:
             except ApiError as error:
                 if not _lost(error.meta.status, error.body) or not next(pauses, False):
                     raise
+
+
+def pages(cluster: Cluster, size: int, **request: Any) -> Iterator[Any]:
+    """The answers to a sorted search, one after the other, with so many hits each, until one has fewer.
+
+    Raises what `search` does.
+    """
+    while True:
+        answer = search(cluster, size=size, **request)
+        yield answer
+        hits = answer["hits"]["hits"]
+        if len(hits) < size:
+            return
+        request["search_after"] = hits[-1]["sort"]
+
+
+def count(cluster: Cluster, index: str | Sequence[str], query: Mapping[str, Any] | None = None) -> int:
+    """How many entries there are, or how many a query finds. Raises what `search` does.
+
+    Elasticsearch's own count leaves out the shards that do not answer, and is no error.
+    """
+    answer = search(cluster, index=index, query=query, size=0, track_total_hits=True)
+    return int(answer["hits"]["total"]["value"])
+
+
+def refresh(cluster: Cluster, index: str | Sequence[str]) -> None:
+    """Let every copy of every shard be searched as it is now.
+
+    A copy that did not hear of it answers as it was before, and says nothing. Raises EngineUnreachable where
+    one does not, IndexMissing or EsrError.
+    """
+    pauses = _pauses()
+    while True:
+        with cluster.errors():
+            answer = cluster.client.indices.refresh(index=index)
+        if not answer["_shards"]["failed"]:
+            return
+        if not next(pauses, False):
+            raise EngineUnreachable(f"{cluster.where} is not whole: {_failure(answer)} to be refreshed")
 
 
 def msearch(cluster: Cluster, searches: Sequence[Mapping[str, Any]], *, partial: bool = False) -> list[Any]:

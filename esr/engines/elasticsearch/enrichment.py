@@ -18,7 +18,7 @@ from esr.batches import batched
 from esr.documents import Document
 from esr.engines.elasticsearch import meta, templates
 from esr.engines.elasticsearch.actions import Action, binary_parse
-from esr.engines.elasticsearch.asking import search
+from esr.engines.elasticsearch.asking import count, pages, refresh, search
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.stored import document_of
 from esr.engines.entities import grouped
@@ -59,30 +59,20 @@ class ElasticsearchEnrichment:
         self._analyzer: Analyzer = analysis.get(description.analyzer)
         self._recorded: set[str] = set()
         templates.install(cluster)
-        with cluster.errors():  # what an enricher before this one wrote last
-            cluster.client.indices.refresh(index=cluster.documents_alias)
+        refresh(cluster, cluster.documents_alias)  # what an enricher before this one wrote last
 
     def counts(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
         done = {"filter": [*_sliced(slice), *_made(recipe)]}
-        with self._cluster.errors():
-            count = self._cluster.client.count
-            alias = self._cluster.documents_alias
-            return (
-                count(index=alias, query={"bool": done})["count"],
-                count(index=alias, query={"bool": {"filter": _sliced(slice)}})["count"],
-            )
+        alias = self._cluster.documents_alias
+        of = {"filter": _sliced(slice)}
+        return count(self._cluster, alias, {"bool": done}), count(self._cluster, alias, {"bool": of})
 
     def todo(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
         lacking = {"bool": {"filter": _sliced(slice), "must_not": [{"bool": {"filter": _made(recipe)}}]}}
-        body: dict[str, Any] = {"query": lacking, "sort": [{"order": "asc"}], "size": _PAGE}
+        body: dict[str, Any] = {"query": lacking, "sort": [{"order": "asc"}]}
         body |= {"source": {"excludes": ["context"]}}
-        while True:
-            answer = search(self._cluster, index=self._cluster.documents_alias, **body)
-            found = answer["hits"]["hits"]
-            yield from (document_of(hit["_source"]) for hit in found)
-            if len(found) < _PAGE:
-                break
-            body["search_after"] = found[-1]["sort"]
+        for answer in pages(self._cluster, _PAGE, index=self._cluster.documents_alias, **body):
+            yield from (document_of(hit["_source"]) for hit in answer["hits"]["hits"])
 
     def store(self, recipe: Recipe, some: Iterable[tuple[str, Sequence[Enriched]]]) -> None:
         self._record(recipe)
@@ -93,14 +83,15 @@ class ElasticsearchEnrichment:
 
     def finish(self, recipe: Recipe) -> list[str]:
         """Have what the updates replaced merged away. Nobody needs to wait for that."""
-        indices = self._cluster.client.indices
         names = [self._cluster.alias, self._cluster.documents_alias]
+        refresh(self._cluster, names)
+        done, documents = self.counts(recipe)
+        if done < documents:
+            return [f"{documents - done:,} of {documents:,} documents are still to be done"]
         with self._cluster.errors():
-            indices.refresh(index=names)
-            done, documents = self.counts(recipe)
-            if done < documents:
-                return [f"{documents - done:,} of {documents:,} documents are still to be done"]
-            indices.forcemerge(index=names, only_expunge_deletes=True, wait_for_completion=False)
+            self._cluster.client.indices.forcemerge(
+                index=names, only_expunge_deletes=True, wait_for_completion=False
+            )
         return ["Elasticsearch now merges away what was replaced; searches go on meanwhile"]
 
     def _record(self, recipe: Recipe) -> None:

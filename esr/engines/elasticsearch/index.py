@@ -18,7 +18,7 @@ from esr import analysis
 from esr.batches import batched
 from esr.documents import Document
 from esr.engines.elasticsearch import meta
-from esr.engines.elasticsearch.asking import search
+from esr.engines.elasticsearch.asking import pages, search
 from esr.engines.elasticsearch.bounding import SCRIPTS as BOUNDING
 from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.elasticsearch.enrichment import ElasticsearchEnrichment, enrichment, summary
@@ -184,14 +184,10 @@ class ElasticsearchIndex:
         terms = [term.term for term in plan.terms]
         columns = [static.column for static in plan.statics]
         body: dict[str, Any] = {"query": candidates(plan, filters), "sort": [{"order": "asc"}]}
-        while True:
-            answer = search(self.cluster, index=self.cluster.alias, size=_POOLED, **body)
+        for answer in pages(self.cluster, _POOLED, index=self.cluster.alias, **body):
             found = answer["hits"]["hits"]
             names += [hit["_id"] for hit in found]
             rows.append(self._evidence(terms, [hit["_source"] for hit in found], columns))
-            if len(found) < _POOLED:
-                break
-            body |= {"search_after": found[-1]["sort"]}
         places = {name: place for place, name in enumerate(names)}
         return Pool(joined(rows), names.__getitem__, places.get)
 

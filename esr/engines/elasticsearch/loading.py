@@ -20,7 +20,7 @@ from elasticsearch import BadRequestError
 from esr.batches import batched
 from esr.documents import Located
 from esr.engines.elasticsearch import meta, owner, templates
-from esr.engines.elasticsearch.asking import search
+from esr.engines.elasticsearch.asking import refresh, search
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.generations import pruned, remove, serve, states
 from esr.engines.elasticsearch.planned import Planned, content_of
@@ -205,8 +205,7 @@ class ElasticsearchLoading:
 
     def _missing(self, wanted: Iterable[Outgoing], load: meta.Load, expected: Contents) -> Iterator[Outgoing]:
         """What of it the index does not hold yet. A document's entry is there when all of it is."""
-        with self._cluster.errors():
-            self._cluster.client.indices.refresh(index=load.documents_index)
+        refresh(self._cluster, load.documents_index)
         for some in batched(wanted, _BATCH):
             ids = [each.document.id for each in some]
             answer = search(

@@ -17,7 +17,7 @@ from typing import Any
 from esr.batches import batched
 from esr.documents import Located
 from esr.engines.elasticsearch import meta, templates
-from esr.engines.elasticsearch.asking import search
+from esr.engines.elasticsearch.asking import refresh, search
 from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.elasticsearch.generations import pruned, serve
 from esr.engines.elasticsearch.loading import ElasticsearchLoading
@@ -173,8 +173,7 @@ class ElasticsearchMigration(ElasticsearchLoading):
     def _marks(self, indices: str) -> dict[str, int]:
         """How many documents have each mark of enrichment."""
         by = {"marks": {"terms": {"field": "enriched", "size": _MARKS}}}
-        with self._cluster.errors():
-            self._cluster.client.indices.refresh(index=indices)
+        refresh(self._cluster, indices)
         answer = search(self._cluster, index=indices, size=0, aggs=by)
         return {each["key"]: each["doc_count"] for each in answer["aggregations"]["marks"]["buckets"]}
 

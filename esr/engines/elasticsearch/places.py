@@ -10,7 +10,7 @@ import numpy as np
 
 from esr.batches import batched
 from esr.documents import Document
-from esr.engines.elasticsearch.asking import search
+from esr.engines.elasticsearch.asking import pages, search
 from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.elasticsearch.stored import document_of
 
@@ -25,20 +25,11 @@ def documents(cluster: Cluster) -> Iterator[Document]:
     with cluster.errors():
         moment = cluster.client.open_point_in_time(index=cluster.documents_alias, keep_alive=_KEEP_ALIVE)
     pit = {"id": moment["id"], "keep_alive": _KEEP_ALIVE}
-    body: dict[str, Any] = {
-        "size": _PAGE,
-        "sort": [{"order": "asc"}],
-        "source": {"excludes": ["context"]},
-    }
+    body: dict[str, Any] = {"sort": [{"order": "asc"}], "source": {"excludes": ["context"]}}
     try:
-        while True:
-            answer = search(cluster, pit=pit, **body)
-            hits = answer["hits"]["hits"]
-            yield from (document_of(hit["_source"]) for hit in hits)
-            if len(hits) < _PAGE:
-                return
+        for answer in pages(cluster, _PAGE, pit=pit, **body):
             pit["id"] = answer["pit_id"]
-            body["search_after"] = hits[-1]["sort"]
+            yield from (document_of(hit["_source"]) for hit in answer["hits"]["hits"])
     finally:
         with cluster.errors():
             cluster.client.close_point_in_time(id=pit["id"])
@@ -89,10 +80,6 @@ def _orders(cluster: Cluster, places: Sequence[int]) -> list[int]:
 
 def _run(cluster: Cluster, query: dict[str, Any]) -> Iterator[int]:
     """The `order` of all documents that a query finds, ascending."""
-    body: dict[str, Any] = {"query": query, "sort": [{"order": "asc"}], "size": _BATCH, "source": False}
-    while True:
-        hits = search(cluster, index=cluster.documents_alias, **body)["hits"]["hits"]
-        yield from (hit["sort"][0] for hit in hits)
-        if len(hits) < _BATCH:
-            return
-        body["search_after"] = hits[-1]["sort"]
+    body: dict[str, Any] = {"query": query, "sort": [{"order": "asc"}], "source": False}
+    for answer in pages(cluster, _BATCH, index=cluster.documents_alias, **body):
+        yield from (hit["sort"][0] for hit in answer["hits"]["hits"])

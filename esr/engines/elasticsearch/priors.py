@@ -23,7 +23,7 @@ from esr import analysis
 from esr.batches import batched
 from esr.documents import Located
 from esr.engines.elasticsearch import meta
-from esr.engines.elasticsearch.asking import search
+from esr.engines.elasticsearch.asking import refresh, search
 from esr.engines.elasticsearch.bulk import Action, send
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.meta import Load
@@ -97,11 +97,12 @@ class ElasticsearchPriors:
             for some in batched(_priors(right), _BATCH):
                 report.changed += self._stored(pinned, dict(some))
                 step(len(some), report.sentences)
-        with self._cluster.errors():
-            indices = self._cluster.client.indices
-            indices.refresh(index=pinned.alias)
-            if report.changed:  # nobody needs to wait for what was replaced to be merged away
-                indices.forcemerge(index=pinned.alias, only_expunge_deletes=True, wait_for_completion=False)
+        refresh(self._cluster, pinned.alias)
+        if report.changed:  # nobody needs to wait for what was replaced to be merged away
+            with self._cluster.errors():
+                self._cluster.client.indices.forcemerge(
+                    index=pinned.alias, only_expunge_deletes=True, wait_for_completion=False
+                )
         if {load.index for load in meta.served(self._cluster)} != {load.index for load in self._loads}:
             raise EsrError(f"{self._cluster.where} was changed meanwhile: run esr refresh-priors again")
         report.seconds = time.perf_counter() - started

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from esr.engines.elasticsearch import meta, templates
+from esr.engines.elasticsearch.asking import count, refresh
 from esr.engines.elasticsearch.generations import pruned, serve
 from esr.engines.elasticsearch.loading import ElasticsearchLoading
 from esr.engines.elasticsearch.planned import Planned
@@ -110,9 +111,8 @@ class SlicedLoading(ElasticsearchLoading):
     def _finish(self, load: meta.Load, planned: Planned, report: LoadReport) -> None:
         """Verify and switch, if all slices are there."""
         cluster, wanted = self._cluster, planned.contents.documents
-        with cluster.errors():
-            cluster.client.indices.refresh(index=load.documents_index)
-            there = cluster.client.count(index=load.documents_index)["count"]
+        refresh(cluster, load.documents_index)
+        there = count(cluster, load.documents_index)
         if there < wanted:
             report.notes.append(
                 f"{there:,} of {wanted:,} documents of all slices are there: the last slice will switch"

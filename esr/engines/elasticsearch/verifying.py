@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from typing import Any
 
-from esr.engines.elasticsearch.asking import search
+from esr.engines.elasticsearch.asking import count, pages, refresh
 from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.elasticsearch.meta import documents_index
 from esr.errors import EsrError
@@ -68,12 +68,10 @@ def verify(cluster: Cluster, index: str, expected: Contents) -> None:
 
 def contents(cluster: Cluster, index: str) -> Contents:
     """What an index of sentences holds, and that of documents beside it."""
-    client = cluster.client
-    with cluster.errors():
-        client.indices.refresh(index=[index, documents_index(index)])
-        found = Contents(sentences=client.count(index=index)["count"])
-        for document_id, checksum in checksums(cluster, documents_index(index)):
-            found.add(document_id, checksum)
+    refresh(cluster, [index, documents_index(index)])
+    found = Contents(sentences=count(cluster, index))
+    for document_id, checksum in checksums(cluster, documents_index(index)):
+        found.add(document_id, checksum)
     return found
 
 
@@ -87,15 +85,9 @@ def checksums(cluster: Cluster, index: str) -> Iterator[tuple[str, str]]:
     body: dict[str, Any] = {
         "query": {"match_all": {}},
         "sort": [{"order": "asc"}],
-        "size": _PAGE,
         "stored_fields": "_none_",
         "docvalue_fields": [{"field": "document_id"}, {"field": "checksum"}],
     }
-    while True:
-        hits = search(cluster, index=index, **body)["hits"]["hits"]
-        for hit in hits:
-            fields = hit["fields"]
+    for answer in pages(cluster, _PAGE, index=index, **body):
+        for fields in (hit["fields"] for hit in answer["hits"]["hits"]):
             yield fields["document_id"][0], fields.get("checksum", [""])[0]
-        if len(hits) < _PAGE:
-            return
-        body["search_after"] = hits[-1]["sort"]

@@ -51,6 +51,12 @@ class Answers:
             raise answer
         return answer
 
+    @property
+    def indices(self) -> Answers:
+        return self
+
+    refresh = search
+
     def msearch(self, **request: Any) -> Any:
         return {"responses": self.search(**request)}
 
@@ -147,3 +153,29 @@ def test_several_searches_are_given_as_they_are_where_parts_will_do(asked: Calla
     cluster, client = asked([WHOLE, LOST], [WHOLE, LOST], [NOTHING, LOST], [WHOLE, WHOLE])
     assert asking.msearch(cluster, [], partial=True) == [NOTHING, LOST]
     assert client.left == [[WHOLE, WHOLE]]
+
+
+def test_pages_follow_until_one_is_not_full(asked: Callable[..., Any]) -> None:
+    full, last = (WHOLE | {"hits": {"hits": [{"sort": [n]} for n in some]}} for some in ([3, 5], [8]))
+    cluster, client = asked(full, last, WHOLE)
+    assert list(asking.pages(cluster, 2, index="news")) == [full, last]
+    assert [request.get("search_after") for request in client.requests] == [None, [5]]
+    assert client.left == [WHOLE]
+
+
+def test_a_count_is_that_of_all_shards_or_an_error(asked: Callable[..., Any]) -> None:
+    lost = error(503, "search_phase_execution_exception", "node_disconnected_exception")
+    cluster, client = asked(lost, WHOLE | {"hits": {"total": {"value": 180}}})
+    assert asking.count(cluster, "news", {"match_all": {}}) == 180
+    asked_last = client.requests[-1]
+    assert not asked_last["allow_partial_search_results"] and asked_last["track_total_hits"]
+    assert asked_last["query"] == {"match_all": {}}
+
+
+def test_a_refresh_reaches_every_copy_or_is_an_error(asked: Callable[..., Any]) -> None:
+    cluster, client = asked(LOST, WHOLE)
+    asking.refresh(cluster, "news")
+    assert not client.left
+    cluster, _ = asked(LOST, LOST, LOST, WHOLE)
+    with pytest.raises(EngineUnreachable, match="1 of 3 shards failed to be refreshed"):
+        asking.refresh(cluster, "news")
