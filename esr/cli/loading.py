@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ from esr.cli.options import FILE
 from esr.documents import Document, Located
 from esr.documents.fields import fields
 from esr.errors import EsrError, UsageError
-from esr.loaders import Malformed, Reading, documents, mapping
+from esr.loaders import Malformed, PassedOver, Reading, documents, mapping
 from esr.loaders.duplicates import HANDLING, Duplicates
 from esr.loaders.language import Languages
 from esr.loaders.limits import DEFAULT_LIMITS, Limits
@@ -97,6 +98,8 @@ class Incoming:
         self.malformed: list[Malformed] = []  # the first ones
         self.count = 0
         self._stream: IO[str] | None = None
+        self._passed_over: Counter[str] = Counter()
+        self._first_passed_over: dict[str, str] = {}
         self._wordless = 0
         self._first_wordless: list[str] = []
 
@@ -105,7 +108,8 @@ class Incoming:
         """The documents. What is malformed raises InputError, unless it goes to a file or all is wanted."""
         with _opened(self._file) as self._stream:
             keep = self._set_aside if self.sets_aside or all_problems else None
-            found = documents(self._paths, self._format, Reading(self._mapping, self._limits, keep))
+            reading = Reading(self._mapping, self._limits, keep, self._pass_over)
+            found = documents(self._paths, self._format, reading)
             if self._languages:
                 found = self._languages.added(found)
             if self._duplicates:
@@ -128,6 +132,10 @@ class Incoming:
             self._stream.write(json.dumps({**bad._asdict(), **more}) + "\n")
             self._stream.flush()
 
+    def _pass_over(self, found: PassedOver) -> None:
+        self._passed_over[found.why] += 1
+        self._first_passed_over.setdefault(found.why, found.where)
+
     def _looked_at(self, found: Iterable[Located]) -> Iterator[Located]:
         for located in found:
             if not located.document.sentences:
@@ -144,6 +152,9 @@ class Incoming:
             notes.append(
                 f"{self._wordless:,} documents have no sentence: {', '.join(self._first_wordless)}{more}"
             )
+        for why, count in self._passed_over.items():
+            first = self._first_passed_over[why]
+            notes.append(f"{count:,} documents are passed over, {why}: the first is {first}")
         if self._languages:
             notes.append(f"{self._languages.detected:,} documents were given the language that was detected")
         return notes

@@ -5,7 +5,7 @@ and a line here.
 """
 
 from esr.loaders import feed, jsonl, mbox, newsml, nitf, page, parquet, reuters, table, text, trec, warc
-from esr.loaders.base import FORMATS, Format, Malformed, Record, Source, get, register
+from esr.loaders.base import FORMATS, Format, Malformed, PassedOver, Record, Source, get, register
 from esr.loaders.sources import AUTO, Reading, documents
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "FORMATS",
     "Format",
     "Malformed",
+    "PassedOver",
     "Reading",
     "Record",
     "Source",

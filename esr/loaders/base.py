@@ -45,27 +45,41 @@ class Malformed(NamedTuple):
     id: str | None = None
 
 
+class PassedOver(NamedTuple):
+    """A document that its publisher does not want to be found: `why`, as in "under embargo"."""
+
+    where: str
+    why: str
+
+
+Found = Record | Malformed | PassedOver
+
+
 @dataclass(frozen=True)
 class Format:
     """A source format: its name, what it looks like, and how it is read.
 
     `suffixes` are the file name endings it is known by (without `.gz`). `sniff` looks at the first
     bytes of a file whose name does not tell, blanks before them taken off. `read` yields the records of
-    a source lazily, holding one at a time; it yields Malformed where one document is wrong, and raises
-    InputError where the source is broken and the rest of it cannot be read. `needs` are the modules of
-    the extra `formats` that it imports. A `tabular` format has the same columns in every record. Where
-    a format `holds_others`, a file may hold nothing but what is no document, such as pictures.
+    a source lazily, holding one at a time; it yields Malformed where one document is wrong, PassedOver
+    where one must not be loaded, and raises InputError where the source is broken and the rest of it
+    cannot be read. `needs` are the modules of the extra `formats` that it imports. A `tabular` format has
+    the same columns in every record. Where a format `holds_others`, a file may hold nothing but what is no
+    document, such as pictures.
     """
 
     name: str
     description: str
     suffixes: tuple[str, ...]
     sniff: Callable[[bytes], bool]
-    read: Callable[[Source], Iterator[Record | Malformed]]
+    read: Callable[[Source], Iterator[Found]]
     needs: tuple[str, ...] = ()
     tabular: bool = False
     holds_others: bool = False
 
+
+WITHDRAWN = "cancelled or withheld"
+"""Why a document is passed over that its publisher has taken back."""
 
 FORMATS: Registry[Format] = Registry("format")
 register = FORMATS.register

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from esr.documents.dates import instant
 from esr.documents.written_dates import iso
 
+WHY = "under embargo"
+
 
 def holds(until: str) -> bool:
     """Whether an embargo until this date still holds. One without a date that can be read always does."""

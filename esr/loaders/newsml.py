@@ -8,7 +8,7 @@ from typing import Any
 
 from esr.documents.written_dates import iso
 from esr.loaders import embargo, markup, nitf, page
-from esr.loaders.base import Format, Malformed, Record, Source, id_of, register
+from esr.loaders.base import WITHDRAWN, Format, Found, Malformed, PassedOver, Record, Source, id_of, register
 
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _OTHER_ITEMS = frozenset({"packageItem", "conceptItem", "knowledgeItem", "planningItem", "catalogItem"})
@@ -18,18 +18,23 @@ _TEXTS = ("text/plain", "text/html", "application/xhtml")
 _HTML = re.compile(r"</(?:p|div|body)>|<br\s?/?>", re.I)
 
 
-def read(source: Source) -> Iterator[Record | Malformed]:
+def read(source: Source) -> Iterator[Found]:
     """A record of each `<newsItem>` with text in it. Raises InputError where the XML is broken.
 
     Passed over are pictures and other items without text in them, items that were cancelled or withheld,
     or whose embargo holds, and packages, concepts and plans.
     """
     for item in markup.elements(source, _OTHER_ITEMS | {"newsItem"}):
-        if markup.name(item) != "newsItem" or _withdrawn(item):
+        if markup.name(item) != "newsItem":
             continue
         where = f"{source.name}:{item.sourceline}"
         # They are renditions of one content, to choose from; among the plain ones may be notes to editors.
         content = sorted(markup.find(item, "inlineXML", "inlineData"), key=markup.name, reverse=True)
+        if not content:
+            continue
+        if why := _withdrawn(item):
+            yield PassedOver(where, why)
+            continue
         id = id_of(item.get("guid", ""))
         try:
             text = next(filter(None, map(_text, content)), "")
@@ -55,11 +60,14 @@ def read(source: Source) -> Iterator[Record | Malformed]:
         )
 
 
-def _withdrawn(item: Any) -> bool:
+def _withdrawn(item: Any) -> str | None:
+    """Why an item must not be found; None if it may."""
     status = markup.first(item, "itemMeta", "pubStatus")
     said = "" if status is None else f"{status.get('qcode', '')} {status.get('uri', '')}"
+    if said.strip().endswith(_WITHDRAWN):
+        return WITHDRAWN
     until = markup.first(item, "itemMeta", "embargoed")
-    return said.strip().endswith(_WITHDRAWN) or (until is not None and embargo.holds(markup.line(until)))
+    return embargo.WHY if until is not None and embargo.holds(markup.line(until)) else None
 
 
 def _text(content: Any) -> str:

@@ -8,20 +8,32 @@ from typing import Any
 
 from esr.documents.written_dates import iso
 from esr.loaders import embargo, markup
-from esr.loaders.base import Format, Malformed, Record, Source, id_of, path_id_of, register
+from esr.loaders.base import (
+    WITHDRAWN,
+    Format,
+    Found,
+    Malformed,
+    PassedOver,
+    Record,
+    Source,
+    id_of,
+    path_id_of,
+    register,
+)
 
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
-def read(source: Source) -> Iterator[Record | Malformed]:
+def read(source: Source) -> Iterator[Found]:
     """A record of each `<nitf>`. Raises InputError where the XML is broken.
 
     Passed over are articles that were cancelled or withheld, or whose embargo holds.
     """
     for nitf in markup.elements(source, frozenset({"nitf"})):
-        if _withdrawn(nitf):
-            continue
         where = f"{source.name}:{nitf.sourceline}"
+        if why := _withdrawn(nitf):
+            yield PassedOver(where, why)
+            continue
         doc_id = markup.first(nitf, "doc-id")
         id = id_of(doc_id.get("id-string", "")) if doc_id is not None else ""
         if not id and nitf.getparent() is None:
@@ -46,13 +58,14 @@ def read(source: Source) -> Iterator[Record | Malformed]:
         )
 
 
-def _withdrawn(nitf: Any) -> bool:
+def _withdrawn(nitf: Any) -> str | None:
+    """Why an article must not be found; None if it may."""
     data = markup.first(nitf, "docdata")
     status = "" if data is None else data.get("management-status", "")
     if status == "embargoed":
         release = markup.first(nitf, "date.release")
-        return embargo.holds("" if release is None else release.get("norm", ""))
-    return status in ("canceled", "withheld")
+        return embargo.WHY if embargo.holds("" if release is None else release.get("norm", "")) else None
+    return WITHDRAWN if status in ("canceled", "withheld") else None
 
 
 def _source(nitf: Any) -> str | None:

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from esr.documents import Located, validate
 from esr.errors import InputError, UsageError
 from esr.loaders import archives
-from esr.loaders.base import FORMATS, Format, Malformed, Record, get, one_line
+from esr.loaders.base import FORMATS, Format, Found, Malformed, PassedOver, Record, get, one_line
 from esr.loaders.extras import require
 from esr.loaders.limits import DEFAULT_LIMITS, Budget, Expanded, Limits
 from esr.loaders.mapping import Unmapped, renamed
@@ -32,11 +32,13 @@ _SPOILT = (BadGzipFile, EOFError, zlib.error, LZMAError, zipfile.BadZipFile, _UN
 class Reading:
     """How sources are read: columns under other names, how far packed files may expand, and what is done
     with malformed documents. Without `set_aside` the first one raises InputError; with it each one is
-    handed over and reading goes on, with the next file where the rest of one cannot be read."""
+    handed over and reading goes on, with the next file where the rest of one cannot be read. What is passed
+    over is handed to `passed_over`."""
 
     mapping: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = DEFAULT_LIMITS
     set_aside: Callable[[Malformed], None] | None = None
+    passed_over: Callable[[PassedOver], None] | None = None
 
 
 def documents(paths: Sequence[str], format: str = AUTO, reading: Reading | None = None) -> Iterator[Located]:
@@ -63,24 +65,36 @@ def documents(paths: Sequence[str], format: str = AUTO, reading: Reading | None 
 
 
 def _documents(paths: Sequence[str], chosen: Format | None, reading: Reading) -> Iterator[Located]:
-    made = malformed = 0
-    document: Located | Malformed
+    made = malformed = passed_over = 0
+    last: Malformed | PassedOver | None = None
     for path in paths:
         for found in _found(path, chosen, reading):
             document = _checked(found) if isinstance(found, Record) else found
             if isinstance(document, Located):
                 made += 1
                 yield document
-                continue
-            malformed += 1
-            if reading.set_aside is None:
-                raise InputError(document.where, _with_id(document))
-            reading.set_aside(document)
-    if malformed and not made:
-        assert isinstance(document, Malformed)
+            elif isinstance(document, PassedOver):
+                passed_over += 1
+                last = last or document
+                if reading.passed_over:
+                    reading.passed_over(document)
+            else:
+                malformed += 1
+                last = document
+                if reading.set_aside is None:
+                    raise InputError(document.where, _with_id(document))
+                reading.set_aside(document)
+    if last and not made:
         # An index of nothing must not stand in the place of one that holds something.
-        others = f" (all {malformed:,} documents are malformed: none is left)" if malformed > 1 else ""
-        raise InputError(document.where, _with_id(document) + others)
+        raise InputError(last.where, _nothing_left(last, malformed, passed_over))
+
+
+def _nothing_left(last: Malformed | PassedOver, malformed: int, passed_over: int) -> str:
+    if isinstance(last, PassedOver):
+        return f"this document is {last.why}, and there is no other to load"
+    passed_over_too = f", and {passed_over:,} must not be loaded" if passed_over else ""
+    others = f" (all {malformed:,} documents are malformed{passed_over_too}: none is left)"
+    return _with_id(last) + (others if malformed + passed_over > 1 else "")
 
 
 def _checked(record: Record) -> Located | Malformed:
@@ -98,7 +112,7 @@ def _with_id(malformed: Malformed) -> str:
     return f"document {id[:60]!r}: {malformed.problem}"
 
 
-_Found = Iterator[Record | Malformed]
+_Found = Iterator[Found]
 
 
 def _found(path: str, chosen: Format | None, reading: Reading) -> _Found:

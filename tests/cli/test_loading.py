@@ -131,3 +131,16 @@ def test_limits_of_packed_files_can_be_set(refused: Esr, tmp_path: Path) -> None
     path.write_bytes(gzip.compress(COPIES.encode() * 100))
     line = refused("load", path, "--index", tmp_path / "i", "--max-unpacked", "0.00001")
     assert "if that is right, allow more with --max-unpacked" in str(line)
+
+
+def test_articles_under_embargo_are_counted_and_not_loaded(esr: Esr, tmp_path: Path) -> None:
+    wire = tmp_path / "wire.xml"
+    data = '<docdata management-status="embargoed"><doc-id id-string="{}"/></docdata>'
+    held = f"<nitf><head>{data}</head></nitf>"
+    free = '<nitf><head><docdata><doc-id id-string="c"/></docdata></head><body><body.content><p>Ferry.</p>'
+    end = "</body.content></body></nitf></wire>"
+    wire.write_text("\n".join(["<wire>", held.format("a"), held.format("b"), free + end]))
+    result = esr("load", wire, "--index", tmp_path / "i")
+    assert f"2 documents are passed over, under embargo: the first is {wire}:2" in result.stdout
+    assert documents(tmp_path / "i") == ["c"]
+    assert "2 documents are passed over" in esr("load", wire, "--dry-run").stdout

@@ -1,6 +1,7 @@
 import gzip
 import io
 import os
+import re
 import sys
 from types import SimpleNamespace
 
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esr.errors import InputError, UsageError
-from esr.loaders import FORMATS, documents, get
+from esr.loaders import FORMATS, Reading, documents, get
 from tests.loaders.samples import sample
 
 JSONL = b'{"id": "a"}\n'
@@ -178,6 +179,18 @@ def test_a_file_of_pictures_is_passed_over_in_a_folder_but_refused_alone(folder)
     assert "there is no document in it, read as newsml" in refused(f"{path}/a.xml")
     os.remove(f"{path}/b.xml")
     assert "there is no" in refused(path)
+
+
+def test_a_file_of_articles_that_must_not_be_loaded_is_refused_alone_and_told_beside_others(folder):
+    held = NEWSML.replace(b"<itemMeta>", b"<itemMeta><embargoed/>").replace(b"stat:canceled", b"stat:usable")
+    path = folder(**{"a.xml": held, "b.jsonl": JSONL})
+    seen = []
+    reading = Reading(passed_over=seen.append)
+    assert [located.document.id for located in documents([path], reading=reading)] == ["a"]
+    assert {found.why for found in seen} == {"under embargo"}
+    assert all(re.fullmatch(r".*a\.xml:\d+", found.where) for found in seen) and len(seen) > 1
+    said = refused(f"{path}/a.xml")
+    assert said == f"{seen[0].where}: this document is under embargo, and there is no other to load"
 
 
 def test_links_are_followed_but_not_round_in_a_circle(folder, tmp_path):

@@ -1,0 +1,51 @@
+"""How much memory `esr load` takes, by the size of what it loads.
+
+    python -m benchmarks.memory WHERE FILE [FILE …]
+
+Each file is loaded into WHERE in place of the one before. Prints the sentences, the greatest memory of the
+loader's own, and the greatest with the pages of files that it has mapped, which the system takes back when
+it wants them. Looks ten times a second.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from typing import Any
+
+import psutil
+
+EVERY = 0.1
+MB = 1_000_000
+
+
+def load(where: str, source: str) -> dict[str, Any]:
+    """The report of a load, and its greatest memory in MB: `own`, and `resident` with what is mapped."""
+    command = ["esr", "load", source, "--index", where]
+    command += ["--if-exists", "replace", "--keep", "0", "--json"]
+    own = resident = 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as loader:
+        seen = psutil.Process(loader.pid)
+        while loader.poll() is None:
+            try:
+                found = seen.memory_info()
+            except psutil.NoSuchProcess:
+                break
+            own, resident = max(own, found.rss - found.shared), max(resident, found.rss)
+            time.sleep(EVERY)
+        said = loader.stdout.read() if loader.stdout else ""
+    if loader.returncode:
+        raise SystemExit(f"the load of {source} failed: try it by esr load")
+    return {**json.loads(said), "own": own / MB, "resident": resident / MB}
+
+
+if __name__ == "__main__":
+    for path in sys.argv[2:]:
+        found = load(sys.argv[1], path)
+        print(
+            f"{found['sentences']:,} sentences: {found['own']:.0f} MB, "
+            f"{found['resident']:.0f} MB with mapped files",
+            flush=True,
+        )
