@@ -26,7 +26,7 @@ def load(where: str, source: str) -> dict[str, Any]:
     command = ["esr", "load", source, "--index", where]
     command += ["--if-exists", "replace", "--keep", "0", "--json"]
     own = resident = 0
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as loader:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as loader:
         seen = psutil.Process(loader.pid)
         while loader.poll() is None:
             try:
@@ -37,7 +37,7 @@ def load(where: str, source: str) -> dict[str, Any]:
             time.sleep(EVERY)
         said = loader.stdout.read() if loader.stdout else ""
     if loader.returncode:
-        raise SystemExit(f"the load of {source} failed: try it by esr load")
+        raise SystemExit(f"the load of {source} failed: {loader.stderr.read() if loader.stderr else None}")
     return {**json.loads(said), "own": own / MB, "resident": resident / MB}
 
 

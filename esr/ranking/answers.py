@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import fields
+from operator import attrgetter
 from typing import Any
 
 from esr.engines.index import Hit, SentenceRecord
 from esr.ranking.searcher import Answer
+
+_FIELDS = tuple(field.name for field in fields(SentenceRecord))
+_values = attrgetter(*_FIELDS)
 
 
 def answer_dict(answer: Answer) -> dict[str, Any]:
@@ -28,11 +32,10 @@ def answer_dict(answer: Answer) -> dict[str, Any]:
 
 def hit_dict(hit: Hit) -> dict[str, Any]:
     """A ranked sentence with its score, its neighbours and its document."""
-    shown = asdict(record(hit))
-    return {"sentence_id": shown.pop("sentence_id"), "document_id": shown.pop("document_id")} | {
-        "score": hit.score,
-        **shown,
-    }
+    shown = record(hit)
+    found = {"sentence_id": shown.sentence_id, "document_id": shown.document_id, "score": hit.score}
+    found.update(zip(_FIELDS, _values(shown), strict=True))
+    return found
 
 
 def record(hit: Hit) -> SentenceRecord:

@@ -19,13 +19,15 @@ def install(app: Flask, searcher: Searcher, settings: Settings) -> None:
     """Add every operation, and the document that describes them."""
 
     def view(operation: Operation, besides: Collection[str] = ()) -> Callable[[], Response]:
-        known = {*(parameter.name for parameter in operation.parameters(settings)), *besides}
+        parameters = operation.parameters(settings)
+        known = {*(parameter.name for parameter in parameters), *besides}
+        required = [each for each in parameters if each.required and each.name != "q"]
 
         def answer() -> Response:
             g.seconds = getattr(settings, operation.deadline)
             values = arguments.decode(request.query_string, settings, known)
-            for parameter in operation.parameters(settings):
-                if parameter.required and parameter.name not in values and parameter.name != "q":
+            for parameter in required:
+                if parameter.name not in values:
                     message = f"argument {parameter.name!r} is missing: {parameter.description}"
                     raise arguments.BadArgument(message, parameter.name)
             found = operation.handler(Call(searcher, settings, values))

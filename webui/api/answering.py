@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from flask import Response, jsonify
+from flask import Response, current_app, jsonify
 
 
 def json_answer(data: Any) -> Response:
-    return jsonify(finite(data))
+    try:
+        text = current_app.json.dumps(data, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        return jsonify(finite(data))
+    return current_app.response_class(f"{text}\n", mimetype="application/json")
 
 
 def finite(data: Any) -> Any:

@@ -22,6 +22,7 @@ from esr.engines.embedded.loader import LOADER
 from esr.engines.embedded.pruned import pruned
 from esr.engines.embedded.segment import SegmentBroken
 from esr.engines.embedded.snapshot import Snapshot
+from esr.engines.embedded.stored import Stored
 from esr.engines.entities import Grouped
 from esr.engines.index import COLUMNS, Candidates, Facet, Filters, Histogram, Hit, Pool, SentenceRecord
 from esr.errors import IndexMissing, UsageError
@@ -68,10 +69,12 @@ class EmbeddedIndex:
         else:
             best = found
         scores, orders = best.scores.tolist(), best.numbers.tolist()
-        shown: Iterable[SentenceRecord | None] = repeat(None)
         if records:
             shown = list(_records(snapshot, _places(snapshot, orders)))
-        hits = list(map(Hit, _ids(snapshot, best.numbers), scores, shown, orders))
+            names = [record.sentence_id for record in shown]
+            hits = list(map(Hit, names, scores, shown, orders))
+        else:
+            hits = list(map(Hit, _ids(snapshot, best.numbers), scores, repeat(None), orders))
         return Candidates(hits, best.total, None, best.scored, why)
 
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
@@ -285,13 +288,13 @@ def _ids(snapshot: Snapshot, orders: npt.NDArray[np.int64]) -> list[str]:
 def _records(snapshot: Snapshot, places: Sequence[_Place]) -> Iterator[SentenceRecord]:
     """Sentences as they are shown. A document that several stand in is unpacked once."""
     features = _features(snapshot, places)
-    opened: dict[tuple[int, int], Document] = {}
+    opened: dict[tuple[int, int], Stored] = {}
     for place, known in zip(places, features, strict=True):
         segment = snapshot.segments[place.segment]
         number = int(segment.column("document")[place.number])
         key = place.segment, number
         if key not in opened:
-            opened[key] = segment.document(number)
+            opened[key] = segment.stored(number)
         position = place.number - int(segment.column("first")[number])
         yield _record(opened[key], position, known, segment.enriched.entities(place.number))
 
@@ -311,21 +314,16 @@ def _features(snapshot: Snapshot, places: Sequence[_Place]) -> list[dict[str, fl
 
 
 def _record(
-    document: Document, position: int, features: dict[str, float], entities: Grouped | None
+    document: Stored, position: int, features: dict[str, float], entities: Grouped | None
 ) -> SentenceRecord:
-    around = document.sentences
     return SentenceRecord(
-        sentence_id=around[position].id,
+        sentence_id=document.sentence_id(position),
         document_id=document.id,
         position=position,
-        text=around[position].text,
-        previous=around[position - 1].text if position else None,
-        next=around[position + 1].text if position + 1 < len(around) else None,
-        title=document.title,
-        date=document.date,
-        source=document.source,
-        url=document.url,
-        language=document.language,
+        text=document.text(position),
+        previous=document.text(position - 1) if position else None,
+        next=document.text(position + 1) if position + 1 < len(document) else None,
+        **document.metadata,
         features=features,
         entities=entities,
     )

@@ -17,7 +17,7 @@ from esr.engines.embedded.arrays import map_array
 from esr.engines.embedded.build import NO_DATE
 from esr.engines.embedded.layer import Layer, Run
 from esr.engines.embedded.layers import Layers
-from esr.engines.embedded.stored import unpack
+from esr.engines.embedded.stored import Stored
 from esr.engines.embedded.strings import Blobs, Names
 from esr.engines.index import Filters
 from esr.errors import IndexUnusable
@@ -154,7 +154,11 @@ class Segment:
         return 0 if term is None else int(self.column("occurrences")[term])
 
     def document(self, number: int) -> Document:
-        return unpack(self._texts[number])
+        return self.stored(number).document()
+
+    def stored(self, number: int) -> Stored:
+        """A document of which not all is wanted."""
+        return Stored(self._texts[number])
 
     def blob(self, number: int) -> bytes:
         """A document as it is stored."""

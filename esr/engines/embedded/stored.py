@@ -36,17 +36,34 @@ def _sentence(sentence: Sentence, default_id: bool) -> list[Any]:
     return row
 
 
-def unpack(blob: bytes) -> Document:
-    """The document that `pack` was given."""
-    data = json.loads(zlib.decompress(blob))
-    rows = [(*row, *[None] * (4 - len(row))) for row in data.pop("sentences")]
-    sentences = tuple(
-        Sentence(
-            name if name is not None else default_sentence_id(data["id"], n),
-            text,
-            features or {},
-            None if parse is None else tuple(ParseWord(*word) for word in parse),
-        )
-        for n, (text, name, features, parse) in enumerate(rows)
-    )
-    return Document(data.pop("id"), sentences, **data)
+class Stored:
+    """A document that `pack` was given. Its sentences are had one by one: most answers want three of them."""
+
+    def __init__(self, blob: bytes) -> None:
+        data = json.loads(zlib.decompress(blob))
+        self.id: str = data.pop("id")
+        self._rows: list[list[Any]] = data.pop("sentences")
+        self.metadata: dict[str, Any] = {key: data.get(key) for key in METADATA}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def text(self, number: int) -> str:
+        return str(self._rows[number][0])
+
+    def sentence_id(self, number: int) -> str:
+        name = self._part(number, 1)
+        return default_sentence_id(self.id, number) if name is None else str(name)
+
+    def document(self) -> Document:
+        """All of it."""
+        return Document(self.id, tuple(map(self._sentence, range(len(self)))), **self.metadata)
+
+    def _sentence(self, number: int) -> Sentence:
+        features, parse = self._part(number, 2), self._part(number, 3)
+        words = None if parse is None else tuple(ParseWord(*word) for word in parse)
+        return Sentence(self.sentence_id(number), self.text(number), features or {}, words)
+
+    def _part(self, number: int, place: int) -> Any:
+        row = self._rows[number]
+        return row[place] if place < len(row) else None
