@@ -65,7 +65,8 @@ check: $(VENV)/installed-dev
 	$(BIN)/mypy
 
 quick: $(VENV)/installed-dev
-	$(BIN)/pytest -q -n 2 -m "not elasticsearch and not slow and not browser"
+	$(BIN)/pytest -q -n 2 --dist worksteal -m "not elasticsearch and not slow and not browser" \
+		--hypothesis-profile quick
 
 test: check chromium
 	$(BIN)/pytest -q -n 2 --dist loadfile

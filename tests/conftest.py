@@ -15,6 +15,7 @@ import pytest
 hypothesis.settings.register_profile(
     "esr", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
+hypothesis.settings.register_profile("quick", hypothesis.settings.get_profile("esr"), max_examples=10)
 hypothesis.settings.load_profile("esr")
 
 # The tests import `tests.support`, whether pytest is started as a program or by `python -m pytest`.

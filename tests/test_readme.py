@@ -47,6 +47,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_readme_work_in_their_order(folder: Path) -> None:
     outputs = {shlex.join(command): run(command, folder) for command in commands(elasticsearch=False)}
     assert len(outputs) >= 8

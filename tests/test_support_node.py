@@ -277,6 +277,7 @@ def test_node_that_ends_is_reported_with_its_log() -> None:
     assert 'my.setting: ["a", 1]' in text
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fake")
 def test_node_that_does_not_get_healthy_is_killed_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = Folder()

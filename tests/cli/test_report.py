@@ -46,6 +46,7 @@ def test_a_report_of_one_run_has_measures_curves_and_the_analysis_of_formulas(fo
     assert not Path("report.html.new").exists()
 
 
+@pytest.mark.slow
 def test_everything_that_can_be_asked_for_is_on_the_page_and_in_the_folder(folder):
     command = (
         "report",

@@ -17,6 +17,8 @@ from esr.evaluation.reproduce.systems import SYSTEMS
 from tests.evaluation.reproduce import miniature
 from tests.evaluation.reproduce.conftest import GRID
 
+pytestmark = pytest.mark.slow
+
 FEW = [
     text
     for name, values in GRID.items()

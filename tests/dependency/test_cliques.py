@@ -50,6 +50,7 @@ def defined(parses: list[Sentence | None], query: list[str], kind: str) -> list[
     return sorted(found)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(parses(), QUERIES, st.sampled_from(["subsets", "contiguous", "adjacent"]))
 def test_every_choice_of_every_set_is_there(

@@ -15,6 +15,7 @@ QUERIES = st.lists(st.sampled_from(["a", "b", "c", "d", "x", "q"]), min_size=1, 
 SHARES = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     parses(),

@@ -101,6 +101,7 @@ def as_loaded(where: str, some: list[Document], tmp_path: Path) -> bool:
         return everything(where) == everything(other)
 
 
+@pytest.mark.slow
 def test_an_older_index_is_refused_until_it_is_migrated(anywhere: str, tmp_path: Path, format: Any) -> None:
     load(anywhere, NEWS)
     assert migrate(anywhere).notes == ["the index has format 1, this esr's: there is nothing to do"]
@@ -164,6 +165,7 @@ def test_enrichment_is_carried_over(anywhere: str, format: Any, monkeypatch: pyt
     assert everything(anywhere) == held
 
 
+@pytest.mark.slow
 def test_one_that_was_killed_is_taken_up(
     anywhere: str, tmp_path: Path, format: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,6 +188,7 @@ def test_one_that_was_killed_is_taken_up(
     assert states(anywhere) == ["serving", "kept"]
 
 
+@pytest.mark.slow
 def test_a_delivery_after_a_kill_is_taken_in(anywhere: str, tmp_path: Path, format: Any) -> None:
     load(anywhere, NEWS)
     command = [sys.executable, "-c", KILLED, anywhere]

@@ -58,6 +58,7 @@ def children() -> set[str]:
     return {line.split()[0] for line in listed.stdout.splitlines() if "spawn_main" in line}
 
 
+@pytest.mark.slow
 def test_documents_come_back_in_order_with_one_worker_as_with_two(
     enricher: Enricher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +178,7 @@ def test_an_interrupt_ends_all_processes_without_a_trace(working: subprocess.Pop
     assert not left(working.pid)
 
 
+@pytest.mark.slow
 def test_workers_end_when_their_parent_is_killed(working: subprocess.Popen[str]) -> None:
     os.kill(working.pid, signal.SIGKILL)
     working.wait()

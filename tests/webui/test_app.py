@@ -298,6 +298,7 @@ MAYBE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", [*TEXT_FIELDS, "features", "entities"])
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_in_any_field_of_a_sentence_comes_out_escaped(
@@ -306,6 +307,7 @@ def test_hostile_text_in_any_field_of_a_sentence_comes_out_escaped(
     check_escaped(client, index, field, text)
 
 
+@pytest.mark.slow
 @ONE_CLIENT
 @given(st.sampled_from([*TEXT_FIELDS, "features", "entities"]), st.text(min_size=1))
 def test_any_text_in_any_field_of_a_sentence_comes_out_escaped(
@@ -330,6 +332,7 @@ def test_hostile_text_in_an_error_comes_out_escaped(client: FlaskClient) -> None
         assert not Page(response.text).scripts
 
 
+@pytest.mark.slow
 @ONE_CLIENT
 @given(st.text(max_size=200))
 @example("</title><script>")

@@ -106,6 +106,7 @@ def test_an_index_that_is_away_is_tried_again_by_later_requests() -> None:
     assert statuses == [503, 503, 200]
 
 
+@pytest.mark.slow
 def test_an_engine_that_stays_away_is_asked_less_and_one_that_is_back_is_found() -> None:
     index = FakeIndex(STORM)
     client = client_over(news=over(index))

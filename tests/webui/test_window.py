@@ -59,6 +59,7 @@ def let_through(path: str, together: Barrier) -> int:
         return sum(again == 0 for again in pool.map(lambda _: window.hit("a"), range(800)))
 
 
+@pytest.mark.slow
 def test_processes_and_threads_count_together(tmp_path: Path) -> None:
     spawning = get_context("spawn")
     with spawning.Manager() as manager, ProcessPoolExecutor(2, spawning) as pool:

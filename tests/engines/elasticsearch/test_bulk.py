@@ -73,7 +73,7 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[Server]:
     with Server() as found:
-        thread = threading.Thread(target=found.serve_forever, daemon=True)
+        thread = threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         yield found
         found.shutdown()
@@ -116,6 +116,7 @@ def test_a_whole_request_that_was_busy_is_sent_again(
         assert 0.5 * 2**n / 2 <= wait <= 0.5 * 2**n
 
 
+@pytest.mark.slow
 def test_waits_are_never_the_same_for_two_workers(
     cluster: Cluster, server: Server, waits: list[float]
 ) -> None:

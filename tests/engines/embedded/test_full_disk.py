@@ -13,6 +13,8 @@ import pytest
 
 from tests.engines.embedded.making import document, files, indexed, load
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:

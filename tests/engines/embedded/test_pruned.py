@@ -89,6 +89,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(request.param)
 
 
+@pytest.mark.slow
 @given(
     loads=st.lists(documents(), min_size=1, max_size=2),
     full=st.sampled_from([0, 60, build.FULL_TERMS]),
@@ -118,6 +119,7 @@ def adverse(request: pytest.FixtureRequest) -> Iterator[EmbeddedIndex]:
         yield index
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model, context", FIRST_STAGES)
 def test_models(adverse: EmbeddedIndex, model: str, context: str | None) -> None:
     for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
@@ -136,6 +138,7 @@ def test_parameters_at_their_ends(adverse: EmbeddedIndex, ranking: dict[str, Any
         same(adverse, planned(adverse, query, Ranking.from_dict(ranking)), KS[n % len(KS)], filters)
 
 
+@pytest.mark.slow
 def test_layers_of_enrichment_and_filters_by_entity() -> None:
     """What is stored later counts: a bound made before it must not stand."""
     chance = random.Random(3)
@@ -231,6 +234,7 @@ def test_sentences_far_from_the_terms_are_among_the_best() -> None:
                 same(index, plan, k, Filters())
 
 
+@pytest.mark.slow
 def test_huge_counts_and_long_queries() -> None:
     """Counts of two and of four bytes, products of evidence beyond what a float holds, 300 terms."""
     many = [f"w{n}" for n in range(300)]
@@ -245,6 +249,7 @@ def test_huge_counts_and_long_queries() -> None:
             same(index, replace(plan, terms=terms), 3, Filters())
 
 
+@pytest.mark.slow
 def test_threads_search_at_once(adverse: EmbeddedIndex) -> None:
     plans = [
         planned(adverse, query, Ranking(candidates=rule)) for query, rule in product(QUERIES, CANDIDATES)

@@ -85,6 +85,7 @@ def _whole(model: str, params: dict[str, Any], most: float) -> None:
         params["lambda"] = max(params["lambda"], 0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("full_terms", [4_000_000, 8], ids=["one segment", "several segments"])
 @settings(
     max_examples=40,

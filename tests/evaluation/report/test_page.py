@@ -73,6 +73,7 @@ def test_ids_are_distinct_and_what_is_used_is_there(report):
     assert set(used) <= set(ids)
 
 
+@pytest.mark.slow
 def test_the_same_report_is_the_same_page_and_the_same_pictures(report):
     one, other = report(), report()
     assert page.html(one) == page.html(other)

@@ -1,11 +1,15 @@
 from dataclasses import replace
 
+import pytest
+
 from esr.evaluation.reproduce import experiment
 from esr.evaluation.reproduce.claims import TARGETS as FIRST
 from esr.evaluation.reproduce.experiment import TARGETS
 from esr.evaluation.reproduce.systems import SYSTEMS
 from esr.evaluation.reproduce.target import MET, NOT_BUILT, NOT_MET, UNCHECKED
 from esr.ranking.ranking import Ranking
+
+pytestmark = pytest.mark.slow
 
 
 def marks(found):

@@ -47,7 +47,9 @@ def worked_tasks(queries: list[str]) -> list[Task]:
     return [Task(q, worked.queries()[q], tuple(worked.relevant()[q])) for q in queries]
 
 
-@pytest.mark.parametrize("engine", ["embedded", "elasticsearch"])
+@pytest.mark.parametrize(
+    "engine", ["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)]
+)
 @pytest.mark.parametrize("run", worked.trained(), ids=lambda run: run.name)
 def test_the_worked_curves(request: pytest.FixtureRequest, engine: str, run: worked.Trained) -> None:
     searcher: Searcher = request.getfixturevalue(engine)

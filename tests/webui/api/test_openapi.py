@@ -85,6 +85,7 @@ def test_an_argument_that_is_not_in_the_document_is_refused(client: FlaskClient,
     assert answer.json is not None and answer.json["error"]["field"] == "nosuch"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_no_generated_request_gets_a_failure_or_an_answer_outside_the_document(app: Flask, name: str) -> None:
     statuses = fuzz(app, name)
