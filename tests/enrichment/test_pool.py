@@ -187,7 +187,11 @@ def test_workers_end_when_their_parent_is_killed(working: subprocess.Popen[str])
 
 def test_an_interrupt_waits_for_the_end_of_a_call_of_the_pool() -> None:
     reached = False
-    with pytest.raises(KeyboardInterrupt), uninterrupted():
-        signal.raise_signal(signal.SIGINT)
-        reached = True
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored
+    try:
+        with pytest.raises(KeyboardInterrupt), uninterrupted():
+            signal.raise_signal(signal.SIGINT)
+            reached = True
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert reached
