@@ -45,7 +45,10 @@ def map_bytes(path: Path) -> memoryview:
 
 
 def smallest(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same counts in the smallest unsigned type that holds them."""
+    """The same numbers, none below 0, in the smallest type that holds them.
+
+    Sums of what is read back may not fit it: make it wider first.
+    """
     return array.astype(np.min_scalar_type(int(array.max(initial=0))))
 
 

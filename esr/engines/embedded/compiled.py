@@ -27,6 +27,17 @@ GREATEST = 1e30
 NO_FLAGS, NO_FLOATS, NO_DOUBLES = np.zeros(0, bool), np.zeros(0, np.float32), np.zeros(0)
 
 
+_COLUMNS = (
+    "sentence_numbers",
+    "sentence_counts",
+    "document_numbers",
+    "document_counts",
+    "length",
+    "document",
+)
+"""As `layout` has them."""
+
+
 class Scratch(NamedTuple):
     """What one search at a time writes to, of a commit's documents and sentences."""
 
@@ -67,11 +78,8 @@ class Compiled:
 
 def _told(segment: Segment, sentences: int, documents: int) -> list[int]:
     """A row of `Compiled.segments`."""
-    found = []
-    for kind in ("sentence", "document"):
-        numbers, counts = segment.column(f"{kind}_numbers"), segment.column(f"{kind}_counts")
-        found += [numbers.ctypes.data, counts.ctypes.data, counts.itemsize]
-    found += [segment.column(name).ctypes.data for name in ("length", "document")]
+    columns = [segment.column(name) for name in _COLUMNS]
+    found = [number for column in columns for number in (column.ctypes.data, column.itemsize)]
     return [*found, sentences, documents]
 
 

@@ -17,7 +17,6 @@ from esr.engines.embedded.layout import (
     EMPTY,
     ENTRIES,
     ENTRY_COUNTS,
-    ENTRY_WIDTH,
     FIRST,
     HERE,
     LENGTHS,
@@ -27,7 +26,6 @@ from esr.engines.embedded.layout import (
     NEAR,
     OWN,
     ROW_COUNTS,
-    ROW_WIDTH,
     ROWS,
     SENTENCES,
     SHORTEST,
@@ -55,11 +53,11 @@ from esr.engines.embedded.machine import (
     OUT_INTS,
     RECORDS,
     alone,
+    at_place,
     compiled,
-    count_at,
     first_from,
     inlined,
-    int_at,
+    number_at,
 )
 
 __all__ = ["descend", "evidence", "holding"]
@@ -194,11 +192,11 @@ def _reached(
     segments, g, weight, own, all_own, base, impacts, starts, cuts, bounds, reached, places, found
 ):  # fmt: skip
     """Add up the impacts of a segment's documents. Those that have any are put to `places`."""
-    entries, shift = segments[g, ENTRIES], segments[g, DOCUMENTS]
+    entries, width, shift = segments[g, ENTRIES], segments[g, ENTRIES + 1], segments[g, DOCUMENTS]
     for t in range(len(weight)):
         impact = starts[t]
         for i in range(cuts[t, g, 2], cuts[t, g, 3]):
-            d = shift + int_at(entries, i)
+            d = shift + number_at(entries, width, i)
             bound = bounds[d]
             if bound == -np.inf:
                 bound = base[0]
@@ -256,24 +254,23 @@ def _laid(segments, g, cuts, shape, transform, records, d, local, whole, present
     part of the saturation), and their `counts` sentence after sentence from the place 1 on. `near` are the
     places with a term in or beside them. Gives how many terms are present, and the last such place."""
     terms, m, last = len(whole), 0, 0
-    rows, entries = segments[g, ROWS], segments[g, ENTRIES]
     first, count = records[d, FIRST] - segments[g, SENTENCES], records[d, SIZE]
     for t in range(terms):
-        entry = first_from(entries, cuts[t, g, 2], cuts[t, g, 3], local)
-        if entry == cuts[t, g, 3] or int_at(entries, entry) != local:
+        entry = first_from(segments, g, ENTRIES, cuts[t, g, 2], cuts[t, g, 3], local)
+        if entry == cuts[t, g, 3] or at_place(segments, g, ENTRIES, entry) != local:
             continue
         present[m] = t
         m += 1
-        whole[t] = count_at(segments[g, ENTRY_COUNTS], segments[g, ENTRY_WIDTH], entry)
+        whole[t] = at_place(segments, g, ENTRY_COUNTS, entry)
         if shape == MIXTURE:
             whole[t] /= max(records[d, TERMS], 1)
         else:
             norm = 1.0 - transform[8] + transform[8] * records[d, TERMS] / transform[9]
             whole[t] *= transform[7] / (norm if norm > 0 else 1.0)
-        row = first_from(rows, cuts[t, g, 0], cuts[t, g, 1], first)
-        while row < cuts[t, g, 1] and int_at(rows, row) < first + count:
-            place = int_at(rows, row) - first + 1
-            counts[place * terms + t] = count_at(segments[g, ROW_COUNTS], segments[g, ROW_WIDTH], row)
+        row = first_from(segments, g, ROWS, cuts[t, g, 0], cuts[t, g, 1], first)
+        while row < cuts[t, g, 1] and at_place(segments, g, ROWS, row) < first + count:
+            place = at_place(segments, g, ROWS, row) - first + 1
+            counts[place * terms + t] = at_place(segments, g, ROW_COUNTS, row)
             near[place - 1] = near[place] = near[place + 1] = True
             last = max(last, place + 1)
             row += 1
@@ -334,11 +331,11 @@ def _visited(
             value += adds[s]
             if value == -np.inf:
                 continue
-        length = around = int_at(segments[g, LENGTHS], local)
+        length = around = at_place(segments, g, LENGTHS, local)
         if place > 1:
-            around += int_at(segments[g, LENGTHS], local - 1)
+            around += at_place(segments, g, LENGTHS, local - 1)
         if place < count:
-            around += int_at(segments[g, LENGTHS], local + 1)
+            around += at_place(segments, g, LENGTHS, local + 1)
         value += _value(
             shape, transform, weight, background, base, lengths, length, around, counts,
             place * terms if near[place] else 0, whole, present, m,

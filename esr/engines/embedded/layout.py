@@ -4,10 +4,11 @@ MIXTURE, LOGARITHM, HYPERBOLA = 0, 1, 2
 """Shapes of a plan's transform."""
 WHOLE, MATCHING, AROUND = 0, 1, 2
 """Candidates: all sentences of a document, those with an own term, those and their neighbours."""
-ROWS, ROW_COUNTS, ROW_WIDTH, ENTRIES, ENTRY_COUNTS, ENTRY_WIDTH = range(6)
-LENGTHS, DOCUMENT_OF, SENTENCES, DOCUMENTS = range(6, 10)
+ROWS, ROW_COUNTS, ENTRIES, ENTRY_COUNTS, LENGTHS, DOCUMENT_OF = range(0, 12, 2)
+SENTENCES, DOCUMENTS = 12, 13
 """Of a segment: addresses of postings (rows: numbers of sentences; entries: of documents), of their counts,
-and how many bytes a count has; of the sentences' lengths and documents; its first sentence and document."""
+of the sentences' lengths and documents, each followed by how many bytes a number has; the segment's first
+sentence and document."""
 FIRST, SIZE, TERMS, SHORTEST, LONGEST = range(5)
 """Of a document: its first sentence in the commit, its sentences, its terms, the terms in the shortest and in
 the longest of its sentences."""

@@ -9,12 +9,10 @@ from esr.engines.embedded.layout import (
     DOCUMENTS,
     ENTRIES,
     ENTRY_COUNTS,
-    ENTRY_WIDTH,
     FIRST,
     LENGTHS,
     OWN,
     ROW_COUNTS,
-    ROW_WIDTH,
     ROWS,
     SENTENCES,
     SIZE,
@@ -32,10 +30,9 @@ from esr.engines.embedded.machine import (
     OUT_FLAGS,
     OUT_TABLE,
     RECORDS,
+    at_place,
     compiled,
-    count_at,
     first_from,
-    int_at,
 )
 
 
@@ -45,16 +42,16 @@ def holding(cuts, segments, records, table, passing, adds, around, seen):
     have a value. `seen` (False) is left as it came."""
     total = 0
     for g in range(len(segments)):
-        rows, document = segments[g, ROWS], segments[g, DOCUMENT_OF]
         for turn in range(2):
             for t in range(len(table)):
                 if table[t, OWN] == 0:
                     continue
                 for row in range(cuts[t, g, 0], cuts[t, g, 1]):
-                    d = segments[g, DOCUMENTS] + int_at(document, int_at(rows, row))
+                    s = at_place(segments, g, ROWS, row)
+                    d = segments[g, DOCUMENTS] + at_place(segments, g, DOCUMENT_OF, s)
                     if len(passing) and not passing[d]:
                         continue
-                    middle = segments[g, SENTENCES] + int_at(rows, row)
+                    middle = segments[g, SENTENCES] + s
                     begin, end = records[d, FIRST], records[d, FIRST] + records[d, SIZE]
                     for s in range(max(middle - around, begin), min(middle + around + 1, end)):
                         if turn:
@@ -75,11 +72,11 @@ def evidence(at, cuts, segments, records, lengths, counts):
         end = begin
         while end < len(at) and (g + 1 == len(segments) or at[end] < segments[g + 1, SENTENCES]):
             s = at[end]
-            d = documents[end] = shift_of_documents + int_at(segments[g, DOCUMENT_OF], s - shift)
+            d = documents[end] = shift_of_documents + at_place(segments, g, DOCUMENT_OF, s - shift)
             low, high = max(s - 1, records[d, FIRST]), min(s + 1, records[d, FIRST] + records[d, SIZE] - 1)
-            lengths[0, end], lengths[1, end] = int_at(segments[g, LENGTHS], s - shift), 0
+            lengths[0, end], lengths[1, end] = at_place(segments, g, LENGTHS, s - shift), 0
             for beside in range(low, high + 1):
-                lengths[1, end] += int_at(segments[g, LENGTHS], beside - shift)
+                lengths[1, end] += at_place(segments, g, LENGTHS, beside - shift)
             lengths[2, end] = records[d, TERMS]
             end += 1
         for t in range(len(cuts)):
@@ -90,16 +87,16 @@ def evidence(at, cuts, segments, records, lengths, counts):
                     max(s - 1, records[d, FIRST]),
                     min(s + 1, records[d, FIRST] + records[d, SIZE] - 1),
                 )
-                row = first_from(segments[g, ROWS], row, cuts[t, g, 1], low - shift)
+                row = first_from(segments, g, ROWS, row, cuts[t, g, 1], low - shift)
                 here, around, beside = 0, 0, row
-                while beside < cuts[t, g, 1] and int_at(segments[g, ROWS], beside) <= high - shift:
-                    count = count_at(segments[g, ROW_COUNTS], segments[g, ROW_WIDTH], beside)
+                while beside < cuts[t, g, 1] and at_place(segments, g, ROWS, beside) <= high - shift:
+                    count = at_place(segments, g, ROW_COUNTS, beside)
                     around += count
-                    if int_at(segments[g, ROWS], beside) == s - shift:
+                    if at_place(segments, g, ROWS, beside) == s - shift:
                         here = count
                     beside += 1
-                entry = first_from(segments[g, ENTRIES], entry, cuts[t, g, 3], d - shift_of_documents)
+                entry = first_from(segments, g, ENTRIES, entry, cuts[t, g, 3], d - shift_of_documents)
                 counts[0, t, n], counts[1, t, n], counts[2, t, n] = here, around, 0
-                if entry < cuts[t, g, 3] and int_at(segments[g, ENTRIES], entry) == d - shift_of_documents:
-                    counts[2, t, n] = count_at(segments[g, ENTRY_COUNTS], segments[g, ENTRY_WIDTH], entry)
+                if entry < cuts[t, g, 3] and at_place(segments, g, ENTRIES, entry) == d - shift_of_documents:
+                    counts[2, t, n] = at_place(segments, g, ENTRY_COUNTS, entry)
         begin = end

@@ -53,27 +53,34 @@ def _loads(of: types.Type) -> Any:
     return load
 
 
-_byte_at, _short_at, int_at, _long_at = (
+_byte_at, _short_at, _int_at, _long_at = (
     _loads(of) for of in (types.uint8, types.uint16, types.int32, types.int64)
 )
 
 
 @inlined
-def count_at(address, width, at):
-    """A count of a column whose numbers have 1, 2, 4 or 8 bytes."""
+def number_at(address, width, at):
+    """A number of a column whose numbers have 1, 2, 4 or 8 bytes."""
     if width == 1:
         return np.int64(_byte_at(address, at))
     if width == 2:
         return np.int64(_short_at(address, at))
-    return np.int64(int_at(address, at)) if width == 4 else _long_at(address, at)
+    return np.int64(_int_at(address, at)) if width == 4 else _long_at(address, at)
 
 
 @inlined
-def first_from(address, low, high, wanted):
-    """The first place from low to high of a column whose number is not below the one that is wanted."""
+def at_place(segments, g, column, at):
+    """A number of one of a segment's columns."""
+    return number_at(segments[g, column], segments[g, column + 1], at)
+
+
+@inlined
+def first_from(segments, g, column, low, high, wanted):
+    """The first place from low to high of a segment's column whose number is not below the one wanted."""
+    address, width = segments[g, column], segments[g, column + 1]
     while low < high:
         middle = (low + high) >> 1
-        if int_at(address, middle) < wanted:
+        if number_at(address, width, middle) < wanted:
             low = middle + 1
         else:
             high = middle

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.embedded.arrays import map_array, map_bytes, save_array, save_bytes
+from esr.engines.embedded.arrays import map_array, map_bytes, save_array, save_bytes, smallest
 from esr.hashing import hash64
 
 Hashes = npt.NDArray[np.uint64]
@@ -40,7 +40,7 @@ class Blobs:
     def strings(self, numbers: Numbers) -> list[str]:
         """The blobs of these numbers, decoded."""
         ends, content = self._ends, self._bytes
-        borders = zip(ends[numbers].tolist(), ends[numbers + 1].tolist(), strict=True)
+        borders = zip(ends[numbers].tolist(), ends[1:][numbers].tolist(), strict=True)
         return [str(content[begin:end], "utf-8") for begin, end in borders]
 
     @staticmethod
@@ -48,7 +48,7 @@ class Blobs:
         ends = np.zeros(len(blobs) + 1, np.int64)
         np.cumsum([len(blob) for blob in blobs], out=ends[1:])
         save_bytes(folder / f"{name}.bytes", blobs)
-        save_array(folder / f"{name}.ends.npy", ends)
+        save_array(folder / f"{name}.ends.npy", smallest(ends))
 
 
 class Names:
@@ -112,4 +112,4 @@ class Names:
         order = np.argsort(codes, kind="stable")
         Blobs.save(folder, name, [s.encode() for s in strings])
         save_array(folder / f"{name}.hashes.npy", codes[order])
-        save_array(folder / f"{name}.numbers.npy", order.astype(np.int32))
+        save_array(folder / f"{name}.numbers.npy", smallest(order))

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esr.documents import Document, Located, Sentence
 from esr.engines.embedded import build, chunks, pruned
+from esr.engines.embedded.arrays import save_array
 from esr.engines.embedded.asked import Best
 from esr.engines.embedded.exhaustive import exhaustive
 from esr.engines.embedded.index import EmbeddedIndex
@@ -126,6 +128,32 @@ def test_models(adverse: EmbeddedIndex, model: str, context: str | None) -> None
         ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **more})
         found = same(adverse, planned(adverse, query, ranking), KS[n % len(KS)], FILTERS[n % len(FILTERS)])
         assert not isinstance(found, str), found
+
+
+@pytest.mark.parametrize("width", [np.int32, np.int64])
+def test_numbers_of_other_widths_are_read_the_same(width: type[np.integer[Any]]) -> None:
+    with corpus(adverse_documents()) as index:
+        (segment,) = index._now().segments
+        asked = [planned(index, query, Ranking(candidates=rule)) for query in QUERIES for rule in CANDIDATES]
+        right = [same(index, plan, 50, Filters()) for plan in asked]
+        narrow = [name for name, column in segment.columns.items() if column.dtype.kind == "u"]
+        assert {"document_numbers", "document", "length", "sentence_counts"} <= {*narrow}
+        for name in narrow:
+            save_array(segment.folder / f"{name}.npy", segment.columns[name].astype(width))
+        wider = EmbeddedIndex(index.where)
+        for plan, best in zip(asked, right, strict=True):
+            assert not isinstance(best, str)
+            found = same(wider, plan, 50, Filters())
+            assert [each.tolist() for each in found[:2]] == [each.tolist() for each in best[:2]]
+
+
+@pytest.mark.parametrize("count, bytes", [(256, 1), (257, 2)])
+def test_documents_are_found_up_to_the_last_number_that_a_column_holds(count: int, bytes: int) -> None:
+    with corpus([document(f"d{n}", "A flood.", "A bank.") for n in range(count)]) as index:
+        (segment,) = index._now().segments
+        assert segment.column("document").itemsize == segment.column("document_numbers").itemsize == bytes
+        found = index.search(planned(index, "flood", Ranking()), 2 * count, Filters(), records=False)
+        assert [hit.sentence_id for hit in found.hits] == [f"d{n}.s{s}" for s in (0, 1) for n in range(count)]
 
 
 @pytest.mark.parametrize(
