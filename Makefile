@@ -69,7 +69,7 @@ quick: $(VENV)/installed-dev
 		--hypothesis-profile quick
 
 test: check chromium
-	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -q -n 2 --dist loadfile
 
 # The tests of the page want a browser. Debian has one; elsewhere they say what to install.
 chromium:

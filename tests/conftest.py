@@ -78,17 +78,13 @@ def start_elasticsearch() -> Iterator[Callable[..., Cluster]]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test that uses a node or a browser: a forgotten mark must not start one in a quick run.
 
-    Files that use a node begin, and of these such that crash one: they take the longest, and a worker must
-    not be left with them alone.
+    Those that use a node begin, as they take the longest.
     """
-    ranks: dict[Path, int] = {}
     for item in items:
         for mark, fixtures in MARKED_BY.items():
             if fixtures & set(getattr(item, "fixturenames", ())) or item.get_closest_marker(mark):
                 item.add_marker(mark)
-        node, slow = (item.get_closest_marker(mark) is not None for mark in ("elasticsearch", "slow"))
-        ranks[item.path] = max(ranks.get(item.path, 0), 2 * node + (node and slow))
-    items.sort(key=lambda item: -ranks[item.path])
+    items.sort(key=lambda item: item.get_closest_marker("elasticsearch") is None)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
