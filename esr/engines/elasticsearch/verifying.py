@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -12,6 +13,8 @@ from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.elasticsearch.meta import documents_index
 from esr.errors import EsrError
 
+PAUSES = (0.5, 2.0, 8.0)
+"""Seconds until a difference is looked at again."""
 _PAGE = 10_000
 _BITS = 128
 
@@ -52,18 +55,30 @@ def settle(cluster: Cluster, index: str) -> None:
 def verify(cluster: Cluster, index: str, expected: Contents) -> None:
     """Compare an index of sentences, and that of documents beside it, with what they must hold.
 
-    Raises EsrError where anything is missing, doubled or another.
+    A node that hung and comes back answers from what it had, until it notices that it was put out of the
+    cluster: so a difference is looked at again. Raises EsrError where anything stays missing, doubled or
+    another.
     """
-    found = contents(cluster, index)
+    for pause in (*PAUSES, None):
+        problem = _difference(contents(cluster, index), index, expected)
+        if problem is None:
+            return
+        if pause is None:
+            raise EsrError(problem)
+        time.sleep(pause)
+
+
+def _difference(found: Contents, index: str, expected: Contents) -> str | None:
     for kind, name in (("sentences", index), ("documents", documents_index(index))):
         arrived, wanted = getattr(found, kind), getattr(expected, kind)
         if arrived != wanted:
-            raise EsrError(f"{name} has {arrived} entries of {wanted}, nothing was switched: load again")
+            return f"{name} has {arrived} entries of {wanted}, nothing was switched: load again"
     if found.sum != expected.sum:
-        raise EsrError(
+        return (
             f"documents in {documents_index(index)} have other checksums than those that were sent, "
             "nothing was switched: see that nobody else writes there, and load again"
         )
+    return None
 
 
 def contents(cluster: Cluster, index: str) -> Contents:
