@@ -17,14 +17,15 @@ from typing import Any
 
 import psutil
 
+from benchmarks.speed.prepared import ESR
+
 EVERY = 0.1
 MB = 1_000_000
 
 
 def load(where: str, source: str) -> dict[str, Any]:
     """The report of a load, and its greatest memory in MB: `own`, and `resident` with what is mapped."""
-    command = ["esr", "load", source, "--index", where]
-    command += ["--if-exists", "replace", "--keep", "0", "--json"]
+    command = [*ESR, "load", source, "--index", where, "--if-exists", "replace", "--keep", "0", "--json"]
     own = resident = 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as loader:
         seen = psutil.Process(loader.pid)
