@@ -11,6 +11,7 @@ from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 from esr.engines import deadline
 from esr.engines.elasticsearch import place
 from esr.engines.elasticsearch.login import API_KEY, CA_FILE, PASSWORD, USER, Login
+from esr.engines.elasticsearch.nodes import StayingSelector
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
 
 OLDEST = (9, 0)
@@ -55,6 +56,7 @@ class Cluster:
             max_retries=max(3, len(urls)),
             retry_on_timeout=self._turns > 1,
             retry_on_status=(429, 502, 503, 504),
+            node_selector_class=StayingSelector,
         )
 
     def close(self) -> None:
@@ -67,6 +69,12 @@ class Cluster:
         if left == self._timeout:
             return self._client
         return self._client.options(request_timeout=left / self._turns)
+
+    def turn(self) -> None:
+        """Let the next node answer what this thread asks from now on."""
+        selector = self._client.transport.node_pool.node_selector
+        assert isinstance(selector, StayingSelector)
+        selector.turn()
 
     @contextmanager
     def errors(self) -> Iterator[None]:

@@ -47,8 +47,8 @@ class ElasticsearchIndex:
 
     def __init__(self, where: str) -> None:
         self._place = where
-        self._pinned: ElasticsearchIndex | None = None
-        self._names: tuple[str, ...] = ()
+        self._latest: tuple[tuple[str, ...], ElasticsearchIndex] | None = None
+        self._is_pinned = False
         self._use(Cluster(where))
 
     def _use(self, cluster: Cluster, fixed: bool = False) -> None:
@@ -71,8 +71,9 @@ class ElasticsearchIndex:
 
     def now(self) -> ElasticsearchIndex:
         """What the alias leads to now: statistics and answers that belong together, if it moves meanwhile."""
-        if self._pinned is self:
+        if self._is_pinned:
             return self
+        self.cluster.turn()  # One node says what the alias leads to, and answers for that.
         aliases = [self.cluster.alias, self.cluster.documents_alias]
         with self.cluster.errors():
             try:
@@ -80,16 +81,17 @@ class ElasticsearchIndex:
             except AuthorizationException:
                 return self  # a login that may only search: it sees a switch within some seconds
         names = tuple(",".join(sorted(n for n in found if name in found[n]["aliases"])) for name in aliases)
-        if self._pinned is None or names != self._names:
-            self._pinned, self._names = self._pin(*names), names
-        return self._pinned
+        latest = self._latest  # another thread, whose node knows more or less, may put its own there
+        if latest is None or latest[0] != names:
+            latest = self._latest = names, self._pin(*names)
+        return latest[1]
 
     def _pin(self, sentences: str, documents: str) -> ElasticsearchIndex:
         cluster = copy(self.cluster)
         if max(len(sentences), len(documents)) <= meta.LONGEST_NAMES:  # else there is no naming them all
             cluster.alias, cluster.documents_alias = sentences, documents
         pinned = copy(self)
-        pinned._pinned = pinned
+        pinned._is_pinned = True
         pinned._use(cluster, cluster.alias == sentences)
         return pinned
 
