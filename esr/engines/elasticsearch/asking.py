@@ -73,11 +73,17 @@ def refresh(cluster: Cluster, index: str | Sequence[str]) -> None:
     pauses = _pauses()
     while True:
         with cluster.errors():
-            answer = cluster.client.indices.refresh(index=index)
+            try:
+                answer = cluster.client.indices.refresh(index=index)
+            except ApiError as error:
+                answer = error.body
+                if not isinstance(answer, dict) or "_shards" not in answer:
+                    raise
         if not answer["_shards"]["failed"]:
             return
         if not next(pauses, False):
             raise EngineUnreachable(f"{cluster.where} is not whole: {_failure(answer)} to be refreshed")
+        cluster.turn()  # a node that hung and comes back speaks of shards as they were
 
 
 def msearch(cluster: Cluster, searches: Sequence[Mapping[str, Any]], *, partial: bool = False) -> list[Any]:

@@ -187,7 +187,7 @@ class ElasticsearchDelivery:
         with suppress(EsrError):
             for copy in copies:
                 meta.write(cluster, replace(copy, complete=True))
-        report.notes += pruned(cluster, self._options.keep, newest)
+        report.notes += pruned(cluster, self._options.keep, newest, copies[-1])
 
     def _take_away(self, copy: Load, gone: Iterable[Old], expected: Contents) -> None:
         def deletions() -> Iterator[Action]:

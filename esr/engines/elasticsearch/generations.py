@@ -110,12 +110,13 @@ def serve(cluster: Cluster, load: Load, instead_of: Iterable[str] | None = None)
             raise
 
 
-def pruned(cluster: Cluster, keep: int, before: Load | None) -> list[str]:
+def pruned(cluster: Cluster, keep: int, before: Load | None, served: Load) -> list[str]:
     """Keep so many generations that are not served, the newest. Returns what to say of the one before.
 
-    The switch is over: what cannot be removed is said, and no error.
+    The switch to `served` is over: what cannot be removed is said, and no error. A node that hung may not
+    know of the switch, and call what is served now kept.
     """
-    kept = [load for load, state in states(cluster) if state == KEPT]
+    kept = [load for load, state in states(cluster) if state == KEPT and load.index not in served.members]
     kept.sort(key=lambda load: load.generation, reverse=True)
     notes = []
     if before is not None and before.index in {load.index for load in kept[:keep]}:

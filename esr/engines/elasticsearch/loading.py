@@ -117,7 +117,7 @@ class ElasticsearchLoading:
             raise
         with suppress(EsrError):  # What is served is not removed, marked or not.
             self._mark_complete(load)
-        report.notes += pruned(cluster, self._options.keep, before[-1] if before else None)
+        report.notes += pruned(cluster, self._options.keep, before[-1] if before else None, load)
 
     def _goal(self, planned: Planned) -> dict[str, Any]:
         """What tells this load from others."""

@@ -110,7 +110,7 @@ class ElasticsearchMigration(ElasticsearchLoading):
             raise
         with suppress(EsrError):
             self._mark_complete(load)
-        report.notes += pruned(cluster, self._options.keep, self._before[-1])
+        report.notes += pruned(cluster, self._options.keep, self._before[-1], load)
 
     def _goal(self, planned: Planned) -> dict[str, Any]:
         return {**planned.as_dict(), "migrates": [load.index for load in self._before]}

@@ -130,7 +130,7 @@ class SlicedLoading(ElasticsearchLoading):
         with suppress(EsrError):
             self._mark_complete(load)
         report.notes.append("all slices are there: they are served now")
-        report.notes += pruned(cluster, self._options.keep, before[-1] if before else None)
+        report.notes += pruned(cluster, self._options.keep, before[-1] if before else None, load)
 
 
 def _ids(spool: Snapshot) -> Iterator[str]:

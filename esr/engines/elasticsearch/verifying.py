@@ -56,8 +56,8 @@ def verify(cluster: Cluster, index: str, expected: Contents) -> None:
     """Compare an index of sentences, and that of documents beside it, with what they must hold.
 
     A node that hung and comes back answers from what it had, until it notices that it was put out of the
-    cluster: so a difference is looked at again. Raises EsrError where anything stays missing, doubled or
-    another.
+    cluster: so a difference is looked at again, by another node. Raises EsrError where anything stays
+    missing, doubled or another.
     """
     for pause in (*PAUSES, None):
         problem = _difference(contents(cluster, index), index, expected)
@@ -66,6 +66,7 @@ def verify(cluster: Cluster, index: str, expected: Contents) -> None:
         if pause is None:
             raise EsrError(problem)
         time.sleep(pause)
+        cluster.turn()
 
 
 def _difference(found: Contents, index: str, expected: Contents) -> str | None:

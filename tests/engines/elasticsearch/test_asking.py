@@ -172,6 +172,22 @@ def test_a_count_is_that_of_all_shards_or_an_error(asked: Callable[..., Any]) ->
     assert asked_last["query"] == {"match_all": {}}
 
 
+def test_a_refresh_that_a_node_cannot_make_is_asked_of_another(
+    asked: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A node that hung speaks for the primaries it had, and the others refuse that."""
+    refused = error(500, "", "")
+    refused.body.clear()
+    refused.body.update(answer("illegal_state_exception"))
+    cluster, client = asked(refused, WHOLE)
+    turns: list[bool] = []
+    monkeypatch.setattr(Cluster, "turn", lambda _: turns.append(True))
+    asking.refresh(cluster, "news")
+    assert not client.left and turns == [True]
+    with pytest.raises(EsrError, match="overloaded or not ready"):
+        asking.refresh(asked(error(503, "master_not_discovered_exception", "gone"))[0], "news")
+
+
 def test_a_refresh_reaches_every_copy_or_is_an_error(asked: Callable[..., Any]) -> None:
     cluster, client = asked(LOST, WHOLE)
     asking.refresh(cluster, "news")
