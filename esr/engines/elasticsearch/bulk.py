@@ -74,7 +74,7 @@ def _sent(cluster: Cluster, items: Sequence[bytes]) -> list[Refusal]:
         except (ApiError, ConnectionError, ConnectionTimeout) as error:
             if attempt == ATTEMPTS or not _passes(error):
                 raise
-            _wait(attempt)
+            _wait(cluster, attempt)
             continue
         busy = []
         for item, result in zip(items, answer["items"], strict=True):
@@ -89,7 +89,7 @@ def _sent(cluster: Cluster, items: Sequence[bytes]) -> list[Refusal]:
         if not busy:
             break
         items = busy
-        _wait(attempt)
+        _wait(cluster, attempt)
     return refusals
 
 
@@ -106,10 +106,11 @@ def _passes(error: Exception) -> bool:
     return not isinstance(error, TlsError)
 
 
-def _wait(attempt: int) -> None:
-    """Longer each time, and never as long as another worker."""
+def _wait(cluster: Cluster, attempt: int) -> None:
+    """Longer each time, and never as long as another worker. Then it is another node's turn."""
     longest = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1))
     time.sleep(random.uniform(longest / 2, longest))
+    cluster.turn()
 
 
 def _reason(outcome: dict[str, Any]) -> str:
