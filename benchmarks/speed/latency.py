@@ -52,6 +52,7 @@ def latency(setup: Setup) -> Iterator[dict[str, Any]]:
         searches: dict[str, Search] = {
             "esr": partial(searcher.search, k=k, records=False),
             **_peers(setup, 1, asked, k),
+            "esr, with ids": lambda q, k=k: list(searcher.search(q, k=k, records=False).hits),
             "esr, with texts": partial(searcher.search, k=k),
             "esr, own terms only": partial(searcher.search, k=k, ranking=OWN_TERMS, records=False),
         }

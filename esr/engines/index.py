@@ -85,7 +85,7 @@ class Candidates:
     known; `exhaustive` says why all had to be, or is None.
     """
 
-    hits: list[Hit]
+    hits: Sequence[Hit]
     total: int
     incomplete: str | None = None
     scored: int | None = None

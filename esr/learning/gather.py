@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from esr.engines.index import Hit
 from esr.errors import UsageError
 from esr.evaluation.qrels import Qrels
 from esr.evaluation.tuning.figures import Task
@@ -73,7 +74,7 @@ def _topic(
         prepared = searcher.prepare(task.query, with_all)
     except NothingToSearchFor:
         prepared = None
-    hits = []
+    hits: Sequence[Hit] = ()
     if prepared is not None and prepared.plan.terms:
         hits = searcher.index.search(prepared.plan, max(RUN, depth), task.filters, records=False).hits
     ids = tuple(hit.sentence_id for hit in hits)

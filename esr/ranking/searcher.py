@@ -60,13 +60,16 @@ class Answer:
     engine tells; `exhaustive` says why it had to score all, or is None.
     """
 
-    hits: list[Hit]
+    hits: Sequence[Hit]
     total: int
     took_ms: float
     unseen: tuple[str, ...] = ()
     incomplete: str | None = None
     scored: int | None = None
     exhaustive: str | None = None
+
+
+_DEFAULT = Ranking()
 
 
 class Searcher:
@@ -108,7 +111,7 @@ class Searcher:
             raise UsageError(f"k is a positive number, not {k}")
         started = time.perf_counter()
         now = self.now()
-        ranking = ranking or Ranking.from_dict(settings)
+        ranking = ranking or (Ranking.from_dict(settings) if settings else _DEFAULT)
         prepared = now.prepare(query, ranking)
         plan, unseen = prepared.plan, prepared.unseen
         if not plan.terms and plan.candidates != "all":

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from itertools import repeat
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from esr.documents import Document
 from esr.engines.embedded import facets, gather, manifest
 from esr.engines.embedded.enrichment import EmbeddedEnrichment, enrichment, summary
 from esr.engines.embedded.exhaustive import exhaustive
+from esr.engines.embedded.found import Found
 from esr.engines.embedded.loader import LOADER
 from esr.engines.embedded.pruned import pruned
 from esr.engines.embedded.segment import SegmentBroken
@@ -68,13 +69,12 @@ class EmbeddedIndex:
             best, why = exhaustive(plan, snapshot, k, filters), found
         else:
             best = found
-        scores, orders = best.scores.tolist(), best.numbers.tolist()
+        hits: Sequence[Hit] = Found(best, partial(_ids, snapshot))
         if records:
+            scores, orders = best.scores.tolist(), best.numbers.tolist()
             shown = list(_records(snapshot, _places(snapshot, orders)))
             names = [record.sentence_id for record in shown]
             hits = list(map(Hit, names, scores, shown, orders))
-        else:
-            hits = list(map(Hit, _ids(snapshot, best.numbers), scores, repeat(None), orders))
         return Candidates(hits, best.total, None, best.scored, why)
 
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
