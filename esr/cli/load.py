@@ -90,6 +90,8 @@ def load(
     import json
     from dataclasses import asdict
 
+    from esr.ranking.ranking import Ranking
+
     incoming = Incoming(paths, **source_options)
     if dry:
         dry_run(incoming, as_json)
@@ -105,7 +107,18 @@ def load(
     set_aside = incoming.refused if incoming.sets_aside else None
     with Sending() as bar, incoming.documents() as documents:
         options = LoadOptions(
-            if_exists, analyzer, title, shards, keep, resume, slice, workers, set_aside, replicas, bar.sent
+            if_exists,
+            analyzer,
+            title,
+            shards,
+            keep,
+            resume,
+            slice,
+            workers,
+            set_aside,
+            replicas,
+            bar.sent,
+            Ranking().mixture(),
         )
         report = loading(where, options).load(_counted(documents))
     report.notes += incoming.notes()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from esr.documents import Document
 from esr.engines.generations import KEEP
+from esr.plans.plan import Mixture
 
 IF_EXISTS = {
     "fail": "stop if there is an index already",
@@ -25,8 +26,9 @@ class LoadOptions:
     `keep` generations that were served before stay. `resume` takes up a load that was cut off, if there is
     one. `slice` is (i, n): send the i-th of n slices of the documents; the one that comes last switches.
     `set_aside` is told of each document that the engine cannot take, and why; without it nothing is loaded
-    then. `shards`, `replicas`, `slice`, `workers` and `sent` are for Elasticsearch alone; `sent` is told how
-    many documents more have been sent, of how many.
+    then. `shards`, `replicas`, `slice`, `workers`, `sent` and `prepared` are for Elasticsearch alone; `sent`
+    is told how many documents more have been sent, of how many. Searches by the mixture `prepared` are made
+    faster, until something is added.
     """
 
     if_exists: str = "fail"
@@ -40,3 +42,4 @@ class LoadOptions:
     set_aside: SetAside | None = None
     replicas: int | None = None
     sent: Callable[[int, int], None] = lambda documents, of: None
+    prepared: Mixture | None = None

@@ -168,12 +168,29 @@ class Bound:
         It is per unit of the weight: times a negative weight, the least becomes the most.
         """
         if isinstance(self._transform, Mixture):
-            return self._mixture(self._transform, term, rows, entries)
+            p = np.array(term.background)
+            return self._mixture(self._transform, term, rows, entries, p, p)
         return self._saturation(self._transform, term, rows, entries)
 
-    def _mixture(self, transform: Mixture, term: PlanTerm, rows: Rows, entries: Entries) -> Array:
-        p = term.background
-        collection = affine(transform.collection, beta(transform, rows.lengths["sentence"])) * p
+    def most_of_several(self, rows: Rows, entries: Entries, background: Array) -> Array:
+        """The same of several terms of a mixture together, a query's own, with weights above 0.
+
+        `background`, of shape (e,), is p(t|C) of each entry's term.
+        """
+        assert isinstance(self._transform, Mixture)
+        of_rows = np.repeat(background[rows.entry], np.diff(rows.starts, append=len(rows.counts["sentence"])))
+        return self._mixture(self._transform, PlanTerm("", 1.0, 1.0), rows, entries, of_rows, background)
+
+    @property
+    def least(self) -> float:
+        """What `ends` has at least in any document. Of a mixture that has bounds."""
+        return math.log(self._least)
+
+    def _mixture(
+        self, transform: Mixture, term: PlanTerm, rows: Rows, entries: Entries, of_rows: Array, p: Array
+    ) -> Array:
+        """`of_rows` and `p` are p(t|C) of the rows' and of the entries' terms, or of the one term."""
+        collection = affine(transform.collection, beta(transform, rows.lengths["sentence"])) * of_rows
         x = collection.copy()
         for name, share in mixture_shares(transform, rows.lengths).items():
             x += share * rows.counts[name]

@@ -14,8 +14,8 @@ from esr.adjustments import Adjustment
 from esr.boosts import Added, adding, from_json, to_json
 from esr.errors import InputError, UsageError, unknown
 from esr.models import Settings
-from esr.plans.plan import CANDIDATES, Plan, Rule
-from esr.plans.statistics import Statistics
+from esr.plans.plan import CANDIDATES, Mixture, Plan, Rule
+from esr.plans.statistics import CollectionStatistics, Statistics
 from esr.priors.prior import check_weight
 from esr.ranking import kinds, signal, trees
 from esr.ranking.kinds import FEATURE
@@ -147,6 +147,11 @@ class Ranking:
                 *(static for _, _, static in adding.statics(self.boosts, added)),
             ),
         )
+
+    def mixture(self) -> Mixture | None:
+        """What it mixes, if it is a language model: that depends on no query and on no collection."""
+        transform = self.plan({}, Statistics(CollectionStatistics(), {})).transform
+        return transform if isinstance(transform, Mixture) else None
 
     def second(self) -> Second | None:
         """The second stage, if the model or a signal asks for one."""

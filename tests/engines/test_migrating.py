@@ -22,6 +22,7 @@ from esr.engines.embedded import loading as embedded
 from esr.engines.index import LoadReport
 from esr.engines.opening import LoadOptions, delivery, generations, migration
 from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
+from esr.ranking.ranking import Ranking
 from tests.engines.elasticsearch.support import document, fresh, load, located
 from tests.engines.holding import documents, everything
 from tests.engines.test_parity import random_documents
@@ -181,7 +182,7 @@ def test_one_that_was_killed_is_taken_up(
     assert states(anywhere) == ["broken", "serving"]
     with monkeypatch.context() as patch:
         ids = written(patch)
-        migrate(anywhere)
+        migrate(anywhere, prepared=Ranking().mixture())
     again = ids[40:] if anywhere.startswith("http") else ids  # after those of the spool
     assert 0 < len(again) < 40
     assert everything(anywhere) == held

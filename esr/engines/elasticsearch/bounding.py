@@ -1,7 +1,8 @@
 """A plan as a query for documents: the score is what the best sentence of a document can have at most.
 
-It runs on the indices of documents, with the numbers that their entries keep (`peaks.py`). The scripts say
-for one document what `esr.plans.bounds` says for arrays, from less: so their bounds are somewhat higher.
+It runs on the indices of documents, with the numbers that their entries keep. The scripts say from `peaks.py`
+for one document what `esr.plans.bounds` says for arrays, from less: so their bounds are somewhat higher. For
+one mixture it is kept what those say (`impacts.py`), and no script runs.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import math
 from typing import Any, NamedTuple
 
 from esr.engines.elasticsearch.bounds import bounds
+from esr.engines.elasticsearch.impacts import EMPTY
 from esr.engines.elasticsearch.request import Query, filter_clauses
 from esr.engines.index import Filters
 from esr.plans.bounds import Bound
@@ -38,13 +40,14 @@ class Bounded(NamedTuple):
         return score - self.slack * (1 + abs(score))
 
 
-def bounded(plan: Plan, collection: CollectionStatistics, filters: Filters) -> Bounded | str:
-    """The query, or why there are no bounds."""
-    why = Bound(plan.transform, collection.longest_sentence).impossible(plan.terms)
+def bounded(plan: Plan, collection: CollectionStatistics, filters: Filters, kept: bool) -> Bounded | str:
+    """The query, or why there are no bounds. `kept`: by the impacts that documents have, as they fit it."""
+    bound = Bound(plan.transform, collection.longest_sentence)
+    why = bound.impossible(plan.terms)
     if why is not None:
         return why
     inside = filter_clauses(filters, of="documents")
-    clauses = [_term_clause(plan, term) for term in plan.terms]
+    clauses = [_impact(term.term, term.weight) if kept else _term_clause(plan, term) for term in plan.terms]
     # Where any term makes candidates, no second look for the documents that have one is needed.
     reaching = plan.candidates != "all" and len(plan.matching) == len(plan.terms)
     if not reaching:
@@ -53,11 +56,17 @@ def bounded(plan: Plan, collection: CollectionStatistics, filters: Filters) -> B
     shift, size = math.fsum(bounds(static, collection)[1] for static in plan.statics), 1.0
     transform = plan.transform
     if isinstance(transform, Mixture):
-        params = _base(plan, transform, collection)
-        query = {"script_score": {"query": query, "script": {"id": BASE, "params": params}}}
-        background = [term.weight * math.log(term.background) for term in plan.terms if term.own]
-        shift += math.fsum([*background, -params["offset"]])
-        size += params["offset"] + sum(map(abs, background))
+        constants = [term.weight * math.log(term.background) for term in plan.terms if term.own]
+        if kept:
+            weight = math.fsum(term.weight for term in plan.terms)
+            query = {"bool": {"must": [query], "should": [_impact(EMPTY, weight)]}}
+            constants.append(weight * bound.least)
+        else:
+            params = _base(plan, transform, collection)
+            query = {"script_score": {"query": query, "script": {"id": BASE, "params": params}}}
+            constants.append(-params["offset"])
+        shift += math.fsum(constants)
+        size += sum(map(abs, constants))
     size += sum(sum(map(abs, bounds(static, collection))) for static in plan.statics)
     return Bounded(query, shift, _ROUNDING * (len(plan.terms) + 4) * size)
 
@@ -67,6 +76,11 @@ def _reached(plan: Plan) -> Query:
     if plan.candidates == "all":
         return {"match_all": {}}
     return {"terms": {"context": list(plan.matching)}}
+
+
+def _impact(term: str, weight: float) -> Query:
+    """The score of `impacts` is what the term adds at most, times the boost."""
+    return {"term": {"impacts": {"value": term, "boost": weight}}}
 
 
 def _term_clause(plan: Plan, term: PlanTerm) -> Query:

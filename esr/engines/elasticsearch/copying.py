@@ -20,7 +20,10 @@ _WAIT = "120s"
 
 def copied(cluster: Cluster, load: Load, name: str, members: tuple[str, ...], *, heads: bool) -> Load:
     """A copy of a load under another name, not complete yet. While it is made the load cannot be enriched."""
-    copy = replace(load, index=name, complete=False, owner=owner.me(), members=members, heads=heads)
+    # What is delivered changes p(t|C), and with it impacts.
+    copy = replace(
+        load, index=name, complete=False, owner=owner.me(), members=members, heads=heads, impacts={}
+    )
     for source, target in ((load.index, copy.index), (load.documents_index, copy.documents_index)):
         _clone(cluster, source, target)
     meta.write(cluster, copy)

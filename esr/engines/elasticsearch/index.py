@@ -23,6 +23,7 @@ from esr.engines.elasticsearch.bounding import SCRIPTS as BOUNDING
 from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.elasticsearch.enrichment import ElasticsearchEnrichment, enrichment, summary
 from esr.engines.elasticsearch.facets import facets
+from esr.engines.elasticsearch.impacts import fit
 from esr.engines.elasticsearch.places import documents, documents_at
 from esr.engines.elasticsearch.pruned import pruned
 from esr.engines.elasticsearch.raw import SHOWN
@@ -60,6 +61,7 @@ class ElasticsearchIndex:
         if not found:
             raise IndexMissing(f"there is no index at {self.where}: make one with esr load")
         self.description = found[0].description
+        self._impacts = found[0].impacts if len(found) == 1 else {}
         self.analyzer = analysis.get(self.description.analyzer)
         self._statistics = AliasStatistics(cluster, fixed)
         # Sentences are neighbours of others and candidates of many queries: each is analysed once.
@@ -113,12 +115,13 @@ class ElasticsearchIndex:
         return Histogram(np.array(list(found), float), np.array(list(found.values()), np.int64))
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
-        def begun() -> Search:
-            return Search(self.cluster, plan, self.bounded(plan), filters, records)
+        def begun(kept: bool = False) -> Search:
+            return Search(self.cluster, plan, self.bounded(plan), filters, records, kept)
 
         found: Candidates | str = "the alias may move between two requests"
         if self._fixed:
-            found = pruned(begun(), k, self.statistics(plan.matching))
+            known = self.statistics(plan.matching)
+            found = pruned(begun(fit(self._impacts, plan, known)), k, known)
         return begun().everything(k, found) if isinstance(found, str) else found
 
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:

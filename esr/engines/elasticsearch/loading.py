@@ -23,6 +23,7 @@ from esr.engines.elasticsearch import meta, owner, templates
 from esr.engines.elasticsearch.asking import refresh, search
 from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.generations import pruned, remove, serve, states
+from esr.engines.elasticsearch.impacts import possible, told
 from esr.engines.elasticsearch.planned import Planned, content_of
 from esr.engines.elasticsearch.sending import Outgoing, sent
 from esr.engines.elasticsearch.spooled import There, outgoing, there
@@ -97,14 +98,15 @@ class ElasticsearchLoading:
     def _send(self, spool: Path, planned: Planned, report: LoadReport) -> None:
         cluster = self._cluster
         templates.install(cluster)
+        snapshot = Snapshot(spool, manifest.read(spool))
         before = meta.behind(cluster)
         members = [load.index for load in before] if self._append else []
-        load = self._taken_up(members, planned) if self._options.resume else None
+        load = self._taken_up(members, planned, snapshot) if self._options.resume else None
         taken_up = load is not None
         self._remove_abandoned(load)
-        load = load or self._create(members, planned)
+        load = load or self._create(members, planned, snapshot)
         try:
-            expected = self._transfer(Snapshot(spool, manifest.read(spool)), load, taken_up, report)
+            expected = self._transfer(snapshot, load, taken_up, report)
             settle(cluster, load.index)
             verify(cluster, load.index, expected)
             self._switch(load)
@@ -123,7 +125,14 @@ class ElasticsearchLoading:
         """What tells this load from others."""
         return planned.as_dict()
 
-    def _create(self, members: list[str], planned: Planned) -> meta.Load:
+    def _impacts(self, spool: Snapshot) -> dict[str, Any]:
+        """What the load says of its impacts. They need the whole collection: an appending load has none."""
+        prepared = self._options.prepared
+        if prepared is None or self._append or not possible(prepared, spool.collection):
+            return {}
+        return told(prepared, spool.collection)
+
+    def _create(self, members: list[str], planned: Planned, spool: Snapshot) -> meta.Load:
         name = meta.new_name(self._cluster)
         load = meta.Load(
             name,
@@ -132,6 +141,7 @@ class ElasticsearchLoading:
             owner=owner.me(),
             members=(*members, name),
             manifest=self._goal(planned),
+            impacts=self._impacts(spool),
         )
         self._make(load)
         return load
@@ -153,11 +163,12 @@ class ElasticsearchLoading:
                     if found[index]["mappings"].get("_meta") != load.as_meta():
                         raise
 
-    def _taken_up(self, members: list[str], planned: Planned) -> meta.Load | None:
+    def _taken_up(self, members: list[str], planned: Planned, spool: Snapshot) -> meta.Load | None:
         """The load of the same documents that was cut off, if there is one."""
         served = {load.index for load in meta.behind(self._cluster)}
         for load in reversed(meta.every(self._cluster)):
             same = load.manifest == self._goal(planned) and load.description == self._description
+            same &= load.impacts == self._impacts(spool)
             mine = load.owner == owner.me() or owner.is_dead(load.owner) or owner.is_elsewhere(load.owner)
             cut_off = not load.complete and load.index not in served
             if same and mine and cut_off and load.members == (*members, load.index) and self._is_whole(load):
@@ -176,7 +187,7 @@ class ElasticsearchLoading:
         expected = Contents()
         refused: list[str] = []
         before = there(self._cluster, spool) if self._append else There()
-        wanted = self._completed(outgoing(spool, load, before, self._is_mine))
+        wanted = self._completed(outgoing(spool, load, before, self._is_mine, self._options.prepared))
         if taken_up:
             wanted = self._missing(wanted, load, expected)
         for chunk in sent(self._cluster, wanted, self._options.workers):

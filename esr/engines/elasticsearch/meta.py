@@ -31,7 +31,7 @@ class Load:
 
     `recipes` are those that enriched it, by digest. A load heads a generation, which is made of the indices
     of sentences `members`; a load that others are made of too may head none any more. `manifest` says what
-    the load must have in the end.
+    the load must have in the end, `impacts` what its documents' impacts are of, if they have some.
     """
 
     index: str
@@ -42,6 +42,7 @@ class Load:
     members: tuple[str, ...] = ()
     heads: bool = True
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    impacts: Mapping[str, Any] = field(default_factory=dict)
     format: int = field(default_factory=lambda: templates.FORMAT)
 
     @property
@@ -65,6 +66,7 @@ class Load:
                 "members": list(self.members),
                 "heads": self.heads,
                 "manifest": dict(self.manifest),
+                "impacts": dict(self.impacts),
                 "recipes": dict(self.recipes),
                 **self.description.as_dict(),
             }
@@ -166,5 +168,6 @@ def _load(index: str, meta: Mapping[str, Any]) -> Load:
         tuple(meta.get("members", (index,))),
         meta.get("heads", True),
         meta.get("manifest", {}),
+        meta.get("impacts", {}),
         meta["format"],
     )

@@ -80,12 +80,12 @@ class ElasticsearchMigration(ElasticsearchLoading):
     def _send(self, spool: Path, planned: Planned, report: LoadReport) -> None:
         cluster = self._cluster
         templates.install(cluster)
-        load = self._taken_up([], planned)
+        snapshot = Snapshot(spool, manifest.read(spool))
+        load = self._taken_up([], planned, snapshot)
         taken_up = load is not None
         self._remove_abandoned(load)
-        load = load or self._create([], planned)
+        load = load or self._create([], planned, snapshot)
         try:
-            snapshot = Snapshot(spool, manifest.read(spool))
             last = None
             while True:
                 expected = self._transfer(snapshot, load, taken_up, report)

@@ -48,7 +48,7 @@ def pruned(search: Search, k: int, known: Statistics) -> Candidates | str:
     if k > GREATEST_K:
         return f"more than {GREATEST_K:,} hits are asked for"
     why = _few(search.plan, known)
-    query = bounded(search.plan, search.collection, search.filters)
+    query = bounded(search.plan, search.collection, search.filters, search.kept)
     if why is not None or isinstance(query, str):
         return why or str(query)
     first = FIRST + A_HIT * k

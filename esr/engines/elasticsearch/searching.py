@@ -23,13 +23,17 @@ PAGE = 10_000
 
 @dataclass(slots=True)
 class Search:
-    """A plan, and where it runs. `incomplete` says what was missing from any answer so far."""
+    """A plan, and where it runs. `incomplete` says what was missing from any answer so far.
+
+    `kept`: documents have impacts that fit the plan.
+    """
 
     cluster: Cluster
     plan: Plan
     collection: CollectionStatistics
     filters: Filters
     records: bool
+    kept: bool = False
     incomplete: str | None = field(default=None, init=False)
 
     def everything(self, k: int, exhaustive: str | None) -> Candidates:

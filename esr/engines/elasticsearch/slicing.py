@@ -42,7 +42,7 @@ class SlicedLoading(ElasticsearchLoading):
         if self._is_served(goal, planned):
             report.notes.append("all slices are there, and are served: there was nothing to do")
             return
-        load = self._first(goal) if place == 1 else self._waited_for(goal)
+        load = self._first(goal, snapshot) if place == 1 else self._waited_for(goal, snapshot)
         report.documents = sum(map(self._is_mine, _ids(snapshot)))
         refused = report.set_aside
         mine = self._transfer(snapshot, load, True, report)
@@ -66,20 +66,21 @@ class SlicedLoading(ElasticsearchLoading):
             return False
         return contents(self._cluster, found[0].index) == planned.contents
 
-    def _begun(self, goal: Mapping[str, Any]) -> meta.Load | None:
+    def _begun(self, goal: Mapping[str, Any], spool: Snapshot) -> meta.Load | None:
         """The generation that slices of this delivery are written to, if one has begun it."""
         served = {load.index for load in meta.behind(self._cluster)}
         for load in reversed(meta.every(self._cluster)):
             same = load.manifest == goal and load.description == self._description
+            same &= load.impacts == self._impacts(spool)
             if same and not load.complete and load.index not in served:
                 return load
         return None
 
-    def _first(self, goal: Mapping[str, Any]) -> meta.Load:
+    def _first(self, goal: Mapping[str, Any], spool: Snapshot) -> meta.Load:
         """Begin the generation, or take up what a first slice before this one has begun."""
         templates.install(self._cluster)
         self._remove_abandoned(None)
-        load = self._begun(goal)
+        load = self._begun(goal, spool)
         if load is not None and self._is_whole(load):
             return load
         # No process of one machine owns it: it must not pass for broken when the first slice has ended.
@@ -91,14 +92,15 @@ class SlicedLoading(ElasticsearchLoading):
             owner=f"{goal['slices']} slices:0:0",
             members=(name,),
             manifest=goal,
+            impacts=self._impacts(spool),
         )
         self._make(fresh, but=name if load else None)
         return fresh
 
-    def _waited_for(self, goal: Mapping[str, Any]) -> meta.Load:
+    def _waited_for(self, goal: Mapping[str, Any], spool: Snapshot) -> meta.Load:
         end = time.monotonic() + WAIT
         while True:
-            load = self._begun(goal)
+            load = self._begun(goal, spool)
             if load is not None and self._is_whole(load):
                 return load
             if time.monotonic() > end:

@@ -10,10 +10,12 @@ from esr import analysis
 from esr.batches import batched
 from esr.engines.elasticsearch.actions import Bodies
 from esr.engines.elasticsearch.cluster import Cluster
+from esr.engines.elasticsearch.impacts import Impacts
 from esr.engines.elasticsearch.meta import Load
 from esr.engines.elasticsearch.sending import Outgoing
 from esr.engines.elasticsearch.statistics import AliasStatistics
 from esr.engines.embedded.snapshot import Snapshot
+from esr.plans.plan import Mixture
 
 _BATCH = 1000
 
@@ -44,17 +46,23 @@ def there(cluster: Cluster, spool: Snapshot, leaving: Snapshot | None = None) ->
 
 
 def outgoing(
-    spool: Snapshot, load: Load, before: There, wanted: Callable[[str], bool] = lambda id: True
+    spool: Snapshot,
+    load: Load,
+    before: There,
+    wanted: Callable[[str], bool] = lambda id: True,
+    prepared: Mixture | None = None,
 ) -> Iterator[Outgoing]:
     """The entries of a spool's documents, with importance priors by p(t|C) of all of it and what is there.
 
-    `wanted` is asked by the id of a document. Places in the collection are those among all.
+    `wanted` is asked by the id of a document. Places in the collection are those among all. With the impacts
+    of a mixture, if the load says that it has some.
     """
     order, document_order = before.order, before.document_order
     bodies = Bodies(
         analysis.get(load.description.analyzer), load.description, load.index, load.documents_index
     )
-    for segment in spool.segments:
+    for owner, segment in enumerate(spool.segments):
+        impacts = Impacts(spool, owner, prepared) if prepared is not None and load.impacts else None
         priors = spool.importance_of(segment, before.occurrences, before.total)
         first = segment.column("first")
         for number in range(len(segment.documents)):
@@ -63,6 +71,8 @@ def outgoing(
             if wanted(segment.documents[number]):
                 document = segment.document(number)
                 entry, *sentences = bodies.of(document, order + cut.start, document_order, stored)
+                if impacts is not None:
+                    entry["impacts"] = impacts.of(number)
                 yield Outgoing(document, entry, sentences)
             document_order += 1
         order += segment.sentence_count

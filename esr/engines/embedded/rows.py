@@ -24,13 +24,26 @@ def of_term(snapshot: Snapshot, term: str, fields: Collection[FieldName]) -> tup
     spans = snapshot.spans
     parts, rows, found = [], 0, 0
     for owner, segment in enumerate(snapshot.segments):
-        part = _part(segment, snapshot.find(term).numbers[owner], "surrounding" in fields)
-        if part is not None:
+        number = snapshot.find(term).numbers[owner]
+        if number is not None:
+            part = _part(segment, number, number + 1, "surrounding" in fields)
             document = part.document + spans.owners[owner]
             parts.append(part._replace(start=part.start + rows, entry=part.entry + found, document=document))
             rows, found = rows + len(part.counts), found + len(document)
-    joined = _joined(parts)
-    at = joined.document
+    return _told(_joined(parts), snapshot, fields)
+
+
+def of_terms(
+    snapshot: Snapshot, owner: int, first: int, last: int, fields: Collection[FieldName]
+) -> tuple[Rows, Entries]:
+    """All rows and entries of the terms numbered from `first` to before `last` in a segment, by term, then
+    document."""
+    part = _part(snapshot.segments[owner], first, last, "surrounding" in fields)
+    return _told(part._replace(document=part.document + snapshot.spans.owners[owner]), snapshot, fields)
+
+
+def _told(joined: _Part, snapshot: Snapshot, fields: Collection[FieldName]) -> tuple[Rows, Entries]:
+    spans, at = snapshot.spans, joined.document
     entries = Entries(joined.in_document, spans.length[at], spans.shortest[at], spans.longest[at])
     counts: dict[FieldName, Array] = {"sentence": joined.counts}
     lengths: dict[FieldName, Array] = {"sentence": joined.length}
@@ -44,7 +57,7 @@ def of_term(snapshot: Snapshot, term: str, fields: Collection[FieldName]) -> tup
 
 
 class _Part(NamedTuple):
-    """A term in a segment. Of its rows: counts, lengths; where groups start, their entries; of its entries:
+    """Terms in a segment. Of its rows: counts, lengths; where groups start, their entries; of its entries:
     documents, counts."""
 
     counts: Array
@@ -66,15 +79,23 @@ def _joined(parts: Sequence[_Part]) -> _Part:
     return _Part(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def _part(segment: Segment, number: int | None, surrounding: bool) -> _Part | None:
-    if number is None:
-        return None
-    sentence, counts = segment.in_sentences(number)
-    documents, in_document = segment.in_documents(number)
+def _part(segment: Segment, first: int, last: int, surrounding: bool) -> _Part:
+    """The terms numbered from `first` to before `last`."""
+    sentence, counts = segment.in_sentences(first, last)
+    documents, in_document = segment.in_documents(first, last)
     count = counts.astype(np.float64)
     document = segment.column("document")[sentence]
-    change = np.ones(len(sentence), bool)  # whether a row is the first of its document
+    change = np.ones(len(sentence), bool)  # whether a row is the first of its document, or of its term
     np.not_equal(document[1:], document[:-1], out=change[1:])
+    keys, wanted = documents, document
+    if last - first > 1:
+        of_row, of_entry = (
+            np.repeat(np.arange(last - first), np.diff(segment.column(name)[first : last + 1]))
+            for name in ("sentence_starts", "document_starts")
+        )
+        change[1:] |= of_row[1:] != of_row[:-1]
+        size = len(segment.documents)
+        keys, wanted = of_entry * size + documents, of_row * size + document
     start = np.flatnonzero(change)
     around = around_length = count
     if surrounding:
@@ -89,7 +110,7 @@ def _part(segment: Segment, number: int | None, surrounding: bool) -> _Part | No
         around,
         around_length,
         start,
-        np.searchsorted(documents, document[start]),
+        np.searchsorted(keys, wanted[start]),
         documents.astype(np.int64),
         in_document.astype(np.float64),
     )

@@ -129,17 +129,18 @@ class Segment:
             "importance_surrounding": self.column("surrounding_likelihood"),
         }
 
-    def in_sentences(self, term: int | None) -> Postings:
-        return self._postings("sentence", term)
+    def in_sentences(self, term: int | None, last: int | None = None) -> Postings:
+        """The postings of a term, or of all from it to before `last`, term after term."""
+        return self._postings("sentence", term, last)
 
-    def in_documents(self, term: int | None) -> Postings:
-        return self._postings("document", term)
+    def in_documents(self, term: int | None, last: int | None = None) -> Postings:
+        return self._postings("document", term, last)
 
-    def _postings(self, kind: str, term: int | None) -> Postings:
+    def _postings(self, kind: str, term: int | None, last: int | None) -> Postings:
         if term is None:
             return NOWHERE
         starts = self.column(f"{kind}_starts")
-        cut = slice(int(starts[term]), int(starts[term + 1]))
+        cut = slice(int(starts[term]), int(starts[term + 1 if last is None else last]))
         return Postings(self.column(f"{kind}_numbers")[cut], self.column(f"{kind}_counts")[cut])
 
     def cuts(self, term: int | None) -> tuple[int, int, int, int]:

@@ -130,6 +130,17 @@ class Snapshot:
         second depends on every segment. `elsewhere` adds occurrences that are not in this index, of
         `total` in all.
         """
+        surprise = np.log(self.background(segment, elsewhere, total))
+        weights = np.repeat(surprise, np.diff(segment.column("sentence_starts")))
+        weights *= segment.column("sentence_counts")
+        collection = np.bincount(segment.column("sentence_numbers"), weights, segment.sentence_count)
+        return {name: column - collection for name, column in segment.likely.items()}
+
+    def background(self, segment: Segment, elsewhere: Mapping[str, int], total: int) -> Array:
+        """p(t|C) of a segment's terms in the whole collection, with what is elsewhere.
+
+        A term that stands in titles only counts as one occurrence.
+        """
         occurrences = segment.column("occurrences").astype(np.int64)
         for other in self.segments:
             if other is not segment and len(other.terms):
@@ -139,12 +150,7 @@ class Snapshot:
                 occurrences[shared] += other.column("occurrences")[places]
         if elsewhere:
             occurrences += [elsewhere.get(segment.terms[n], 0) for n in range(len(segment.terms))]
-        whole = max(self.collection.occurrences + total, 1)
-        surprise = np.log(np.maximum(occurrences, 1) / whole)
-        weights = np.repeat(surprise, np.diff(segment.column("sentence_starts")))
-        weights *= segment.column("sentence_counts")
-        collection = np.bincount(segment.column("sentence_numbers"), weights, segment.sentence_count)
-        return {name: column - collection for name, column in segment.likely.items()}
+        return np.asarray(np.maximum(occurrences, 1) / max(self.collection.occurrences + total, 1))
 
 
 def _layer(folder: Path, run: Run) -> Layer:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esr.documents import Located
-from esr.engines.elasticsearch import pruned
+from esr.engines.elasticsearch import impacts, pruned
 from esr.engines.elasticsearch.index import ElasticsearchIndex
 from esr.engines.elasticsearch.searching import Search
 from esr.engines.index import Candidates, Filters
@@ -21,6 +21,7 @@ from esr.engines.opening import LoadOptions, delivery, loading
 from esr.enrichment.enriched import Enriched
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError
+from esr.plans import bounds
 from esr.plans.plan import CANDIDATES, Affine, Plan, PlanTerm
 from esr.ranking.ranking import Ranking
 from tests.engines.elasticsearch.support import fresh
@@ -39,6 +40,11 @@ from tests.engines.pruning import (
 
 pytestmark = pytest.mark.elasticsearch
 KS = (1, 2, 7, 1000)
+MIXTURES = [
+    ranking
+    for ranking in [*({"model": model, "context": context} for model, context in FIRST_STAGES), *ENDS]
+    if Ranking.from_dict(ranking).mixture() is not None
+]
 
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards and a second load"])
@@ -46,7 +52,7 @@ def adverse(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[
     found = adverse_documents()
     with fresh(elasticsearch_url) as where:
         if request.param == 1:
-            load(where, found)
+            load(where, found, prepared=Ranking().mixture())
         else:
             load(where, found[:50], shards=3)
             load(where, found[50:], if_exists="append")
@@ -75,8 +81,9 @@ def everything(index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) 
 
 def same(index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> Candidates | str:
     """Holds the pruned answer to the exhaustive one, and gives it."""
-    search = Search(index.cluster, plan, index.bounded(plan), filters, False)
-    got = pruned.pruned(search, k, index.statistics(plan.matching))
+    known = index.statistics(plan.matching)
+    kept = impacts.fit(index._impacts, plan, known)
+    got = pruned.pruned(Search(index.cluster, plan, index.bounded(plan), filters, False, kept), k, known)
     if not isinstance(got, str):
         right = everything(index, plan, k, filters)
         assert got.hits == right.hits, (plan, k, filters)
@@ -106,6 +113,30 @@ def test_models(adverse: ElasticsearchIndex, model: str, context: str | None) ->
         ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **more})
         found = same(adverse, planned(adverse, query, ranking), KS[n % len(KS)], FILTERS[n % len(FILTERS)])
         assert not isinstance(found, str), found
+
+
+@pytest.mark.parametrize("ranking", MIXTURES, ids=str)
+def test_a_mixture_that_the_index_was_prepared_for(elasticsearch_url: str, ranking: dict[str, Any]) -> None:
+    """And what does not fit the numbers that are kept goes by the scripts."""
+    prepared = Ranking.from_dict(ranking)
+    with fresh(elasticsearch_url) as where:
+        load(where, adverse_documents(), prepared=prepared.mixture())
+        index = ElasticsearchIndex(where)
+        now = index.now()
+        for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
+            plan = planned(now, query, Ranking.from_dict({**ranking, "candidates": rule, **more}))
+            known = now.statistics(plan.matching)
+            bounded = bounds.Bound(plan.transform, known.collection.longest_sentence).impossible([]) is None
+            assert impacts.fit(now._impacts, plan, known) is bounded
+            same(now, plan, KS[n % len(KS)], FILTERS[n % len(FILTERS)])
+            first, *others = plan.terms
+            for odd in (
+                first._replace(own=False),
+                first._replace(background=0.5),
+                first._replace(weight=-1.0),
+            ):
+                assert not impacts.fit(now._impacts, replace(plan, terms=(odd, *others)), known)
+        index.close()
 
 
 @pytest.mark.parametrize("ranking", ENDS, ids=str)
@@ -223,7 +254,7 @@ def test_few_candidates_are_scored_also_when_the_entries_were_updated(elasticsea
 def test_deliveries_keep_the_bounds_right(elasticsearch_url: str) -> None:
     found = adverse_documents()
     with fresh(elasticsearch_url) as where:
-        load(where, found)
+        load(where, found, prepared=Ranking().mixture())
         new = document("new", "only " * 9, "")
         delivery(where, LoadOptions()).append([new])
         delivery(where, LoadOptions()).remove(["d3", "d20"])

@@ -1,0 +1,96 @@
+"""What terms add at most in each document, kept for the ranking that is asked for most.
+
+The scripts of `bounding.py` make such numbers for any ranking, document by document, in every search. For one
+mixture they can be made before: then Elasticsearch adds them up by itself, which takes a quarter of the time.
+They hold while the collection is the one that they were made for, p(t|C) being a part of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from esr.engines.elasticsearch.peaks import FIRST, weight
+from esr.engines.embedded.all_impacts import all_impacts
+from esr.engines.embedded.snapshot import Snapshot
+from esr.plans.bounds import Bound
+from esr.plans.plan import Mixture, Plan
+from esr.plans.statistics import CollectionStatistics, Statistics
+
+LEAST = 2.0**-10
+"""What a term adds at least: with nothing it would not be found."""
+EMPTY = " "
+"""No term: the impact of a document's best length, above `Bound.least`."""
+
+
+class Impacts:
+    """The field `impacts` of the documents of a spool's segment."""
+
+    def __init__(self, spool: Snapshot, owner: int, transform: Mixture) -> None:
+        segment, spans = spool.segments[owner], spool.spans
+        documents = segment.column("document_numbers")
+        order = np.argsort(documents, kind="stable")
+        self._ends = np.cumsum(np.bincount(documents, minlength=len(segment.documents))).tolist()
+        terms = np.arange(len(segment.terms), dtype=np.int32)
+        self._terms = np.repeat(terms, np.diff(segment.column("document_starts")))[order]
+        self._codes = _codes(all_impacts(spool, owner, transform))[order]
+        self._names = segment.terms.several(terms)
+        mine = slice(int(spans.owners[owner]), int(spans.owners[owner + 1]))
+        bound = Bound(transform, spool.collection.longest_sentence)
+        self._empty = _codes(bound.ends(spans.shortest[mine], spans.longest[mine])[0] - bound.least)
+
+    def of(self, number: int) -> dict[str, float]:
+        """Of the document of this number."""
+        cut = slice(self._ends[number - 1] if number else 0, self._ends[number])
+        names = map(self._names.__getitem__, self._terms[cut].tolist())
+        found = dict(zip(names, map(_number, self._codes[cut].tolist()), strict=True))
+        found[EMPTY] = _number(int(self._empty[number]))
+        return found
+
+
+def told(transform: Mixture, collection: CollectionStatistics) -> dict[str, Any]:
+    """What an index says of its impacts."""
+    parts = ("sentence", "surrounding", "document", "collection")
+    return {
+        "mu": transform.mu,
+        **{name: list(getattr(transform, name)) for name in parts},
+        "documents": collection.documents,
+        "sentences": collection.sentences,
+        "occurrences": collection.occurrences,
+    }
+
+
+def possible(transform: Mixture, collection: CollectionStatistics) -> bool:
+    """Whether there are bounds at all."""
+    return Bound(transform, collection.longest_sentence).impossible([]) is None
+
+
+def fit(kept: Mapping[str, Any], plan: Plan, known: Statistics) -> bool:
+    """Whether the impacts that an index has are those of a plan. `known`: of its terms."""
+    if not isinstance(plan.transform, Mixture) or kept != told(plan.transform, known.collection):
+        return False
+    occurrences = max(known.collection.occurrences, 1)
+    return all(
+        term.own
+        and term.weight > 0
+        and term.term in known.terms
+        and term.background == max(known.terms[term.term].cf, 1) / occurrences
+        for term in plan.terms
+    )
+
+
+def _codes(values: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.int32]]:
+    """The upper bits of floats that are no smaller: a sparse vector's postings keep 16 bits of each."""
+    near = np.maximum(values, LEAST).astype(np.float32)
+    near = np.where(near < values, np.nextafter(near, np.float32(np.inf)), near)
+    codes: np.ndarray[Any, np.dtype[np.int32]] = -(-near.view(np.int32) >> 15)
+    return codes
+
+
+@lru_cache(1 << 14)
+def _number(code: int) -> float:
+    """With few digits, and with these upper bits."""
+    return weight(code - FIRST)
