@@ -21,7 +21,7 @@ from typing import Any
 from elasticsearch import helpers
 
 from esr import loaders
-from esr.engines.elasticsearch import meta, templates
+from esr.engines.elasticsearch import impacts, meta, templates
 from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.elasticsearch.generations import remove
 from esr.engines.elasticsearch.spooled import There, outgoing
@@ -29,6 +29,7 @@ from esr.engines.embedded import manifest
 from esr.engines.embedded.loading import EmbeddedLoading
 from esr.engines.embedded.snapshot import Snapshot
 from esr.engines.index import Description
+from esr.ranking.ranking import Ranking
 
 DESCRIPTION = Description("english", True)
 
@@ -37,12 +38,16 @@ def plain(source: str, url: str) -> tuple[int, float]:
     """Sentences and seconds of the bulk helper, from a file of ready entries to a refreshed index."""
     cluster = Cluster(f"{url}/benchmark-plain")
     templates.install(cluster)
-    load = meta.Load(meta.new_name(cluster), DESCRIPTION, False, "benchmark:0:0")
-    for index in (load.index, load.documents_index):
-        cluster.client.indices.create(index=index, **templates.creation(DESCRIPTION, 1, None, load.as_meta()))
+    mixture = Ranking().mixture()
+    assert mixture is not None
     with tempfile.TemporaryDirectory() as folder:
         EmbeddedLoading(Path(folder) / "spool", DESCRIPTION).load(loaders.documents([source]))
         spool = Snapshot(Path(folder) / "spool", manifest.read(Path(folder) / "spool"))
+        told = impacts.told(mixture, spool.collection)
+        load = meta.Load(meta.new_name(cluster), DESCRIPTION, False, "benchmark:0:0", impacts=told)
+        for index in (load.index, load.documents_index):
+            body = templates.creation(DESCRIPTION, 1, None, load.as_meta())
+            cluster.client.indices.create(index=index, **body)
         entries = Path(folder) / "entries.jsonl"
         with entries.open("w") as file:
             for each in outgoing(spool, load, There()):

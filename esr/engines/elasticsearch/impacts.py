@@ -17,11 +17,12 @@ from esr.engines.elasticsearch.peaks import FIRST, weight
 from esr.engines.embedded.all_impacts import all_impacts
 from esr.engines.embedded.snapshot import Snapshot
 from esr.plans.bounds import Bound
-from esr.plans.plan import Mixture, Plan
+from esr.plans.plan import Affine, Mixture, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics
 
 LEAST = 2.0**-10
 """What a term adds at least: with nothing it would not be found."""
+_PARTS = ("sentence", "surrounding", "document", "collection")
 EMPTY = " "
 """No term: the impact of a document's best length, above `Bound.least`."""
 
@@ -53,14 +54,18 @@ class Impacts:
 
 def told(transform: Mixture, collection: CollectionStatistics) -> dict[str, Any]:
     """What an index says of its impacts."""
-    parts = ("sentence", "surrounding", "document", "collection")
     return {
         "mu": transform.mu,
-        **{name: list(getattr(transform, name)) for name in parts},
+        **{name: list(getattr(transform, name)) for name in _PARTS},
         "documents": collection.documents,
         "sentences": collection.sentences,
         "occurrences": collection.occurrences,
     }
+
+
+def mixture(told: Mapping[str, Any]) -> Mixture:
+    """What an index says that its impacts are of."""
+    return Mixture(told["mu"], *(Affine(*told[name]) for name in _PARTS))
 
 
 def possible(transform: Mixture, collection: CollectionStatistics) -> bool:

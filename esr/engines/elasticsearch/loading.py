@@ -187,7 +187,7 @@ class ElasticsearchLoading:
         expected = Contents()
         refused: list[str] = []
         before = there(self._cluster, spool) if self._append else There()
-        wanted = self._completed(outgoing(spool, load, before, self._is_mine, self._options.prepared))
+        wanted = self._completed(outgoing(spool, load, before, self._is_mine))
         if taken_up:
             wanted = self._missing(wanted, load, expected)
         for chunk in sent(self._cluster, wanted, self._options.workers):

@@ -10,12 +10,11 @@ from esr import analysis
 from esr.batches import batched
 from esr.engines.elasticsearch.actions import Bodies
 from esr.engines.elasticsearch.cluster import Cluster
-from esr.engines.elasticsearch.impacts import Impacts
+from esr.engines.elasticsearch.impacts import Impacts, mixture
 from esr.engines.elasticsearch.meta import Load
 from esr.engines.elasticsearch.sending import Outgoing
 from esr.engines.elasticsearch.statistics import AliasStatistics
 from esr.engines.embedded.snapshot import Snapshot
-from esr.plans.plan import Mixture
 
 _BATCH = 1000
 
@@ -50,19 +49,19 @@ def outgoing(
     load: Load,
     before: There,
     wanted: Callable[[str], bool] = lambda id: True,
-    prepared: Mixture | None = None,
 ) -> Iterator[Outgoing]:
     """The entries of a spool's documents, with importance priors by p(t|C) of all of it and what is there.
 
-    `wanted` is asked by the id of a document. Places in the collection are those among all. With the impacts
-    of a mixture, if the load says that it has some.
+    `wanted` is asked by the id of a document. Places in the collection are those among all. With impacts, if
+    the load says that it has some.
     """
     order, document_order = before.order, before.document_order
     bodies = Bodies(
         analysis.get(load.description.analyzer), load.description, load.index, load.documents_index
     )
+    mixed = mixture(load.impacts) if load.impacts else None
     for owner, segment in enumerate(spool.segments):
-        impacts = Impacts(spool, owner, prepared) if prepared is not None and load.impacts else None
+        impacts = None if mixed is None else Impacts(spool, owner, mixed)
         priors = spool.importance_of(segment, before.occurrences, before.total)
         first = segment.column("first")
         for number in range(len(segment.documents)):
