@@ -70,7 +70,8 @@ class Compiled:
         except IndexError:
             n = len(self.records)
             flags = np.zeros(n, bool), np.zeros(self._sentences, bool)
-            return Scratch(np.full(n, -np.inf), flags[0], np.empty(n), np.empty(n, np.int32), flags[1])
+            # One place more: the kernel writes a document there before it knows whether it is new.
+            return Scratch(np.full(n, -np.inf), flags[0], np.empty(n), np.empty(n + 1, np.int32), flags[1])
 
     def put_back(self, scratch: Scratch) -> None:
         self._idle.append(scratch)
