@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from esr.plans.plan import Static
+from esr.plans.plan import FEATURES, Static
 from esr.plans.statistics import CollectionStatistics
 
 GREATEST_OFFSET = 1e6
@@ -21,7 +21,8 @@ def bounds(static: Static, collection: CollectionStatistics) -> tuple[float, flo
     if known is None:
         return 0.0, 0.0
     ends = [static.weight * end + static.constant for end in _form_bounds(static, *known)]
-    if not static.required:
+    # Of what is required, only a logarithm's value is asked for; a feature that is not there adds 0.
+    if not static.required or (static.column.startswith(FEATURES) and static.form != "log"):
         ends.append(0.0)
     return min(ends), max(ends)
 

@@ -22,7 +22,7 @@ from esr.enrichment.enriched import Enriched
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError
 from esr.plans import bounds
-from esr.plans.plan import CANDIDATES, Affine, Plan, PlanTerm
+from esr.plans.plan import CANDIDATES, Affine, Plan, PlanTerm, Static
 from esr.ranking.ranking import Ranking
 from tests.engines.elasticsearch.support import fresh
 from tests.engines.embedded.making import document
@@ -150,6 +150,14 @@ def test_terms_that_are_not_the_querys_own(adverse: ElasticsearchIndex) -> None:
         plan = planned(adverse, query, Ranking())
         added = (PlanTerm("bank", weight, 0.01, own=False), PlanTerm("only", 3 * weight, 1e-4, own=False))
         same(adverse, replace(plan, terms=(*plan.terms, *added)), k, Filters())
+
+
+def test_a_required_feature_that_is_not_there_adds_nothing(adverse: ElasticsearchIndex) -> None:
+    """No model writes such a plan; hypothesis did."""
+    required = Static("features.x", "linear", -2.0, -1.0, required=True)
+    for rule, k in product(CANDIDATES, (1, 7)):
+        plan = planned(adverse, "bank", Ranking(candidates=rule))
+        assert not isinstance(same(adverse, replace(plan, statics=(required,)), k, Filters()), str)
 
 
 def test_equal_documents_stand_in_the_order_of_the_collection(adverse: ElasticsearchIndex) -> None:
