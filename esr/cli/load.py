@@ -21,6 +21,7 @@ from esr.engines.index import LoadReport
 from esr.engines.opening import IF_EXISTS, LoadOptions, loading
 from esr.engines.where import shown
 from esr.errors import UsageError
+from esr.ranking.ranking import Ranking
 
 
 @click.command()
@@ -89,8 +90,6 @@ def load(
     """
     import json
     from dataclasses import asdict
-
-    from esr.ranking.ranking import Ranking
 
     incoming = Incoming(paths, **source_options)
     if dry:

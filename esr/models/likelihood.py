@@ -41,11 +41,10 @@ def terms(settings: Settings, query: Query, scale: float = 1.0) -> tuple[PlanTer
     """c(t,q) * scale as the weight, p(t|C) as the background."""
     statistics = query.statistics
     by_documents = settings.choice("background") == "documents"
-    total = statistics.collection.document_terms if by_documents else statistics.collection.occurrences
+    collection = statistics.collection
 
     def background(term: TermStatistics) -> float:
-        # A term that stands in titles only has no occurrence; it counts as one, since log 0 ranks nothing.
-        return (term.df if by_documents else max(term.cf, 1)) / max(total, 1)
+        return term.df / max(collection.document_terms, 1) if by_documents else collection.share(term)
 
     return tuple(
         PlanTerm(term, count * scale, background(statistics.terms[term]))

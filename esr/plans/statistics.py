@@ -46,6 +46,10 @@ class CollectionStatistics:
     longest_sentence: int = 0
     bounds: Mapping[Static, tuple[float, float]] = field(default_factory=dict)
 
+    def share(self, term: TermStatistics) -> float:
+        """p(t|C). A term that stands in titles only counts as one occurrence, since log 0 ranks nothing."""
+        return max(term.cf, 1) / max(self.occurrences, 1)
+
     @property
     def average_sentence(self) -> float:
         return self.occurrences / self.sentences if self.sentences else 0.0

@@ -12,19 +12,22 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from esr.engines.elasticsearch.peaks import FIRST, weight
+from esr.engines.elasticsearch.peaks import number
 from esr.engines.embedded.all_impacts import all_impacts
+from esr.engines.embedded.impacts import outward
 from esr.engines.embedded.snapshot import Snapshot
 from esr.plans.bounds import Bound
+from esr.plans.evidence import Array
 from esr.plans.plan import Affine, Mixture, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics
 
 LEAST = 2.0**-10
 """What a term adds at least: with nothing it would not be found."""
-_PARTS = ("sentence", "surrounding", "document", "collection")
 EMPTY = " "
 """No term: the impact of a document's best length, above `Bound.least`."""
+_PARTS = ("sentence", "surrounding", "document", "collection")
 
 
 class Impacts:
@@ -43,12 +46,12 @@ class Impacts:
         bound = Bound(transform, spool.collection.longest_sentence)
         self._empty = _codes(bound.ends(spans.shortest[mine], spans.longest[mine])[0] - bound.least)
 
-    def of(self, number: int) -> dict[str, float]:
+    def of(self, document: int) -> dict[str, float]:
         """Of the document of this number."""
-        cut = slice(self._ends[number - 1] if number else 0, self._ends[number])
+        cut = slice(self._ends[document - 1] if document else 0, self._ends[document])
         names = map(self._names.__getitem__, self._terms[cut].tolist())
         found = dict(zip(names, map(_number, self._codes[cut].tolist()), strict=True))
-        found[EMPTY] = _number(int(self._empty[number]))
+        found[EMPTY] = _number(int(self._empty[document]))
         return found
 
 
@@ -77,25 +80,19 @@ def fit(kept: Mapping[str, Any], plan: Plan, known: Statistics) -> bool:
     """Whether the impacts that an index has are those of a plan. `known`: of its terms."""
     if not isinstance(plan.transform, Mixture) or kept != told(plan.transform, known.collection):
         return False
-    occurrences = max(known.collection.occurrences, 1)
     return all(
         term.own
         and term.weight > 0
         and term.term in known.terms
-        and term.background == max(known.terms[term.term].cf, 1) / occurrences
+        and term.background == known.collection.share(known.terms[term.term])
         for term in plan.terms
     )
 
 
-def _codes(values: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.int32]]:
+def _codes(values: Array) -> npt.NDArray[np.int32]:
     """The upper bits of floats that are no smaller: a sparse vector's postings keep 16 bits of each."""
-    near = np.maximum(values, LEAST).astype(np.float32)
-    near = np.where(near < values, np.nextafter(near, np.float32(np.inf)), near)
-    codes: np.ndarray[Any, np.dtype[np.int32]] = -(-near.view(np.int32) >> 15)
+    codes: npt.NDArray[np.int32] = -(-outward(np.maximum(values, LEAST), up=True).view(np.int32) >> 15)
     return codes
 
 
-@lru_cache(1 << 14)
-def _number(code: int) -> float:
-    """With few digits, and with these upper bits."""
-    return weight(code - FIRST)
+_number = lru_cache(1 << 14)(number)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -167,8 +167,7 @@ class ElasticsearchLoading:
         """The load of the same documents that was cut off, if there is one."""
         served = {load.index for load in meta.behind(self._cluster)}
         for load in reversed(meta.every(self._cluster)):
-            same = load.manifest == self._goal(planned) and load.description == self._description
-            same &= load.impacts == self._impacts(spool)
+            same = self._is_same(load, self._goal(planned), spool)
             mine = load.owner == owner.me() or owner.is_dead(load.owner) or owner.is_elsewhere(load.owner)
             cut_off = not load.complete and load.index not in served
             if same and mine and cut_off and load.members == (*members, load.index) and self._is_whole(load):
@@ -176,6 +175,11 @@ class ElasticsearchLoading:
                 meta.write(self._cluster, taken)
                 return taken
         return None
+
+    def _is_same(self, load: meta.Load, goal: Mapping[str, Any], spool: Snapshot) -> bool:
+        """Whether a load is of these documents, and makes the same entries of them."""
+        same = load.manifest == goal and load.description == self._description
+        return same and load.impacts == self._impacts(spool)
 
     def _is_whole(self, load: meta.Load) -> bool:
         """Whether both indices are there: a loader can be killed between making the two."""

@@ -82,8 +82,13 @@ def parts(code: int) -> tuple[float, float, float]:
 
 
 def weight(code: int) -> float:
-    """A number with few digits, of whose float Elasticsearch keeps the upper bits `code + FIRST`."""
-    low, high = (_float((code + FIRST + more) << 15) for more in (0, 1))
+    """The weight of a code: of its float Elasticsearch keeps the upper bits `code + FIRST`."""
+    return number(code + FIRST)
+
+
+def number(bits: int) -> float:
+    """A number with few digits, of whose float these are the upper bits. A sparse vector keeps 16 of them."""
+    low, high = (_float((bits + more) << 15) for more in (0, 1))
     return float(f"{(low + high) / 2:.3e}")
 
 

@@ -65,8 +65,8 @@ class ElasticsearchPriors:
         counted = [[Counter(analyzer.terms(source["text"])) for source in sources] for _, sources in sampled]
         terms = sorted({term for counts in counted for each in counts for term in each})
         statistics = known.get(terms)
-        whole = max(statistics.collection.occurrences, 1)
-        surprise = {term: math.log(max(found.cf, 1) / whole) for term, found in statistics.terms.items()}
+        share = statistics.collection.share
+        surprise = {term: math.log(share(found)) for term, found in statistics.terms.items()}
         return [
             _drift(load, total, sources, counts, surprise)
             for load, (total, sources), counts in zip(self._loads, sampled, counted, strict=True)

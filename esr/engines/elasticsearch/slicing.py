@@ -70,8 +70,7 @@ class SlicedLoading(ElasticsearchLoading):
         """The generation that slices of this delivery are written to, if one has begun it."""
         served = {load.index for load in meta.behind(self._cluster)}
         for load in reversed(meta.every(self._cluster)):
-            same = load.manifest == goal and load.description == self._description
-            same &= load.impacts == self._impacts(spool)
+            same = self._is_same(load, goal, spool)
             if same and not load.complete and load.index not in served:
                 return load
         return None

@@ -61,7 +61,7 @@ class Impacts:
         """`Bound.ends` of all documents."""
         if self._ends is None:
             high, low = self.bound.ends(spans.shortest, spans.longest)
-            self._ends = _outward(high, up=True), _outward(low, up=False)
+            self._ends = outward(high, up=True), outward(low, up=False)
         return self._ends
 
     def lengths(self) -> npt.NDArray[np.float64]:
@@ -87,7 +87,7 @@ class Impacts:
 
     def _made(self, term: PlanTerm, snapshot: Snapshot) -> Values:
         rows, entries = of_term(snapshot, term.term, self._fields)
-        return _outward(self.bound.most(term, rows, entries), up=term.weight >= 0)
+        return outward(self.bound.most(term, rows, entries), up=term.weight >= 0)
 
     def _keep(self, key: tuple[str, float, bool, bool], values: Values) -> None:
         end = self._used + len(values)
@@ -121,7 +121,7 @@ def _numbers(transform: Mixture | Saturation) -> tuple[int, npt.NDArray[np.float
     return shape, np.array([transform.k1 or 0.0, *numbers])
 
 
-def _outward(values: npt.NDArray[np.float64], *, up: bool) -> Values:
+def outward(values: npt.NDArray[np.float64], *, up: bool) -> Values:
     """Rounded to the side where a bound stays one."""
     near = values.astype(np.float32)
     wrong = near < values if up else near > values

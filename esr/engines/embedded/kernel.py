@@ -220,7 +220,8 @@ def _bounded(
 ):  # fmt: skip
     """The bounds of the documents in `places` that may have candidates, packed into `keys`.
 
-    All candidates, where these are whole documents; how many bounds there are; and one that k of them reach.
+    All candidates, where these are whole documents; how many bounds there are; and one that about k of them
+    reach.
     """
     sentences, size, lowest, highest = 0, 0, np.inf, -np.inf
     if all_own and not gaps and len(passing) == 0 and len(most) == 0 and base[2] == 0:
