@@ -42,7 +42,10 @@ class Filters:
     entities: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return self != Filters()
+        return self != NO_FILTERS
+
+
+NO_FILTERS = Filters()
 
 
 @dataclass(frozen=True, slots=True)

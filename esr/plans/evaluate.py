@@ -5,7 +5,7 @@ The embedded engine runs this; the Painless scripts say the same, and the parity
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
@@ -32,24 +32,36 @@ class Parts:
 
 def scores(plan: Plan, evidence: Evidence) -> Array:
     """Scores of shape (n,). -inf marks a sentence that the plan has no value for."""
-    lengths = evidence.lengths["sentence"]
+    found = of_terms(plan, evidence.counts, evidence.lengths)
+    return summed(plan, len(evidence.lengths["sentence"]), found, evidence.columns)
+
+
+def of_terms(
+    plan: Plan, counts: Mapping[FieldName, Array], lengths: Mapping[FieldName, Array]
+) -> Iterator[Array]:
+    """What the curve is taken of, for one term after another, each of shape (n,)."""
     transform = plan.transform
-    total = np.zeros(len(lengths))
     if isinstance(transform, Mixture):
-        shares = mixture_shares(transform, evidence.lengths)
-        collection = affine(transform.collection, beta(transform, lengths))
+        shares = mixture_shares(transform, lengths)
+        collection = affine(transform.collection, beta(transform, lengths["sentence"]))
         for row, term in enumerate(plan.terms):
             x = collection * term.background
             for name, share in shares.items():
-                x = x + share * evidence.counts[name][row]
-            total += term.weight * np.log(x if term.own else x / (collection * term.background))
+                x = x + share * counts[name][row]
+            yield x if term.own else x / (collection * term.background)
     else:
-        shares = saturation_shares(transform, evidence.lengths)
-        for row, term in enumerate(plan.terms):
-            x = _sum(share * evidence.counts[name][row] for name, share in shares.items())
-            total += term.weight * curve(transform, x)
+        shares = saturation_shares(transform, lengths)
+        for row in range(len(plan.terms)):
+            yield _sum(share * counts[name][row] for name, share in shares.items())
+
+
+def summed(plan: Plan, n: int, found: Iterable[Array], columns: Mapping[str, Array]) -> Array:
+    """The scores of n sentences, from what `of_terms` gives."""
+    transform, total = plan.transform, np.zeros(n)
+    for term, x in zip(plan.terms, found, strict=True):
+        total += term.weight * (np.log(x) if isinstance(transform, Mixture) else curve(transform, x))
     for static in plan.statics:
-        total += static_part(static, evidence)
+        total += static_part(static, columns[static.column])
     return total
 
 
@@ -80,13 +92,13 @@ def parts(plan: Plan, evidence: Evidence) -> Parts:
         fields={name: gain * piece / whole for name, piece in pieces.items()},
         background=background,
         length=length,
-        statics=[static_part(static, evidence) for static in plan.statics],
+        statics=[static_part(static, evidence.columns[static.column]) for static in plan.statics],
     )
 
 
-def static_part(static: Static, evidence: Evidence) -> Array:
-    """What a static adds, of shape (n,). Not finite only where it is required and has no value."""
-    value = evidence.columns[static.column]
+def static_part(static: Static, value: Array) -> Array:
+    """What a static adds, from the values of its column and of their shape. Not finite only where it is
+    required and has no value."""
     with np.errstate(all="ignore"):  # where there is no value, there is nothing to be told of
         adds = static.weight * _formed(static, value) + static.constant
     # No value times a weight of 0 is no value.

@@ -11,7 +11,7 @@ import numpy as np
 
 from esr.adjustments import Adjustment
 from esr.boosts import adding
-from esr.engines.index import Filters, Index
+from esr.engines.index import NO_FILTERS, Index
 from esr.plans.evaluate import Parts, parts, scores
 from esr.plans.evidence import Evidence
 from esr.plans.plan import FieldName, Plan
@@ -231,7 +231,7 @@ def _from_trees(index: Index, prepared: Prepared, sentence_id: str, stage: Secon
     """What trees add to a sentence among the best of the first stage, which they compare it with."""
     if stage.trees is None:
         return None
-    hits = index.search(prepared.plan, stage.depth, Filters(), records=False).hits
+    hits = index.search(prepared.plan, stage.depth, NO_FILTERS, records=False).hits
     ids = list(dict.fromkeys([*(hit.sentence_id for hit in hits), sentence_id]))
     adds = stage.trees.adds(prepared.view(index, ids, stage.columns), np.arange(len(ids)))
     return float(adds[ids.index(sentence_id)])

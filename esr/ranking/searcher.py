@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from esr import boosts
 from esr.adjustments.adjustment import ALWAYS
-from esr.engines.index import Filters, Hit, Index
+from esr.engines.index import NO_FILTERS, Filters, Hit, Index
 from esr.errors import UsageError, unknown
 from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
@@ -118,9 +118,9 @@ class Searcher:
             return Answer([], 0, _since(started), unseen)
         second = ranking.second()
         if second is None:
-            found = now.index.search(plan, k, filters or Filters(), records=records)
+            found = now.index.search(plan, k, filters or NO_FILTERS, records=records)
             return Answer(found.hits, found.total, _since(started), unseen, *found.told)
-        found = now.index.search(plan, max(k, second.depth), filters or Filters(), records=False)
+        found = now.index.search(plan, max(k, second.depth), filters or NO_FILTERS, records=False)
         best = found.hits[: second.depth]
         ids, orders = [hit.sentence_id for hit in best], [hit.order for hit in best]
         hits = reranked(found.hits, prepared.view(now.index, ids, second.columns, orders), second)[:k]
@@ -148,17 +148,22 @@ class Searcher:
         self.check_features(ranking.feature_names())
         counts = self.terms(query)
 
+        added = self._added(query, counts, ranking) if ranking.boosts else {}
+        terms = dict.fromkeys([*counts, *(term for each in added.values() for term in each.terms)])
+        return Known(counts, self.index.statistics(list(terms)), added)
+
+    def _added(self, query: str, counts: Mapping[str, int], ranking: Ranking) -> Mapping[str, boosts.Added]:
+        """What each boost of a ranking adds to a query."""
+
         def first(n: int) -> Sequence[Hit]:
             plan = ranking.plan(counts, self.index.statistics(list(counts)))
-            return self.index.search(plan, n, Filters()).hits if plan.terms else ()
+            return self.index.search(plan, n, NO_FILTERS).hits if plan.terms else ()
 
         asked = boosts.Asked(query, counts, self.index, first)
-        added = {
+        return {
             name: (boost := boosts.get(name)).add(boost.settings(values), asked)
             for name, values in ranking.boosts.items()
         }
-        terms = dict.fromkeys([*counts, *(term for each in added.values() for term in each.terms)])
-        return Known(counts, self.index.statistics(list(terms)), added)
 
     def check_features(self, features: Iterable[str]) -> None:
         """Raises UsageError for a feature that no sentence of the index has, with the nearest name."""

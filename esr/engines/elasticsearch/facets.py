@@ -8,7 +8,7 @@ from typing import Any
 from esr.engines.elasticsearch.asking import search
 from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.elasticsearch.request import Query, candidates, filter_clauses
-from esr.engines.index import FACETS, Facet, Filters
+from esr.engines.index import FACETS, NO_FILTERS, Facet, Filters
 from esr.errors import unknown
 from esr.plans.plan import Plan
 
@@ -27,7 +27,7 @@ def facets(cluster: Cluster, plan: Plan, asked: Mapping[str, Filters], size: int
             raise unknown("facet", field, FACETS)
     clauses = {field: filter_clauses(filters) for field, filters in asked.items()}
     shared = [c for c in next(iter(clauses.values()), []) if all(c in own for own in clauses.values())]
-    query = candidates(plan, Filters())
+    query = candidates(plan, NO_FILTERS)
     query["bool"]["filter"] += shared
     counted = {
         field: _counted(field, [c for c in own if c not in shared], size) for field, own in clauses.items()

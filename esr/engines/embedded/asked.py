@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +29,7 @@ class Best(NamedTuple):
     scored: int
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """A plan's best k sentences in a commit.
 
     `statics` is None where the plan has none, `passing` (documents) where all pass. `chosen` has the

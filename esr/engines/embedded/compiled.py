@@ -13,9 +13,8 @@ from esr.engines.embedded.asked import Asked, Best
 from esr.engines.embedded.layout import AROUND, DOCUMENTS, MATCHING, WHOLE
 from esr.engines.embedded.segment import Segment
 from esr.engines.embedded.standing import added
-from esr.plans.evaluate import scores
-from esr.plans.evidence import Array, Evidence
-from esr.plans.plan import FIELDS
+from esr.plans.evaluate import summed
+from esr.plans.evidence import Array
 
 if TYPE_CHECKING:
     from esr.engines.embedded.snapshot import Snapshot
@@ -109,11 +108,12 @@ def compiled(kernel: Any, asked: Asked) -> Best:
         return Best(np.zeros(0, np.int64), np.zeros(0), 0, 0)
     terms = _Terms(asked)
     at, total, valued = _chosen(kernel, asked, terms)
-    lengths, counts = np.empty((3, len(at))), np.empty((3, len(plan.terms), len(at)))
-    kernel.evidence(at, terms.cuts, snapshot.compiled.segments, snapshot.compiled.records, lengths, counts)
+    known, commit, found = asked.known, snapshot.compiled, np.empty((len(plan.terms), len(at)))
+    kernel.evidence(
+        known.shape, known.numbers, terms.table, at, terms.cuts, commit.segments, commit.records, found
+    )
     columns = gather.columns(plan, snapshot, at) if plan.statics else {}
-    fields = zip(FIELDS, counts, strict=True), zip(FIELDS, lengths, strict=True)
-    got = scores(plan, Evidence(dict(fields[0]), dict(fields[1]), columns))
+    got = summed(plan, len(at), found, columns)
     if columns:
         there = np.isfinite(got)
         at, got = at[there], got[there]

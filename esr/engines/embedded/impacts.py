@@ -8,7 +8,7 @@ of all terms stand one after another in one array, which is never changed where 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from esr.engines.embedded.spans import Spans
 
 Values = npt.NDArray[np.float32]
+_Key = tuple[str, float, bool, bool]
+"""A term, its p(t|C), whether it is the query's own, whether its weight is below 0."""
 LIMIT = 1 << 28
 """Bytes that a commit's impacts may take, of all transforms together."""
 
@@ -49,7 +51,7 @@ class Impacts:
         self._lengths: npt.NDArray[np.float64] | None = None
         self._values: Values = np.zeros(0, np.float32)
         self._used = 0
-        self._known: dict[tuple[str, float, bool, bool], tuple[int, float]] = {}
+        self._known: dict[_Key, tuple[int, float]] = {}
         self._lock = threading.Lock()
 
     @property
@@ -73,23 +75,27 @@ class Impacts:
     def of(self, terms: Sequence[PlanTerm], snapshot: Snapshot) -> Kept:
         """The impacts of these terms, made where they are not yet."""
         keys = [(term.term, term.background, term.own, term.weight < 0) for term in terms]
-        asked = dict(zip(keys, terms, strict=True))
         with self._lock:
-            made = {key: self._made(asked[key], snapshot) for key in keys if key not in self._known}
-            if (self._used + sum(map(len, made.values()))) * self._values.itemsize > LIMIT:
-                self._known, self._used, self._values = {}, 0, np.zeros(0, np.float32)
-                made = {key: self._made(term, snapshot) for key, term in asked.items()}
-            for key, impacts_of_term in made.items():
-                self._keep(key, impacts_of_term)
+            if not all(map(self._known.__contains__, keys)):
+                self._fill(dict(zip(keys, terms, strict=True)), snapshot)
             places, values = [self._known[key] for key in keys], self._values
-        greatest = (abs(term.weight) * most for term, (_, most) in zip(terms, places, strict=True))
+        greatest = [abs(term.weight) * most for term, (_, most) in zip(terms, places, strict=True)]
         return Kept(values, [start for start, _ in places], max(greatest, default=0.0))
+
+    def _fill(self, asked: Mapping[_Key, PlanTerm], snapshot: Snapshot) -> None:
+        """Keep the impacts of these terms. Where there is no room for more, all others go."""
+        made = {key: self._made(term, snapshot) for key, term in asked.items() if key not in self._known}
+        if (self._used + sum(map(len, made.values()))) * self._values.itemsize > LIMIT:
+            self._known, self._used, self._values = {}, 0, np.zeros(0, np.float32)
+            made = {key: self._made(term, snapshot) for key, term in asked.items()}
+        for key, values in made.items():
+            self._keep(key, values)
 
     def _made(self, term: PlanTerm, snapshot: Snapshot) -> Values:
         rows, entries = of_term(snapshot, term.term, self._fields)
         return outward(self.bound.most(term, rows, entries), up=term.weight >= 0)
 
-    def _keep(self, key: tuple[str, float, bool, bool], values: Values) -> None:
+    def _keep(self, key: _Key, values: Values) -> None:
         end = self._used + len(values)
         if end > len(self._values):
             # Searches that run keep the array that they have.

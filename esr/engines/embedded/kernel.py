@@ -1,9 +1,10 @@
 """What searches compute most, compiled by numba: documents' bounds, and the sentences of the best of them.
 
-It chooses and does not score: sentences whose value is within rounding of the k best are handed out, and
-`esr.plans.evaluate` scores these. The values come from the same formulas, with one logarithm for several
-terms. Types are fixed, and all is compiled when this module is imported, or read from numba's cache. Nothing
-holds the interpreter's lock. One call sees all segments: their columns come as addresses.
+It chooses: sentences whose value is within rounding of the k best are handed out, and
+`esr.plans.evaluate` sums up their scores from the evidence that `lookup.py` makes. The values come from the
+same formulas, with one logarithm for several terms. Types are fixed, and all is compiled when this module is
+imported, or read from numba's cache. Nothing holds the interpreter's lock. One call sees all segments: their
+columns come as addresses.
 """
 
 from __future__ import annotations

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from esr.engines.embedded.layout import (
+    BACKGROUND,
     DOCUMENT_OF,
     DOCUMENTS,
     ENTRIES,
     ENTRY_COUNTS,
     FIRST,
     LENGTHS,
+    MIXTURE,
     OWN,
     ROW_COUNTS,
     ROWS,
@@ -20,20 +22,39 @@ from esr.engines.embedded.layout import (
 )
 from esr.engines.embedded.machine import (
     DOUBLE_TABLE,
+    DOUBLES,
     FLAGS,
     FLOATS,
     LONG,
     LONG_CUBE,
     LONG_TABLE,
     LONGS,
-    OUT_CUBE,
     OUT_FLAGS,
     OUT_TABLE,
     RECORDS,
     at_place,
     compiled,
     first_from,
+    inlined,
 )
+
+
+@inlined
+def _shares(shape, transform, lengths, shares, at):
+    """What one occurrence in each field is worth in a sentence, and of a mixture the collection's part."""
+    if shape == MIXTURE:
+        mu = transform[0]
+        beta = 0.0 if mu == 0 else mu / (lengths[0] + mu)
+        for field in range(3):
+            share = transform[1 + 2 * field] + transform[2 + 2 * field] * beta
+            shares[field, at] = share / max(lengths[field], 1.0)
+        shares[3, at] = transform[7] + transform[8] * beta
+    else:
+        for field in range(3):
+            share, b, average = transform[1 + 3 * field], transform[2 + 3 * field], transform[3 + 3 * field]
+            norm = 1.0 - b + b * lengths[field] / average
+            shares[field, at] = share / (norm if norm > 0 else 1.0)
+        shares[3, at] = 0.0
 
 
 @compiled(LONG_CUBE, LONG_TABLE, RECORDS, DOUBLE_TABLE, FLAGS, FLOATS, LONG, OUT_FLAGS)
@@ -62,11 +83,12 @@ def holding(cuts, segments, records, table, passing, adds, around, seen):
     return total
 
 
-@compiled(LONGS, LONG_CUBE, LONG_TABLE, RECORDS, OUT_TABLE, OUT_CUBE)
-def evidence(at, cuts, segments, records, lengths, counts):
-    """Of these sentences, ascending: the terms in them, in their surroundings and in their documents, into
-    `lengths` of shape (3, n); how many of those are each of the plan's, into `counts` of shape (3, T, n)."""
-    documents, begin = np.empty(len(at), np.int64), 0
+@compiled(LONG, DOUBLES, DOUBLE_TABLE, LONGS, LONG_CUBE, LONG_TABLE, RECORDS, OUT_TABLE)
+def evidence(shape, transform, table, at, cuts, segments, records, found):
+    """What `esr.plans.evaluate.of_terms` gives for these sentences, ascending, to the last digit: so each
+    number is made by the same steps. Into `found`, of shape (T, n)."""
+    documents, lengths, shares = np.empty(len(at), np.int64), np.empty(3), np.empty((4, len(at)))
+    begin = 0
     for g in range(len(segments)):
         shift, shift_of_documents = segments[g, SENTENCES], segments[g, DOCUMENTS]
         end = begin
@@ -74,10 +96,11 @@ def evidence(at, cuts, segments, records, lengths, counts):
             s = at[end]
             d = documents[end] = shift_of_documents + at_place(segments, g, DOCUMENT_OF, s - shift)
             low, high = max(s - 1, records[d, FIRST]), min(s + 1, records[d, FIRST] + records[d, SIZE] - 1)
-            lengths[0, end], lengths[1, end] = at_place(segments, g, LENGTHS, s - shift), 0
+            lengths[0], lengths[1] = at_place(segments, g, LENGTHS, s - shift), 0
+            lengths[2] = records[d, TERMS]
             for beside in range(low, high + 1):
-                lengths[1, end] += at_place(segments, g, LENGTHS, beside - shift)
-            lengths[2, end] = records[d, TERMS]
+                lengths[1] += at_place(segments, g, LENGTHS, beside - shift)
+            _shares(shape, transform, lengths, shares, end)
             end += 1
         for t in range(len(cuts)):
             row, entry = cuts[t, g, 0], cuts[t, g, 2]
@@ -88,7 +111,7 @@ def evidence(at, cuts, segments, records, lengths, counts):
                     min(s + 1, records[d, FIRST] + records[d, SIZE] - 1),
                 )
                 row = first_from(segments, g, ROWS, row, cuts[t, g, 1], low - shift)
-                here, around, beside = 0, 0, row
+                here, around, wide, beside = 0, 0, 0, row
                 while beside < cuts[t, g, 1] and at_place(segments, g, ROWS, beside) <= high - shift:
                     count = at_place(segments, g, ROW_COUNTS, beside)
                     around += count
@@ -96,7 +119,9 @@ def evidence(at, cuts, segments, records, lengths, counts):
                         here = count
                     beside += 1
                 entry = first_from(segments, g, ENTRIES, entry, cuts[t, g, 3], d - shift_of_documents)
-                counts[0, t, n], counts[1, t, n], counts[2, t, n] = here, around, 0
                 if entry < cuts[t, g, 3] and at_place(segments, g, ENTRIES, entry) == d - shift_of_documents:
-                    counts[2, t, n] = at_place(segments, g, ENTRY_COUNTS, entry)
+                    wide = at_place(segments, g, ENTRY_COUNTS, entry)
+                least = shares[3, n] * table[t, BACKGROUND]
+                x = least + shares[0, n] * here + shares[1, n] * around + shares[2, n] * wide
+                found[t, n] = x if shape != MIXTURE or table[t, OWN] > 0 else x / least
         begin = end

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from esr.engines.embedded import gather
 from esr.engines.embedded.spans import per_document
 from esr.plans.evaluate import static_part
-from esr.plans.evidence import Array, Evidence
+from esr.plans.evidence import Array
 from esr.plans.plan import Static
 
 if TYPE_CHECKING:
@@ -86,4 +86,4 @@ def _adds(static: Static, snapshot: Snapshot, owner: int) -> Array:
     segment = snapshot.segments[owner]
     importance = snapshot.importance_for([static.column], owner)
     column = gather.column(static.column, segment, importance, np.arange(segment.sentence_count))
-    return static_part(static, Evidence({}, {}, {static.column: column}))
+    return static_part(static, column)

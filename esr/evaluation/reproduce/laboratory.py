@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from esr.engines.index import Filters
+from esr.engines.index import NO_FILTERS
 from esr.errors import EsrError, UsageError
 from esr.evaluation import measures, runs
 from esr.evaluation.reproduce.indexes import Part
@@ -86,7 +86,7 @@ class Laboratory:
         found: Scores = {}
         for searcher, tasks in self._parts:
             for task in tasks:
-                filters = task.filters if restricted else Filters()
+                filters = task.filters if restricted else NO_FILTERS
                 try:
                     answer = searcher.search(
                         task.query, self._protocol.depth, ranking=ranking, filters=filters, records=False

@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from esr import boosts
-from esr.engines.index import Filters
+from esr.engines.index import NO_FILTERS, Filters
 from esr.evaluation.tuning.objective import DEPTH, measure, ranks
 from esr.evaluation.tuning.pool import JudgedPool, gather
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 
-NO_FILTERS = Filters()
 Table = npt.NDArray[np.float64]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from esr.engines.index import Filters
+from esr.engines.index import NO_FILTERS, Filters
 from esr.errors import UsageError
 from esr.evaluation.qrels import Qrels
 from esr.evaluation.topic import TITLE, Topic
-from esr.evaluation.tuning.figures import NO_FILTERS, Task
+from esr.evaluation.tuning.figures import Task
 
 
 class Tasks(NamedTuple):

@@ -127,7 +127,7 @@ def test_the_script_adds_what_the_plan_means(loaded: Loaded, form: str, feature:
     for _ in range(4):
         adjustment = adjustments.from_dict({"feature": feature, "form": form, **some(chance, form)})
         evidence = loaded.embedded.index.evidence([], loaded.ids, [column])
-        right = static_part(adjustment.static(), evidence)
+        right = static_part(adjustment.static(), evidence.columns[column])
         got = doubles(loaded, adjustment)
         assert len(got) == len(right) == 240
         for place, name in enumerate(loaded.ids):
@@ -147,7 +147,7 @@ def test_what_is_added_stays_within_the_bounds(loaded: Loaded, form: str, featur
         static = adjustments.from_dict({"feature": feature, "form": form, **some(chance, form)}).static()
         plan = Plan((), TFISF, "all", "document", (static,))
         low, high = bounds(static, loaded.elasticsearch.index.bounded(plan))
-        added = static_part(static, evidence)
+        added = static_part(static, evidence.columns[column])
         assert low <= added.min() + 1e-9 and added.max() <= high + 1e-9, (static, low, high)
 
 
