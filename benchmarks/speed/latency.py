@@ -19,7 +19,7 @@ from benchmarks.speed.timing import Search, interleaved, timed
 from esr.engines.embedded import manifest
 from esr.engines.embedded.exhaustive import exhaustive
 from esr.engines.embedded.snapshot import Snapshot
-from esr.engines.index import Filters, Hit
+from esr.engines.index import NO_FILTERS, Hit
 from esr.models import MODELS
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
@@ -40,7 +40,7 @@ class Exhaustive:
 
     def search(self, query: str, k: int) -> list[tuple[int, float]]:
         plan = self.searcher.prepare(query, Ranking()).plan
-        found = exhaustive(plan, self._snapshot, k, Filters())
+        found = exhaustive(plan, self._snapshot, k, NO_FILTERS)
         return list(zip(found.numbers.tolist(), found.scores.tolist(), strict=True))
 
 
@@ -48,10 +48,13 @@ def latency(setup: Setup) -> Iterator[dict[str, Any]]:
     """The default model in all ways, at the size of the source."""
     asked, where = queries.chosen(setup), index(setup, 1)
     searcher, every = esr.open(str(where)), Exhaustive(where)
+    now = searcher.index.now()
+    plans = {query: searcher.prepare(query, Ranking()).plan for query in asked}
     for k in BOTH_K:
         searches: dict[str, Search] = {
             "esr": partial(searcher.search, k=k, records=False),
             **_peers(setup, 1, asked, k),
+            "esr, plan made before": lambda q, k=k: now.search(plans[q], k, NO_FILTERS, records=False),
             "esr, with ids": lambda q, k=k: list(searcher.search(q, k=k, records=False).hits),
             "esr, with texts": partial(searcher.search, k=k),
             "esr, own terms only": partial(searcher.search, k=k, ranking=OWN_TERMS, records=False),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+Words = npt.NDArray[np.uint64]
 GREATEST = 1e30
 """Statics that add more are left to numpy: the kernel has them in 32 bits."""
 NO_FLAGS, NO_FLOATS, NO_DOUBLES = np.zeros(0, bool), np.zeros(0, np.float32), np.zeros(0)
@@ -44,7 +45,7 @@ class Scratch(NamedTuple):
     reached: Mask
     keys: Array
     places: npt.NDArray[np.int32]
-    seen: Mask
+    marks: Words
 
 
 class Compiled:
@@ -59,7 +60,10 @@ class Compiled:
         records = (spans.first, spans.size, spans.length, spans.shortest, spans.longest)
         self.records = np.stack(records, axis=1).astype(np.int32)
         self.sizes = spans.size.astype(np.int32)
-        self._sentences = snapshot.starts[-1]
+        begins = np.zeros(64 * (snapshot.starts[-1] // 64 + 1), bool)
+        begins[spans.first[spans.size > 0]] = True
+        begins[snapshot.starts[-1] :] = True  # nothing stands behind the last sentence
+        self.begins: Words = np.packbits(begins, bitorder="little").view("<u8").astype(np.uint64)
         self._idle: deque[Scratch] = deque()
 
     def take(self) -> Scratch:
@@ -68,9 +72,9 @@ class Compiled:
             return self._idle.pop()
         except IndexError:
             n = len(self.records)
-            flags = np.zeros(n, bool), np.zeros(self._sentences, bool)
             # One place more: the kernel writes a document there before it knows whether it is new.
-            return Scratch(np.full(n, -np.inf), flags[0], np.empty(n), np.empty(n + 1, np.int32), flags[1])
+            places, marks = np.empty(n + 1, np.int32), np.zeros(len(self.begins), np.uint64)
+            return Scratch(np.full(n, -np.inf), np.zeros(n, bool), np.empty(n), places, marks)
 
     def put_back(self, scratch: Scratch) -> None:
         self._idle.append(scratch)
@@ -146,9 +150,9 @@ def _chosen(kernel: Any, asked: Asked, terms: _Terms) -> tuple[Numbers, int, int
         valid = statics.valued if statics is not None else None
         total = int(np.count_nonzero(asked.chosen if valid is None else asked.chosen & valid))
     elif rule != WHOLE:
-        around = int(rule == AROUND)
+        around = rule == AROUND
         total = kernel.holding(
-            terms.cuts, commit.segments, commit.records, terms.table, passing, adds, around, scratch.seen
+            terms.cuts, commit.segments, terms.table, passing, adds, around, commit.begins, scratch.marks
         )
     commit.put_back(scratch)
     numbers.sort()

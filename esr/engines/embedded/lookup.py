@@ -23,20 +23,36 @@ from esr.engines.embedded.layout import (
 from esr.engines.embedded.machine import (
     DOUBLE_TABLE,
     DOUBLES,
+    FLAG,
     FLAGS,
     FLOATS,
     LONG,
     LONG_CUBE,
     LONG_TABLE,
     LONGS,
-    OUT_FLAGS,
     OUT_TABLE,
+    OUT_WORDS,
     RECORDS,
+    WORDS,
     at_place,
     compiled,
     first_from,
     inlined,
 )
+
+NONE, ONE, LAST = np.uint64(0), np.uint64(1), np.uint64(63)
+PAIRS, FOURS, EIGHTS, SUM = (
+    np.uint64(n) for n in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 0x0101010101010101)
+)
+
+
+@inlined
+def _bits(word):
+    """How many bits of a word are 1."""
+    word = word - ((word >> ONE) & PAIRS)
+    word = (word & FOURS) + ((word >> np.uint64(2)) & FOURS)
+    word = (word + (word >> np.uint64(4))) & EIGHTS
+    return np.int64((word * SUM) >> np.uint64(56))
 
 
 @inlined
@@ -57,29 +73,37 @@ def _shares(shape, transform, lengths, shares, at):
         shares[3, at] = 0.0
 
 
-@compiled(LONG_CUBE, LONG_TABLE, RECORDS, DOUBLE_TABLE, FLAGS, FLOATS, LONG, OUT_FLAGS)
-def holding(cuts, segments, records, table, passing, adds, around, seen):
+@compiled(LONG_CUBE, LONG_TABLE, DOUBLE_TABLE, FLAGS, FLOATS, FLAG, WORDS, OUT_WORDS)
+def holding(cuts, segments, table, passing, adds, around, begins, marks):
     """How many sentences hold an own term, or by `around` stand beside one that does, of those that pass and
-    have a value. `seen` (False) is left as it came."""
-    total = 0
+    have a value. `begins` and `marks` have a bit for each sentence: whether a document begins with it, and 0,
+    as they are left."""
     for g in range(len(segments)):
-        for turn in range(2):
-            for t in range(len(table)):
-                if table[t, OWN] == 0:
+        shift, shift_of_documents = segments[g, SENTENCES], segments[g, DOCUMENTS]
+        for t in range(len(table)):
+            if table[t, OWN] == 0:
+                continue
+            for row in range(cuts[t, g, 0], cuts[t, g, 1]):
+                s = at_place(segments, g, ROWS, row)
+                if len(passing) and not passing[shift_of_documents + at_place(segments, g, DOCUMENT_OF, s)]:
                     continue
-                for row in range(cuts[t, g, 0], cuts[t, g, 1]):
-                    s = at_place(segments, g, ROWS, row)
-                    d = segments[g, DOCUMENTS] + at_place(segments, g, DOCUMENT_OF, s)
-                    if len(passing) and not passing[d]:
-                        continue
-                    middle = segments[g, SENTENCES] + s
-                    begin, end = records[d, FIRST], records[d, FIRST] + records[d, SIZE]
-                    for s in range(max(middle - around, begin), min(middle + around + 1, end)):
-                        if turn:
-                            seen[s] = False
-                        elif not seen[s]:
-                            seen[s] = True
-                            total += len(adds) == 0 or adds[s] > -np.inf
+                marks[(shift + s) >> 6] |= ONE << np.uint64((shift + s) & 63)
+    total, before = 0, NONE
+    for n in range(len(marks)):
+        word = found = marks[n]
+        marks[n] = NONE
+        if around:
+            # A neighbour is none beyond the border of a document.
+            after = marks[n + 1] & ~begins[n + 1] if n + 1 < len(marks) else NONE
+            found |= ((word << ONE) | (before >> LAST)) & ~begins[n]
+            found |= ((word & ~begins[n]) >> ONE) | (after << LAST)
+            before = word
+        if len(adds) == 0:
+            total += _bits(found)
+        elif found != NONE:
+            for bit in range(64):
+                if (found >> np.uint64(bit)) & ONE != NONE:
+                    total += adds[64 * n + bit] > -np.inf
     return total
 
 

@@ -26,6 +26,7 @@ OUT, OUT_LONGS, OUT_INTS, OUT_FLAGS = (
     array(of, 1, False) for of in (types.float64, types.int64, types.int32, types.boolean)
 )
 OUT_TABLE = array(types.float64, 2, False)
+WORDS, OUT_WORDS = array(types.uint64), array(types.uint64, 1, False)
 LONG, DOUBLE, FLAG = types.int64, types.float64, types.boolean
 inlined = njit(inline="always", error_model="numpy")
 alone = njit(error_model="numpy", _nrt=False)  # type: ignore[call-overload]
