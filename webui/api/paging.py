@@ -6,12 +6,14 @@ import base64
 import binascii
 import hashlib
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 
+from esr.plans.statistics import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.api.operation import Call
 from webui.arguments import BadArgument, IndexChanged, count
 
+_NUMBERS = sorted(field.name for field in fields(CollectionStatistics) if field.name != "bounds")
 _TOKEN = re.compile(r"([0-9]{1,6})\.([0-9a-f]{16})")
 
 
@@ -48,9 +50,9 @@ def token(offset: int, state: str) -> str:
 
 def state(searcher: Searcher) -> str:
     """A short name of what the index holds. Another load changes it."""
-    known = asdict(searcher.index.statistics([]).collection)
-    known.pop("bounds")
-    return hashlib.sha256(repr(sorted(known.items())).encode()).hexdigest()[:16]
+    collection = searcher.index.statistics([]).collection
+    known = [(name, getattr(collection, name)) for name in _NUMBERS]
+    return hashlib.sha256(repr(known).encode()).hexdigest()[:16]
 
 
 def check(page: Page, now: str) -> None:
