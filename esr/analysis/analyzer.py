@@ -53,8 +53,14 @@ class Analyzer:
         """The words of a text in lower case, of which `term` makes terms. Empty ones may be among them."""
         # Lowering first is the same as lowering after the split: both go letter by letter.
         if text.isascii():
-            return text.encode().translate(_ASCII_LOWER).decode().split()
+            return self.spaced(text).decode().split()
         return self._split(text.translate(self._lower))
+
+    def spaced(self, text: str) -> bytes:
+        """The words of a text as UTF-8, with blanks between."""
+        if text.isascii():
+            return text.encode().translate(_ASCII_LOWER)
+        return " ".join(self.words(text)).encode()
 
     def term(self, word: str) -> str:
         """The term of one of the words of a text; empty where it has none, as a stop word has none."""

@@ -47,3 +47,9 @@ class Located(NamedTuple):
 def default_sentence_id(document_id: str, position: int) -> str:
     """The id of a sentence that was given none: `<document id>.s<n>`, n from 0."""
     return f"{document_id}.s{position}"
+
+
+def own_ids(document: Document) -> list[int]:
+    """The positions of the sentences whose ids are other than the default ones."""
+    start = default_sentence_id(document.id, 0)[:-1]
+    return [n for n, sentence in enumerate(document.sentences) if sentence.id != f"{start}{n}"]

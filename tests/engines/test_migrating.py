@@ -89,7 +89,9 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(
         sending, "_send", lambda c, chunk: (ids.extend(e.document.id for e in chunk), send(c, chunk))[1]
     )
-    monkeypatch.setattr(build.SegmentBuilder, "add", lambda self, d: (ids.append(d.id), add(self, d))[1])
+    monkeypatch.setattr(
+        build.SegmentBuilder, "add", lambda self, d, p: (ids.append(d.id), add(self, d, p))[1]
+    )
     return ids
 
 

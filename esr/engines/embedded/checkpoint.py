@@ -23,7 +23,7 @@ class Checkpoint:
     """A load that has begun.
 
     `base` is the commit that it began from. Of its documents, the first `documents` are in `segments`;
-    `digest` is that of their checksums, so that the same documents can be told when they come again.
+    `content` is a digest of their JSON, so that the same documents can be told when they come again.
     """
 
     made: str
@@ -33,15 +33,15 @@ class Checkpoint:
     segments: tuple[str, ...] = ()
     layers: tuple[Run, ...] = ()
     documents: int = 0
-    digest: str = ""
+    content: str = ""
     migrates: bool = False
     """Whether it takes an index to another format, and its documents are those of the index."""
 
-    def after(self, segment: str, layer: Run | None, documents: int, digest: str) -> Checkpoint:
+    def after(self, segment: str, layer: Run | None, documents: int, content: str) -> Checkpoint:
         """The checkpoint when one more segment is on disk."""
         layers = self.layers if layer is None else (*self.layers, layer)
         return replace(
-            self, segments=(*self.segments, segment), layers=layers, documents=documents, digest=digest
+            self, segments=(*self.segments, segment), layers=layers, documents=documents, content=content
         )
 
 

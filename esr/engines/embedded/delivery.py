@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from esr.documents import Located
 from esr.engines.delivery import DeliveryReport
 from esr.engines.embedded import manifest
+from esr.engines.embedded.ahead import coming
 from esr.engines.embedded.layer import Run
 from esr.engines.embedded.loading import begun, disk
 from esr.engines.embedded.manifest import SEGMENTS, Manifest
@@ -39,18 +40,25 @@ class EmbeddedDelivery:
             taken = Taken()
             writer = SegmentWriter(self._folder, before.description, lambda segment, layer: taken.closed())
             dropped: Dropped = {}
-            for where, document in documents:
-                place = _place(old, document.id)
-                if place is not None and place[0].document(place[1]) == document:
-                    report.unchanged += 1
-                    continue
-                taken.add(where, document, writer.segments)
-                writer.add(document)
-                if place is None:
-                    report.added += 1
-                else:
-                    report.changed += 1
-                    dropped.setdefault(place[0].folder.name, set()).add(place[1])
+
+            def changed() -> Iterator[Located]:
+                for located in documents:
+                    place = _place(old, located.document.id)
+                    if place is not None and place[0].document(place[1]) == located.document:
+                        report.unchanged += 1
+                    else:
+                        yield located
+
+            with closing(coming(changed(), before.description)) as ready:
+                for each in ready:
+                    taken.add(each.where, each.document, writer.segments)
+                    writer.add(each)
+                    place = _place(old, each.document.id)
+                    if place is None:
+                        report.added += 1
+                    else:
+                        report.changed += 1
+                        dropped.setdefault(place[0].folder.name, set()).add(place[1])
             writer.flush()
             _check_ids(writer.segments, old, dropped)
             return writer.segments, writer.layers, dropped

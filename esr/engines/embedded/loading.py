@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import errno
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 
 from esr.documents import Document, Located
-from esr.documents.fields import checksum
 from esr.engines.embedded import checkpoint, manifest
+from esr.engines.embedded.ahead import coming
 from esr.engines.embedded.checkpoint import Checkpoint
 from esr.engines.embedded.layer import Run
 from esr.engines.embedded.manifest import SEGMENTS, Manifest
@@ -91,26 +92,28 @@ class EmbeddedLoading:
 
         writer = SegmentWriter(self._folder, self._description, written)
         done, read = reached.documents, 0
-        for where, document in documents:
-            read += 1
-            digest.update(checksum(document).encode())
-            if read == done and digest.hexdigest() != reached.digest:
-                raise EsrError(_OTHER_SOURCES)
-            if _unchanged(where, document, old):
-                report.documents += 1
-                report.unchanged += 1
-            elif (
-                self._holds(new, document)
-                if read <= done
-                else self._takes(taken, where, document, [*old, *new])
-            ):
-                report.documents += 1
-                report.sentences += len(document.sentences)
-                report.without_sentences += not document.sentences
-                if read > done:
-                    writer.add(document)
-            else:
-                report.set_aside += 1
+        with closing(coming(documents, self._description, _wanted(done, old))) as ready:
+            for each in ready:
+                document = each.document
+                read += 1
+                digest.update(each.code)
+                if read == done and digest.hexdigest() != reached.content:
+                    raise EsrError(_OTHER_SOURCES)
+                if _unchanged(each.where, document, old):
+                    report.documents += 1
+                    report.unchanged += 1
+                elif (
+                    self._holds(new, document)
+                    if read <= done
+                    else self._takes(taken, each.where, document, [*old, *new])
+                ):
+                    report.documents += 1
+                    report.sentences += len(document.sentences)
+                    report.without_sentences += not document.sentences
+                    if read > done:
+                        writer.add(each)
+                else:
+                    report.set_aside += 1
         if read < done:
             raise EsrError(_OTHER_SOURCES)
         if report.set_aside and not report.documents:
@@ -239,6 +242,16 @@ def _generation(folder: Path) -> int:
         return manifest.read_any(folder).generation
     except EsrError:
         return 0
+
+
+def _wanted(done: int, old: list[Segment]) -> Callable[[Document], bool]:
+    """Whether a document is to be written: it is not among the first, and its id is new."""
+    number = count(1)
+    return lambda document: next(number) > done and not _is_there(document.id, old)
+
+
+def _is_there(document_id: str, segments: list[Segment]) -> bool:
+    return any(segment.documents.find(document_id) is not None for segment in segments)
 
 
 def _unchanged(where: str, document: Document, old: list[Segment]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from esr.documents import Document
-from esr.documents.document import default_sentence_id
+from esr.documents.document import default_sentence_id, own_ids
 from esr.engines.embedded.segment import Segment, is_position
 from esr.engines.embedded.strings import hashes
 from esr.errors import InputError
@@ -32,6 +32,9 @@ class Taken:
         defaults = [default_sentence_id(document.id, n) for n in range(len(document.sentences))]
         # Default ids can only meet a given one, which is rare: most loads have none at all.
         unsafe = self._unsafe(defaults, closed) if any_given else set()
+        if not unsafe and not own_ids(document):
+            self._documents[document.id] = where, len(document.sentences)
+            return
         for sentence, usual in zip(document.sentences, defaults, strict=True):
             default = sentence.id == usual
             if not default:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from esr.documents import Located
 from esr.engines.embedded import build, layer
+from esr.engines.embedded.ahead import coming
 from esr.engines.embedded.arrays import sync_folder
 from esr.engines.embedded.layer import LAYERS, Layer, Row, Run
 from esr.engines.embedded.manifest import SEGMENTS, Manifest
@@ -91,14 +94,20 @@ def _written(
     folder: Path, before: Manifest, group: Sequence[Segment], stay: Mapping[str, Mask]
 ) -> tuple[str | None, dict[str, int]]:
     """Write a group as one segment: its name, None if nothing is left, and where each old one begins."""
-    writer = SegmentWriter(folder, before.description, again=True)
     starts: dict[str, int] = {}
     documents = 0
     for segment in group:
         starts[segment.folder.name] = documents
-        for number in np.flatnonzero(stay[segment.folder.name]):
-            writer.add(segment.document(int(number)))
-            documents += 1
+        documents += int(stay[segment.folder.name].sum())
+    staying = (
+        Located("index", segment.document(number))
+        for segment in group
+        for number in np.flatnonzero(stay[segment.folder.name]).tolist()
+    )
+    writer = SegmentWriter(folder, before.description, again=True)
+    with closing(coming(staying, before.description)) as ready:
+        for each in ready:
+            writer.add(each)
     writer.flush()
     return (writer.segments[0].folder.name if writer.segments else None), starts
 

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from esr import analysis
-from esr.documents import Document
+from esr.engines.embedded.ahead import Coming
 from esr.engines.embedded.arrays import sync_folder
 from esr.engines.embedded.build import SegmentBuilder
 from esr.engines.embedded.layer import LAYERS, Run
@@ -37,7 +37,6 @@ class SegmentWriter:
     ) -> None:
         self._folder = folder
         self._analyzer = analysis.get(description.analyzer)
-        self._title = description.title
         self._written = written
         self._again = again
         self.segments: list[Segment] = []
@@ -45,11 +44,13 @@ class SegmentWriter:
         self._begin()
 
     def _begin(self) -> None:
-        self._builder = SegmentBuilder(self._analyzer, self._title)
+        self._builder = SegmentBuilder(self._analyzer)
         self._checksums: list[bytes] = []
 
-    def add(self, document: Document) -> None:
-        self._checksums.append(_checksum(self._builder.add(document)))
+    def add(self, coming: Coming) -> None:
+        assert coming.prepared, "only what was wanted is prepared"
+        self._builder.add(coming.document, coming.prepared)
+        self._checksums.append(_checksum(coming.prepared.blob))
         if self._builder.full and not self._again:
             self.flush()
 
