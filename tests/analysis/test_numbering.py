@@ -14,7 +14,11 @@ from esr.analysis.analyzer import ANALYZERS
 from esr.analysis.numbering import Numbered, Numbering
 from tests.analysis.test_analyzer import texts
 
-words = st.lists(st.sampled_from(["the", "flood", "Floods", "a" * 16, "a" * 17, "ab" * 8, "é" * 8, "é" * 9]))
+words = st.lists(
+    st.sampled_from(
+        ["the", "flood", "Floods", "a" * 9, "a" * 12, "a" * 16, "a" * 17, "ab" * 8, "é" * 8, "é" * 9]
+    )
+)
 
 
 def unnumbered(found: Numbered) -> list[list[str]]:

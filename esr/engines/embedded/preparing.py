@@ -5,13 +5,13 @@ Of the documents' JSON nothing else is needed, and the same comes of it at any t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from esr import analysis
 from esr.analysis.numbering import Numbered, Numbering
 from esr.documents import Document
-from esr.engines.embedded.stored import packed
+from esr.engines.embedded import stored
 
 
 class Batch(NamedTuple):
@@ -28,10 +28,18 @@ class Preparing:
         self._numbering = Numbering(analysis.get(analyzer))
         self._title = title
 
-    def texts(self, document: Document) -> list[str]:
-        """The texts whose terms are wanted, the title last: empty if there is none or it does not count."""
-        title = document.title if self._title else None
-        return [*(sentence.text for sentence in document.sentences), title or ""]
+    def of_documents(self, documents: Iterable[Document], codes: Sequence[bytes]) -> Batch:
+        """The batch of documents whose JSON is known."""
+        found = (([s.text for s in document.sentences], document.title) for document in documents)
+        return self._batch(codes, found)
 
-    def batch(self, codes: Sequence[bytes], texts: Sequence[str]) -> Batch:
-        return Batch(list(map(packed, codes)), self._numbering.numbered(texts))
+    def of_codes(self, codes: Sequence[bytes]) -> Batch:
+        """The same of their JSON alone."""
+        return self._batch(codes, map(stored.texts, codes))
+
+    def _batch(self, codes: Sequence[bytes], found: Iterable[tuple[list[str], str | None]]) -> Batch:
+        texts: list[str] = []
+        for sentences, title in found:
+            texts += sentences
+            texts.append((self._title and title) or "")
+        return Batch([stored.packed(code) for code in codes], self._numbering.numbered(texts))

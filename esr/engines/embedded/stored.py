@@ -29,6 +29,12 @@ def packed(code: bytes) -> bytes:
     return zlib.compress(code, _LEVEL)
 
 
+def texts(code: bytes) -> tuple[list[str], str | None]:
+    """The texts of a document's sentences, and its title, of its JSON."""
+    data = json.loads(code)
+    return [row[0] for row in data["sentences"]], data.get("title")
+
+
 def _sentence(sentence: Sentence, default_id: bool) -> list[Any]:
     """[text, id, features, parse], cut where the rest is empty."""
     if default_id and not sentence.features and sentence.parse is None:
