@@ -18,9 +18,9 @@ from esr.engines.embedded.preparing import Batch, Preparing
 from esr.engines.embedded.stored import code
 from esr.engines.index import Description
 
-BATCH_BYTES = 2**18
+BATCH_BYTES = 2**19
 HELP_AFTER_BYTES = 2**22  # a third of a second; to start a second process takes a tenth
-MOST_ASKED = 6  # batches
+MOST_ASKED = 4  # batches
 
 
 class Prepared(NamedTuple):

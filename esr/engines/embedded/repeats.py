@@ -58,13 +58,13 @@ class Taken:
 
     def _unsafe(self, defaults: Sequence[str], closed: Sequence[Segment]) -> set[str]:
         """The default ids that may have been given to other sentences."""
-        maybe = np.zeros(len(defaults), bool)
+        unsafe = self._given.intersection(defaults)
         with_given = [segment for segment in closed if segment.has_given_ids]
         if with_given:
             codes = hashes(defaults)
             for segment in with_given:
-                maybe |= segment.given.shared(codes)
-        return {id for id, one in zip(defaults, maybe, strict=True) if one or id in self._given}
+                unsafe.update(defaults[n] for n in np.flatnonzero(segment.given.shared(codes)).tolist())
+        return unsafe
 
     def closed(self) -> None:
         """The open segment was written: its ids are on disk now."""
