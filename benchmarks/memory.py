@@ -4,7 +4,7 @@
 
 Each file is loaded into WHERE in place of the one before. Prints the sentences, the greatest memory of the
 loader's own, and the greatest with the pages of files that it has mapped, which the system takes back when
-it wants them. Looks ten times a second.
+it wants them. Both are those of all of its processes together. Looks ten times a second.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ def load(where: str, source: str) -> dict[str, Any]:
         seen = psutil.Process(loader.pid)
         while loader.poll() is None:
             try:
-                found = seen.memory_info()
+                found = [each.memory_info() for each in (seen, *seen.children(recursive=True))]
             except psutil.NoSuchProcess:
-                break
-            own, resident = max(own, found.rss - found.shared), max(resident, found.rss)
+                continue  # one of them has ended meanwhile
+            own = max(own, sum(each.rss - each.shared for each in found))
+            resident = max(resident, sum(each.rss for each in found))
             time.sleep(EVERY)
         said = loader.stdout.read() if loader.stdout else ""
     if loader.returncode:
