@@ -26,7 +26,7 @@ NO_DATE = np.iinfo(np.int64).min
 
 
 class SegmentBuilder:
-    """Gathers documents up to a bounded size. A load of full segments takes about 500 MB."""
+    """Gathers documents up to a bounded size. A load of full segments takes about 400 MB."""
 
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
