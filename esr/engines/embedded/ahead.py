@@ -85,8 +85,8 @@ def coming(
             for located in documents:
                 reading.add(located, wanted(located.document))
                 if reading.size >= BATCH_BYTES:
-                    ahead.give(reading)
-                    reading = _Read()
+                    full, reading = reading, _Read()
+                    ahead.give(full)
                     yield from ahead.ready()
         except Exception as error:  # its turn comes after what was read before it
             problem = error
@@ -139,7 +139,9 @@ class _Ahead:
 
     def _next(self) -> Iterator[Coming]:
         while not self._waiting[0].batch:
-            assert self._helper
+            if not self._helper:
+                self._prepare(self._waiting[0])
+                break
             self._helper.wait()
             self._listen()
         return self._waiting.popleft().coming()

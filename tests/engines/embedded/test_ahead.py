@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from esr.documents import Located
+from esr.documents import Document, Located
 from esr.engines.embedded import ahead
 from esr.engines.embedded.ahead import coming
 from esr.engines.index import Description
@@ -48,4 +48,21 @@ def test_what_is_wrong_is_told_when_its_turn_comes() -> None:
 def test_of_two_problems_the_first_stops_the_load(where: Path) -> None:
     with pytest.raises(InputError, match=r"^news\.jsonl:n3: document id 'n3' stands twice"):
         load(where, broken_after([*NEWS, NEWS[3]]))
+    assert not where.exists()
+
+
+def test_what_fails_here_is_told_as_it_is(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare = ahead.Preparing.of_documents
+    calls: list[int] = []
+
+    def fail_once(self: ahead.Preparing, documents: list[Document], codes: list[bytes]) -> ahead.Batch:
+        calls.append(len(codes))
+        if len(calls) == 2:
+            raise MemoryError("no more")
+        return prepare(self, documents, codes)
+
+    monkeypatch.setattr(ahead, "BATCH_BYTES", 300)
+    monkeypatch.setattr(ahead.Preparing, "of_documents", fail_once)
+    with pytest.raises(MemoryError, match="no more"):
+        load(where, NEWS)
     assert not where.exists()
