@@ -14,7 +14,7 @@ class ParseWord(NamedTuple):
     head: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen, it takes three times as long to make: much of a load
 class Sentence:
     """One sentence. `id` is unique in its index; features and parse are kept as they were given."""
 
@@ -46,10 +46,15 @@ class Located(NamedTuple):
 
 def default_sentence_id(document_id: str, position: int) -> str:
     """The id of a sentence that was given none: `<document id>.s<n>`, n from 0."""
-    return f"{document_id}.s{position}"
+    return f"{default_start(document_id)}{position}"
+
+
+def default_start(document_id: str) -> str:
+    """What the default ids of a document's sentences begin with: the position follows."""
+    return f"{document_id}.s"
 
 
 def own_ids(document: Document) -> list[int]:
     """The positions of the sentences whose ids are other than the default ones."""
-    start = default_sentence_id(document.id, 0)[:-1]
+    start = default_start(document.id)
     return [n for n, sentence in enumerate(document.sentences) if sentence.id != f"{start}{n}"]

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from esr.documents.dates import instant, tidy
-from esr.documents.document import Document, ParseWord, Sentence, default_sentence_id
+from esr.documents.document import Document, ParseWord, Sentence, default_sentence_id, default_start
 from esr.documents.splitter import split
 
 # Elasticsearch takes no longer `_id`.
@@ -63,8 +63,12 @@ def _sentences(id: str, text: Any, given: Any) -> tuple[Sentence, ...]:
         texts = split(_string(text, "text"))
         sentences = tuple(Sentence(_default_id(id, n), text) for n, text in enumerate(texts))
     elif given is not None:
+        start, is_long = default_start(id), _is_long(id)
         sentences = tuple(
-            _sentence(id, position, fields) for position, fields in enumerate(_list(given, "sentences"))
+            [
+                _sentence(id, position, fields, None if is_long else f"{start}{position}")
+                for position, fields in enumerate(_list(given, "sentences"))
+            ]
         )
         _no_id_twice(sentences)
     else:
@@ -72,7 +76,8 @@ def _sentences(id: str, text: Any, given: Any) -> tuple[Sentence, ...]:
     return sentences
 
 
-def _sentence(document_id: str, position: int, fields: Any) -> Sentence:
+def _sentence(document_id: str, position: int, fields: Any, usual: str | None) -> Sentence:
+    """`usual` is the default id, None where it may be too long."""
     if not isinstance(fields, dict):
         raise Invalid(f'sentences[{position}] must be an object like {{"text": "…"}}, not {_kind(fields)}')
     id, text, features, parse = map(fields.get, _SENTENCE)
@@ -80,8 +85,8 @@ def _sentence(document_id: str, position: int, fields: Any) -> Sentence:
         raise Invalid(f'sentences[{position}] has no text: write "" for a sentence without words')
     # A load comes by here for each sentence: the usual one, with no more than a text, is made at once.
     if id is None:
-        id = _default_id(document_id, position)
-    elif id != default_sentence_id(document_id, position) or _is_long(document_id):
+        id = usual or _default_id(document_id, position)
+    elif id != usual:
         id = _id(id, f"sentences[{position}].id")
     if type(text) is not str or not text.isascii():
         text = _string(text, f"sentences[{position}].text")

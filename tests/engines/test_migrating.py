@@ -90,7 +90,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         sending, "_send", lambda c, chunk: (ids.extend(e.document.id for e in chunk), send(c, chunk))[1]
     )
     monkeypatch.setattr(
-        build.SegmentBuilder, "add", lambda self, d, p: (ids.append(d.id), add(self, d, p))[1]
+        build.SegmentBuilder, "add", lambda self, d, *more: (ids.append(d.id), add(self, d, *more))[1]
     )
     return ids
 

@@ -77,7 +77,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, where: str) -> list[str]:
     else:
         add = build.SegmentBuilder.add
         monkeypatch.setattr(
-            build.SegmentBuilder, "add", lambda self, d, p: (written.append(d.id), add(self, d, p))[1]
+            build.SegmentBuilder, "add", lambda self, d, *more: (written.append(d.id), add(self, d, *more))[1]
         )
     return written
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from esr.analysis.numbering import Numbered
 from esr.documents import Document, Located
+from esr.documents.document import own_ids
 from esr.engines.embedded.helper import Helper, possible
 from esr.engines.embedded.preparing import Batch, Preparing
 from esr.engines.embedded.stored import code
@@ -34,10 +35,12 @@ class Prepared(NamedTuple):
 
 
 class Coming(NamedTuple):
-    """A document, where it was read, its JSON, and what was prepared of it, if that was wanted."""
+    """A document, where it was read, which of its sentences have ids of their own, its JSON, and what was
+    prepared of it, if that was wanted."""
 
     where: str
     document: Document
+    own: list[int]
     code: bytes
     prepared: Prepared | None
 
@@ -46,28 +49,29 @@ class Coming(NamedTuple):
 class _Read:
     """What was read of a batch, and the batch, once it is there."""
 
-    read: list[tuple[Located, bytes, bool]] = field(default_factory=list)
+    read: list[tuple[Located, list[int], bytes, bool]] = field(default_factory=list)
     size: int = 0
     batch: Batch | None = None
 
     def add(self, located: Located, wanted: bool) -> None:
-        made = code(located.document)
-        self.read.append((located, made, wanted))
+        own = own_ids(located.document)
+        made = code(located.document, own)
+        self.read.append((located, own, made, wanted))
         self.size += len(made)
 
     @property
     def documents(self) -> list[Document]:
-        return [located.document for located, _, wanted in self.read if wanted]
+        return [located.document for located, _, _, wanted in self.read if wanted]
 
     @property
     def codes(self) -> list[bytes]:
-        return [made for _, made, wanted in self.read if wanted]
+        return [made for _, _, made, wanted in self.read if wanted]
 
     def coming(self) -> Iterator[Coming]:
         assert self.batch
         ready = parts(self.batch, [len(document.sentences) for document in self.documents])
-        for (where, document), made, wanted in self.read:
-            yield Coming(where, document, made, next(ready) if wanted else None)
+        for (where, document), own, made, wanted in self.read:
+            yield Coming(where, document, own, made, next(ready) if wanted else None)
 
 
 def every(document: Document) -> bool:

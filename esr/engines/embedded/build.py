@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,6 @@ from esr.analysis import Analyzer
 from esr.dependency.codec import encode
 from esr.documents import Document
 from esr.documents.dates import instant
-from esr.documents.document import own_ids
 from esr.engines.embedded import layer
 from esr.engines.embedded.ahead import Prepared
 from esr.engines.embedded.arrays import save_array, save_bytes, sync_folder
@@ -55,13 +55,13 @@ class SegmentBuilder:
     def sentence_count(self) -> int:
         return self._sentences
 
-    def add(self, document: Document, prepared: Prepared) -> None:
-        """Take a document."""
+    def add(self, document: Document, own: Sequence[int], prepared: Prepared) -> None:
+        """Take a document. Of its sentences, `own` have ids of their own."""
         for number, sentence in enumerate(document.sentences, self._sentences):
             if sentence.features or sentence.parse is not None:
                 parse = None if sentence.parse is None else encode(sentence.parse, self._analyzer)
                 self._given[number] = layer.Row(sentence.features, None, parse)
-        for position in own_ids(document):
+        for position in own:
             self._given_at.append(self._sentences + position)
             self.given_ids.append(document.sentences[position].id)
         self._sentences += len(document.sentences)

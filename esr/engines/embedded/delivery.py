@@ -51,7 +51,7 @@ class EmbeddedDelivery:
 
             with closing(coming(changed(), before.description)) as ready:
                 for each in ready:
-                    taken.add(each.where, each.document, writer.segments)
+                    taken.add(each, writer.segments)
                     writer.add(each)
                     place = _place(old, each.document.id)
                     if place is None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from esr.documents import Document, Located
 from esr.engines.embedded import checkpoint, manifest
-from esr.engines.embedded.ahead import coming
+from esr.engines.embedded.ahead import Coming, coming
 from esr.engines.embedded.checkpoint import Checkpoint
 from esr.engines.embedded.layer import Run
 from esr.engines.embedded.manifest import SEGMENTS, Manifest
@@ -102,11 +102,7 @@ class EmbeddedLoading:
                 if _unchanged(each.where, document, old):
                     report.documents += 1
                     report.unchanged += 1
-                elif (
-                    self._holds(new, document)
-                    if read <= done
-                    else self._takes(taken, each.where, document, [*old, *new])
-                ):
+                elif self._holds(new, document) if read <= done else self._takes(taken, each, [*old, *new]):
                     report.documents += 1
                     report.sentences += len(document.sentences)
                     report.without_sentences += not document.sentences
@@ -132,14 +128,14 @@ class EmbeddedLoading:
             self._set_aside(document, "its id, or that of one of its sentences, is taken")
         return there
 
-    def _takes(self, taken: Taken, where: str, document: Document, closed: list[Segment]) -> bool:
+    def _takes(self, taken: Taken, coming: Coming, closed: list[Segment]) -> bool:
         """Take a document's ids. One that cannot be taken is set aside, or raises InputError."""
         try:
-            taken.add(where, document, closed)
+            taken.add(coming, closed)
         except InputError as error:
             if self._set_aside is None:
                 raise
-            self._set_aside(document, str(error))
+            self._set_aside(coming.document, str(error))
             return False
         return True
 

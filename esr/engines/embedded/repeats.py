@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from esr.documents import Document
-from esr.documents.document import default_sentence_id, own_ids
+from esr.documents.document import default_sentence_id
+from esr.engines.embedded.ahead import Coming
 from esr.engines.embedded.segment import Segment, is_position
 from esr.engines.embedded.strings import hashes
 from esr.errors import InputError
@@ -22,17 +22,21 @@ class Taken:
         self._without_default: set[str] = set()
         self._any_given = False
 
-    def add(self, where: str, document: Document, closed: Sequence[Segment]) -> None:
+    def add(self, coming: Coming, closed: Sequence[Segment]) -> None:
         """Take a document's ids. Raises InputError at the second use of one, and takes none then."""
+        where, document = coming.where, coming.document
         self._check_document(where, document.id, closed)
         any_given = self._any_given or any(segment.has_given_ids for segment in closed)
+        # Default ids can only meet a given one, which is rare: most loads have none at all.
+        if not coming.own and not any_given:
+            self._documents[document.id] = where, len(document.sentences)
+            return
         mine: set[str] = set()
         given: list[str] = []
         without_default: list[str] = []
         defaults = [default_sentence_id(document.id, n) for n in range(len(document.sentences))]
-        # Default ids can only meet a given one, which is rare: most loads have none at all.
         unsafe = self._unsafe(defaults, closed) if any_given else set()
-        if not unsafe and not own_ids(document):
+        if not coming.own and not unsafe:
             self._documents[document.id] = where, len(document.sentences)
             return
         for sentence, usual in zip(document.sentences, defaults, strict=True):

@@ -49,7 +49,7 @@ class SegmentWriter:
 
     def add(self, coming: Coming) -> None:
         assert coming.prepared, "only what was wanted is prepared"
-        self._builder.add(coming.document, coming.prepared)
+        self._builder.add(coming.document, coming.own, coming.prepared)
         self._checksums.append(_checksum(coming.prepared.blob))
         if self._builder.full and not self._again:
             self.flush()

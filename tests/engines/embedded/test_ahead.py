@@ -26,8 +26,9 @@ def test_documents_come_in_order_with_what_is_prepared_of_them(
     found = list(coming(NEWS, PLAIN, lambda document: document.id != "n7"))
     assert [(each.where, each.document) for each in found] == NEWS
     assert [each.document.id for each in found if not each.prepared] == ["n7"]
-    for _, news, _, prepared in found:
-        if prepared:
+    for each in found:
+        if prepared := each.prepared:
+            news = each.document
             terms = [prepared.batch.terms[n] for n in prepared.batch.numbers[prepared.numbers].tolist()]
             assert " ".join(terms) == " ".join([*(s.text for s in news.sentences), news.title or ""])
             assert prepared.terms == 3 * len(news.sentences)
