@@ -25,9 +25,9 @@ from esr.engines.elasticsearch import impacts, meta, templates
 from esr.engines.elasticsearch.cluster import Cluster
 from esr.engines.elasticsearch.generations import remove
 from esr.engines.elasticsearch.spooled import There, outgoing
-from esr.engines.embedded import manifest
-from esr.engines.embedded.loading import EmbeddedLoading
-from esr.engines.embedded.snapshot import Snapshot
+from esr.engines.embedded.load.loading import EmbeddedLoading
+from esr.engines.embedded.search.snapshot import Snapshot
+from esr.engines.embedded.store import manifest
 from esr.engines.index import Description
 from esr.ranking.ranking import Ranking
 

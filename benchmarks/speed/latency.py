@@ -16,9 +16,9 @@ from benchmarks.speed import peers, queries
 from benchmarks.speed.prepared import index
 from benchmarks.speed.setup import BOTH_K, Setup
 from benchmarks.speed.timing import Search, interleaved, timed
-from esr.engines.embedded import manifest
-from esr.engines.embedded.exhaustive import exhaustive
-from esr.engines.embedded.snapshot import Snapshot
+from esr.engines.embedded.search.exhaustive import exhaustive
+from esr.engines.embedded.search.snapshot import Snapshot
+from esr.engines.embedded.store import manifest
 from esr.engines.index import NO_FILTERS, Hit
 from esr.models import MODELS
 from esr.ranking.ranking import Ranking

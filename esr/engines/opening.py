@@ -59,7 +59,7 @@ def loading(where: str, options: LoadOptions) -> Loading:
             raise UsageError(
                 "--slice is for Elasticsearch: an index folder has one writer, so load all of it by one load"
             )
-        from esr.engines.embedded import loading as engine  # type: ignore[no-redef]
+        from esr.engines.embedded.load import loading as engine  # type: ignore[no-redef]
     if options.slice is not None and options.if_exists == "append":
         raise UsageError("slices make a new generation: say --if-exists replace, or use esr append")
     existing = engine.existing(where)
@@ -77,7 +77,7 @@ def delivery(where: str, options: LoadOptions) -> Delivery:
         from esr.engines.elasticsearch.delivery import ElasticsearchDelivery
 
         return ElasticsearchDelivery(where, options)
-    from esr.engines.embedded.delivery import EmbeddedDelivery
+    from esr.engines.embedded.load.delivery import EmbeddedDelivery
 
     return EmbeddedDelivery(where, options.keep)
 
@@ -110,7 +110,7 @@ def migration(where: str, options: LoadOptions) -> Migration:
         from esr.engines.elasticsearch.migrating import ElasticsearchMigration
 
         return ElasticsearchMigration(where, options)
-    from esr.engines.embedded.migrating import EmbeddedMigration
+    from esr.engines.embedded.load.migrating import EmbeddedMigration
 
     return EmbeddedMigration(where, options.keep)
 

@@ -25,7 +25,7 @@ OLD = [document("old", "An old flood.", "A river.")]
 NEWS = list(random_documents(0, 300, seed=5))
 LOADER = """
 import sys
-from esr.engines.embedded import build
+from esr.engines.embedded.load import build
 from esr.engines.elasticsearch import sending
 from tests.engines.elasticsearch.support import load
 from tests.engines.test_chaos import NEWS

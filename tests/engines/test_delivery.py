@@ -12,7 +12,7 @@ import pytest
 import esr
 from esr.documents import Document, Located, Sentence
 from esr.engines.delivery import DeliveryReport
-from esr.engines.embedded import build
+from esr.engines.embedded.load import build
 from esr.engines.index import Index
 from esr.engines.opening import LoadOptions, delivery, generations
 from esr.errors import EsrError, IndexMissing, InputError

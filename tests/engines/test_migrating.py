@@ -17,8 +17,8 @@ from esr.documents import Document
 from esr.engines.elasticsearch import generations as elasticsearch_generations
 from esr.engines.elasticsearch import meta, sending
 from esr.engines.elasticsearch.migrating import ElasticsearchMigration
-from esr.engines.embedded import build, migrating
-from esr.engines.embedded import loading as embedded
+from esr.engines.embedded.load import build, migrating
+from esr.engines.embedded.load import loading as embedded
 from esr.engines.index import LoadReport
 from esr.engines.opening import LoadOptions, delivery, generations, migration
 from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
@@ -32,12 +32,13 @@ from tests.enrichment.seen import enrich, seen
 ROOT = Path(__file__).resolve().parents[2]
 NEWS = list(random_documents(0, 40, seed=5))
 CAME = document("came", "A flood came.")
-FORMATS = ("esr.engines.embedded.manifest.FORMAT", "esr.engines.elasticsearch.templates.FORMAT")
+FORMATS = ("esr.engines.embedded.store.manifest.FORMAT", "esr.engines.elasticsearch.templates.FORMAT")
 KILLED = """
 import os, signal, sys
 from esr.cli import main
 from esr.engines.elasticsearch import sending, templates
-from esr.engines.embedded import build, checkpoint, manifest
+from esr.engines.embedded.load import build
+from esr.engines.embedded.store import checkpoint, manifest
 where = sys.argv[1]
 templates.FORMAT = manifest.FORMAT = 2
 build.FULL_TERMS, sending._SENTENCES = 100, 9

@@ -7,7 +7,7 @@ import pytest
 
 import esr
 from esr.engines.embedded.index import EmbeddedIndex
-from esr.engines.embedded.loading import EmbeddedLoading
+from esr.engines.embedded.load.loading import EmbeddedLoading
 from esr.engines.opening import (
     IF_EXISTS,
     LoadOptions,

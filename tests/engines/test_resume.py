@@ -10,8 +10,8 @@ import pytest
 import esr
 from esr.documents import Document, Located
 from esr.engines.elasticsearch import sending
-from esr.engines.embedded import build
-from esr.engines.embedded import loading as embedded
+from esr.engines.embedded.load import build
+from esr.engines.embedded.load import loading as embedded
 from esr.engines.opening import LoadOptions, generations, loading
 from esr.errors import EsrError, UsageError
 from tests.engines.elasticsearch.support import document, load, located

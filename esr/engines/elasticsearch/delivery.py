@@ -28,9 +28,9 @@ from esr.engines.elasticsearch.sending import deletion, sent
 from esr.engines.elasticsearch.spooled import outgoing, there
 from esr.engines.elasticsearch.stored import document_of
 from esr.engines.elasticsearch.verifying import Contents, contents, settle, verify
-from esr.engines.embedded import manifest
-from esr.engines.embedded.loading import EmbeddedLoading
-from esr.engines.embedded.snapshot import Snapshot
+from esr.engines.embedded.load.loading import EmbeddedLoading
+from esr.engines.embedded.search.snapshot import Snapshot
+from esr.engines.embedded.store import manifest
 from esr.engines.generations import BROKEN
 from esr.engines.options import LoadOptions
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, InputError

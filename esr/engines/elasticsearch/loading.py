@@ -29,9 +29,9 @@ from esr.engines.elasticsearch.sending import Outgoing, sent
 from esr.engines.elasticsearch.spooled import There, outgoing, there
 from esr.engines.elasticsearch.stored import document_of
 from esr.engines.elasticsearch.verifying import Contents, settle, verify
-from esr.engines.embedded import manifest
-from esr.engines.embedded.loading import EmbeddedLoading, changed
-from esr.engines.embedded.snapshot import Snapshot
+from esr.engines.embedded.load.loading import EmbeddedLoading, changed
+from esr.engines.embedded.search.snapshot import Snapshot
+from esr.engines.embedded.store import manifest
 from esr.engines.generations import BROKEN
 from esr.engines.index import Description, LoadReport
 from esr.engines.options import LoadOptions

@@ -26,9 +26,9 @@ from esr.engines.elasticsearch.places import documents
 from esr.engines.elasticsearch.planned import Planned
 from esr.engines.elasticsearch.sending import Outgoing
 from esr.engines.elasticsearch.verifying import settle, verify
-from esr.engines.embedded import manifest
-from esr.engines.embedded.loading import EmbeddedLoading
-from esr.engines.embedded.snapshot import Snapshot
+from esr.engines.embedded.load.loading import EmbeddedLoading
+from esr.engines.embedded.search.snapshot import Snapshot
+from esr.engines.embedded.store import manifest
 from esr.engines.index import LoadReport
 from esr.engines.options import LoadOptions
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable

@@ -29,9 +29,9 @@ from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.meta import Load
 from esr.engines.elasticsearch.places import documents
 from esr.engines.elasticsearch.statistics import AliasStatistics
-from esr.engines.embedded import manifest
-from esr.engines.embedded.loading import EmbeddedLoading
-from esr.engines.embedded.snapshot import IMPORTANCE, Snapshot
+from esr.engines.embedded.load.loading import EmbeddedLoading
+from esr.engines.embedded.search.snapshot import IMPORTANCE, Snapshot
+from esr.engines.embedded.store import manifest
 from esr.engines.priors import Drift, Refreshed, Step
 from esr.errors import EsrError, IndexMissing
 

@@ -20,8 +20,8 @@ from esr.engines.elasticsearch.generations import pruned, serve
 from esr.engines.elasticsearch.loading import ElasticsearchLoading
 from esr.engines.elasticsearch.planned import Planned
 from esr.engines.elasticsearch.verifying import contents, settle, verify
-from esr.engines.embedded import manifest
-from esr.engines.embedded.snapshot import Snapshot
+from esr.engines.embedded.search.snapshot import Snapshot
+from esr.engines.embedded.store import manifest
 from esr.engines.index import LoadReport
 from esr.errors import EsrError
 from esr.hashing import hash64

@@ -14,7 +14,7 @@ from esr.engines.elasticsearch.impacts import Impacts, mixture
 from esr.engines.elasticsearch.meta import Load
 from esr.engines.elasticsearch.sending import Outgoing
 from esr.engines.elasticsearch.statistics import AliasStatistics
-from esr.engines.embedded.snapshot import Snapshot
+from esr.engines.embedded.search.snapshot import Snapshot
 
 _BATCH = 1000
 

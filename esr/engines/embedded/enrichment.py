@@ -17,13 +17,13 @@ import numpy as np
 from esr import analysis
 from esr.dependency.codec import encode
 from esr.documents import Document
-from esr.engines.embedded import layer, manifest
-from esr.engines.embedded.arrays import sync_folder
-from esr.engines.embedded.layer import LAYERS, Layer, Row, Run
-from esr.engines.embedded.layers import owners, pieces
-from esr.engines.embedded.loading import disk
-from esr.engines.embedded.segment import Segment
-from esr.engines.embedded.snapshot import Snapshot
+from esr.engines.embedded.load.loading import disk
+from esr.engines.embedded.search.snapshot import Snapshot
+from esr.engines.embedded.store import layer, manifest
+from esr.engines.embedded.store.arrays import sync_folder
+from esr.engines.embedded.store.layer import LAYERS, Layer, Row, Run
+from esr.engines.embedded.store.layers import owners, pieces
+from esr.engines.embedded.store.segment import Segment
 from esr.engines.entities import grouped
 from esr.enrichment.enriched import Enriched
 from esr.enrichment.marks import marks

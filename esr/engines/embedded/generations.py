@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from esr.engines.embedded import checkpoint, manifest
-from esr.engines.embedded.layer import LAYERS
-from esr.engines.embedded.loading import disk
-from esr.engines.embedded.manifest import SEGMENTS, Manifest
-from esr.engines.embedded.segment import Segment, SegmentBroken
+from esr.engines.embedded.load.loading import disk
+from esr.engines.embedded.store import checkpoint, manifest
+from esr.engines.embedded.store.layer import LAYERS
+from esr.engines.embedded.store.manifest import SEGMENTS, Manifest
+from esr.engines.embedded.store.segment import Segment, SegmentBroken
 from esr.engines.generations import (
     BROKEN,
     KEPT,

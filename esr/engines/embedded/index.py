@@ -15,15 +15,16 @@ import numpy.typing as npt
 
 from esr import analysis
 from esr.documents import Document
-from esr.engines.embedded import facets, gather, manifest
 from esr.engines.embedded.enrichment import EmbeddedEnrichment, enrichment, summary
-from esr.engines.embedded.exhaustive import exhaustive
-from esr.engines.embedded.found import Found
-from esr.engines.embedded.loader import LOADER
-from esr.engines.embedded.pruned import pruned
-from esr.engines.embedded.segment import SegmentBroken
-from esr.engines.embedded.snapshot import Snapshot
-from esr.engines.embedded.stored import Stored
+from esr.engines.embedded.search import facets, gather
+from esr.engines.embedded.search.exhaustive import exhaustive
+from esr.engines.embedded.search.found import Found
+from esr.engines.embedded.search.kernel_loader import LOADER
+from esr.engines.embedded.search.pruned import pruned
+from esr.engines.embedded.search.snapshot import Snapshot
+from esr.engines.embedded.store import manifest
+from esr.engines.embedded.store.segment import SegmentBroken
+from esr.engines.embedded.store.stored import Stored
 from esr.engines.entities import Grouped
 from esr.engines.index import COLUMNS, Candidates, Facet, Filters, Histogram, Hit, Pool, SentenceRecord
 from esr.errors import IndexMissing, UsageError

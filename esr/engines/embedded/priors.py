@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from esr.engines.embedded import manifest
+from esr.engines.embedded.store import manifest
 from esr.engines.priors import Drift, Refreshed, Step
 
 

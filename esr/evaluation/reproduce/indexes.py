@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import esr
 from esr.documents import Document, Located
-from esr.engines.embedded.loading import EmbeddedLoading
+from esr.engines.embedded.load.loading import EmbeddedLoading
 from esr.engines.index import Description
 from esr.evaluation.reproduce.year import ANALYZER, Year
 from esr.evaluation.tuning.figures import Task

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.embedded.top import best
+from esr.engines.embedded.search.top import best
 from esr.errors import UsageError
 from esr.evaluation.tuning.pool import JudgedPool
 from esr.plans.evidence import Array

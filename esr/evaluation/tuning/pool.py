@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.dependency.signals import Parsed
-from esr.engines.embedded.top import best
+from esr.engines.embedded.search.top import best
 from esr.engines.index import Filters
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array, Evidence

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from esr.engines.embedded import build
+from esr.engines.embedded.load import build
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,8 @@ from esr.engines.embedded.index import EmbeddedIndex
 from tests.engines.embedded.making import document, indexed, load
 
 SMALL_SEGMENTS = (
-    "import esr.engines.embedded.build as build; build.FULL_TERMS = 2500\nfrom esr.cli import main; main()"
+    "import esr.engines.embedded.load.build as build; build.FULL_TERMS = 2500\n"
+    "from esr.cli import main; main()"
 )
 DOCUMENTS, SENTENCES = 600, 8
 KILLS = 10

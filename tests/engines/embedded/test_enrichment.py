@@ -9,11 +9,12 @@ import pytest
 import esr
 from esr.documents import ParseWord, Sentence
 from esr.engines import enriching as running
-from esr.engines.embedded import build, manifest
 from esr.engines.embedded.generations import EmbeddedGenerations
 from esr.engines.embedded.index import EmbeddedIndex
-from esr.engines.embedded.layer import Layer, Row, save
-from esr.engines.embedded.segment import SegmentBroken
+from esr.engines.embedded.load import build
+from esr.engines.embedded.store import manifest
+from esr.engines.embedded.store.layer import Layer, Row, save
+from esr.engines.embedded.store.segment import SegmentBroken
 from esr.engines.index import Filters
 from esr.errors import IndexUnusable
 from tests.engines.embedded.making import document, files, load

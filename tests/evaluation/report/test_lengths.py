@@ -2,7 +2,7 @@ import pytest
 
 import esr
 from esr.documents import Document, Located, Sentence
-from esr.engines.embedded.loading import EmbeddedLoading
+from esr.engines.embedded.load.loading import EmbeddedLoading
 from esr.engines.index import Description
 from esr.errors import UsageError
 from esr.evaluation.report.lengths import draw, lengths, rows

@@ -4,7 +4,7 @@ import pytest
 
 import esr
 from esr.documents import Located
-from esr.engines.embedded.loading import EmbeddedLoading
+from esr.engines.embedded.load.loading import EmbeddedLoading
 from esr.engines.index import Description
 from esr.errors import UsageError
 from esr.evaluation.report.sensitivity import draw, lines, rows, varied

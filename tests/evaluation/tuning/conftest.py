@@ -11,7 +11,7 @@ import pytest
 import esr
 from esr.documents import Document, Located, Sentence
 from esr.documents.document import default_sentence_id
-from esr.engines.embedded.loading import EmbeddedLoading
+from esr.engines.embedded.load.loading import EmbeddedLoading
 from esr.engines.index import Description
 from esr.evaluation.tuning.figures import Task
 from esr.ranking.searcher import Searcher

@@ -7,7 +7,7 @@ import pytest
 import esr
 from esr import analysis
 from esr.documents import Document, Located, Sentence
-from esr.engines.embedded.loading import EmbeddedLoading
+from esr.engines.embedded.load.loading import EmbeddedLoading
 from esr.engines.index import Description
 from esr.errors import UsageError
 from esr.evaluation.tuning import pseudo

@@ -1,0 +1,1 @@
+"""How documents get into an index folder."""

@@ -1,0 +1,1 @@
+"""How an index folder is searched."""

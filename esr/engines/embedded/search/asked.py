@@ -1,0 +1,74 @@
+"""A search made ready: what numpy's and the compiled way begin with."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.engines.embedded.search import gather
+from esr.engines.embedded.search.impacts import Impacts, impacts
+from esr.engines.embedded.search.snapshot import Snapshot
+from esr.engines.embedded.search.standing import Standing, standing
+from esr.engines.index import Filters
+from esr.plans.evidence import Array
+from esr.plans.plan import Plan
+
+Numbers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+class Best(NamedTuple):
+    """Sentences by their number over all segments, best first, their scores, how many candidates there are,
+    and how many of them were scored."""
+
+    numbers: Numbers
+    scores: Array
+    total: int
+    scored: int
+
+
+class Asked(NamedTuple):
+    """A plan's best k sentences in a commit.
+
+    `statics` is None where the plan has none, `passing` (documents) where all pass. `chosen` has the
+    candidates, of shape (sentences,), where the filters tell sentences of a document apart, else None.
+    """
+
+    plan: Plan
+    snapshot: Snapshot
+    k: int
+    known: Impacts
+    statics: Standing | None
+    passing: Mask | None
+    chosen: Mask | None
+
+    @property
+    def whole(self) -> bool:
+        """Whether the plan's rule takes all sentences of a document or none."""
+        plan = self.plan
+        return plan.candidates == "all" or (plan.candidates == "context" and plan.context == "document")
+
+    def slack(self, greatest: float) -> float:
+        """What rounding may put between a bound and a score, where a term adds so much at most."""
+        if self.statics is not None:
+            greatest = max(greatest, self.statics.greatest)
+        return self.known.bound.slack(self.plan, greatest)
+
+
+def asked(plan: Plan, snapshot: Snapshot, k: int, filters: Filters) -> Asked | str:
+    """The search, or why there are no bounds for it."""
+    known = impacts(plan.transform, snapshot)
+    why = known.bound.impossible(plan.terms)
+    if why is not None:
+        return why
+    statics = standing(plan.statics, snapshot) if plan.statics else None
+    passing = chosen = None
+    if filters:
+        masks = [segment.passing(filters) for segment in snapshot.segments]
+        passing = np.concatenate([np.zeros(0, bool), *(mask for mask in masks if mask is not None)])
+    if filters.entities:
+        every = [gather.chosen(plan, segment, filters) for segment in snapshot.segments]
+        chosen = np.concatenate([np.zeros(0, bool), *every])
+    return Asked(plan, snapshot, k, known, statics, passing, chosen)

@@ -1,0 +1,83 @@
+"""The compiled kernel is loaded when it pays, and nothing breaks without it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from esr.engines.embedded.index import EmbeddedIndex
+from esr.engines.embedded.search import kernel_loader as loader
+from esr.engines.embedded.search.kernel_loader import LOADER, Loader
+from tests.engines.embedded.making import document, load
+
+KERNEL = "esr.engines.embedded.search.kernel"
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module in the place of the kernel."""
+    found = ModuleType(KERNEL)
+    monkeypatch.setitem(sys.modules, KERNEL, found)
+    return found
+
+
+def test_it_is_loaded_when_searches_took_as_long(kernel: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter([0.0, 9.0, 10.0, 10.04, 20.0, 20.02, 30.0, 30.01])
+    monkeypatch.setattr(loader.time, "perf_counter", lambda: next(now))
+    monkeypatch.setattr(loader, "PAYS", 0.105)
+    own = Loader()
+    loaded = []
+    for _ in range(4):
+        with own.searching():
+            pass
+        loaded.append(own.kernel is kernel)
+    assert loaded == [False, False, True, True]  # 9 seconds of one search count as 0.05
+
+
+def test_it_is_loaded_at_once_where_many_searches_will_come(kernel: ModuleType) -> None:
+    own = Loader()
+    own.load()
+    assert own.kernel is kernel
+
+
+@pytest.mark.parametrize(
+    "level, error", [("INFO", ModuleNotFoundError("no numba")), ("WARNING", KeyError("_nrt"))]
+)
+def test_without_it_searches_go_on_and_it_is_tried_once(
+    level: str, error: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(name: str) -> ModuleType:
+        raise error
+
+    monkeypatch.setattr(loader, "import_module", fail)
+    own = Loader()
+    with caplog.at_level("INFO"):
+        own.load()
+        own.load()
+    assert own.kernel is None
+    assert [record.levelname for record in caplog.records] == [level]
+    assert "searches go without numba" in caplog.text
+
+
+def test_while_one_thread_loads_it_others_do_not_wait(kernel: ModuleType) -> None:
+    own = Loader()
+    with own._lock:
+        own.load()
+        assert own.kernel is None
+    own.load()
+    assert own.kernel is kernel
+
+
+def test_an_index_loads_it_in_the_background_when_many_searches_will_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(tmp_path / "index", [document("A", "one")])
+    began, ends = threading.Event(), threading.Event()
+    monkeypatch.setattr(LOADER, "load", lambda: (began.set(), ends.wait(5)))
+    EmbeddedIndex(str(tmp_path / "index")).warm()
+    assert began.wait(5)
+    ends.set()
