@@ -21,10 +21,10 @@ from typing import Any
 from elasticsearch import helpers
 
 from esr import loaders
-from esr.engines.elasticsearch import impacts, meta, templates
-from esr.engines.elasticsearch.cluster import Cluster
-from esr.engines.elasticsearch.generations import remove
-from esr.engines.elasticsearch.spooled import There, outgoing
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.load.spooled import There, outgoing
+from esr.engines.elasticsearch.store import impacts, meta, templates
+from esr.engines.elasticsearch.store.generations import remove
 from esr.engines.embedded.load.loading import EmbeddedLoading
 from esr.engines.embedded.search.snapshot import Snapshot
 from esr.engines.embedded.store import manifest

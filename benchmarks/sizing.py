@@ -13,8 +13,8 @@ from statistics import median
 import numpy as np
 
 import esr
-from esr.engines.elasticsearch import meta
-from esr.engines.elasticsearch.cluster import Cluster
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.store import meta
 from esr.ranking.ranking import Ranking
 
 ROUNDS = 3

@@ -78,7 +78,7 @@ def loaded(
 
 def test_best_hundred(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
     # The collection stands still: its statistics are asked for once and not every ten seconds.
-    monkeypatch.setattr("esr.engines.elasticsearch.statistics.MAX_AGE", 1e9)
+    monkeypatch.setattr("esr.engines.elasticsearch.store.statistics.MAX_AGE", 1e9)
 
     def compare(number: int) -> list[str]:
         topic, wrong = loaded.topics[number], []

@@ -18,10 +18,10 @@ from benchmarks.speed.setup import ANALYZER, BOTH_K, Setup
 from benchmarks.speed.timing import Search, interleaved
 from esr import resources
 from esr.analysis.analyzer import DEFINITION
-from esr.engines.elasticsearch import meta
-from esr.engines.elasticsearch.cluster import Cluster
+from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.index import ElasticsearchIndex
-from esr.engines.elasticsearch.searching import Search as Asking
+from esr.engines.elasticsearch.search.searching import Search as Asking
+from esr.engines.elasticsearch.store import meta
 from esr.engines.index import Filters
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from esr.cli.options import FILE
-from esr.engines.elasticsearch.place import alias_of
+from esr.engines.elasticsearch.cluster.place import alias_of
 from esr.engines.elasticsearch.roles import ROLES, descriptors
 from esr.errors import UsageError
 

@@ -50,7 +50,7 @@ def loading(where: str, options: LoadOptions) -> Loading:
     if options.if_exists not in IF_EXISTS:
         raise unknown("choice for --if-exists", options.if_exists, IF_EXISTS)
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch import starting as engine
+        from esr.engines.elasticsearch.load import starting as engine
     else:
         for option in ("shards", "replicas"):
             if getattr(options, option) is not None:
@@ -74,7 +74,7 @@ def loading(where: str, options: LoadOptions) -> Loading:
 def delivery(where: str, options: LoadOptions) -> Delivery:
     """What brings deliveries into the index at this place. Raises IndexMissing where there is none."""
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.delivery import ElasticsearchDelivery
+        from esr.engines.elasticsearch.load.delivery import ElasticsearchDelivery
 
         return ElasticsearchDelivery(where, options)
     from esr.engines.embedded.load.delivery import EmbeddedDelivery
@@ -85,7 +85,7 @@ def delivery(where: str, options: LoadOptions) -> Delivery:
 def generations(where: str) -> Generations:
     """What stands at this place. Raises IndexUnusable if it is nothing of esr's."""
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.generations import ElasticsearchGenerations
+        from esr.engines.elasticsearch.store.generations import ElasticsearchGenerations
 
         return ElasticsearchGenerations(where)
     from esr.engines.embedded.generations import EmbeddedGenerations
@@ -107,7 +107,7 @@ def stored_priors(where: str) -> StoredPriors:
 def migration(where: str, options: LoadOptions) -> Migration:
     """What brings the index at this place to this esr's format. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.migrating import ElasticsearchMigration
+        from esr.engines.elasticsearch.load.migrating import ElasticsearchMigration
 
         return ElasticsearchMigration(where, options)
     from esr.engines.embedded.load.migrating import EmbeddedMigration

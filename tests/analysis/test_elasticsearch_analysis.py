@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from esr import analysis, loaders
 from esr.batches import batched
-from esr.engines.elasticsearch import templates
-from esr.engines.elasticsearch.cluster import Cluster
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.store import templates
 from esr.loaders.example_news import cache_folder
 from tests.engines.elasticsearch.support import fresh, load
 

@@ -26,7 +26,7 @@ NEWS = list(random_documents(0, 300, seed=5))
 LOADER = """
 import sys
 from esr.engines.embedded.load import build
-from esr.engines.elasticsearch import sending
+from esr.engines.elasticsearch.load import sending
 from tests.engines.elasticsearch.support import load
 from tests.engines.test_chaos import NEWS
 build.FULL_TERMS = 400

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import esr
-from esr.engines.elasticsearch import cluster as connection
-from esr.engines.elasticsearch import loading, sending
+from esr.engines.elasticsearch.cluster import cluster as connection
+from esr.engines.elasticsearch.load import loading, sending
 from esr.engines.opening import is_elasticsearch
 from tests.conftest import without_node
 from tests.engines.elasticsearch.support import document, http, load

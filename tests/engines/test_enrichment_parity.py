@@ -15,7 +15,7 @@ import pytest
 import esr
 from esr.documents import Document
 from esr.engines import enriching as running
-from esr.engines.elasticsearch import statistics
+from esr.engines.elasticsearch.store import statistics
 from esr.engines.index import FACETS, Filters
 from esr.ranking.ranking import Ranking
 from tests.engines.elasticsearch.support import fresh, http, load

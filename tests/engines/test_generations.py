@@ -153,7 +153,7 @@ def test_an_index_of_before_generations_had_names_can_be_replaced_and_gone_back_
 def test_what_cannot_be_removed_after_the_switch_is_said_and_no_error(
     elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from esr.engines.elasticsearch import generations as engine
+    from esr.engines.elasticsearch.store import generations as engine
 
     def refused(*_: object) -> None:
         raise EsrError("refuses")

@@ -14,9 +14,10 @@ import pytest
 
 import esr
 from esr.documents import Document
-from esr.engines.elasticsearch import generations as elasticsearch_generations
-from esr.engines.elasticsearch import meta, sending
-from esr.engines.elasticsearch.migrating import ElasticsearchMigration
+from esr.engines.elasticsearch.load import sending
+from esr.engines.elasticsearch.load.migrating import ElasticsearchMigration
+from esr.engines.elasticsearch.store import generations as elasticsearch_generations
+from esr.engines.elasticsearch.store import meta
 from esr.engines.embedded.load import build, migrating
 from esr.engines.embedded.load import loading as embedded
 from esr.engines.index import LoadReport
@@ -32,11 +33,12 @@ from tests.enrichment.seen import enrich, seen
 ROOT = Path(__file__).resolve().parents[2]
 NEWS = list(random_documents(0, 40, seed=5))
 CAME = document("came", "A flood came.")
-FORMATS = ("esr.engines.embedded.store.manifest.FORMAT", "esr.engines.elasticsearch.templates.FORMAT")
+FORMATS = ("esr.engines.embedded.store.manifest.FORMAT", "esr.engines.elasticsearch.store.templates.FORMAT")
 KILLED = """
 import os, signal, sys
 from esr.cli import main
-from esr.engines.elasticsearch import sending, templates
+from esr.engines.elasticsearch.load import sending
+from esr.engines.elasticsearch.store import templates
 from esr.engines.embedded.load import build
 from esr.engines.embedded.store import checkpoint, manifest
 where = sys.argv[1]

@@ -9,7 +9,7 @@ import pytest
 
 import esr
 from esr.documents import Document, Located
-from esr.engines.elasticsearch import sending
+from esr.engines.elasticsearch.load import sending
 from esr.engines.embedded.load import build
 from esr.engines.embedded.load import loading as embedded
 from esr.engines.opening import LoadOptions, generations, loading

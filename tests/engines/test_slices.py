@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from esr.documents import Document
-from esr.engines.elasticsearch import sending, slicing
+from esr.engines.elasticsearch.load import sending, slicing
 from esr.engines.index import LoadReport
 from esr.engines.opening import LoadOptions, delivery, generations
 from esr.errors import EsrError, UsageError
@@ -28,7 +28,7 @@ OLD = [document("old", "An old flood.", "A river.")]
 NEWS = list(random_documents(0, 60, seed=5))
 KILLED = """
 import os, signal, sys
-from esr.engines.elasticsearch import sending
+from esr.engines.elasticsearch.load import sending
 from tests.engines.elasticsearch.support import load
 from tests.engines.test_slices import NEWS
 sending._SENTENCES = 10

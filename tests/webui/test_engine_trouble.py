@@ -154,7 +154,7 @@ def test_it_is_not_ready_without_the_stored_scripts_or_with_an_index_of_another_
                     patch.setattr(f"esr.engines.elasticsearch.index.{name}", "esr-gone-v1")
                     assert told() == (503, "index_unusable"), name
             with monkeypatch.context() as patch:
-                patch.setattr("esr.engines.elasticsearch.templates.FORMAT", 99)
+                patch.setattr("esr.engines.elasticsearch.store.templates.FORMAT", 99)
                 assert told() == (503, "index_unusable")
             assert told() == (200, "ok")
             url, _, alias = where.rpartition("/")

@@ -16,11 +16,11 @@ from esr import analysis, resources
 from esr.analysis import Analyzer
 from esr.batches import batched
 from esr.documents import Document
-from esr.engines.elasticsearch import meta, templates
-from esr.engines.elasticsearch.actions import Action, binary_parse
-from esr.engines.elasticsearch.asking import count, pages, refresh, search
-from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
-from esr.engines.elasticsearch.stored import document_of
+from esr.engines.elasticsearch.cluster.asking import count, pages, refresh, search
+from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
+from esr.engines.elasticsearch.load.actions import Action, binary_parse
+from esr.engines.elasticsearch.store import meta, templates
+from esr.engines.elasticsearch.store.stored import document_of
 from esr.engines.entities import grouped
 from esr.enrichment.enriched import Enriched
 from esr.enrichment.marks import marks

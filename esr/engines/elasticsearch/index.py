@@ -17,21 +17,21 @@ from elasticsearch import AuthorizationException
 from esr import analysis
 from esr.batches import batched
 from esr.documents import Document
-from esr.engines.elasticsearch import meta
-from esr.engines.elasticsearch.asking import pages, search
-from esr.engines.elasticsearch.bounding import SCRIPTS as BOUNDING
-from esr.engines.elasticsearch.cluster import Cluster
+from esr.engines.elasticsearch.cluster.asking import pages, search
+from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.enrichment import ElasticsearchEnrichment, enrichment, summary
-from esr.engines.elasticsearch.facets import facets
-from esr.engines.elasticsearch.impacts import fit
-from esr.engines.elasticsearch.places import documents, documents_at
-from esr.engines.elasticsearch.pruned import pruned
-from esr.engines.elasticsearch.raw import SHOWN
-from esr.engines.elasticsearch.raw import request as raw_request
-from esr.engines.elasticsearch.request import MIXTURE, SATURATION, SCORE, candidates
-from esr.engines.elasticsearch.searching import Search
-from esr.engines.elasticsearch.statistics import AliasStatistics
-from esr.engines.elasticsearch.stored import document_of, record_of
+from esr.engines.elasticsearch.search.bounding import SCRIPTS as BOUNDING
+from esr.engines.elasticsearch.search.facets import facets
+from esr.engines.elasticsearch.search.pruned import pruned
+from esr.engines.elasticsearch.search.raw import SHOWN
+from esr.engines.elasticsearch.search.raw import request as raw_request
+from esr.engines.elasticsearch.search.request import MIXTURE, SATURATION, SCORE, candidates
+from esr.engines.elasticsearch.search.searching import Search
+from esr.engines.elasticsearch.store import meta
+from esr.engines.elasticsearch.store.impacts import fit
+from esr.engines.elasticsearch.store.places import documents, documents_at
+from esr.engines.elasticsearch.store.statistics import AliasStatistics
+from esr.engines.elasticsearch.store.stored import document_of, record_of
 from esr.engines.index import COLUMNS, Candidates, Facet, Filters, Histogram, Pool, SentenceRecord
 from esr.errors import IndexMissing, UsageError
 from esr.plans.evidence import Evidence, joined

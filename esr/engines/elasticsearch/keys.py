@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
 
-from esr.engines.elasticsearch.cluster import Cluster
+from esr.engines.elasticsearch.cluster.cluster import Cluster
 
 
 def make_key(where: str, roles: Mapping[str, Any]) -> str:

@@ -22,13 +22,13 @@ import numpy as np
 from esr import analysis
 from esr.batches import batched
 from esr.documents import Located
-from esr.engines.elasticsearch import meta
-from esr.engines.elasticsearch.asking import refresh, search
-from esr.engines.elasticsearch.bulk import Action, send
-from esr.engines.elasticsearch.cluster import LOAD_TIMEOUT, Cluster
-from esr.engines.elasticsearch.meta import Load
-from esr.engines.elasticsearch.places import documents
-from esr.engines.elasticsearch.statistics import AliasStatistics
+from esr.engines.elasticsearch.cluster.asking import refresh, search
+from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
+from esr.engines.elasticsearch.load.bulk import Action, send
+from esr.engines.elasticsearch.store import meta
+from esr.engines.elasticsearch.store.meta import Load
+from esr.engines.elasticsearch.store.places import documents
+from esr.engines.elasticsearch.store.statistics import AliasStatistics
 from esr.engines.embedded.load.loading import EmbeddedLoading
 from esr.engines.embedded.search.snapshot import IMPORTANCE, Snapshot
 from esr.engines.embedded.store import manifest

@@ -45,7 +45,7 @@ def descriptors(aliases: Sequence[str], roles: Sequence[str] = tuple(ROLES)) -> 
 
 
 def _names(alias: str) -> list[str]:
-    from esr.engines.elasticsearch.meta import DOCUMENTS, SENTENCES  # which brings the client along
+    from esr.engines.elasticsearch.store.meta import DOCUMENTS, SENTENCES  # which brings the client along
 
     kinds = f"({SENTENCES}|{DOCUMENTS})"
     stamped = rf"/{re.escape(alias)}-[0-9]{{8}}t[0-9]{{12}}(-[0-9]+)?{kinds}/"

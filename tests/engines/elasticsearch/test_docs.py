@@ -20,8 +20,8 @@ import pytest
 
 import esr
 from esr import resources
-from esr.engines.elasticsearch import templates
-from esr.engines.elasticsearch.cluster import Cluster
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.store import templates
 from tests.engines.elasticsearch.support import fresh, http
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -102,7 +102,7 @@ def test_both_forms_rank_as_esr_does(where: str, outputs: list[str]) -> None:
     "ranking", [{"model": "2si"}, {"model": "3mm"}, {"model": "bm25"}, {"model": "tfmix"}], ids=str
 )
 def test_the_shift_is_what_the_page_says(where: str, outputs: list[str], ranking: dict[str, Any]) -> None:
-    from esr.engines.elasticsearch.raw import request
+    from esr.engines.elasticsearch.search.raw import request
     from esr.engines.index import Filters
     from esr.ranking.ranking import Ranking
 

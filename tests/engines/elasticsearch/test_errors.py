@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import esr
-from esr.engines.elasticsearch import cluster as connection
-from esr.engines.elasticsearch.cluster import Cluster
+from esr.engines.elasticsearch.cluster import cluster as connection
+from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.opening import LoadOptions, loading
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from tests.engines.elasticsearch.support import document, http, indices, load
@@ -197,7 +197,7 @@ def test_a_shard_that_fails(where: str) -> None:
 
 def test_a_missing_script(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     load(where, DOCUMENTS)
-    monkeypatch.setattr("esr.engines.elasticsearch.request.SCORE", "esr-gone-v1")
+    monkeypatch.setattr("esr.engines.elasticsearch.search.request.SCORE", "esr-gone-v1")
     with esr.open(where) as searcher, pytest.raises(IndexUnusable, match="lacks a stored script"):
         searcher.search("flood")
 
@@ -248,7 +248,7 @@ def test_a_node_that_hangs_or_dies(
 
     with esr.open(where) as searcher:
         searcher.search("flood")
-        monkeypatch.setattr("esr.engines.elasticsearch.statistics.MAX_AGE", 1e9)
+        monkeypatch.setattr("esr.engines.elasticsearch.store.statistics.MAX_AGE", 1e9)
         nodes.nodes[1].kill()
         part = searcher.search("flood", 100)
         assert part.incomplete and part.incomplete.endswith("of 4 shards failed")

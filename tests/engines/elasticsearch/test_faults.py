@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import esr
-from esr.engines.elasticsearch import bulk, delivery, loading, sending
+from esr.engines.elasticsearch.load import bulk, delivery, loading, sending
 from esr.engines.opening import LoadOptions, generations
 from esr.engines.opening import delivery as delivery_to
 from esr.errors import EngineUnreachable, EsrError

@@ -14,8 +14,8 @@ import esr
 from esr import adjustments, resources
 from esr.adjustments import Adjustment
 from esr.documents import Document, Sentence
-from esr.engines.elasticsearch.bounds import bounds
-from esr.engines.elasticsearch.request import SCORE, scored
+from esr.engines.elasticsearch.search.request import SCORE, scored
+from esr.engines.elasticsearch.store.bounds import bounds
 from esr.engines.index import Filters
 from esr.errors import EsrError
 from esr.plans.evaluate import static_part
@@ -204,7 +204,7 @@ def test_the_feature_columns_of_both_engines_are_equal(loaded: Loaded) -> None:
 
 
 def test_the_histograms_of_both_engines_are_equal(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
-    from esr.engines.elasticsearch import statistics
+    from esr.engines.elasticsearch.store import statistics
 
     monkeypatch.setattr(statistics, "_PAGE", 3)  # several pages
     for column in ("length", "position", "features.wild", "features.tame", "features.rare", "features.none"):
@@ -219,7 +219,7 @@ def test_both_engines_name_the_features_they_have(loaded: Loaded) -> None:
 
 
 def test_a_query_for_other_applications_carries_the_features(loaded: Loaded) -> None:
-    from esr.engines.elasticsearch.raw import request
+    from esr.engines.elasticsearch.search.raw import request
 
     curve = {"values": [0, 1], "adds": [-1.5, 2]}
     ranking = Ranking.from_dict(

@@ -20,7 +20,7 @@ from click.testing import CliRunner, Result
 
 import esr
 from esr.cli import main
-from esr.engines.elasticsearch import login
+from esr.engines.elasticsearch.cluster import login
 from esr.engines.elasticsearch.roles import descriptors
 from esr.engines.opening import LoadOptions, delivery, generations, open_index
 from esr.enrichment.enriched import Enriched

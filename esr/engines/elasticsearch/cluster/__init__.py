@@ -1,0 +1,1 @@
+"""The connection: which servers, which login, and requests that all shards answer."""

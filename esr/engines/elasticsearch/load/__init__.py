@@ -1,0 +1,1 @@
+"""How documents get into indices, and aliases to them."""

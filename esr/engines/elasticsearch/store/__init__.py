@@ -1,0 +1,1 @@
+"""What the indices hold, and what is known of them."""

@@ -1,0 +1,223 @@
+"""Bulk requests: what is busy is sent again, what is refused is told, memory and requests are bounded."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from esr.documents import Document
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.load import bulk, sending
+from esr.engines.elasticsearch.load.bulk import Refusal, send
+from esr.engines.elasticsearch.load.sending import Outgoing, Sent, sent
+from esr.errors import EngineUnreachable
+
+OK, BUSY, BAD = 201, 429, 400
+
+
+class Server(ThreadingHTTPServer):
+    """Takes bulk requests as Elasticsearch does. `answers` gives a status for an item, or for all of it."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.requests: list[list[str]] = []
+        self.taken: list[str] = []
+        self.answers: Any = lambda number, id: OK
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        lines = self.rfile.read(int(self.headers["Content-Length"])).splitlines()
+        names = [json.loads(line)["index"]["_id"] for line in lines[::2]]
+        number = len(self.server.requests)
+        self.server.requests.append(names)
+        whole = self.server.answers(number, None)
+        if whole is None:
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        items = []
+        for name in names:
+            status = self.server.answers(number, name)
+            error = {} if status < 300 else {"error": {"type": "x", "reason": f"says {status}"}}
+            items.append({"index": {"_id": name, "_index": "i", "status": status, **error}})
+            self.server.taken += [name] if status < 300 else []
+        body = (
+            {"errors": True, "items": items}
+            if whole == OK
+            else {"error": {"reason": "full"}, "status": whole}
+        )
+        data = json.dumps(body).encode()
+        self.send_response(200 if whole == OK else whole)
+        self.send_header("X-Elastic-Product", "Elasticsearch")
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_PUT = do_POST
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as found:
+        thread = threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield found
+        found.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def cluster(server: Server) -> Iterator[Cluster]:
+    found = Cluster(f"http://127.0.0.1:{server.server_address[1]}/news")
+    yield found
+    found.close()
+
+
+@pytest.fixture(autouse=True)
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    found: list[float] = []
+    monkeypatch.setattr("esr.engines.elasticsearch.load.bulk.time.sleep", found.append)
+    return found
+
+
+def items(*names: str) -> list[dict[str, Any]]:
+    return [{"_index": "i", "_id": name, "text": "A flood."} for name in names]
+
+
+def test_only_items_that_were_busy_are_sent_again(cluster: Cluster, server: Server) -> None:
+    server.answers = lambda number, id: BUSY if id == "b" and number < 2 else OK
+    assert send(cluster, items("a", "b", "c")) == []
+    assert server.requests == [["a", "b", "c"], ["b"], ["b"]]
+    assert sorted(server.taken) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("whole", [429, 502, 503, 504])
+def test_a_whole_request_that_was_busy_is_sent_again(
+    cluster: Cluster, server: Server, waits: list[float], whole: int
+) -> None:
+    server.answers = lambda number, id: whole if id is None and number < 3 else OK
+    assert send(cluster, items("a", "b")) == []
+    assert server.requests[3:] == [["a", "b"]]
+    for n, wait in enumerate(waits):
+        assert 0.5 * 2**n / 2 <= wait <= 0.5 * 2**n
+
+
+@pytest.mark.slow
+def test_waits_are_never_the_same_for_two_workers(
+    cluster: Cluster, server: Server, waits: list[float]
+) -> None:
+    server.answers = lambda number, id: BUSY if id is None and number % 2 == 0 else OK
+    for _ in range(20):
+        send(cluster, items("a"))
+    assert len(set(waits)) == 20
+
+
+def test_what_stays_busy_is_told_as_such(cluster: Cluster, server: Server, waits: list[float]) -> None:
+    server.answers = lambda number, id: 503 if id is None else OK
+    with pytest.raises(EngineUnreachable, match="overloaded or not ready: full"):
+        send(cluster, items("a"))
+    assert len(server.requests) == bulk.ATTEMPTS
+    assert max(waits) <= bulk.LONGEST_WAIT
+
+
+def test_a_lost_connection_is_tried_again(cluster: Cluster, server: Server) -> None:
+    server.answers = lambda number, id: None if id is None and number == 0 else OK
+    assert send(cluster, items("a")) == []
+    assert server.taken == ["a"]
+
+
+def test_an_item_that_is_refused_is_told_and_not_sent_again(cluster: Cluster, server: Server) -> None:
+    server.answers = lambda number, id: BAD if id == "b" else OK
+    assert send(cluster, items("a", "b")) == [Refusal("b", "says 400")]
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [BUSY, 403])
+def test_an_index_that_takes_no_writes_is_no_fault_of_the_item(
+    cluster: Cluster, server: Server, status: int
+) -> None:
+    server.answers = lambda number, id: status if id == "b" else OK
+    with pytest.raises(EngineUnreachable, match=f"i takes no writes: says {status}"):
+        send(cluster, items("a", "b"))
+    assert len(server.requests) == (1 if status == 403 else bulk.ATTEMPTS)
+
+
+def test_requests_are_bounded_in_items_and_in_bytes(
+    cluster: Cluster, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "REQUEST_ITEMS", 2)
+    send(cluster, items("a", "b", "c"))
+    monkeypatch.setattr(bulk, "REQUEST_BYTES", 10)
+    send(cluster, items("d", "e"))
+    assert server.requests == [["a", "b"], ["c"], ["d"], ["e"]]
+
+
+def outgoing(count: int) -> Iterator[Outgoing]:
+    for n in range(count):
+        (entry,) = items(f"d{n}")
+        yield Outgoing(Document(f"d{n}", ()), entry | {"context": "x"}, items(f"d{n}.s0", f"d{n}.s1"))
+
+
+def test_a_document_follows_its_sentences_and_not_if_one_is_refused(
+    cluster: Cluster, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deleted: list[str] = []
+    real = sending.send
+
+    def watched(cluster: Cluster, actions: Any) -> list[Refusal]:
+        actions = list(actions)
+        deleted.extend(a["_id"] for a in actions if a.get("_op_type") == "delete")
+        return real(cluster, (a for a in actions if a.get("_op_type") != "delete"))
+
+    monkeypatch.setattr(sending, "send", watched)
+    server.answers = lambda number, id: BAD if id in ("d1.s1", "d2") else OK
+    (chunk,) = sent(cluster, outgoing(4), 1)
+    assert [each.document.id for each in chunk.done] == ["d0", "d3"]
+    assert [(each.document.id, reason) for each, reason in chunk.refused] == [
+        ("d1", "Elasticsearch refused d1.s1: says 400"),
+        ("d2", "Elasticsearch refused d2: says 400"),
+    ]
+    assert server.requests == [[f"d{n}.s{m}" for n in range(4) for m in (0, 1)], ["d0", "d2", "d3"]]
+    assert deleted == ["d1.s0", "d1.s1", "d2.s0", "d2.s1"]
+
+
+def test_chunks_ahead_are_bounded_and_workers_share_them(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "_SENTENCES", 2)
+    made, most, together = 0, 0, set()
+
+    def counted() -> Iterator[Outgoing]:
+        nonlocal made
+        for each in outgoing(40):
+            made += 1
+            yield each
+
+    both = threading.Barrier(2, timeout=20)
+
+    def slow(cluster: Cluster, chunk: list[Outgoing]) -> Sent:
+        both.wait()  # two requests are in flight at once
+        together.add(threading.current_thread().name)
+        return Sent(chunk)
+
+    monkeypatch.setattr(sending, "_send", slow)
+    found = []
+    for chunk in sent(cluster, counted(), 2):
+        found += [each.document.id for each in chunk.done]
+        most = max(most, made - len(found))
+    assert found == [f"d{n}" for n in range(40)], "in order"
+    assert most <= 4 and len(together) == 2
