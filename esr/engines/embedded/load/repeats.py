@@ -28,21 +28,22 @@ class Taken:
         self._check_document(where, document.id, closed)
         any_given = self._any_given or any(segment.has_given_ids for segment in closed)
         # Default ids can only meet a given one, which is rare: most loads have none at all.
-        if not coming.own and not any_given:
-            self._documents[document.id] = where, len(document.sentences)
+        if coming.own or any_given:
+            self._add_sentences(coming, closed, any_given)
+        self._documents[document.id] = where, len(document.sentences)
+
+    def _add_sentences(self, coming: Coming, closed: Sequence[Segment], any_given: bool) -> None:
+        """Take the ids of a document's sentences, where one of them, or any before, is not the default."""
+        where, document = coming.where, coming.document
+        defaults = [default_sentence_id(document.id, n) for n in range(len(document.sentences))]
+        unsafe = self._unsafe(defaults, closed) if any_given else set()
+        if not coming.own and not unsafe:
             return
         mine: set[str] = set()
         given: list[str] = []
         without_default: list[str] = []
-        defaults = [default_sentence_id(document.id, n) for n in range(len(document.sentences))]
-        unsafe = self._unsafe(defaults, closed) if any_given else set()
-        if not coming.own and not unsafe:
-            self._documents[document.id] = where, len(document.sentences)
-            return
         for sentence, usual in zip(document.sentences, defaults, strict=True):
             default = sentence.id == usual
-            if not default:
-                any_given = True
             if (not default or usual in unsafe) and self._is_taken(sentence.id, document.id, closed):
                 raise InputError(
                     where, f"sentence id {sentence.id!r} is taken: give every sentence its own id"
@@ -55,7 +56,6 @@ class Taken:
             if not default:
                 given.append(sentence.id)
                 without_default.append(usual)
-        self._documents[document.id] = where, len(document.sentences)
         self._any_given = self._any_given or bool(given)
         self._given.update(given)
         self._without_default.update(without_default)
