@@ -29,7 +29,7 @@ ASKING = frozenset(
         "terms_with_prefix",
         "request",
         "status",
-        "ready",
+        "check_ready",
     }
 )
 """The methods of an index that ask its engine. Each is a stage of its own."""
@@ -52,7 +52,7 @@ class Guarded:
         return partial(self._ask, name) if name in ASKING else value
 
     def _ask(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        granted = deadline.left(math.inf)  # an engine in a folder looks at no clock
+        granted = deadline.time_remaining(math.inf)  # an engine in a folder looks at no clock
         try:
             with stage(name):
                 found = getattr(self._index, name)(*args, **kwargs)

@@ -42,7 +42,7 @@ def _state(name: str, served: Served) -> str:
     """`ok`, or the code of what is wrong with an index. A caller who is not the first may be told early."""
     started = time.monotonic()
     try:
-        served.open().ready()
+        served.open().check_ready()
     except EsrError as error:
         seconds = time.monotonic() - started
         current_app.logger.error("index %s is not ready after %.1f s: %s", name, seconds, error)

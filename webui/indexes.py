@@ -13,7 +13,7 @@ from flask import Flask, g, request
 import esr
 from esr.engines import deadline
 from esr.engines.index import Index
-from esr.engines.redact import redacted
+from esr.engines.redact import redact
 from esr.errors import EngineUnreachable, UsageError, unknown
 from esr.ranking.searcher import Searcher
 from webui.arguments import blaming
@@ -37,7 +37,7 @@ def places(text: str) -> dict[str, str]:
     for part in text.split():
         match = _NAMED.fullmatch(part)
         if match is None:
-            raise UsageError(f"several indexes are given as name=where name=where, not {redacted(part)!r}")
+            raise UsageError(f"several indexes are given as name=where name=where, not {redact(part)!r}")
         name, where = match.groups()
         if name in found:
             raise UsageError(f"two indexes have the name {name!r}: give each its own")
@@ -58,12 +58,12 @@ class Served:
         """The index, opened if it is not yet. Raises as `esr.open`, and Busy if another takes too long."""
         if self._searcher is None:
             with stage(OPEN):
-                if not self._lock.acquire(timeout=deadline.left(60.0)):
+                if not self._lock.acquire(timeout=deadline.time_remaining(60.0)):
                     raise Busy("the index is being opened")
                 try:
                     if self._searcher is None:
                         self._searcher = self._opens()
-                        self._searcher.index.warm()
+                        self._searcher.index.warm_up()
                 except EngineUnreachable as error:
                     self.gate.breaker.failed(error)
                     raise

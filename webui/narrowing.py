@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from esr.documents import dates
-from esr.engines.entities import TYPES
-from esr.engines.index import FACETS, Filters, Index
+from esr.engines.entities import ENTITY_TYPES
+from esr.engines.index import FACET_FIELDS, Filters, Index
 from esr.errors import EsrError
 from esr.plans.plan import Plan
 
@@ -46,7 +46,7 @@ def facets(index: Index, plan: Plan, filters: Filters) -> list[Facet]:
 
     A field is counted without its own filter: of its values one is enough, so others can be added.
     """
-    asked = {field: replace(filters, **_OWN.get(field, {"entities": ()})) for field in FACETS}
+    asked = {field: replace(filters, **_OWN.get(field, {"entities": ()})) for field in FACET_FIELDS}
     try:
         found = index.facets(plan, asked, SHOWN)
     except EsrError:  # counts beside an answer are not worth an error
@@ -58,7 +58,7 @@ def arguments(field: str, name: str) -> dict[str, str]:
     """The arguments that filter by a value of a field."""
     if field == "month":
         return {"from": name, "to": name}
-    return {"entity": f"{field}:{name}"} if field in TYPES else {field: name}
+    return {"entity": f"{field}:{name}"} if field in ENTITY_TYPES else {field: name}
 
 
 def _facet(filters: Filters, field: str, counts: Sequence[tuple[str, int]]) -> Facet:

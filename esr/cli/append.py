@@ -16,7 +16,7 @@ from esr.cli import options
 from esr.cli.loading import Incoming, sources
 from esr.engines.delivery import DeliveryReport
 from esr.engines.factory import LoadOptions, open_delivery
-from esr.engines.redact import redacted
+from esr.engines.redact import redact
 
 
 @click.command()
@@ -92,7 +92,7 @@ def _say(report: DeliveryReport, where: str, as_json: bool) -> None:
         return
     counts = ("added", "changed", "removed", "unchanged")
     done = ", ".join(f"{getattr(report, name):,} {name}" for name in counts if getattr(report, name))
-    click.echo(f"{redacted(where)}: {done or 'nothing to do'}, in {report.seconds:.1f} s")
+    click.echo(f"{redact(where)}: {done or 'nothing to do'}, in {report.seconds:.1f} s")
     if report.missing:
         named = ", ".join(report.missing[:5]) + (", …" if len(report.missing) > 5 else "")
         click.echo(f"{len(report.missing):,} were not there: {named}")

@@ -10,7 +10,7 @@ import click
 from esr.cli.options import as_json, place
 from esr.engines.factory import open_generations
 from esr.engines.generations import SERVING, STATES, Generation
-from esr.engines.redact import redacted
+from esr.engines.redact import redact
 
 
 @click.command(epilog="States: " + "; ".join(f"{name}: {meaning}" for name, meaning in STATES.items()) + ".")
@@ -48,7 +48,7 @@ def rollback(where: str, to: str | None) -> None:
     """
     with closing(open_generations(where)) as at:
         chosen = at.rollback(to)
-    click.echo(f"{redacted(where)} serves generation {chosen.name} again: {_holds(chosen)}")
+    click.echo(f"{redact(where)} serves generation {chosen.name} again: {_holds(chosen)}")
 
 
 @click.command()
@@ -66,11 +66,11 @@ def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
     with closing(open_generations(where)) as at:
         found = at.all()
         if names:
-            what = f"{len(set(names))} of {len(found)} generations of {redacted(where)}"
+            what = f"{len(set(names))} of {len(found)} generations of {redact(where)}"
         else:
             serving = next((each for each in found if each.state == SERVING), None)
             held = f" with {_holds(serving)}" if serving else ""
-            what = f"the index {redacted(where)}{held} and all {len(found)} generations of it"
+            what = f"the index {redact(where)}{held} and all {len(found)} generations of it"
         if not yes:
             click.confirm(f"Delete {what}?", abort=True, err=True)
         at.delete(names) if names else at.delete_all()
@@ -80,7 +80,7 @@ def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
 def _table(found: list[Generation]) -> list[str]:
     rows = [("generation", "state", "documents", "sentences", "size", "made")]
     for each in found:
-        state = f"{each.state} on {each.by}" if each.by else each.state
+        state = f"{each.state} on {each.host}" if each.host else each.state
         rows.append(
             (
                 each.name,
@@ -88,7 +88,7 @@ def _table(found: list[Generation]) -> list[str]:
                 _count(each.documents),
                 _count(each.sentences),
                 _size(each.size_bytes),
-                each.made,
+                each.started_at,
             )
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

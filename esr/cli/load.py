@@ -19,8 +19,8 @@ from esr.cli.loading import Incoming, sources
 from esr.cli.options import as_json, keep, optional_index, resume, sliced, workers
 from esr.documents import Located
 from esr.engines.factory import IF_EXISTS, LoadOptions, open_writer
-from esr.engines.index import LoadReport
-from esr.engines.redact import redacted
+from esr.engines.redact import redact
+from esr.engines.writer import LoadReport
 from esr.errors import UsageError
 from esr.ranking.ranking import Ranking
 
@@ -159,7 +159,7 @@ class Sending:
 def _say(report: LoadReport, where: str) -> None:
     click.echo(
         f"loaded {report.documents - report.unchanged:,} documents with {report.sentences:,} sentences "
-        f"into {redacted(where)} in {report.seconds:.1f} s"
+        f"into {redact(where)} in {report.seconds:.1f} s"
     )
     if report.unchanged:
         click.echo(f"{report.unchanged:,} documents were there already, and are the same")

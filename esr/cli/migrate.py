@@ -33,7 +33,10 @@ def migrate(where: str, keep: int, workers: int, as_json: bool) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are removed
     with Sending() as bar:
         report = open_migration(
-            where, LoadOptions(keep=keep, workers=workers, sent=bar.sent, prepared=Ranking().mixture())
+            where,
+            LoadOptions(
+                keep=keep, workers=workers, on_progress=bar.sent, precomputed_mixture=Ranking().mixture()
+            ),
         ).run()
     if as_json:
         click.echo(json.dumps(asdict(report), indent=1))

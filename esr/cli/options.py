@@ -12,10 +12,10 @@ import click
 
 from esr import adjustments, boosts, models, priors
 from esr.documents.dates import instant, instant_end
-from esr.engines.entities import TYPES
-from esr.engines.generations import KEEP
+from esr.engines.entities import ENTITY_TYPES
+from esr.engines.generations import DEFAULT_KEEP
 from esr.engines.index import Filters
-from esr.engines.options import WORKERS
+from esr.engines.options import DEFAULT_WORKERS
 from esr.errors import UsageError
 from esr.evaluation.measures import DEFAULT as DEFAULT_MEASURES
 from esr.plans.plan import CANDIDATES
@@ -48,7 +48,7 @@ measures = click.option(
 keep = click.option(
     "--keep",
     type=click.IntRange(0, 1000),
-    default=KEEP,
+    default=DEFAULT_KEEP,
     show_default=True,
     help="Generations to keep beside the new one, for esr rollback.",
 )
@@ -58,7 +58,7 @@ resume = click.option(
 workers = click.option(
     "--workers",
     type=click.IntRange(1, 64),
-    default=WORKERS,
+    default=DEFAULT_WORKERS,
     show_default=True,
     help="Bulk requests at once (Elasticsearch only).",
 )
@@ -173,7 +173,8 @@ def filters(command: F) -> F:
             "entities",
             multiple=True,
             metavar="[TYPE:]NAME",
-            help=f"Sentences that name this entity; TYPE is {_names(TYPES)}. May be repeated: any of them.",
+            help=f"Sentences that name this entity; TYPE is {_names(ENTITY_TYPES)}. "
+            "May be repeated: any of them.",
         ),
     ]
 

@@ -180,7 +180,7 @@ def test_an_index_that_exists_is_not_loaded_over_by_accident(
 ) -> None:
     esr("load", source, "--index", tmp_path / "index")
     line = str(refused("load", source, "--index", tmp_path / "index"))
-    assert "say --if-exists replace or --if-exists append" in line
+    assert "use --if-exists replace or --if-exists append" in line
 
 
 def test_bad_documents_are_set_aside_in_a_file_and_the_rest_is_loaded(esr: Esr, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from esr.cli import status
 from esr.engines.embedded.maintenance.priors import EmbeddedPriors
-from esr.engines.priors import Drift, Refreshed
+from esr.engines.priors import Drift, RefreshReport
 from tests.cli.conftest import Esr
 
 DRIFTS = [
@@ -41,7 +41,7 @@ def test_drift_is_told_by_load_with_what_to_do(
 
 
 def test_a_refresh_says_what_it_did(esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(EmbeddedPriors, "refresh", lambda self, step: Refreshed(1000, 20, 1.5))
+    monkeypatch.setattr(EmbeddedPriors, "refresh", lambda self, step: RefreshReport(1000, 20, 1.5))
     said = esr("refresh-priors", index).stdout
     assert said == f"{index}: 20 of 1,000 sentences got another prior, in 1.5 s\n"
     assert json.loads(esr("refresh-priors", index, "--json").stdout)["changed"] == 20

@@ -20,9 +20,9 @@ from tests.enrichment.seen import enrich, expected, seen
 
 KILLS = 20
 ENRICH = """
-import esr.cli.enrich as command, esr.engines.enriching as run
+import esr.cli.enrich as command, esr.engines.enrichment_run as run
 from tests.enrichment.fake import FakeEnricher
-run.SECONDS = 0.03
+run.BATCH_SECONDS = 0.03
 command.made_enricher = lambda *_, **__: FakeEnricher(seconds=0.004)
 from esr.cli import main
 main()

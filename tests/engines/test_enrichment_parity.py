@@ -14,9 +14,9 @@ import pytest
 
 import esr
 from esr.documents import Document
-from esr.engines import enriching as running
+from esr.engines import enrichment_run
 from esr.engines.elasticsearch.store import statistics
-from esr.engines.index import FACETS, Filters
+from esr.engines.index import FACET_FIELDS, Filters
 from esr.ranking.ranking import Ranking
 from tests.engines.elasticsearch.support import fresh, http, load
 from tests.engines.test_parity import (
@@ -110,7 +110,7 @@ def test_scores_stay_the_same_while_sentences_are_updated(
     First stages alone: the embedded index of this test gets no parses.
     """
     engines = fresh_engines
-    monkeypatch.setattr(running, "SENTENCES", 40)
+    monkeypatch.setattr(enrichment_run, "BATCH_SENTENCES", 40)
     monkeypatch.setattr(statistics, "MAX_AGE", 0.0)
     where = engines.elasticsearch.index.where
     assert not wrong_answers(engines, splits=FIRST_STAGES)
@@ -176,9 +176,9 @@ FACETED = (Filters(), Filters(entities=("Barack Obama",)), Filters(sources=("ran
 
 
 def test_facets_count_the_same_on_both(engines: Engines) -> None:
-    asked = [dict.fromkeys(FACETS, filters) for filters in FACETED]
+    asked = [dict.fromkeys(FACET_FIELDS, filters) for filters in FACETED]
     # Each field under filters of its own, with a part that all share.
-    asked += [{f: replace(FACETED[n % 3], date_to=2_000_000_000_000) for n, f in enumerate(FACETS)}]
+    asked += [{f: replace(FACETED[n % 3], date_to=2_000_000_000_000) for n, f in enumerate(FACET_FIELDS)}]
     for query, rule in zip(QUERIES, ("matching", "context", "all", "matching"), strict=True):
         for each in asked:
             for size in (1, 2, 100):
@@ -187,7 +187,7 @@ def test_facets_count_the_same_on_both(engines: Engines) -> None:
                     plan = searcher.prepare(query, Ranking(candidates=rule)).plan
                     found.append(searcher.index.facets(plan, each, size))
                 assert found[0] == found[1]
-                assert list(found[0]) == list(FACETS)
+                assert list(found[0]) == list(FACET_FIELDS)
                 assert all(counts and len(counts) <= size for counts in found[0].values())
 
 
@@ -197,8 +197,8 @@ def test_facets_count_the_candidates(engines: Engines, filters: Filters) -> None
     records = [hit.record for hit in found.hits if hit.record]
     plan = engines.embedded.prepare("flood", Ranking(candidates="all")).plan
     # Others' filters do not reach a field.
-    others = {field: Filters(sources=("none",)) for field in FACETS}
-    for field in FACETS:
+    others = {field: Filters(sources=("none",)) for field in FACET_FIELDS}
+    for field in FACET_FIELDS:
         counted = engines.embedded.index.facets(plan, others | {field: filters}, 100)
         assert not any(counts for name, counts in counted.items() if name != field)
         for value, count in counted[field]:
@@ -218,7 +218,7 @@ def test_facets_are_one_question(engines: Engines, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(
         client.transport, "perform_request", lambda *a, **k: (questions.append(a), send(*a, **k))[1]
     )
-    index.facets(plan, dict(zip(FACETS, FACETED * 2, strict=False)), 5)
+    index.facets(plan, dict(zip(FACET_FIELDS, FACETED * 2, strict=False)), 5)
     assert len(questions) == 1
 
 

@@ -56,7 +56,7 @@ def test_a_generation_has_counts_a_size_and_a_time(anywhere: str) -> None:
     (only,) = at(anywhere)
     assert (only.name, only.state, only.documents, only.sentences) == (name, "serving", 2, 4)
     assert only.size_bytes > 100
-    assert only.made.endswith("Z") and only.made[:4].isdigit()
+    assert only.started_at.endswith("Z") and only.started_at[:4].isdigit()
 
 
 def test_a_load_keeps_as_many_generations_as_it_is_told(anywhere: str) -> None:
@@ -144,7 +144,7 @@ def test_an_index_of_before_generations_had_names_can_be_replaced_and_gone_back_
     old = json.loads(manifest.read_text())
     del old["made"], old["kept"]
     manifest.write_text(json.dumps(old))
-    assert [(each.name, each.made) for each in at(str(where))] == [("0", "")]
+    assert [(each.name, each.started_at) for each in at(str(where))] == [("0", "")]
     replace(str(where), SECOND)
     assert rollback(str(where)).name == "0"
     assert served(str(where)) == {"one"}

@@ -20,9 +20,9 @@ from esr.engines.elasticsearch.store import generations as elasticsearch_generat
 from esr.engines.elasticsearch.store import meta
 from esr.engines.embedded.maintenance import migration as migrating
 from esr.engines.factory import LoadOptions, open_delivery, open_generations, open_migration
-from esr.engines.index import LoadReport
 from esr.engines.segments.writer import folder_writer as embedded
 from esr.engines.segments.writer import segment_builder as build
+from esr.engines.writer import LoadReport
 from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.ranking.ranking import Ranking
 from tests.engines.elasticsearch.support import document, fresh, load, located
@@ -189,7 +189,7 @@ def test_one_that_was_killed_is_taken_up(
     assert states(anywhere) == ["broken", "serving"]
     with monkeypatch.context() as patch:
         ids = written(patch)
-        migrate(anywhere, prepared=Ranking().mixture())
+        migrate(anywhere, precomputed_mixture=Ranking().mixture())
     again = ids[40:] if anywhere.startswith("http") else ids  # after those of the spool
     assert 0 < len(again) < 40
     assert everything(anywhere) == held

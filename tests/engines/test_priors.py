@@ -15,7 +15,7 @@ import esr
 from esr.documents import Document
 from esr.engines.elasticsearch import priors as elasticsearch
 from esr.engines.factory import LoadOptions, open_delivery, open_priors
-from esr.engines.priors import Drift, Refreshed
+from esr.engines.priors import Drift, RefreshReport
 from esr.errors import EsrError, IndexMissing
 from tests.engines.elasticsearch.support import document, fresh, http, load, located
 from tests.engines.holding import STORED_PRIORS, everything
@@ -48,7 +48,7 @@ def drift(where: str) -> list[Drift]:
         return priors.drift()
 
 
-def refresh(where: str) -> Refreshed:
+def refresh(where: str) -> RefreshReport:
     with closing(open_priors(where)) as priors:
         return priors.refresh(lambda done, of: None)
 

@@ -17,7 +17,7 @@ import pytest
 from esr.documents import Document
 from esr.engines.elasticsearch.load import sending, slicing
 from esr.engines.factory import LoadOptions, open_delivery, open_generations
-from esr.engines.index import LoadReport
+from esr.engines.writer import LoadReport
 from esr.errors import EsrError, UsageError
 from tests.engines.elasticsearch.support import document, fresh, load, located
 from tests.engines.holding import documents, everything
@@ -59,12 +59,12 @@ def as_loaded_at_once(where: str, some: list[Document] = NEWS) -> bool:
 
 
 def test_a_folder_takes_no_slices(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="one writer, so load all of it by one load"):
+    with pytest.raises(UsageError, match="one writer, so load everything in one run"):
         sliced(str(tmp_path), 1, 2)
 
 
 def test_slices_are_not_appended() -> None:
-    with pytest.raises(UsageError, match="use esr append"):
+    with pytest.raises(UsageError, match="a slice cannot be appended"):
         load("http://localhost:1/news", NEWS, if_exists="append", slice=(1, 2))
 
 

@@ -10,7 +10,7 @@ from esr.documents import Document, Located, Sentence
 from esr.documents.document import default_sentence_id
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.factory import LoadOptions, open_writer
-from esr.engines.index import LoadReport
+from esr.engines.writer import LoadReport
 
 
 def document(id: str, *sentences: str | Sentence, **metadata: Any) -> Located:

@@ -11,7 +11,7 @@ from tests.webui.fake_index import STORM, FakeIndex
 from webui.gate import FAILURES, Breaker
 from webui.guarded import ASKING, REMEMBERED, guarded
 
-NOT_ASKING = {"close", "documents", "enrichment", "warm"}  # no page reads all documents
+NOT_ASKING = {"close", "documents", "enrichment", "warm_up"}  # no page reads all documents
 
 
 def test_every_method_of_an_index_that_asks_is_guarded() -> None:
@@ -41,7 +41,7 @@ def test_silence_opens_the_breaker_and_other_errors_do_not(error: Exception, cou
         guarded(index, breaker).statistics([])  # it may be remembered
         with pytest.raises(EngineUnreachable):
             breaker.look()
-        guarded(index, breaker).ready()
+        guarded(index, breaker).check_ready()
     breaker.look()
 
 
@@ -51,7 +51,7 @@ def test_an_engine_that_was_given_no_time_has_not_failed(seconds: float, counts:
     index.error = EngineUnreachable("timed out")
     for _ in range(FAILURES):
         with deadline.within(seconds), pytest.raises(EngineUnreachable, match="timed out"):
-            guarded(index, breaker).ready()
+            guarded(index, breaker).check_ready()
     if counts:
         with pytest.raises(EngineUnreachable, match="not asked again yet"):
             breaker.look()

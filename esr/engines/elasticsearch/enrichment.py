@@ -21,7 +21,7 @@ from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.load.actions import Action, binary_parse
 from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.stored import document_of
-from esr.engines.entities import grouped
+from esr.engines.entities import group_entities
 from esr.enrichment.enriched import Enriched
 from esr.enrichment.marks import marks
 from esr.enrichment.recipe import Recipe
@@ -61,22 +61,22 @@ class ElasticsearchEnrichment:
         templates.install(cluster)
         refresh(cluster, cluster.documents_alias)  # what an enricher before this one wrote last
 
-    def counts(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
+    def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
         done = {"filter": [*_sliced(slice), *_made(recipe)]}
         alias = self._cluster.documents_alias
         of = {"filter": _sliced(slice)}
         return count(self._cluster, alias, {"bool": done}), count(self._cluster, alias, {"bool": of})
 
-    def todo(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
+    def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
         lacking = {"bool": {"filter": _sliced(slice), "must_not": [{"bool": {"filter": _made(recipe)}}]}}
         body: dict[str, Any] = {"query": lacking, "sort": [{"order": "asc"}]}
         body |= {"source": {"excludes": ["context"]}}
         for answer in pages(self._cluster, _PAGE, index=self._cluster.documents_alias, **body):
             yield from (document_of(hit["_source"]) for hit in answer["hits"]["hits"])
 
-    def store(self, recipe: Recipe, some: Iterable[tuple[str, Sequence[Enriched]]]) -> None:
+    def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[Enriched]]]) -> None:
         self._record(recipe)
-        for found in batched(some, _PAGE):
+        for found in batched(batch, _PAGE):
             places = self._places([document_id for document_id, _ in found])
             self._bulk(self._sentence_actions(recipe, found, places))
             self._bulk(_action(places[name][0], name, recipe, {}) for name, _ in found)
@@ -85,7 +85,7 @@ class ElasticsearchEnrichment:
         """Have what the updates replaced merged away. Nobody needs to wait for that."""
         names = [self._cluster.alias, self._cluster.documents_alias]
         refresh(self._cluster, names)
-        done, documents = self.counts(recipe)
+        done, documents = self.progress(recipe)
         if done < documents:
             return [f"{documents - done:,} of {documents:,} documents are still to be done"]
         with self._cluster.errors():
@@ -147,7 +147,7 @@ class ElasticsearchEnrichment:
         if part == "features":
             return {name: float(value) for name, value in found.features.items()} or None
         if part == "entities":
-            return None if found.entities is None else grouped(found.entities)
+            return None if found.entities is None else group_entities(found.entities)
         return None if found.parse is None else binary_parse(found.parse, self._analyzer)
 
     def _bulk(self, actions: Iterable[Action]) -> None:

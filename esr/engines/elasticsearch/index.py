@@ -33,9 +33,9 @@ from esr.engines.elasticsearch.store.places import documents, documents_at
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
 from esr.engines.elasticsearch.store.stored import document_of, record_of
 from esr.engines.index import (
-    COLUMNS,
+    EVIDENCE_COLUMNS,
     CandidateEvidence,
-    Facet,
+    FacetCounts,
     Filters,
     Histogram,
     SearchResult,
@@ -135,7 +135,7 @@ class ElasticsearchIndex:
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
         return raw_request(plan, self.bounded(plan), filters, k, standalone=standalone)
 
-    def ready(self) -> None:
+    def check_ready(self) -> None:
         if not meta.served(self.cluster):
             raise IndexMissing(f"there is no index at {self.where}: make one with esr load")
         # A stored script may be used by whoever may search, but be read by few: so all are compiled.
@@ -152,7 +152,7 @@ class ElasticsearchIndex:
             terminate_after=1,
         )
 
-    def warm(self) -> None:
+    def warm_up(self) -> None:
         """Nothing: the node has what it needs."""
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
@@ -185,8 +185,10 @@ class ElasticsearchIndex:
         self._all_known(ids, found)
         return [found[sentence_id] for sentence_id in ids]
 
-    def facets(self, plan: Plan, asked: Mapping[str, Filters], size: int) -> dict[str, Facet]:
-        return facets(self.cluster, plan, asked, size)
+    def facets(
+        self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+    ) -> dict[str, FacetCounts]:
+        return facets(self.cluster, plan, filters_by_field, size)
 
     def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
         return enrichment(self._place)
@@ -227,7 +229,7 @@ class ElasticsearchIndex:
                 "surrounding": stored("surrounding_length"),
                 "document": stored("document_length"),
             },
-            {name: stored(name) for name in {*COLUMNS, *columns}},
+            {name: stored(name) for name in {*EVIDENCE_COLUMNS, *columns}},
         )
 
     def document(self, document_id: str) -> Document:
@@ -245,8 +247,8 @@ class ElasticsearchIndex:
     def documents(self) -> Iterator[Document]:
         return documents(self.cluster)
 
-    def documents_at(self, places: Sequence[int]) -> list[Document]:
-        return documents_at(self.cluster, places)
+    def documents_at(self, numbers: Sequence[int]) -> list[Document]:
+        return documents_at(self.cluster, numbers)
 
     def status(self) -> Mapping[str, Any]:
         collection = self._statistics.get(()).collection

@@ -29,7 +29,7 @@ from esr.engines.elasticsearch.store import meta
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.places import documents
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
-from esr.engines.priors import Drift, Refreshed, Step
+from esr.engines.priors import Drift, OnProgress, RefreshReport
 from esr.engines.segments.reader.snapshot import IMPORTANCE, Snapshot
 from esr.engines.segments.store import manifest
 from esr.engines.segments.writer.folder_writer import FolderWriter
@@ -85,9 +85,9 @@ class ElasticsearchPriors:
             answer = found(query={"terms": {"order": drawn}})
         return total, [hit["_source"] for hit in answer["hits"]["hits"]]
 
-    def refresh(self, step: Step) -> Refreshed:
+    def refresh(self, on_progress: OnProgress) -> RefreshReport:
         started = time.perf_counter()
-        report = Refreshed()
+        report = RefreshReport()
         pinned = meta.by_name(self._cluster, self._loads)
         with tempfile.TemporaryDirectory(prefix="esr-priors-") as folder:
             held = (Located("index", document) for document in documents(pinned))
@@ -96,7 +96,7 @@ class ElasticsearchPriors:
             report.sentences = right.collection.sentences
             for some in batched(_priors(right), _BATCH):
                 report.changed += self._stored(pinned, dict(some))
-                step(len(some), report.sentences)
+                on_progress(len(some), report.sentences)
         refresh(self._cluster, pinned.alias)
         if report.changed:  # nobody needs to wait for what was replaced to be merged away
             with self._cluster.errors():

@@ -21,11 +21,11 @@ from esr.engines.embedded.search.exhaustive import exhaustive
 from esr.engines.embedded.search.found import Found
 from esr.engines.embedded.search.kernel_loader import LOADER
 from esr.engines.embedded.search.pruned import pruned
-from esr.engines.entities import Grouped
+from esr.engines.entities import EntitiesByType
 from esr.engines.index import (
-    COLUMNS,
+    EVIDENCE_COLUMNS,
     CandidateEvidence,
-    Facet,
+    FacetCounts,
     Filters,
     Histogram,
     Hit,
@@ -92,14 +92,14 @@ class EmbeddedIndex:
             "an index folder takes no requests: only http(s)://host:port/alias of Elasticsearch does"
         )
 
-    def ready(self) -> None:
+    def check_ready(self) -> None:
         try:
             self._commit_mark()
         except OSError as error:
             raise IndexMissing(f"there is no index at {self.where}: make one with esr load") from error
         self._now()
 
-    def warm(self) -> None:
+    def warm_up(self) -> None:
         # Searches go by numpy until it is done.
         threading.Thread(target=LOADER.load, name="esr-kernel", daemon=True).start()
 
@@ -115,7 +115,7 @@ class EmbeddedIndex:
         ordinals: Sequence[int] | None = None,
     ) -> Evidence:
         snapshot = self._now()
-        wanted = {*COLUMNS, *columns}
+        wanted = {*EVIDENCE_COLUMNS, *columns}
         rows, order = [], []
         for owner, places, at in _by_segment(self._all_places(snapshot, ids, ordinals)):
             segment, importance = snapshot.segments[owner], snapshot.importance[owner]
@@ -131,8 +131,10 @@ class EmbeddedIndex:
                 found[place] = blob
         return found
 
-    def facets(self, plan: Plan, asked: Mapping[str, Filters], size: int) -> dict[str, Facet]:
-        return facets.facets(self._now().segments, plan, asked, size)
+    def facets(
+        self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+    ) -> dict[str, FacetCounts]:
+        return facets.facets(self._now().segments, plan, filters_by_field, size)
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
         return enrichment(self._folder)
@@ -140,7 +142,7 @@ class EmbeddedIndex:
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
         snapshot = self._now()
         terms = [term.term for term in plan.terms]
-        wanted = {*COLUMNS, *(static.column for static in plan.statics)}
+        wanted = {*EVIDENCE_COLUMNS, *(static.column for static in plan.statics)}
         found, rows = [], []
         for segment, importance in zip(snapshot.segments, snapshot.importance, strict=True):
             at = gather.candidates(plan, segment, filters)
@@ -190,13 +192,13 @@ class EmbeddedIndex:
         for segment in self._now().segments:
             yield from (segment.document(number) for number in range(len(segment.documents)))
 
-    def documents_at(self, places: Sequence[int]) -> list[Document]:
+    def documents_at(self, numbers: Sequence[int]) -> list[Document]:
         segments = self._now().segments
         ends = np.cumsum([len(segment.documents) for segment in segments])
-        owners = np.searchsorted(ends, places, "right")
+        owners = np.searchsorted(ends, numbers, "right")
         return [
-            segments[owner].document(int(place - (ends[owner - 1] if owner else 0)))
-            for place, owner in zip(places, owners.tolist(), strict=True)
+            segments[owner].document(int(number - (ends[owner - 1] if owner else 0)))
+            for number, owner in zip(numbers, owners.tolist(), strict=True)
         ]
 
     def status(self) -> Mapping[str, Any]:
@@ -324,7 +326,7 @@ def _features(snapshot: Snapshot, places: Sequence[_Place]) -> list[dict[str, fl
 
 
 def _record(
-    document: Stored, position: int, features: dict[str, float], entities: Grouped | None
+    document: Stored, position: int, features: dict[str, float], entities: EntitiesByType | None
 ) -> SentenceRecord:
     return SentenceRecord(
         sentence_id=document.sentence_id(position),

@@ -68,13 +68,13 @@ def gather(
     columns = second.columns if second else ()
     looked_at = (*plan.statics, *(Static(column, "linear", 0.0) for column in columns))
     pool = searcher.index.candidates(replace(plan, statics=looked_at), filters)
-    places = [place for place in map(pool.place, relevant) if place is not None]
+    places = [row for row in map(pool.row_of, relevant) if row is not None]
     # The same few sentences tie under many settings.
-    name = cache(pool.name)
+    name = cache(pool.sentence_id)
 
     @cache
     def trees() -> Parsed:
-        ids = [pool.name(place) for place in range(len(pool.evidence.lengths["sentence"]))]
+        ids = [pool.sentence_id(place) for place in range(len(pool.evidence.lengths["sentence"]))]
         return parsed(index, known.counts, ids)
 
     index = searcher.index

@@ -85,7 +85,7 @@ def test_a_load_that_takes_the_place_meanwhile_is_said(where: str) -> None:
         esr.open(where) as searcher,
         pytest.raises(EsrError, match="was loaded anew meanwhile: enrich it again"),
     ):
-        enrich(searcher.index, step=step)
+        enrich(searcher.index, on_progress=step)
 
 
 def test_what_was_replaced_is_merged_away(where: str) -> None:

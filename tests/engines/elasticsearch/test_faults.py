@@ -189,7 +189,7 @@ def test_a_block_in_the_middle_says_what_to_do_and_a_resumed_load_is_whole(
                 http("PUT", f"{url}/{name}/_settings", {block: True})
 
     with pytest.raises(EngineUnreachable, match=f"takes no writes: .*; {BLOCKS[block]}.*--resume"):
-        load(where, NEWS, if_exists="replace", sent=block_it)
+        load(where, NEWS, if_exists="replace", on_progress=block_it)
     for name in made:
         http("PUT", f"{url}/{name}/_settings", {block: None})
     load(where, NEWS, if_exists="replace", resume=True)
@@ -255,7 +255,7 @@ def test_a_full_disk_is_waited_for_and_then_named(
             room(False)
 
     with pytest.raises(EngineUnreachable, match=r"flood-stage.*; its disk is full: free some.*--resume"):
-        load(where, NEWS, if_exists="replace", sent=fill)
+        load(where, NEWS, if_exists="replace", on_progress=fill)
     with esr.open(where) as searcher:
         assert searcher.search("flood").total, "what is there is searched on"
     room(True)

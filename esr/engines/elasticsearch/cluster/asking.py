@@ -112,7 +112,7 @@ def _pauses() -> Iterator[bool]:
     """Waits, and gives True, as often as there is time: an answer comes before a whole one."""
     for pause in PAUSES:
         seconds = random.uniform(0.5, 1.5) * pause
-        if deadline.left(math.inf) < 4 * seconds:
+        if deadline.time_remaining(math.inf) < 4 * seconds:
             return
         time.sleep(seconds)
         yield True

@@ -121,7 +121,7 @@ class ElasticsearchDelivery:
                 old = self._spool(
                     Path(folder) / "old", (Located("index", each.document) for each in self._old(leaving))
                 )
-                if report.any:
+                if report.has_changes:
                     self._check_ids(fresh, set(leaving))
                     self._change(fresh, old, leaving, report)
         finally:

@@ -30,11 +30,11 @@ from esr.engines.elasticsearch.store.generations import pruned, remove, serve, s
 from esr.engines.elasticsearch.store.impacts import possible, told
 from esr.engines.elasticsearch.store.stored import document_of
 from esr.engines.generations import BROKEN
-from esr.engines.index import Description, LoadReport
 from esr.engines.options import LoadOptions
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
 from esr.engines.segments.writer.folder_writer import FolderWriter, changed
+from esr.engines.writer import Description, LoadReport
 from esr.errors import EngineUnreachable, EsrError, InputError
 
 _BATCH = 1000
@@ -127,7 +127,7 @@ class ElasticsearchWriter:
 
     def _impacts(self, spool: Snapshot) -> dict[str, Any]:
         """What the load says of its impacts. They need the whole collection: an appending load has none."""
-        prepared = self._options.prepared
+        prepared = self._options.precomputed_mixture
         if prepared is None or self._append or not possible(prepared, spool.collection):
             return {}
         return told(prepared, spool.collection)
@@ -203,7 +203,7 @@ class ElasticsearchWriter:
                 report.sentences -= len(each.sentences)
                 if self._options.set_aside:
                     self._options.set_aside(each.document, reason)
-            self._options.sent(len(chunk.done), report.documents)
+            self._options.on_progress(len(chunk.done), report.documents)
         if refused and (not self._options.set_aside or not expected.documents):
             named = "; ".join(refused[:_NAMED_FAILURES])
             raise EsrError(f"{len(refused)} documents were refused, nothing was switched: {named}")

@@ -26,11 +26,11 @@ from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.generations import pruned, serve
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.places import documents
-from esr.engines.index import LoadReport
 from esr.engines.options import LoadOptions
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
 from esr.engines.segments.writer.folder_writer import FolderWriter
+from esr.engines.writer import LoadReport
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
 
 _FOUND = ("features", "entities", "parse", "enriched")

@@ -20,9 +20,9 @@ from esr.engines.elasticsearch.load.planned import Planned
 from esr.engines.elasticsearch.load.verifying import contents, settle, verify
 from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.generations import pruned, serve
-from esr.engines.index import LoadReport
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
+from esr.engines.writer import LoadReport
 from esr.errors import EsrError
 from esr.hashing import hash64
 

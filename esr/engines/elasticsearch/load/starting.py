@@ -11,7 +11,7 @@ from esr.engines.options import LoadOptions
 from esr.errors import IndexUnusable
 
 
-def existing(where: str) -> Description | None:
+def describe_existing(where: str) -> Description | None:
     """How the index behind this alias was made, or None. Raises IndexUnusable if it is something else."""
     cluster = Cluster(where)
     try:
@@ -30,7 +30,9 @@ def existing(where: str) -> Description | None:
         cluster.close()
 
 
-def start(where: str, description: Description, options: LoadOptions, append: bool) -> ElasticsearchWriter:
+def create_writer(
+    where: str, description: Description, options: LoadOptions, append: bool
+) -> ElasticsearchWriter:
     if options.slice is not None:
         return SlicedWriter(where, description, options, append=append)
     return ElasticsearchWriter(where, description, options, append=append)

@@ -8,7 +8,7 @@ from typing import Any
 from esr.engines.elasticsearch.cluster.asking import search
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.search.request import Query, candidates, filter_clauses
-from esr.engines.index import FACETS, NO_FILTERS, Facet, Filters
+from esr.engines.index import FACET_FIELDS, NO_FILTERS, FacetCounts, Filters
 from esr.errors import unknown
 from esr.plans.plan import Plan
 
@@ -16,16 +16,18 @@ _A_SHARD = 20_000
 """Values that each shard counts: facets are exact where no shard has more."""
 
 
-def facets(cluster: Cluster, plan: Plan, asked: Mapping[str, Filters], size: int) -> dict[str, Facet]:
+def facets(
+    cluster: Cluster, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+) -> dict[str, FacetCounts]:
     """The most frequent values of each field under its filters.
 
     The clauses that all fields share are part of the query, so that only those of one field alone are
     looked at for each of its candidates.
     """
-    for field in asked:
-        if field not in FACETS:
-            raise unknown("facet", field, FACETS)
-    clauses = {field: filter_clauses(filters) for field, filters in asked.items()}
+    for field in filters_by_field:
+        if field not in FACET_FIELDS:
+            raise unknown("facet", field, FACET_FIELDS)
+    clauses = {field: filter_clauses(filters) for field, filters in filters_by_field.items()}
     shared = [c for c in next(iter(clauses.values()), []) if all(c in own for own in clauses.values())]
     query = candidates(plan, NO_FILTERS)
     query["bool"]["filter"] += shared
@@ -33,7 +35,7 @@ def facets(cluster: Cluster, plan: Plan, asked: Mapping[str, Filters], size: int
         field: _counted(field, [c for c in own if c not in shared], size) for field, own in clauses.items()
     }
     answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=counted)
-    return {field: _values(answer["aggregations"][field], size) for field in asked}
+    return {field: _values(answer["aggregations"][field], size) for field in filters_by_field}
 
 
 def _counted(field: str, own: list[Query], size: int) -> dict[str, Any]:
@@ -48,7 +50,7 @@ def _counted(field: str, own: list[Query], size: int) -> dict[str, Any]:
     return {"filter": {"bool": {"filter": own}}, "aggs": {"values": counted}} if own else counted
 
 
-def _values(answer: Mapping[str, Any], size: int) -> Facet:
+def _values(answer: Mapping[str, Any], size: int) -> FacetCounts:
     buckets = answer.get("values", answer)["buckets"]
     found = [(each.get("key_as_string", each["key"]), each["doc_count"]) for each in buckets]
     return sorted(found, key=lambda value: (-value[1], value[0]))[:size]  # months come in their order

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any, Literal, NamedTuple
 
 from esr.engines.elasticsearch.store.bounds import GREATEST_OFFSET, GREATEST_SCORE, above, bounds
-from esr.engines.entities import wanted
+from esr.engines.entities import parse_entity_filter
 from esr.engines.index import Filters
 from esr.errors import EsrError
 from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm, Saturation, Static, StaticForm
@@ -110,7 +110,7 @@ def filter_clauses(filters: Filters, of: Literal["sentences", "documents"] = "se
     if filters.documents:
         clauses.append({"terms": {"document_id": list(filters.documents)}})
     if filters.entities and of == "sentences":
-        asked = [entity for name in filters.entities for entity in wanted(name)]
+        asked = [entity for name in filters.entities for entity in parse_entity_filter(name)]
         named = [{"term": {f"entities.{entity.type}": entity.text}} for entity in asked]
         clauses.append({"bool": {"should": named, "minimum_should_match": 1}})
     return clauses

@@ -15,8 +15,8 @@ from esr.engines.generations import (
     LOADING,
     SERVING,
     Generation,
-    deletable,
-    target,
+    find_rollback_target,
+    select_deletable,
 )
 from esr.errors import EsrError, IndexMissing
 
@@ -65,13 +65,13 @@ class ElasticsearchGenerations:
         return sorted(generations, key=lambda each: each.name, reverse=True)
 
     def rollback(self, to: str | None = None) -> Generation:
-        chosen = target(self.all(), to, self._cluster.where)
+        chosen = find_rollback_target(self.all(), to, self._cluster.where)
         (load,) = (load for load, _ in states(self._cluster) if load.generation == chosen.name)
         serve(self._cluster, load)
         return chosen
 
     def delete(self, names: Sequence[str]) -> None:
-        doomed = {each.name for each in deletable(self.all(), names, self._cluster.where)}
+        doomed = {each.name for each in select_deletable(self.all(), names, self._cluster.where)}
         drop(self._cluster, [load for load, _ in states(self._cluster) if load.generation in doomed])
 
     def delete_all(self) -> None:

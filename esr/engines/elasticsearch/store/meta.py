@@ -12,7 +12,7 @@ from elasticsearch import NotFoundError
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster, from_elasticsearch
 from esr.engines.elasticsearch.store import templates
-from esr.engines.generations import stamp
+from esr.engines.generations import new_generation_name
 from esr.engines.index import Description
 from esr.errors import IndexUnusable
 
@@ -80,7 +80,7 @@ def documents_index(index: str) -> str:
 
 def new_name(cluster: Cluster, number: int = 0) -> str:
     """The name of an index of sentences that begins now; `number` tells those of one moment apart."""
-    return f"{cluster.alias}-{stamp()}{f'-{number}' if number else ''}{SENTENCES}"
+    return f"{cluster.alias}-{new_generation_name()}{f'-{number}' if number else ''}{SENTENCES}"
 
 
 def served(cluster: Cluster) -> list[Load]:

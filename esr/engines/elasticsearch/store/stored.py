@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from esr.documents import Document, ParseWord, Sentence
-from esr.engines.entities import TYPES
+from esr.engines.entities import ENTITY_TYPES
 from esr.engines.index import SentenceRecord
 
 _PLAIN = [name for name in SentenceRecord.__dataclass_fields__ if name not in ("features", "entities")]
@@ -34,6 +34,6 @@ def record_of(source: Mapping[str, Any]) -> SentenceRecord:
     """A sentence as it is shown."""
     entities = source.get("entities")
     if entities is not None:
-        entities = {type: tuple(entities[type]) for type in TYPES if type in entities}
+        entities = {type: tuple(entities[type]) for type in ENTITY_TYPES if type in entities}
     known: dict[str, Any] = {name: source.get(name) for name in _PLAIN}
     return SentenceRecord(**known, features=source.get("features", {}), entities=entities)

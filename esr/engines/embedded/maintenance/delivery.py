@@ -10,7 +10,7 @@ from pathlib import Path
 from esr.documents import Located
 from esr.engines.delivery import DeliveryReport
 from esr.engines.embedded.maintenance.rewrite import Dropped, rewritten
-from esr.engines.generations import KEEP, stamp
+from esr.engines.generations import DEFAULT_KEEP, new_generation_name
 from esr.engines.segments.store import manifest
 from esr.engines.segments.store.disk import disk_errors
 from esr.engines.segments.store.layer import Run
@@ -29,7 +29,7 @@ Found = tuple[list[Segment], list[Run], Dropped]
 class EmbeddedDelivery:
     """A delivery makes a generation: the segments that stay, those written again, and new ones."""
 
-    def __init__(self, where: str | Path, keep: int = KEEP) -> None:
+    def __init__(self, where: str | Path, keep: int = DEFAULT_KEEP) -> None:
         """Raises IndexMissing or IndexUnusable."""
         self._folder = Path(where)
         self._keep = keep
@@ -90,8 +90,10 @@ class EmbeddedDelivery:
             before = begun(self._folder, manifest.read(self._folder).description)
             old = [Segment(self._folder / SEGMENTS / name) for name in before.segments]
             fresh, layers, dropped = write(before, old, report)
-            if report.any:
-                after = rewritten(self._folder, before, fresh, layers, dropped, stamp(), self._keep)
+            if report.has_changes:
+                after = rewritten(
+                    self._folder, before, fresh, layers, dropped, new_generation_name(), self._keep
+                )
                 self._verify(old, after, report, sum(len(segment.documents) for segment in fresh))
                 manifest.commit(self._folder, after)
                 if before.made in {each.made for each in after.kept}:

@@ -17,7 +17,7 @@ import numpy as np
 from esr import analysis
 from esr.dependency.codec import encode
 from esr.documents import Document
-from esr.engines.entities import grouped
+from esr.engines.entities import group_entities
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import layer, manifest
 from esr.engines.segments.store.arrays import sync_folder
@@ -49,22 +49,22 @@ class EmbeddedEnrichment:
         self._snapshot = Snapshot(folder, manifest.read(folder))
         self._analyzer = analysis.get(self._snapshot.manifest.description.analyzer)
 
-    def counts(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
+    def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
         missing = sum(len(self._missing(segment, recipe, slice)) for segment in self._snapshot.segments)
         whole = sum(len(_cut(segment, slice)) for segment in self._snapshot.segments)
         return whole - missing, whole
 
-    def todo(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
+    def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
         for segment in self._snapshot.segments:
             for number in self._missing(segment, recipe, slice):
                 yield segment.document(int(number))
 
-    def store(self, recipe: Recipe, some: Iterable[tuple[str, Sequence[Enriched]]]) -> None:
+    def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[Enriched]]]) -> None:
         before = self._snapshot.manifest
         layers = list(before.layers)
         with disk_errors(self._folder, "enrich"):
             try:
-                for segment, found in self._by_segment(some):
+                for segment, found in self._by_segment(batch):
                     for run in self._runs(segment, recipe, found):
                         layers = self._tidied([*layers, run], segment, run)
                 if len(layers) == len(before.layers) == 0:
@@ -123,7 +123,7 @@ class EmbeddedEnrichment:
             yield made
 
     def _row(self, found: Enriched) -> Row:
-        entities = None if found.entities is None else grouped(found.entities)
+        entities = None if found.entities is None else group_entities(found.entities)
         parse = None if found.parse is None else encode(found.parse, self._analyzer)
         return Row(found.features, entities, parse)
 

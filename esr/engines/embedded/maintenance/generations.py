@@ -14,8 +14,8 @@ from esr.engines.generations import (
     LOADING,
     SERVING,
     Generation,
-    deletable,
-    target,
+    find_rollback_target,
+    select_deletable,
 )
 from esr.engines.segments.store import checkpoint, manifest
 from esr.engines.segments.store.disk import disk_errors
@@ -52,13 +52,13 @@ class EmbeddedGenerations:
 
     def rollback(self, to: str | None = None) -> Generation:
         with self._writing("roll back"):
-            chosen = target(self.all(), to, str(self._folder))
+            chosen = find_rollback_target(self.all(), to, str(self._folder))
             manifest.commit(self._folder, manifest.read_any(self._folder).back_to(chosen.name))
         return chosen
 
     def delete(self, names: Sequence[str]) -> None:
         with self._writing("delete"):
-            doomed = deletable(self.all(), names, str(self._folder))
+            doomed = select_deletable(self.all(), names, str(self._folder))
             if any(each.state == BROKEN for each in doomed):
                 checkpoint.remove(self._folder)
             gone = {each.name for each in doomed if each.state == KEPT}

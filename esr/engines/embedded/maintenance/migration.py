@@ -15,14 +15,14 @@ import numpy as np
 
 from esr.documents import Document, Located
 from esr.engines.embedded.maintenance.rewrite import rows
-from esr.engines.generations import KEEP
-from esr.engines.index import LoadReport
+from esr.engines.generations import DEFAULT_KEEP
 from esr.engines.segments.store import checkpoint, layer, manifest
 from esr.engines.segments.store.arrays import sync_folder
 from esr.engines.segments.store.layer import LAYERS, Layer, Run
 from esr.engines.segments.store.manifest import Manifest
 from esr.engines.segments.store.segment import Segment
 from esr.engines.segments.writer.folder_writer import FolderWriter
+from esr.engines.writer import LoadReport
 from esr.errors import IndexMissing, UsageError
 
 
@@ -31,7 +31,7 @@ class EmbeddedMigration(FolderWriter):
 
     _migrates = True
 
-    def __init__(self, where: str | Path, keep: int = KEEP) -> None:
+    def __init__(self, where: str | Path, keep: int = DEFAULT_KEEP) -> None:
         """Raises IndexMissing or IndexUnusable."""
         self._before = manifest.read_any(Path(where))
         super().__init__(where, self._before.description, keep=keep, resume=True)

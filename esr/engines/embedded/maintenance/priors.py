@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from esr.engines.priors import Drift, Refreshed, Step
+from esr.engines.priors import Drift, OnProgress, RefreshReport
 from esr.engines.segments.store import manifest
 
 
@@ -18,8 +18,10 @@ class EmbeddedPriors:
     def drift(self) -> list[Drift]:
         return []
 
-    def refresh(self, step: Step) -> Refreshed:
-        return Refreshed(notes=["an index folder makes its priors itself, exactly: there is nothing to do"])
+    def refresh(self, on_progress: OnProgress) -> RefreshReport:
+        return RefreshReport(
+            notes=["an index folder makes its priors itself, exactly: there is nothing to do"]
+        )
 
     def close(self) -> None:
         """Nothing to let go of."""

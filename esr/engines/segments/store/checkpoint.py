@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from esr.engines.index import Description
 from esr.engines.segments.store.arrays import replace_json
 from esr.engines.segments.store.layer import Run
+from esr.engines.writer import Description
 
 NAME = "esr-load.json"
 

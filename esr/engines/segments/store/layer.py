@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.entities import TYPES, Grouped, grouped
+from esr.engines.entities import ENTITY_TYPES, EntitiesByType, group_entities
 from esr.engines.segments.store.bundle import Arrays, map_bundle, save_bundle
 from esr.engines.segments.store.string_table import hashes
 from esr.enrichment.annotation import Entity
@@ -55,7 +55,7 @@ class Row(NamedTuple):
     """What a layer keeps of one sentence."""
 
     features: Mapping[str, float]
-    entities: Grouped | None
+    entities: EntitiesByType | None
     parse: bytes | None
 
 
@@ -78,12 +78,12 @@ class Layer:
         cuts = zip(known.tolist(), ends[at].tolist(), ends[at + 1].tolist(), strict=True)
         return [bytes(content[start:stop]) if there else None for there, start, stop in cuts]
 
-    def entities(self, number: int) -> Grouped | None:
+    def entities(self, number: int) -> EntitiesByType | None:
         if not self.arrays["entity.known"][number]:
             return None
         first = self.arrays["entity.first"]
         names = [self.name(n) for n in self.arrays["entity.of"][first[number] : first[number + 1]].tolist()]
-        return grouped(Entity(text, type) for type, _, text in (name.partition(":") for name in names))
+        return group_entities(Entity(text, type) for type, _, text in (name.partition(":") for name in names))
 
     def name(self, number: int) -> str:
         """`type:name` by its number."""
@@ -205,7 +205,7 @@ def _entity_arrays(known: npt.NDArray[np.bool_], names: list[str], of: Numbers, 
         "entity.first": first,
         "entity.of": of.astype(np.int32),
         "entity.hashes": codes[order],
-        "entity.types": np.array([TYPES.index(names[n].partition(":")[0]) for n in order], np.uint8),
+        "entity.types": np.array([ENTITY_TYPES.index(names[n].partition(":")[0]) for n in order], np.uint8),
         "entity.name_ends": np.cumsum([0, *map(len, coded)], dtype=np.int64),
         "entity.names": np.frombuffer(b"".join(coded), np.uint8),
         "entity.starts": np.searchsorted(of[by_name], np.arange(len(names) + 1)),

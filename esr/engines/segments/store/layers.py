@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.entities import Grouped, wanted
+from esr.engines.entities import EntitiesByType, parse_entity_filter
 from esr.engines.segments.store.layer import Layer, Numbers, Run
 from esr.enrichment.recipe import PARTS
 from esr.plans.evidence import Array
@@ -37,7 +37,7 @@ class Named(NamedTuple):
         return np.asarray(self.layer.arrays["entity.hashes"][self.numbers])
 
     def of(self, type: int) -> Named:
-        """Those of a type, given by its place in TYPES."""
+        """Those of a type, given by its place in ENTITY_TYPES."""
         own = self.layer.arrays["entity.types"][self.numbers] == type
         return Named(self.layer, self.numbers[own], self.counts[own])
 
@@ -72,7 +72,7 @@ class Layers:
                 found[place] = blob
         return found
 
-    def entities(self, number: int) -> Grouped | None:
+    def entities(self, number: int) -> EntitiesByType | None:
         """A sentence's entities, None if they were not looked for."""
         for span in self._spans["entities"]:
             if span.low <= number < span.high:
@@ -82,7 +82,7 @@ class Layers:
     def with_entities(self, names: Iterable[str]) -> npt.NDArray[np.bool_]:
         """Which sentences have one of these entities, named as a filter names them."""
         chosen = np.zeros(self._sentences, bool)
-        keys = [f"{entity.type}:{entity.text}" for name in names for entity in wanted(name)]
+        keys = [f"{entity.type}:{entity.text}" for name in names for entity in parse_entity_filter(name)]
         for span in self._spans["entities"]:
             for key in keys:
                 numbers = span.layer.sentences_with(key) + span.first

@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from esr.engines.index import Description
 from esr.engines.segments.store import checkpoint
 from esr.engines.segments.store.arrays import replace_json
 from esr.engines.segments.store.layer import LAYERS, Run
+from esr.engines.writer import Description
 from esr.errors import IndexMissing, IndexUnusable
 
 NAME = "esr-index.json"

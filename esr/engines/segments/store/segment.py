@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.documents import Document
-from esr.engines.index import Filters
+from esr.engines.filters import Filters
 from esr.engines.segments.store.arrays import map_array
 from esr.engines.segments.store.document_codec import Stored
 from esr.engines.segments.store.layer import Layer, Run

@@ -10,9 +10,8 @@ from itertools import count
 from pathlib import Path
 
 from esr.documents import Document, Located
-from esr.engines.generations import KEEP, stamp
-from esr.engines.index import Description, LoadReport
-from esr.engines.options import LoadOptions, SetAside
+from esr.engines.generations import DEFAULT_KEEP, new_generation_name
+from esr.engines.options import SetAside
 from esr.engines.segments.store import checkpoint, manifest
 from esr.engines.segments.store.checkpoint import Checkpoint
 from esr.engines.segments.store.disk import disk_errors
@@ -22,6 +21,7 @@ from esr.engines.segments.store.segment import Segment
 from esr.engines.segments.writer.id_registry import Taken
 from esr.engines.segments.writer.prefetch import Coming, coming
 from esr.engines.segments.writer.segment_writer import SegmentWriter
+from esr.engines.writer import Description, LoadReport
 from esr.errors import EsrError, InputError, UsageError
 
 _OTHER_SOURCES = (
@@ -44,7 +44,7 @@ class FolderWriter:
         description: Description,
         *,
         append: bool = False,
-        keep: int = KEEP,
+        keep: int = DEFAULT_KEEP,
         resume: bool = False,
         set_aside: SetAside | None = None,
     ) -> None:
@@ -145,7 +145,11 @@ class FolderWriter:
             checkpoint.remove(self._folder)
             manifest.sweep(self._folder)
             fresh = Checkpoint(
-                stamp(), self._description, self._append, before.generation, migrates=self._migrates
+                new_generation_name(),
+                self._description,
+                self._append,
+                before.generation,
+                migrates=self._migrates,
             )
             checkpoint.write(self._folder, fresh)
             return fresh
@@ -203,32 +207,6 @@ def taken_back(folder: Path, before: Manifest) -> Iterator[None]:
         raise
     checkpoint.remove(folder)
     manifest.sweep(folder)
-
-
-def existing(where: str) -> Description | None:
-    """How the index at this place was made, or None where there is none, or none with anything in it.
-
-    Raises IndexUnusable if there is something else.
-    """
-    folder = Path(where)
-    with disk_errors(folder):
-        if not folder.exists() or (folder.is_dir() and manifest.is_bare(folder)):
-            return None
-    found = manifest.read_any(folder)
-    return found.description if found.segments else None
-
-
-def start(where: str, description: Description, options: LoadOptions, append: bool) -> FolderWriter:
-    if append:
-        manifest.read(Path(where))  # of this format, or there is no adding to it
-    return FolderWriter(
-        where,
-        description,
-        append=append,
-        keep=options.keep,
-        resume=options.resume,
-        set_aside=options.set_aside,
-    )
 
 
 def _generation(folder: Path) -> int:

@@ -14,10 +14,10 @@ from typing import NamedTuple
 from esr.analysis.numbering import Numbered
 from esr.documents import Document, Located
 from esr.documents.document import own_ids
-from esr.engines.index import Description
 from esr.engines.segments.store.document_codec import code
 from esr.engines.segments.writer.batch import Batch, Preparing
 from esr.engines.segments.writer.worker_client import Helper, possible
+from esr.engines.writer import Description
 
 BATCH_BYTES = 2**19
 HELP_AFTER_BYTES = 2**22  # a third of a second; to start a second process takes a tenth

@@ -8,13 +8,13 @@ from hashlib import blake2b
 from pathlib import Path
 
 from esr import analysis
-from esr.engines.index import Description
 from esr.engines.segments.store.arrays import sync_folder
 from esr.engines.segments.store.layer import LAYERS, Run
 from esr.engines.segments.store.manifest import SEGMENTS
 from esr.engines.segments.store.segment import Segment
 from esr.engines.segments.writer.prefetch import Coming
 from esr.engines.segments.writer.segment_builder import SegmentBuilder
+from esr.engines.writer import Description
 from esr.errors import EsrError
 
 Written = Callable[[Segment, Run | None], None]

@@ -325,7 +325,7 @@ def test_what_another_process_loads_is_left_alone(where: str) -> None:
     assert set(names) < set(made(where))
     with closing(open_generations(where)) as at:
         found = {each.name: each for each in at.all()}
-        assert [found[f"20250101t00000000000{n}"].by for n in (0, 1)] == ["elsewhere", ""]
+        assert [found[f"20250101t00000000000{n}"].host for n in (0, 1)] == ["elsewhere", ""]
         with pytest.raises(UsageError, match="wait until it has ended"):
             at.delete(["20250101t000000000001"])
         at.delete(["20250101t000000000000"])

@@ -53,7 +53,7 @@ def adverse(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[
     found = adverse_documents()
     with fresh(elasticsearch_url) as where:
         if request.param == 1:
-            load(where, found, prepared=Ranking().mixture())
+            load(where, found, precomputed_mixture=Ranking().mixture())
         else:
             load(where, found[:50], shards=3)
             load(where, found[50:], if_exists="append")
@@ -121,7 +121,7 @@ def test_a_mixture_that_the_index_was_prepared_for(elasticsearch_url: str, ranki
     """And what does not fit the numbers that are kept goes by the scripts."""
     prepared = Ranking.from_dict(ranking)
     with fresh(elasticsearch_url) as where:
-        load(where, adverse_documents(), prepared=prepared.mixture())
+        load(where, adverse_documents(), precomputed_mixture=prepared.mixture())
         index = ElasticsearchIndex(where)
         now = index.snapshot()
         for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
@@ -263,7 +263,7 @@ def test_few_candidates_are_scored_also_when_the_entries_were_updated(elasticsea
 def test_deliveries_keep_the_bounds_right(elasticsearch_url: str) -> None:
     found = adverse_documents()
     with fresh(elasticsearch_url) as where:
-        load(where, found, prepared=Ranking().mixture())
+        load(where, found, precomputed_mixture=Ranking().mixture())
         new = document("new", "only " * 9, "")
         open_delivery(where, LoadOptions()).append([new])
         open_delivery(where, LoadOptions()).remove(["d3", "d20"])

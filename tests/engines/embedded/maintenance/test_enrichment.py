@@ -8,7 +8,7 @@ import pytest
 
 import esr
 from esr.documents import ParseWord, Sentence
-from esr.engines import enriching as running
+from esr.engines import enrichment_run
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.embedded.maintenance.generations import EmbeddedGenerations
 from esr.engines.index import Filters
@@ -47,14 +47,14 @@ def index(where: Path, monkeypatch: pytest.MonkeyPatch) -> EmbeddedIndex:
 def test_checkpoints_become_one_layer_a_segment(
     index: EmbeddedIndex, where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "SENTENCES", 1)
+    monkeypatch.setattr(enrichment_run, "BATCH_SENTENCES", 1)
     most = 0
 
     def step(documents: int) -> None:
         nonlocal most
         most = max(most, len(manifest.read(where).layers))
 
-    assert enrich(index, step=step).documents == 40
+    assert enrich(index, on_progress=step).documents == 40
     segments = index.status()["segments"]
     assert segments > 2 and len(layers(where)) == segments
     assert most <= segments + 5, "layers are merged on the way"
@@ -104,7 +104,7 @@ def test_another_recipe_does_it_again_and_what_it_does_not_find_is_gone(
     index: EmbeddedIndex, where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enrich(index)
-    monkeypatch.setattr(running, "SENTENCES", 3)
+    monkeypatch.setattr(enrichment_run, "BATCH_SENTENCES", 3)
     half = FakeEnricher(version="2")
     enrich(index, half, slice=(1, 2))
     assert {(m["made_with"]["fake"], m["documents"]) for m in index.status()["enrichment"]} == {
@@ -186,7 +186,7 @@ def test_an_interruption_stores_what_is_there(index: EmbeddedIndex) -> None:
 
     enricher = FakeEnricher()
     with pytest.raises(KeyboardInterrupt):
-        enrich(index, enricher, step=step)
+        enrich(index, enricher, on_progress=step)
     assert enrich(index).already == 17
 
 
