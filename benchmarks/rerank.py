@@ -70,12 +70,12 @@ def _queries(searcher: Searcher, path: Path, model: str) -> Iterator[tuple[str, 
 
 
 def _steps(searcher: Searcher, query: str, hits: list[Hit], model: str) -> Iterator[tuple[str, float]]:
-    now = searcher.now()
+    now = searcher.snapshot()
     prepared = now.prepare(query, Ranking.from_dict({"model": model}))
-    ids, orders = [hit.sentence_id for hit in hits], [hit.order for hit in hits]
-    now.index.parses(ids, orders)  # what is read first is read from disk
-    yield "fetch", _milliseconds(lambda: now.index.parses(ids, orders))
-    yield "fetch, decode", _milliseconds(lambda: parsed(now.index, prepared.counts, ids, orders))
+    ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
+    now.index.parses(ids, ordinals)  # what is read first is read from disk
+    yield "fetch", _milliseconds(lambda: now.index.parses(ids, ordinals))
+    yield "fetch, decode", _milliseconds(lambda: parsed(now.index, prepared.counts, ids, ordinals))
     for name, signals in SECOND.items():
         second = Ranking.from_dict({"model": model, "rerank": signals}).second()
         assert second is not None
@@ -83,8 +83,8 @@ def _steps(searcher: Searcher, query: str, hits: list[Hit], model: str) -> Itera
 
 
 def _again(now: Searcher, prepared: Prepared, hits: list[Hit], second: Second) -> None:
-    ids, orders = [hit.sentence_id for hit in hits], [hit.order for hit in hits]
-    reranked(hits, prepared.view(now.index, ids, second.columns, orders), second)
+    ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
+    reranked(hits, prepared.view(now.index, ids, second.columns, ordinals), second)
 
 
 def _milliseconds(step: Any) -> float:

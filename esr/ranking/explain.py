@@ -161,7 +161,7 @@ def _finite(value: float) -> float | None:
 
 def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) -> Explanation:
     """The parts of a sentence's score. Raises UsageError for an unknown sentence or a bad query."""
-    searcher = searcher.now()
+    searcher = searcher.snapshot()
     known = searcher.known(query, ranking)
     prepared = searcher.planned(query, ranking, known)
     plan, unseen = prepared.plan, prepared.unseen

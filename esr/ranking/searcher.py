@@ -37,10 +37,10 @@ class Prepared(NamedTuple):
     unseen: tuple[str, ...]
 
     def view(
-        self, index: Index, ids: Sequence[str], columns: Iterable[str], orders: Sequence[int] | None = None
+        self, index: Index, ids: Sequence[str], columns: Iterable[str], ordinals: Sequence[int] | None = None
     ) -> View:
-        """What a second stage sees of these sentences. `orders` are their places, where they are hits."""
-        return view(index, self.counts, self.statistics, ids, columns, orders)
+        """What a second stage sees of these sentences. `ordinals` are their places, where they are hits."""
+        return view(index, self.counts, self.statistics, ids, columns, ordinals)
 
 
 class Known(NamedTuple):
@@ -110,7 +110,7 @@ class Searcher:
         if k < 1:
             raise UsageError(f"k is a positive number, not {k}")
         started = time.perf_counter()
-        now = self.now()
+        now = self.snapshot()
         ranking = ranking or (Ranking.from_dict(settings) if settings else _DEFAULT)
         prepared = now.prepare(query, ranking)
         plan, unseen = prepared.plan, prepared.unseen
@@ -119,19 +119,19 @@ class Searcher:
         second = ranking.second()
         if second is None:
             found = now.index.search(plan, k, filters or NO_FILTERS, records=records)
-            return Answer(found.hits, found.total, _since(started), unseen, *found.told)
+            return Answer(found.hits, found.total, _since(started), unseen, *found.diagnostics)
         found = now.index.search(plan, max(k, second.depth), filters or NO_FILTERS, records=False)
         best = found.hits[: second.depth]
-        ids, orders = [hit.sentence_id for hit in best], [hit.order for hit in best]
-        hits = reranked(found.hits, prepared.view(now.index, ids, second.columns, orders), second)[:k]
+        ids, ordinals = [hit.sentence_id for hit in best], [hit.ordinal for hit in best]
+        hits = reranked(found.hits, prepared.view(now.index, ids, second.columns, ordinals), second)[:k]
         if records:
             shown = now.index.sentences([hit.sentence_id for hit in hits])
             hits = [hit._replace(record=record) for hit, record in zip(hits, shown, strict=True)]
-        return Answer(hits, found.total, _since(started), unseen, *found.told)
+        return Answer(hits, found.total, _since(started), unseen, *found.diagnostics)
 
-    def now(self) -> Searcher:
+    def snapshot(self) -> Searcher:
         """A searcher of the index as it is now: for several steps that must see the same."""
-        return Searcher(self.index.now())
+        return Searcher(self.index.snapshot())
 
     def prepare(self, query: str, ranking: Ranking) -> Prepared:
         """Analyse a query and plan it. Raises UsageError if nothing is left to search for."""

@@ -10,7 +10,7 @@ import pytest
 import esr
 from esr.engines.elasticsearch.cluster import cluster as connection
 from esr.engines.elasticsearch.load import loading, sending
-from esr.engines.opening import is_elasticsearch
+from esr.engines.factory import is_elasticsearch
 from tests.conftest import without_node
 from tests.engines.elasticsearch.support import document, http, load
 from tests.engines.holding import everything

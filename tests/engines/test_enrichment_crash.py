@@ -12,7 +12,7 @@ import pytest
 
 import esr
 from esr.documents import Document
-from esr.engines.embedded.load import build
+from esr.engines.segments.writer import segment_builder as build
 from tests.engines.elasticsearch.support import fresh, http, load
 from tests.engines.test_parity import random_documents
 from tests.enrichment.fake import FakeEnricher

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from esr.engines.embedded.index import EmbeddedIndex
-from tests.engines.embedded.making import document, indexed, load
+from tests.support.folder_index import document, indexed, load
 
 SMALL_SEGMENTS = (
-    "import esr.engines.embedded.load.build as build; build.FULL_TERMS = 2500\n"
+    "import esr.engines.segments.writer.segment_builder as build; build.FULL_TERMS = 2500\n"
     "from esr.cli import main; main()"
 )
 DOCUMENTS, SENTENCES = 600, 8
