@@ -125,6 +125,11 @@ def test_links_to_and_within_the_page_lead_somewhere() -> None:
     assert others == []
 
 
+def test_the_files_and_folders_that_the_page_names_exist() -> None:
+    named = re.findall(r"`((?:esr|benchmarks|tests)/[\w/.]+)`", PAGE)
+    assert named and [path for path in named if not (ROOT / path).exists()] == []
+
+
 @pytest.mark.parametrize(
     "entry",
     [*models.MODELS.values(), *priors.PRIORS.values(), *adjustments.FORMS.values()],
