@@ -66,7 +66,7 @@ class _Seen:
         if first := self._ids.first(document.id.encode(), located.where):
             self.repetitions += 1
             if len(self.repeated) < PROBLEMS_SHOWN:
-                problem = f"document id {document.id!r} stands twice: first at {first}"
+                problem = f"document id {document.id!r} is duplicated: first used at {first}"
                 self.repeated.append(Malformed(located.where, problem, document.id))
 
     def say(self) -> None:

@@ -8,7 +8,7 @@ from esr.enrichment.annotation import LOCATION, ORGANIZATION, PERSON, Entity
 
 ENTITY_TYPES = (PERSON, LOCATION, ORGANIZATION)
 EntitiesByType = dict[str, tuple[str, ...]]
-"""Names by type: types in the order of ENTITY_TYPES, names in the order of the sentence. A type without
+"""StringTable by type: types in the order of ENTITY_TYPES, names in the order of the sentence. A type without
 names is left out."""
 
 

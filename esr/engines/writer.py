@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from esr.documents import Located
+from esr.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +46,12 @@ class Migration(Protocol):
 
     def run(self) -> LoadReport:
         """Convert all of it, or nothing that searches see. Continues a migration that was killed."""
+
+
+def content_conflict(where: str, document_id: str) -> InputError:
+    """The error for a document to append that the index has with other content."""
+    return InputError(
+        where,
+        f"document {document_id!r} is in the index with other content: "
+        "update it with esr append, or load everything again with --if-exists replace",
+    )

@@ -35,7 +35,7 @@ def test_all_problems_are_told_and_the_exit_status_says_so(esr: Esr, tmp_path: P
     assert result.exit_code == 1
     assert f"{path}:2: broken JSON" in result.stdout
     assert f"{path}:3: text must be a string" in result.stdout
-    assert f"{path}:4: document id 'a' stands twice: first at {path}:1" in result.stdout
+    assert f"{path}:4: document id 'a' is duplicated: first used at {path}:1" in result.stdout
     assert "Error: 7 documents cannot be loaded as they are; nothing was written" in result.stderr
 
 

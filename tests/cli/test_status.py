@@ -22,7 +22,7 @@ def test_a_folder_has_no_drift_and_nothing_to_refresh(esr: Esr, index: Path) -> 
     assert "drift" not in esr("status", "--index", index).stdout
     assert json.loads(esr("status", "--index", index, "--json").stdout)["drift"] == []
     said = esr("refresh-priors", index).stdout
-    assert said == "an index folder makes its priors itself, exactly: there is nothing to do\n"
+    assert said == "an index folder always computes its priors exactly: there is nothing to do\n"
 
 
 def test_drift_is_told_by_load_with_what_to_do(

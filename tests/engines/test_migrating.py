@@ -20,7 +20,7 @@ from esr.engines.elasticsearch.store import generations as elasticsearch_generat
 from esr.engines.elasticsearch.store import meta
 from esr.engines.embedded.maintenance import migration as migrating
 from esr.engines.factory import LoadOptions, open_delivery, open_generations, open_migration
-from esr.engines.segments.writer import folder_writer as embedded
+from esr.engines.segments.store import checkpoint
 from esr.engines.segments.writer import segment_builder as build
 from esr.engines.writer import LoadReport
 from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
@@ -95,7 +95,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         sending, "_send", lambda c, chunk: (ids.extend(e.document.id for e in chunk), send(c, chunk))[1]
     )
     monkeypatch.setattr(
-        build.SegmentBuilder, "add", lambda self, d, *more: (ids.append(d.id), add(self, d, *more))[1]
+        build.SegmentBuilder, "add", lambda self, d: (ids.append(d.document.id), add(self, d))[1]
     )
     return ids
 
@@ -243,7 +243,7 @@ class TestEmbedded:
         format(1)
         open_delivery(where, LoadOptions()).append(located([CAME]))
         format(2)
-        with pytest.raises(EsrError, match="has ended since this one began"):
+        with pytest.raises(EsrError, match="has finished since this one started"):
             begun.run()
         migrate(where)
         assert documents(where) == [*NEWS, CAME]
@@ -254,7 +254,7 @@ class TestEmbedded:
         where = str(tmp_path / "index")
         load(where, [CAME])
         with monkeypatch.context() as patch:
-            write = embedded.checkpoint.write
+            write = checkpoint.write
             left = iter([1] * 4)
 
             def stopping(*given: Any) -> None:
@@ -262,11 +262,11 @@ class TestEmbedded:
                     raise KeyboardInterrupt
                 write(*given)
 
-            patch.setattr(embedded.checkpoint, "write", stopping)
+            patch.setattr(checkpoint, "write", stopping)
             with pytest.raises(KeyboardInterrupt):
                 load(where, NEWS, if_exists="replace")
         format(2)
-        with pytest.raises(UsageError, match="end it with esr load --resume"):
+        with pytest.raises(UsageError, match="finish it with esr load --resume"):
             migrate(where)
         ids = written(monkeypatch)
         load(where, NEWS, if_exists="replace", resume=True)

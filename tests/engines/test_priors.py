@@ -78,7 +78,7 @@ def test_after_refreshing_every_field_is_as_loaded_at_once(anywhere: str, tmp_pa
         assert refresh(anywhere).changed == 0
     else:
         assert (report.changed, drift(anywhere)) == (0, [])
-        assert report.notes == ["an index folder makes its priors itself, exactly: there is nothing to do"]
+        assert report.notes == ["an index folder always computes its priors exactly: there is nothing to do"]
         load(str(tmp_path / "other"), FIRST + MORE)
         assert everything(anywhere) == everything(str(tmp_path / "other"))
 

@@ -11,7 +11,7 @@ import esr
 from esr.documents import Document, Located
 from esr.engines.elasticsearch.load import sending
 from esr.engines.factory import LoadOptions, open_generations, open_writer
-from esr.engines.segments.writer import folder_writer as embedded
+from esr.engines.segments.store import checkpoint
 from esr.engines.segments.writer import segment_builder as build
 from esr.errors import EsrError, UsageError
 from tests.engines.elasticsearch.support import document, load, located
@@ -47,7 +47,7 @@ def cut_off(
         if where.startswith("http"):
             patch.setattr(sending, "_send", stopping(sending._send))
         else:
-            patch.setattr(embedded.checkpoint, "write", stopping(embedded.checkpoint.write))
+            patch.setattr(checkpoint, "write", stopping(checkpoint.write))
         with pytest.raises(KeyboardInterrupt):
             load(where, news, **options)
     return parts
@@ -77,7 +77,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, where: str) -> list[str]:
     else:
         add = build.SegmentBuilder.add
         monkeypatch.setattr(
-            build.SegmentBuilder, "add", lambda self, d, *more: (written.append(d.id), add(self, d, *more))[1]
+            build.SegmentBuilder, "add", lambda self, d: (written.append(d.document.id), add(self, d))[1]
         )
     return written
 
@@ -128,7 +128,7 @@ def test_what_was_cut_off_is_not_mixed_with_other_documents(
             load(anywhere, other, resume=True, if_exists="replace")
             assert held(anywhere) == other
         else:
-            with pytest.raises(EsrError, match="not those of the load that was cut off"):
+            with pytest.raises(EsrError, match="not those of the interrupted load"):
                 load(anywhere, other, resume=True)
             cut_off(anywhere, monkeypatch)
 

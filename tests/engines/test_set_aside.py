@@ -28,7 +28,7 @@ def test_ids_that_are_taken_are_set_aside(
     )
     assert (report.documents, report.sentences, report.set_aside) == (21, 41, 2)
     assert [id for id, _ in aside] == ["n3", "taken"]
-    assert "stands twice" in aside[0][1] and "test:22: sentence id 'n5.s1' is taken" in aside[1][1]
+    assert "is duplicated" in aside[0][1] and "test:22: sentence id 'n5.s1' is already used" in aside[1][1]
     assert documents(anywhere) == [*NEWS, free]
 
 
@@ -45,7 +45,7 @@ def test_what_elasticsearch_refuses_is_set_aside_whole(elasticsearch_url: str) -
 
 def test_without_a_place_to_set_them_aside_nothing_is_loaded(anywhere: str) -> None:
     load(anywhere, NEWS)
-    with pytest.raises(InputError, match="stands twice"):
+    with pytest.raises(InputError, match="is duplicated"):
         load(anywhere, [*NEWS, TWICE], if_exists="replace")
     assert documents(anywhere) == NEWS
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from esr import analysis
 from esr.documents import Document
-from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summary
+from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summarize_enrichment
 from esr.engines.embedded.search import facets, gather
 from esr.engines.embedded.search.exhaustive import exhaustive
 from esr.engines.embedded.search.found import Found
@@ -34,8 +34,8 @@ from esr.engines.index import (
 )
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
-from esr.engines.segments.store.document_codec import Stored
-from esr.engines.segments.store.segment import SegmentBroken
+from esr.engines.segments.store.document_codec import StoredDocument
+from esr.engines.segments.store.segment import SegmentDamaged
 from esr.errors import IndexMissing, UsageError
 from esr.plans.evidence import Evidence, joined
 from esr.plans.plan import FIELDS, Plan
@@ -127,7 +127,7 @@ class EmbeddedIndex:
         snapshot = self._now()
         found: list[bytes | None] = [None] * len(ids)
         for owner, mine, at in _by_segment(self._all_places(snapshot, ids, ordinals)):
-            for place, blob in zip(mine, snapshot.segments[owner].enriched.parses(at), strict=True):
+            for place, blob in zip(mine, snapshot.segments[owner].enrichment.parses(at), strict=True):
                 found[place] = blob
         return found
 
@@ -167,7 +167,7 @@ class EmbeddedIndex:
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         segments = self._now().segments
-        return sorted({t for segment in segments for t in segment.terms.beginning(prefix, limit)})[:limit]
+        return sorted({t for segment in segments for t in segment.terms.with_prefix(prefix, limit)})[:limit]
 
     def features(self) -> Sequence[str]:
         return self._now().features
@@ -183,18 +183,18 @@ class EmbeddedIndex:
 
     def document(self, document_id: str) -> Document:
         for segment in self._now().segments:
-            number = segment.documents.find(document_id)
+            number = segment.document_ids.find(document_id)
             if number is not None:
                 return segment.document(number)
         raise UsageError(f"there is no document {document_id!r} in {self.where}")
 
     def documents(self) -> Iterator[Document]:
         for segment in self._now().segments:
-            yield from (segment.document(number) for number in range(len(segment.documents)))
+            yield from (segment.document(number) for number in range(segment.document_count))
 
     def documents_at(self, numbers: Sequence[int]) -> list[Document]:
         segments = self._now().segments
-        ends = np.cumsum([len(segment.documents) for segment in segments])
+        ends = np.cumsum([segment.document_count for segment in segments])
         owners = np.searchsorted(ends, numbers, "right")
         return [
             segments[owner].document(int(number - (ends[owner - 1] if owner else 0)))
@@ -213,8 +213,8 @@ class EmbeddedIndex:
             "occurrences": snapshot.collection.occurrences,
             "size_bytes": size + sum(file.stat().st_size for file in files),
             "segments": len(snapshot.segments),
-            "generation": snapshot.manifest.generation,
-            "enrichment": summary(snapshot),
+            "generation": snapshot.manifest.commit_number,
+            "enrichment": summarize_enrichment(snapshot),
             **self.description.as_dict(),
         }
 
@@ -226,7 +226,7 @@ class EmbeddedIndex:
             read = manifest.read(self._folder)
             try:
                 return Snapshot(self._folder, read, before)
-            except SegmentBroken:
+            except SegmentDamaged:
                 # Perhaps a loader replaced the commit and swept the old one between the two steps.
                 if manifest.read(self._folder) == read:
                     raise
@@ -300,15 +300,15 @@ def _ids(snapshot: Snapshot, ordinals: npt.NDArray[np.int64]) -> list[str]:
 def _records(snapshot: Snapshot, places: Sequence[_Place]) -> Iterator[SentenceRecord]:
     """Sentences as they are shown. A document that several stand in is unpacked once."""
     features = _features(snapshot, places)
-    opened: dict[tuple[int, int], Stored] = {}
+    opened: dict[tuple[int, int], StoredDocument] = {}
     for place, known in zip(places, features, strict=True):
         segment = snapshot.segments[place.segment]
         number = int(segment.column("document")[place.number])
         key = place.segment, number
         if key not in opened:
-            opened[key] = segment.stored(number)
+            opened[key] = segment.stored_document(number)
         position = place.number - int(segment.column("first")[number])
-        yield _record(opened[key], position, known, segment.enriched.entities(place.number))
+        yield _record(opened[key], position, known, segment.enrichment.entities(place.number))
 
 
 def _features(snapshot: Snapshot, places: Sequence[_Place]) -> list[dict[str, float]]:
@@ -317,7 +317,7 @@ def _features(snapshot: Snapshot, places: Sequence[_Place]) -> list[dict[str, fl
     for owner in {place.segment for place in places}:
         mine = [n for n, place in enumerate(places) if place.segment == owner]
         at = np.array([places[n].number for n in mine])
-        enriched = snapshot.segments[owner].enriched
+        enriched = snapshot.segments[owner].enrichment
         for name in enriched.features:
             values = enriched.feature(name, at)
             for n in np.flatnonzero(~np.isnan(values)).tolist():
@@ -326,7 +326,7 @@ def _features(snapshot: Snapshot, places: Sequence[_Place]) -> list[dict[str, fl
 
 
 def _record(
-    document: Stored, position: int, features: dict[str, float], entities: EntitiesByType | None
+    document: StoredDocument, position: int, features: dict[str, float], entities: EntitiesByType | None
 ) -> SentenceRecord:
     return SentenceRecord(
         sentence_id=document.sentence_id(position),

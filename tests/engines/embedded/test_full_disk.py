@@ -53,7 +53,7 @@ def _one_message(done: subprocess.CompletedProcess[str]) -> None:
     assert done.returncode == 1
     assert done.stdout == ""
     (line,) = done.stderr.strip().splitlines()
-    assert line.startswith("Error: the disk is full") and "make room and load again" in line
+    assert line.startswith("Error: the disk is full") and "free some space and load again" in line
 
 
 def _nothing_is_changed(where: Path, news: Path, most_bytes: int | None = None) -> None:

@@ -33,9 +33,9 @@ from esr.engines.generations import BROKEN
 from esr.engines.options import LoadOptions
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
-from esr.engines.segments.writer.folder_writer import FolderWriter, changed
-from esr.engines.writer import Description, LoadReport
-from esr.errors import EngineUnreachable, EsrError, InputError
+from esr.engines.segments.writer.folder_writer import FolderWriter
+from esr.engines.writer import Description, LoadReport, content_conflict
+from esr.errors import EngineUnreachable, EsrError
 
 _BATCH = 1000
 _NAMED_FAILURES = 3
@@ -93,7 +93,7 @@ class ElasticsearchWriter:
                 elif document_of(known[located.document.id]) == located.document:
                     report.unchanged += 1
                 else:
-                    raise InputError(located.where, changed(located.document.id))
+                    raise content_conflict(located.where, located.document.id)
 
     def _send(self, spool: Path, planned: Planned, report: LoadReport) -> None:
         cluster = self._cluster

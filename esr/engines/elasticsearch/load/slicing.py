@@ -136,4 +136,4 @@ class SlicedWriter(ElasticsearchWriter):
 
 def _ids(spool: Snapshot) -> Iterator[str]:
     for segment in spool.segments:
-        yield from (segment.documents[number] for number in range(len(segment.documents)))
+        yield from (segment.document_ids[number] for number in range(segment.document_count))

@@ -64,10 +64,10 @@ def outgoing(
         impacts = None if mixed is None else Impacts(spool, owner, mixed)
         priors = spool.importance_of(segment, before.occurrences, before.total)
         first = segment.column("first")
-        for number in range(len(segment.documents)):
+        for number in range(segment.document_count):
             cut = slice(int(first[number]), int(first[number + 1]))
             stored = {name: column[cut] for name, column in priors.items()}
-            if wanted(segment.documents[number]):
+            if wanted(segment.document_ids[number]):
                 document = segment.document(number)
                 entry, *sentences = bodies.of(document, order + cut.start, document_order, stored)
                 if impacts is not None:

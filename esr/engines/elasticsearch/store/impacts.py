@@ -37,11 +37,11 @@ class Impacts:
         segment, spans = spool.segments[owner], spool.spans
         documents = segment.column("document_numbers")
         order = np.argsort(documents, kind="stable")
-        self._ends = np.cumsum(np.bincount(documents, minlength=len(segment.documents))).tolist()
+        self._ends = np.cumsum(np.bincount(documents, minlength=segment.document_count)).tolist()
         terms = np.arange(len(segment.terms), dtype=np.int32)
         self._terms = np.repeat(terms, np.diff(segment.column("document_starts")))[order]
         self._codes = _codes(all_impacts(spool, owner, transform))[order]
-        self._names = segment.terms.several(terms)
+        self._names = segment.terms.get_many(terms)
         mine = slice(int(spans.owners[owner]), int(spans.owners[owner + 1]))
         bound = Bound(transform, spool.collection.longest_sentence)
         self._empty = _codes(bound.ends(spans.shortest[mine], spans.longest[mine])[0] - bound.least)

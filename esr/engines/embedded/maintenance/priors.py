@@ -1,4 +1,4 @@
-"""The importance priors of an index folder: made from p(t|C) when a commit is first used, so never old."""
+"""The importance priors of an index folder, which are computed from p(t|C) when a commit is first used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from esr.engines.segments.store import manifest
 
 
 class EmbeddedPriors:
-    """Nothing to measure and nothing to do."""
+    """Priors that are always exact: there is nothing to measure or to refresh."""
 
     def __init__(self, where: str) -> None:
         """Raises IndexMissing or IndexUnusable."""
@@ -20,8 +20,8 @@ class EmbeddedPriors:
 
     def refresh(self, on_progress: OnProgress) -> RefreshReport:
         return RefreshReport(
-            notes=["an index folder makes its priors itself, exactly: there is nothing to do"]
+            notes=["an index folder always computes its priors exactly: there is nothing to do"]
         )
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """There is nothing to release."""

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.embedded.search import gather
+from esr.engines.embedded.search.filter_mask import document_mask
 from esr.engines.embedded.search.impacts import Impacts, impacts
 from esr.engines.embedded.search.standing import Standing, standing
 from esr.engines.index import Filters
@@ -66,7 +67,7 @@ def asked(plan: Plan, snapshot: Snapshot, k: int, filters: Filters) -> Asked | s
     statics = standing(plan.statics, snapshot) if plan.statics else None
     passing = chosen = None
     if filters:
-        masks = [segment.passing(filters) for segment in snapshot.segments]
+        masks = [document_mask(segment, filters) for segment in snapshot.segments]
         passing = np.concatenate([np.zeros(0, bool), *(mask for mask in masks if mask is not None)])
     if filters.entities:
         every = [gather.chosen(plan, segment, filters) for segment in snapshot.segments]

@@ -72,7 +72,7 @@ def _bounds(asked: Asked) -> tuple[Mask, Array]:
     for term, start in zip(plan.terms, kept.starts, strict=True):
         weight = np.float64(term.weight)  # keeps the product from being one of 32 bits
         for owner, number in enumerate(snapshot.find(term.term).numbers):
-            documents = snapshot.segments[owner].in_documents(number).numbers
+            documents = snapshot.segments[owner].document_postings(number).numbers
             there = slice(spans.owners[owner], spans.owners[owner + 1])
             bounds[there][documents] += weight * kept.values[start : start + len(documents)]
             reached[there][documents] |= term.own
@@ -113,9 +113,9 @@ def _holding(asked: Asked, documents: Numbers) -> Mask:
     for owner, segment in enumerate(snapshot.segments):
         here = holding[snapshot.starts[owner] : snapshot.starts[owner + 1]]
         for term in plan.matching:
-            here[segment.in_sentences(snapshot.find(term).numbers[owner]).numbers] = True
+            here[segment.sentence_postings(snapshot.find(term).numbers[owner]).numbers] = True
         if plan.candidates == "context":
-            here[:] = gather.spread(here, segment.joined_before)
+            here[:] = gather.spread(here, segment.has_previous)
         here &= wanted[spans.owners[owner] : spans.owners[owner + 1]][segment.column("document")]
     return holding
 

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.segments.reader.document_table import Spans, spans
-from esr.engines.segments.store.layer import LAYERS, Layer, Run
+from esr.engines.segments.store.layer import Layer
+from esr.engines.segments.store.layer_info import LAYERS, LayerInfo
 from esr.engines.segments.store.manifest import SEGMENTS, Manifest
-from esr.engines.segments.store.segment import Segment, SegmentBroken
+from esr.engines.segments.store.segment import Segment, SegmentDamaged
 from esr.plans.evidence import Array
 from esr.plans.plan import Mixture, Saturation, Static
 from esr.plans.statistics import CollectionStatistics, TermStatistics
@@ -44,7 +45,7 @@ class Snapshot:
     """What a search sees from beginning to end, whatever is committed meanwhile."""
 
     def __init__(self, folder: Path, manifest: Manifest, before: Snapshot | None = None) -> None:
-        """Raises SegmentBroken. What `before` has open already is not opened again."""
+        """Raises SegmentDamaged. What `before` has open already is not opened again."""
         self.manifest = manifest
         self.standing: dict[Static, Standing] = {}
         self.added: dict[tuple[Static, ...], npt.NDArray[np.float32]] = {}
@@ -89,7 +90,7 @@ class Snapshot:
     @cached_property
     def features(self) -> list[str]:
         """The names of all stored features."""
-        return sorted({name for segment in self.segments for name in segment.enriched.features})
+        return sorted({name for segment in self.segments for name in segment.enrichment.features})
 
     @cached_property
     def collection(self) -> CollectionStatistics:
@@ -105,7 +106,7 @@ class Snapshot:
         found = self._found.get(term)
         if found is None:
             numbers = tuple(segment.terms.find(term) for segment in self.segments)
-            cuts = tuple(s.cuts(n) for s, n in zip(self.segments, numbers, strict=True))
+            cuts = tuple(s.posting_ranges(n) for s, n in zip(self.segments, numbers, strict=True))
             occurrences = (s.occurrences(n) for s, n in zip(self.segments, numbers, strict=True))
             sf, df = (sum(cut[n + 1] - cut[n] for cut in cuts) for n in (0, 2))
             found = Found(TermStatistics(sf, df, sum(occurrences)), numbers, cuts)
@@ -134,7 +135,7 @@ class Snapshot:
         weights = np.repeat(surprise, np.diff(segment.column("sentence_starts")))
         weights *= segment.column("sentence_counts")
         collection = np.bincount(segment.column("sentence_numbers"), weights, segment.sentence_count)
-        return {name: column - collection for name, column in segment.likely.items()}
+        return {name: column - collection for name, column in segment.log_likelihoods.items()}
 
     def background(self, segment: Segment, elsewhere: Mapping[str, int], total: int) -> Array:
         """p(t|C) of a segment's terms in the whole collection, with what is elsewhere.
@@ -145,7 +146,7 @@ class Snapshot:
         for other in self.segments:
             if other is not segment and len(other.terms):
                 # Terms meet by their hash: two that share all 64 bits are not to be expected.
-                shared = other.terms.shared(segment.terms.hashes)
+                shared = other.terms.contains_hashes(segment.terms.hashes)
                 places = np.searchsorted(other.terms.hashes, segment.terms.hashes[shared])
                 occurrences[shared] += other.column("occurrences")[places]
         if elsewhere:
@@ -153,12 +154,12 @@ class Snapshot:
         return np.asarray(np.maximum(occurrences, 1) / max(self.collection.occurrences + total, 1))
 
 
-def _layer(folder: Path, run: Run) -> Layer:
+def _layer(folder: Path, run: LayerInfo) -> Layer:
     path = folder / LAYERS / run.name
     try:
         return Layer(path)
     except (FileNotFoundError, ValueError) as error:
-        raise SegmentBroken(path) from error
+        raise SegmentDamaged(path) from error
 
 
 def _collection(segment: Segment) -> CollectionStatistics:

@@ -1,4 +1,4 @@
-"""Opens a folder for a load: what is in it, and the writer."""
+"""Opens a folder for a load: what it holds, and the writer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 from esr.engines.options import LoadOptions
 from esr.engines.segments.store import manifest
-from esr.engines.segments.store.disk import disk_errors
+from esr.engines.segments.store.cleanup import is_bare
+from esr.engines.segments.store.disk_errors import translate_disk_errors
 from esr.engines.segments.writer.folder_writer import FolderWriter
 from esr.engines.writer import Description
 
@@ -17,15 +18,15 @@ def describe_existing(where: str) -> Description | None:
     Raises IndexUnusable if the folder holds something else.
     """
     folder = Path(where)
-    with disk_errors(folder):
-        if not folder.exists() or (folder.is_dir() and manifest.is_bare(folder)):
+    with translate_disk_errors(folder):
+        if not folder.exists() or (folder.is_dir() and is_bare(folder)):
             return None
-    found = manifest.read_any(folder)
-    return found.description if found.segments else None
+    commit = manifest.read_any_format(folder)
+    return commit.description if commit.segments else None
 
 
 def create_writer(where: str, description: Description, options: LoadOptions, append: bool) -> FolderWriter:
-    """Raises IndexUnusable if an index to append to has another format."""
+    """Raises IndexUnusable for an index of another format, which cannot be appended to."""
     if append:
         manifest.read(Path(where))
     return FolderWriter(

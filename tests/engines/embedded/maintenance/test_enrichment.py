@@ -11,10 +11,12 @@ from esr.documents import ParseWord, Sentence
 from esr.engines import enrichment_run
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.embedded.maintenance.generations import EmbeddedGenerations
+from esr.engines.embedded.search.filter_mask import entity_mask
 from esr.engines.index import Filters
 from esr.engines.segments.store import manifest
-from esr.engines.segments.store.layer import Layer, Row, save
-from esr.engines.segments.store.segment import SegmentBroken
+from esr.engines.segments.store.layer import Layer
+from esr.engines.segments.store.layer_file import SentenceEnrichment, save_layer
+from esr.engines.segments.store.segment import SegmentDamaged
 from esr.engines.segments.writer import segment_builder as build
 from esr.errors import IndexUnusable
 from tests.enrichment.fake import FakeEnricher
@@ -138,7 +140,7 @@ def test_what_was_done_again_stays_when_its_neighbours_are_merged(where: Path) -
     assert found == {k: v for d in documents for k, v in right(FakeEnricher(version=made[d.id]), [d]).items()}
     segment = index._now().segments[0]
     for name in ("Barack Obama", "UN"):
-        chosen = np.flatnonzero(segment.enriched.with_entities([name]))
+        chosen = np.flatnonzero(entity_mask(segment, (name,)))
         naming = {
             k for k, v in found.items() if any(name in names for names in (v["entities"] or {}).values())
         }
@@ -159,10 +161,12 @@ def test_a_layer_that_is_cut_off_is_said(index: EmbeddedIndex, where: Path, byte
     path = where / "layers" / layers(where)[0]
     content = path.read_bytes()
     path.write_bytes(content[:bytes_left])
-    with pytest.raises(SegmentBroken, match=f"{path} is damaged: files are missing or cut off; load every"):
+    with pytest.raises(
+        SegmentDamaged, match=f"{path} is damaged, files are missing or truncated: load every"
+    ):
         EmbeddedIndex(str(where))
     path.unlink()
-    with pytest.raises(SegmentBroken, match="is damaged"):
+    with pytest.raises(SegmentDamaged, match="is damaged"):
         EmbeddedIndex(str(where))
 
 
@@ -226,7 +230,11 @@ def test_features_and_parses_of_documents_are_columns_and_blobs_at_once(where: P
 def test_a_feature_takes_the_smallest_float_that_holds_it(
     tmp_path: Path, values: list[float | None], kind: str
 ) -> None:
-    save(tmp_path / "x", [Row({} if v is None else {"f": v}, None, None) for v in values], ("features",))
+    save_layer(
+        tmp_path / "x",
+        [SentenceEnrichment({} if v is None else {"f": v}, None, None) for v in values],
+        ("features",),
+    )
     column = Layer(tmp_path / "x").features["f"]
     assert column.dtype == np.dtype(kind)
     assert [None if np.isnan(v) else float(v) for v in column] == values

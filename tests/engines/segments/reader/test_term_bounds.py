@@ -38,6 +38,9 @@ def test_all_terms_together_give_what_each_gives(
         term = snapshot.find(name)
         p = max(term.statistics.cf, 1) / snapshot.collection.occurrences
         alone = bound.most(PlanTerm(name, 1.0, p), *of_term(snapshot, name, set(mixture.fields())))
-        cuts = [segment.cuts(number) for segment, number in zip(snapshot.segments, term.numbers, strict=True)]
+        cuts = [
+            segment.posting_ranges(number)
+            for segment, number in zip(snapshot.segments, term.numbers, strict=True)
+        ]
         together = [each[cut[2] : cut[3]] for each, cut in zip(every, cuts, strict=True)]
         assert np.array_equal(np.concatenate(together), alone), name

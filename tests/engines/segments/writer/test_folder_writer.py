@@ -11,6 +11,7 @@ from esr.documents import Located, ParseWord, Sentence
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.index import Filters
 from esr.engines.segments.store import manifest
+from esr.engines.segments.store.writer_lock import hold_writer_lock
 from esr.engines.segments.writer import segment_builder as build
 from esr.errors import EsrError, IndexMissing, IndexUnusable, InputError, UsageError
 from tests.support.folder_index import append, document, files, indexed, load
@@ -209,7 +210,7 @@ def test_an_index_that_is_removed_answers_those_who_have_it_open(where: Path) ->
 
 def test_two_loads_at_once_are_refused_in_plain_words(where: Path) -> None:
     load(where, [document("A", "one")])
-    with manifest.lock(where), pytest.raises(IndexUnusable, match=r"another load into .* is running"):
+    with hold_writer_lock(where), pytest.raises(IndexUnusable, match=r"another load into .* is running"):
         append(where, document("B", "two"))
     assert indexed(where) == ["A.s0"]
 
@@ -230,7 +231,7 @@ def test_a_first_load_finds_another_that_was_quicker(where: Path) -> None:
 
     slow = open_writer(str(where), LoadOptions(analyzer="plain"))
     load(where, [document("A", "one")])
-    with pytest.raises(EsrError, match=r"another load into .* has ended since this one began"):
+    with pytest.raises(EsrError, match=r"another load into .* has finished since this one started"):
         slow.load([document("B", "two")])
     assert indexed(where) == ["A.s0"]
 

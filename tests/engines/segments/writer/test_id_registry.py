@@ -17,22 +17,22 @@ def given(id: str) -> Sentence:
 
 
 TWICE: dict[str, tuple[Located, Located, str]] = {
-    "a document id": (document("A", "x"), document("A", "y"), "document id 'A' stands twice"),
-    "a document id without sentences": (document("A"), document("A"), "document id 'A' stands twice"),
+    "a document id": (document("A", "x"), document("A", "y"), "document id 'A' is duplicated"),
+    "a document id without sentences": (document("A"), document("A"), "document id 'A' is duplicated"),
     "a given id of another document": (
         document("A", given("same")),
         document("B", given("same")),
-        "sentence id 'same' is taken",
+        "sentence id 'same' is already used",
     ),
     "a given id that is a default id before it": (
         document("A", "x", "y"),
         document("B", given("A.s1")),
-        "sentence id 'A.s1' is taken",
+        "sentence id 'A.s1' is already used",
     ),
     "a default id that was given before it": (
         document("B", given("A.s1")),
         document("A", "x", "y"),
-        "sentence id 'A.s1' is taken",
+        "sentence id 'A.s1' is already used",
     ),
 }
 
@@ -64,7 +64,7 @@ def test_a_sentence_id_twice_in_one_document_stops_the_load(
     where: Path, pair: tuple[str | None, str | None]
 ) -> None:
     sentences = [given(id) if id else "text" for id in pair]
-    with pytest.raises(InputError, match=r"^news\.jsonl:A: sentence id '.*' (is taken|stands twice)"):
+    with pytest.raises(InputError, match=r"^news\.jsonl:A: sentence id '.*' (is already used|is duplicated)"):
         load(where, [document("A", *sentences)])
 
 

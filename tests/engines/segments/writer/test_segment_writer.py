@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from esr.engines.segments.store.string_table import Blobs
+from esr.engines.segments.store.string_table import BlobTable
 from esr.engines.segments.writer import segment_builder as build
 from esr.errors import EsrError
 from tests.support.folder_index import document, files, load
@@ -19,15 +19,15 @@ def test_a_document_that_comes_back_otherwise_stops_the_load(
 ) -> None:
     load(where, NEWS[:1])
     before = files(where)
-    save = Blobs.save
+    save = BlobTable.save
 
     def harmed(folder: Path, name: str, blobs: list[bytes]) -> None:
         changed = [*blobs[:-1], blobs[-1][:-1] + b"?"] if name == "texts" else blobs
         save(folder, name, changed)
 
-    monkeypatch.setattr(Blobs, "save", harmed)
+    monkeypatch.setattr(BlobTable, "save", harmed)
     with pytest.raises(
-        EsrError, match=r"document 'n4' came back .* with another checksum, nothing was switched"
+        EsrError, match=r"document 'n4' has another checksum when read back .*, nothing was committed"
     ):
         load(where, NEWS, if_exists="replace")
     assert files(where) == before
@@ -37,6 +37,8 @@ def test_a_segment_with_fewer_documents_or_sentences_stops_the_load(
     where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(build.SegmentBuilder, "sentence_count", 7)
-    with pytest.raises(EsrError, match="5 documents and 5 sentences of 5 and 7, nothing was switched"):
+    with pytest.raises(
+        EsrError, match="5 documents and 5 sentences instead of 5 and 7, nothing was committed"
+    ):
         load(where, NEWS)
     assert not where.exists()

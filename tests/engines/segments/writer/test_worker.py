@@ -16,10 +16,8 @@ import pytest
 
 from esr.documents import Located, ParseWord, Sentence
 from esr.engines.segments.store import manifest
-from esr.engines.segments.writer import prefetch as ahead
-from esr.engines.segments.writer import segment_builder as build
-from esr.engines.segments.writer import worker_client as helper
-from esr.engines.segments.writer.worker_client import Helper
+from esr.engines.segments.writer import prefetch, segment_builder, worker_client
+from esr.engines.segments.writer.worker_client import WorkerClient
 from esr.errors import InputError
 from tests.support.folder_index import document, load
 
@@ -53,27 +51,27 @@ def contents(where: Path) -> list[tuple[str, bytes]]:
 
 
 @pytest.fixture
-def helpers(monkeypatch: pytest.MonkeyPatch) -> list[Helper]:
+def workers(monkeypatch: pytest.MonkeyPatch) -> list[WorkerClient]:
     """The second processes of this test's loads. They come in with the first documents."""
-    started: list[Helper] = []
+    started: list[WorkerClient] = []
 
-    class Recorded(Helper):
+    class Recorded(WorkerClient):
         def __init__(self, analyzer: str, title: bool) -> None:
             super().__init__(analyzer, title)
             started.append(self)
 
-    monkeypatch.setattr(ahead, "Helper", Recorded)
-    monkeypatch.setattr(ahead, "possible", lambda: True)
-    monkeypatch.setattr(ahead, "HELP_AFTER_BYTES", 0)
-    monkeypatch.setattr(ahead, "BATCH_BYTES", 700)
-    monkeypatch.setattr(build, "FULL_TERMS", 300)
+    monkeypatch.setattr(prefetch, "WorkerClient", Recorded)
+    monkeypatch.setattr(prefetch, "can_start_worker", lambda: True)
+    monkeypatch.setattr(prefetch, "WORKER_AFTER_BYTES", 0)
+    monkeypatch.setattr(prefetch, "BATCH_BYTES", 700)
+    monkeypatch.setattr(segment_builder, "FULL_TERMS", 300)
     return started
 
 
 def expected(where: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bytes]]:
     """What a load writes that has no second process."""
     with monkeypatch.context() as patch:
-        patch.setattr(ahead, "possible", lambda: False)
+        patch.setattr(prefetch, "can_start_worker", lambda: False)
         load(where, NEWS)
     return contents(where)
 
@@ -88,85 +86,84 @@ def meanwhile(do: Callable[[], object], at: int = 100) -> Iterator[Located]:
 
 @pytest.mark.parametrize("most", [1, 10_000], ids=["both prepare", "the second process prepares all"])
 def test_files_are_the_same_with_and_without_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, helpers: list[Helper], most: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: list[WorkerClient], most: int
 ) -> None:
-    monkeypatch.setattr(ahead, "MOST_ASKED", most)
+    monkeypatch.setattr(prefetch, "MAX_IN_FLIGHT", most)
     load(tmp_path / "with", NEWS)
-    assert [each.alive for each in helpers] == [True]
+    assert [each.is_alive for each in workers] == [True]
     assert contents(tmp_path / "with") == expected(tmp_path / "without", monkeypatch)
     assert len(manifest.read(tmp_path / "with").segments) > 3
 
 
 @pytest.mark.parametrize("at", [3, 100, 199])
 def test_a_load_whose_second_process_is_killed_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, helpers: list[Helper], at: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: list[WorkerClient], at: int
 ) -> None:
-    load(tmp_path / "killed", meanwhile(lambda: helpers[0]._process.kill() if helpers else None, at))
-    assert len(helpers) == 1
+    load(tmp_path / "killed", meanwhile(lambda: workers[0]._process.kill() if workers else None, at))
+    assert len(workers) == 1
     assert contents(tmp_path / "killed") == expected(tmp_path / "without", monkeypatch)
 
 
 @pytest.mark.parametrize("program", ["sleep 60", "echo no answer of this kind", "exit 1", None])
 def test_a_load_that_gets_no_answer_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, helpers: list[Helper], program: str | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: list[WorkerClient], program: str | None
 ) -> None:
     python = tmp_path / "python"
     if program is not None:
         python.write_text(f"#!/bin/sh\n{program}\n")
         python.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(python))
-    monkeypatch.setattr(helper, "_PATIENCE", 0.3)
-    monkeypatch.setattr(helper, "_END", 0.1)
+    monkeypatch.setattr(worker_client, "_RESPONSE_TIMEOUT", 0.3)
+    monkeypatch.setattr(worker_client, "_EXIT_TIMEOUT", 0.1)
     began = time.monotonic()
     load(tmp_path / "alone", NEWS)
     assert time.monotonic() - began < 30
     assert contents(tmp_path / "alone") == expected(tmp_path / "without", monkeypatch)
 
 
-def test_an_error_deep_in_the_documents_leaves_nothing(tmp_path: Path, helpers: list[Helper]) -> None:
-    with pytest.raises(InputError, match=r"^news\.jsonl:n5: document id 'n5' stands twice"):
+def test_an_error_deep_in_the_documents_leaves_nothing(tmp_path: Path, workers: list[WorkerClient]) -> None:
+    with pytest.raises(InputError, match=r"^news\.jsonl:n5: document id 'n5' is duplicated"):
         load(tmp_path / "index", [*NEWS, NEWS[5]])
     assert not (tmp_path / "index").exists()
-    assert [each._process.returncode is None for each in helpers] == [False]
+    assert [each._process.returncode is None for each in workers] == [False]
 
 
-def test_an_interrupt_from_the_keyboard_is_not_for_it(tmp_path: Path, helpers: list[Helper]) -> None:
+def test_an_interrupt_from_the_keyboard_is_not_for_it(tmp_path: Path, workers: list[WorkerClient]) -> None:
     def interrupt() -> None:
-        select.select([helpers[0]._from], [], [], 10)  # it answers, so it has begun
-        helpers[0]._process.send_signal(signal.SIGINT)
+        select.select([workers[0]._output], [], [], 10)  # it answers, so it has begun
+        workers[0]._process.send_signal(signal.SIGINT)
 
     load(tmp_path / "index", meanwhile(interrupt))
-    assert [(each.alive, each._process.returncode) for each in helpers] == [(True, 0)]
+    assert [(each.is_alive, each._process.returncode) for each in workers] == [(True, 0)]
 
 
 def test_a_small_load_starts_none(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def started(*given: object) -> Helper:
+    def started(*given: object) -> WorkerClient:
         raise AssertionError("a process for a second of work")
 
-    monkeypatch.setattr(ahead, "Helper", started)
+    monkeypatch.setattr(prefetch, "WorkerClient", started)
     load(where, NEWS)
 
 
 def test_one_processor_is_not_shared_by_two(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
-    assert not helper.possible()
+    assert not worker_client.can_start_worker()
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
-    assert helper.possible() == (os.name == "posix")
+    assert worker_client.can_start_worker() == (os.name == "posix")
 
 
 LOADER = """
 import sys, time
 from pathlib import Path
-from esr.engines.segments.writer import prefetch as ahead
-from esr.engines.segments.writer import segment_builder as build
+from esr.engines.segments.writer import prefetch, segment_builder
 from tests.support.folder_index import load
 from tests.engines.segments.writer.test_worker import NEWS
 
-ahead.HELP_AFTER_BYTES, ahead.BATCH_BYTES, build.FULL_TERMS = 0, 700, 300
-ahead.possible = lambda: True
+prefetch.WORKER_AFTER_BYTES, prefetch.BATCH_BYTES, segment_builder.FULL_TERMS = 0, 700, 300
+prefetch.can_start_worker = lambda: True
 made = []
-start = ahead.Helper.__init__
-ahead.Helper.__init__ = lambda self, *given: (start(self, *given), made.append(self))[0]
+start = prefetch.WorkerClient.__init__
+prefetch.WorkerClient.__init__ = lambda self, *given: (start(self, *given), made.append(self))[0]
 
 def slowly():
     for n, each in enumerate(NEWS):
@@ -180,7 +177,7 @@ load(Path(sys.argv[1]), slowly())
 
 
 def test_it_ends_when_the_load_is_killed_and_the_load_is_taken_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, helpers: list[Helper]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: list[WorkerClient]
 ) -> None:
     where = tmp_path / "index"
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The terms of a segment, numbered as they come, and where they stand: taken out of batches."""
+"""The terms of a segment, numbered in the order of their first occurrence, copied out of batches."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from esr.analysis.numbering import Numbered
 Numbers = npt.NDArray[np.int32]
 
 
-class Tokens:
-    """The terms of texts, end to end. The last text of each document is its title."""
+class TokenBuffer:
+    """The terms of all texts, concatenated. The last text of each document is its title."""
 
     def __init__(self) -> None:
         self.terms: dict[str, int] = {}
-        """Their numbers."""
+        """The numbers of the terms."""
         self._tokens = array("i")
         self._lengths = array("i")
         self._batch = Numbered([], np.zeros(0, np.int32), np.zeros(0, np.int32))
         self._texts = self._numbers = slice(0, 0)
 
     def add(self, batch: Numbered, texts: slice, numbers: slice) -> None:
-        """Take a document: its texts' places in a batch, and those of its terms' numbers."""
+        """Add a document: its slices of a batch's texts and of their terms."""
         if batch is self._batch and texts.start == self._texts.stop:
             self._texts = slice(self._texts.start, texts.stop)
             self._numbers = slice(self._numbers.start, numbers.stop)
         else:
-            self._take()
+            self._copy()
             self._batch, self._texts, self._numbers = batch, texts, numbers
 
-    def taken(self) -> tuple[Numbers, Numbers]:
-        """The numbers of all terms that were taken, and how many each text has."""
-        self._take()
+    def finish(self) -> tuple[Numbers, Numbers]:
+        """The numbers of all terms, and how many each text has."""
+        self._copy()
         self._texts = self._numbers = slice(0, 0)
         return np.frombuffer(self._tokens, np.int32), np.frombuffer(self._lengths, np.int32)
 
-    def _take(self) -> None:
-        """Take what was added of a batch. Its other documents are of other segments, or set aside."""
+    def _copy(self) -> None:
+        """Copy consecutive documents of a batch. Its others are in other segments, or set aside."""
         terms, numbers = self._batch.terms, self._batch.numbers[self._numbers]
-        here = np.flatnonzero(np.bincount(numbers, minlength=len(terms)))
-        own = np.zeros(len(terms), np.int32)
-        number = self.terms.setdefault
-        own[here] = [number(terms[n], len(self.terms)) for n in here.tolist()]
-        self._tokens.frombytes(own[numbers].tobytes())
+        present = np.flatnonzero(np.bincount(numbers, minlength=len(terms)))
+        renumbered = np.zeros(len(terms), np.int32)
+        number_of = self.terms.setdefault
+        renumbered[present] = [number_of(terms[n], len(self.terms)) for n in present.tolist()]
+        self._tokens.frombytes(renumbered[numbers].tobytes())
         self._lengths.frombytes(self._batch.lengths[self._texts].tobytes())
