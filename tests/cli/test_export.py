@@ -12,7 +12,7 @@ from esr.documents import Document
 from esr.documents.fields import checksum, fields, line
 from esr.documents.validate import document
 from tests.cli.conftest import Esr
-from tests.engines.holding import everything
+from tests.engines.index_contents import index_contents
 from tests.engines.test_parity import ARTICLES, random_documents
 
 UNUSUAL = {
@@ -56,9 +56,9 @@ def test_load_export_load_is_the_identity(esr: Esr, place: str, tmp_path: Path) 
     assert esr("load", source, "--index", place).exit_code == 0
     assert f"wrote {len(corpus())} documents to" in esr("export", place, "-o", out).stdout
     assert [found.document for found in loaders.documents([str(out)])] == corpus()
-    before = everything(place)
+    before = index_contents(place)
     assert esr("load", out, "--index", place, "--if-exists", "replace").exit_code == 0
-    assert everything(place) == before
+    assert index_contents(place) == before
     esr("export", place, "-o", again)
     assert again.read_bytes() == out.read_bytes()
 

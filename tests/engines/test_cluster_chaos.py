@@ -13,7 +13,7 @@ from esr.engines.elasticsearch.load import loading, sending
 from esr.engines.factory import is_elasticsearch
 from tests.conftest import without_node
 from tests.engines.elasticsearch.support import document, http, load
-from tests.engines.holding import everything
+from tests.engines.index_contents import index_contents
 from tests.engines.test_chaos import Queries
 from tests.engines.test_parity import random_documents
 from tests.support.node import Cluster, Node, NoNode
@@ -79,7 +79,7 @@ def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
     right = f"{where}-right"
     load(right, news, shards=3, replicas=1)
     settled(cluster)
-    wanted = everything(right)
+    wanted = index_contents(right)
     with Queries(where, [OLD, news]) as queries:
         for node in cluster.nodes:
             begun: list[bool] = []
@@ -101,10 +101,10 @@ def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
             )
             assert begun and report.documents == len(news)
             settled(cluster)
-            assert everything(where) == wanted
+            assert index_contents(where) == wanted
     assert not queries.problems, queries.problems[:5]
     assert queries.seen == {0, 1}
-    assert queries.asked > 100
+    assert queries.count > 100
 
 
 def test_a_node_that_is_gone_is_no_hindrance_to_open_an_index(three_nodes: Cluster) -> None:

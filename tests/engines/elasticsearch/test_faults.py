@@ -16,7 +16,7 @@ from esr.engines.factory import LoadOptions, open_generations
 from esr.engines.factory import open_delivery as delivery_to
 from esr.errors import EngineUnreachable, EsrError
 from tests.engines.elasticsearch.support import document, http, indices, load, located
-from tests.engines.holding import everything
+from tests.engines.index_contents import index_contents
 from tests.engines.test_parity import random_documents
 from tests.support.proxy import HARMS, Proxy
 
@@ -61,14 +61,14 @@ def whole(where: str, documents: list[Any]) -> Any:
     """What a load without trouble gives."""
     right = f"{where}-right"
     load(right, documents)
-    return everything(right)
+    return index_contents(right)
 
 
 @pytest.mark.parametrize("harm", [*HARMS, "all"])
 def test_a_bad_network_loses_nothing_of_a_load(where: str, harm: str) -> None:
     wanted = whole(where, NEWS)
     load(where, OLD)
-    old = everything(where)
+    old = index_contents(where)
     with through_a_proxy(where, seed=len(harm)) as (proxy, bad):
         proxy.harm, proxy.share = HARMS if harm == "all" else (harm,), 0.05 if harm == "drop" else 0.2
 
@@ -76,13 +76,13 @@ def test_a_bad_network_loses_nothing_of_a_load(where: str, harm: str) -> None:
             try:
                 load(bad, NEWS, if_exists="replace", resume=True)
             except EsrError:
-                assert everything(where) in (old, wanted)
+                assert index_contents(where) in (old, wanted)
                 raise
 
         complaints = persistently(work, proxy)
         assert proxy.done, "the network was never bad"
     assert all(bad.rpartition("/")[0] in complaint for complaint in complaints), complaints
-    assert everything(where) == wanted
+    assert index_contents(where) == wanted
     with closing(open_generations(where)) as at:
         assert "broken" not in {each.state for each in at.all()}
 
@@ -94,7 +94,7 @@ def test_a_bad_network_loses_nothing_of_a_delivery(where: str, seed: int) -> Non
     right = f"{where}-right"
     load(right, NEWS)
     delivery_to(right, LoadOptions()).append(located(came))
-    old, wanted = everything(where), everything(right)
+    old, wanted = index_contents(where), index_contents(right)
     with through_a_proxy(where, seed) as (proxy, bad):
         proxy.harm, proxy.share = ("cut", "lose", "duplicate", "delay"), 0.3
 
@@ -102,12 +102,12 @@ def test_a_bad_network_loses_nothing_of_a_delivery(where: str, seed: int) -> Non
             try:
                 delivery_to(bad, LoadOptions(keep=0)).append(located(came))
             except EsrError:
-                assert everything(where) in (old, wanted)
+                assert index_contents(where) in (old, wanted)
                 raise
 
         persistently(work, proxy)
         assert proxy.done
-    assert everything(where) == wanted
+    assert index_contents(where) == wanted
 
 
 def test_a_bad_network_never_makes_a_search_lie(where: str) -> None:
@@ -193,7 +193,7 @@ def test_a_block_in_the_middle_says_what_to_do_and_a_resumed_load_is_whole(
     for name in made:
         http("PUT", f"{url}/{name}/_settings", {block: None})
     load(where, NEWS, if_exists="replace", resume=True)
-    assert everything(where) == wanted
+    assert index_contents(where) == wanted
     assert set(made) < set(indices(url, alias)), "it was taken up, not begun anew"
 
 
@@ -201,7 +201,7 @@ def test_a_mapping_that_somebody_changed_names_the_field_and_switches_nothing(wh
     """Another template, which wins, says that texts are numbers."""
     url, _, alias = where.rpartition("/")
     load(where, OLD)
-    old = everything(where)
+    old = index_contents(where)
     other = {
         "index_patterns": [f"{alias}-*-esr-sentences"],
         "priority": 900,
@@ -218,7 +218,7 @@ def test_a_mapping_that_somebody_changed_names_the_field_and_switches_nothing(wh
         assert "index template" in str(raised.value)
     finally:
         http("DELETE", f"{url}/_index_template/{alias}")
-    assert everything(where) == old
+    assert index_contents(where) == old
     load(where, named, if_exists="replace")
 
 
@@ -260,4 +260,4 @@ def test_a_full_disk_is_waited_for_and_then_named(
         assert searcher.search("flood").total, "what is there is searched on"
     room(True)
     load(where, NEWS, if_exists="replace", resume=True)
-    assert everything(where) == wanted
+    assert index_contents(where) == wanted

@@ -41,7 +41,7 @@ class EmbeddedMigration(FolderWriter):
         """Migrate all, or nothing. Raises EsrError if the index was changed meanwhile."""
         if self._before.format == manifest.FORMAT:
             return LoadReport(
-                notes=[f"the index has format {manifest.FORMAT}, this esr's: there is nothing to do"]
+                notes=[f"the index already has format {manifest.FORMAT}: there is nothing to do"]
             )
         last = checkpoint.read(self._folder)
         is_finished = last is None or last.generation_name == self._before.generation_name

@@ -32,9 +32,7 @@ def _read_message(stream: BinaryIO) -> Any:
 
 
 def main(analyzer: str, title: str) -> None:
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # both processes get it: the load handles it and ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the load, which gets it too, ends this process
     builder = BatchBuilder(analyzer, title == "title")
     while (documents := _read_message(sys.stdin.buffer)) is not None:
         sys.stdout.buffer.write(encode_message(builder.build_from_json(documents)))

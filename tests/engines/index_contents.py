@@ -1,4 +1,4 @@
-"""All that an index holds, to be compared field by field."""
+"""The complete contents of an index, for comparison field by field."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ TERMS = ["flood", "bank", "rare", "titleword", "relief", "river", "the", "unseen
 STORED_PRIORS = ("importance", "importance_surrounding")
 
 
-def everything(where: str, *, priors: bool = True) -> dict[str, Any]:
-    """Documents, sentences, statistics, columns and parses. Priors may be left out."""
+def index_contents(where: str, *, priors: bool = True) -> dict[str, Any]:
+    """Documents, sentences, statistics, columns and parses, with or without the stored priors."""
     with esr.open(where) as searcher:
-        return of(searcher.index, priors)
+        return _contents(searcher.index, priors)
 
 
-def of(index: Index, priors: bool) -> dict[str, Any]:
+def _contents(index: Index, priors: bool) -> dict[str, Any]:
     documents = list(index.documents())
     ids = [sentence.id for document in documents for sentence in document.sentences]
     statistics = index.statistics(TERMS)
@@ -30,7 +30,7 @@ def of(index: Index, priors: bool) -> dict[str, Any]:
     }
     return {
         "documents": documents,
-        "by place": index.documents_at(range(len(documents))),
+        "documents by number": index.documents_at(range(len(documents))),
         "sentences": index.sentences(ids),
         "terms": statistics.terms,
         "collection": str(statistics.collection),
