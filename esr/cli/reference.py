@@ -65,7 +65,7 @@ def _features() -> list[features.Feature]:
 
 
 def _needs(feature: features.Feature) -> str:
-    if feature.values is None:
+    if feature.compute is None:
         return "nothing: every index has it"
     return ", ".join(features.NEEDS[need] for need in feature.needs) or "the text"
 

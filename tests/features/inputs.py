@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from esr.analysis import get
 from esr.documents import Document, Sentence
-from esr.enrichment.annotation import Annotation, Entity, Word
+from esr.documents.annotation import Annotation, Entity, Token
 from esr.features import FEATURES
-from esr.features.feature import Reading
+from esr.features.feature import FeatureInput
 from esr.features.lexicon import Clue, Lexicon
 
 LEXICON = Lexicon(
@@ -27,21 +27,21 @@ LEXICON = Lexicon(
 def tagged(text: str, entities: Sequence[tuple[str, str]] = ()) -> Annotation:
     """ "not/RB good/JJ" as an annotation. A word without a tag has none."""
     pairs = (word.partition("/")[::2] for word in text.split())
-    words = tuple(Word(word, tag, -1, True) for word, tag in pairs)
-    return Annotation(words, tuple(Entity(*e) for e in entities), tagged=True, parsed=False)
+    tokens = tuple(Token(word, tag, -1, True) for word, tag in pairs)
+    return Annotation(tokens, tuple(Entity(*e) for e in entities), is_tagged=True, is_parsed=False)
 
 
-def reading(*sentences: Annotation | None, lexicon: Lexicon = LEXICON, rule: str = "score") -> Reading:
-    """A document of annotated sentences; one that is None reads "…"."""
-    texts = ["…" if s is None else " ".join(word.text for word in s.words) for s in sentences]
-    return Reading(document(*texts), sentences, lexicon, rule, get("english").terms)
+def annotated(*sentences: Annotation | None, lexicon: Lexicon = LEXICON, rule: str = "score") -> FeatureInput:
+    """A document of annotated sentences; one that is None has the text "…"."""
+    texts = ["…" if s is None else " ".join(token.text for token in s.tokens) for s in sentences]
+    return FeatureInput(document(*texts), sentences, lexicon, rule, get("english").terms)
 
 
-def written(*texts: str, title: str | None = None) -> Reading:
+def from_texts(*texts: str, title: str | None = None) -> FeatureInput:
     """A document of texts, each with an empty annotation."""
-    nothing = Annotation((), (), tagged=True, parsed=False)
-    return Reading(
-        document(*texts, title=title), [nothing] * len(texts), LEXICON, "score", get("english").terms
+    empty = Annotation((), (), is_tagged=True, is_parsed=False)
+    return FeatureInput(
+        document(*texts, title=title), [empty] * len(texts), LEXICON, "score", get("english").terms
     )
 
 
@@ -49,7 +49,7 @@ def document(*texts: str, title: str | None = None) -> Document:
     return Document("d", tuple(Sentence(f"d.s{n}", text) for n, text in enumerate(texts)), title=title)
 
 
-def values(name: str, of: Reading) -> list[float | None]:
-    compute = FEATURES[name].values
+def values(name: str, inputs: FeatureInput) -> list[float | None]:
+    compute = FEATURES[name].compute
     assert compute is not None
-    return list(compute(of))
+    return list(compute(inputs))

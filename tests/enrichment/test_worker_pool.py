@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from esr.documents import Document, Sentence
-from esr.enrichment import pool
+from esr.enrichment import worker_pool
 from esr.enrichment.enricher import Enricher
-from esr.enrichment.pool import enriched, uninterrupted
+from esr.enrichment.worker_pool import defer_interrupt, enrich_documents
 from esr.errors import EsrError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,7 @@ class Fragile(Enricher):
                 os.mkdir(once)
                 raise UsageError("the model is broken")
 
-    def enrich_all(self, documents):  # type: ignore[no-untyped-def]
+    def enrich_batch(self, documents):  # type: ignore[no-untyped-def]
         for document in documents:
             if document.id == "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -62,12 +62,12 @@ def children() -> set[str]:
 def test_documents_come_back_in_order_with_one_worker_as_with_two(
     enricher: Enricher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "CHUNK_SENTENCES", 7)
+    monkeypatch.setattr(worker_pool, "CHUNK_SENTENCES", 7)
     given = documents(30)
     expected = [(document, enricher.enrich(document)) for document in given]
-    assert list(enriched(iter(given), enricher, 1)) == expected
+    assert list(enrich_documents(iter(given), enricher, 1)) == expected
     before = children(), dict(os.environ)
-    found = enriched(iter(given), enricher, 2)
+    found = enrich_documents(iter(given), enricher, 2)
     first = next(found)
     assert len(children()) == len(before[0]) + 2
     assert [first, *found] == expected
@@ -76,7 +76,7 @@ def test_documents_come_back_in_order_with_one_worker_as_with_two(
 
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "CHUNK_DOCUMENTS", 1)
+    monkeypatch.setattr(worker_pool, "CHUNK_DOCUMENTS", 1)
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -89,10 +89,10 @@ def test_no_more_documents_are_read_than_can_be_worked_on() -> None:
             read += 1
             yield document
 
-    found = enriched(source(), Fragile(["parse"]), 2)
+    found = enrich_documents(source(), Fragile(["parse"]), 2)
     for done in range(1, 20):
         next(found)
-        assert read <= done + 2 * pool.CHUNKS_A_WORKER
+        assert read <= done + 2 * worker_pool.CHUNKS_PER_WORKER
     found.close()
 
 
@@ -103,35 +103,35 @@ def test_what_the_source_or_a_worker_raises_comes_through(workers: int) -> None:
         raise EsrError("the file is cut off")
 
     with pytest.raises(EsrError, match="the file is cut off"):
-        list(enriched(source(), Fragile(["parse"]), workers))
+        list(enrich_documents(source(), Fragile(["parse"]), workers))
     with pytest.raises(EsrError, match="this one is bad"):
-        list(enriched([Document("d", ()), Document("fail", ())], Fragile(["parse"]), workers))
+        list(enrich_documents([Document("d", ()), Document("fail", ())], Fragile(["parse"]), workers))
 
 
 def test_what_hinders_one_worker_to_load_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ESR_TEST_FAIL_ONCE", str(tmp_path / "failed"))
     with pytest.raises(UsageError, match="the model is broken"):
-        list(enriched(documents(3), Fragile(["parse"]), 2))
+        list(enrich_documents(documents(3), Fragile(["parse"]), 2))
 
 
 @pytest.mark.usefixtures("small_chunks")
 def test_the_death_of_a_worker_is_one_clear_error() -> None:
     given = [*documents(3), Document("kill", ()), *documents(50)]
-    with pytest.raises(EsrError, match=r"a worker process of the enrichment died.*fewer workers"):
-        list(enriched(given, Fragile(["parse"]), 2))
+    with pytest.raises(EsrError, match=r"an enrichment worker process died.*fewer workers"):
+        list(enrich_documents(given, Fragile(["parse"]), 2))
 
 
 PROGRAM = """
 import itertools, signal
 from esr.documents import Document
-from esr.enrichment.pool import enriched
-from tests.enrichment.test_pool import Fragile
+from esr.enrichment.worker_pool import enrich_documents
+from tests.enrichment.test_worker_pool import Fragile
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts it in the background ignores it
     source = (Document(str(n), ()) for n in itertools.count())
     try:
-        for n, _ in enumerate(enriched(source, Fragile(["parse"]), 2)):
+        for n, _ in enumerate(enrich_documents(source, Fragile(["parse"]), 2)):
             if n == 0:
                 print("working", flush=True)
     except KeyboardInterrupt:
@@ -189,7 +189,7 @@ def test_an_interrupt_waits_for_the_end_of_a_call_of_the_pool() -> None:
     reached = False
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored
     try:
-        with pytest.raises(KeyboardInterrupt), uninterrupted():
+        with pytest.raises(KeyboardInterrupt), defer_interrupt():
             signal.raise_signal(signal.SIGINT)
             reached = True
     finally:

@@ -1,4 +1,4 @@
-"""All that an index tells of the enrichment of its sentences, to be compared."""
+"""All that an index returns of the enrichment of its sentences, for comparison."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from esr.documents import Document
 from esr.engines.enriching import Report, run
 from esr.engines.index import Index
 from esr.plans.plan import FEATURES
-from tests.enrichment.fake import FakeEnricher
+from tests.enrichment.fake_enricher import FakeEnricher
 
 
 def enrich(index: Index, enricher: FakeEnricher | None = None, **options: Any) -> Report:
     return run(index, enricher or FakeEnricher(), **options)
 
 
-def seen(index: Index, documents: Iterable[Document]) -> dict[str, Mapping[str, Any]]:
-    """By sentence: features, entities, parse and columns, as each way of asking gives them."""
+def read_enrichment(index: Index, documents: Iterable[Document]) -> dict[str, Mapping[str, Any]]:
+    """By sentence: features, entities and parse. Checks that all ways to read them agree."""
     ids = [sentence.id for document in documents for sentence in document.sentences]
     names = [FEATURES + name for name in index.features()]
     evidence = index.evidence([], ids, ["position", *names])
-    found = {}
+    enrichment = {}
     for n, (record, parse) in enumerate(zip(index.sentences(ids), index.parses(ids), strict=True)):
         columns = {name.removeprefix(FEATURES): float(evidence.columns[name][n]) for name in names}
         known = {name: value for name, value in columns.items() if not math.isnan(value)}
         assert dict(record.features) == known
         assert evidence.columns["position"][n] == record.position
-        found[ids[n]] = {"features": known, "entities": record.entities, "parse": parse}
-    return found
+        enrichment[ids[n]] = {"features": known, "entities": record.entities, "parse": parse}
+    return enrichment
 
 
 def expected(enricher: FakeEnricher, document: Document, analyzer: Any) -> dict[str, Mapping[str, Any]]:

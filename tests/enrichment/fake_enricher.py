@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from zlib import crc32
 
 from esr.documents import Document, ParseWord, Sentence
-from esr.enrichment.annotation import LOCATION, ORGANIZATION, PERSON, Entity
-from esr.enrichment.enriched import Enriched
-from esr.enrichment.recipe import PARTS, Recipe
+from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Entity
+from esr.documents.enrichment import PARTS, SentenceEnrichment
+from esr.enrichment.recipe import Recipe
 
 NAMES = {
     PERSON: ["Ann: Bee", "Barack Obama", "Łukasz"],
@@ -21,32 +21,32 @@ NAMES = {
 
 @dataclass
 class FakeEnricher:
-    """`version` changes what is found, as another lexicon does. `seconds` is the time for a document."""
+    """`version` changes the results, as another lexicon does. `seconds` is the time for a document."""
 
     parts: tuple[str, ...] = PARTS
     version: str = "1"
     seconds: float = 0.0
-    asked: list[str] = field(default_factory=list)
+    enriched_ids: list[str] = field(default_factory=list)
 
     @property
     def recipe(self) -> Recipe:
         return Recipe(self.parts, {"fake": self.version})
 
-    def enrich(self, document: Document) -> list[Enriched]:
+    def enrich(self, document: Document) -> list[SentenceEnrichment]:
         time.sleep(self.seconds)
-        self.asked.append(document.id)
-        return [self._one(sentence) for sentence in document.sentences]
+        self.enriched_ids.append(document.id)
+        return [self._enrich_sentence(sentence) for sentence in document.sentences]
 
-    def enrich_all(self, documents: Sequence[Document]) -> list[list[Enriched]]:
+    def enrich_batch(self, documents: Sequence[Document]) -> list[list[SentenceEnrichment]]:
         return [self.enrich(document) for document in documents]
 
     def load(self) -> None:
         """There is nothing to load."""
 
-    def _one(self, sentence: Sentence) -> Enriched:
-        chance = crc32(f"{self.version} {sentence.id} {sentence.text}".encode())
-        features = {"count": float(chance % 5), "share": chance % 97 / 96, "big": float(chance)}
-        if chance % 3 == 0:
+    def _enrich_sentence(self, sentence: Sentence) -> SentenceEnrichment:
+        digest = crc32(f"{self.version} {sentence.id} {sentence.text}".encode())
+        features = {"count": float(digest % 5), "share": digest % 97 / 96, "big": float(digest)}
+        if digest % 3 == 0:
             del features["share"]
         if self.version != "1":
             del features["big"]
@@ -54,13 +54,13 @@ class FakeEnricher:
             Entity(name, type)
             for type, names in reversed(NAMES.items())
             for n, name in enumerate(names)
-            if chance >> n + len(type) & 1
-            for _ in range(1 + chance % 2)
+            if digest >> n + len(type) & 1
+            for _ in range(1 + digest % 2)
         )
         words = sentence.text.split()
-        parse = tuple(ParseWord(word, n - 1) for n, word in enumerate(words)) if chance % 4 else None
-        return Enriched(
+        parse = tuple(ParseWord(word, n - 1) for n, word in enumerate(words)) if digest % 4 else None
+        return SentenceEnrichment(
             (features | dict(sentence.features)) if "features" in self.parts else {},
-            (entities if chance % 7 else None) if "entities" in self.parts else None,
+            (entities if digest % 7 else None) if "entities" in self.parts else None,
             (sentence.parse or parse) if "parse" in self.parts else None,
         )
