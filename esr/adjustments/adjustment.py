@@ -10,6 +10,7 @@ from typing import Any
 from esr.adjustments import curves
 from esr.adjustments.form import get
 from esr.errors import UsageError, unknown
+from esr.parameter import parse_values
 from esr.plans.plan import FEATURES, Curve, Static
 
 ALWAYS = {"len": "length", "position": "position"}
@@ -86,15 +87,9 @@ def from_dict(data: Any) -> Adjustment:
 
 def parse(text: str) -> Adjustment:
     """From `NAME:FORM[:WEIGHT][:PARAMETER=VALUE...]`, as `subj:linear:0.5` or `len:log:0.1:shift=0`."""
-    feature, *rest = text.split(":")
-    if not rest or not rest[0]:
-        raise UsageError(f"--feature wants NAME:FORM[:WEIGHT], as subj:linear:0.5, not {text!r}")
-    params: dict[str, Any] = {}
-    for place, part in enumerate(rest[1:]):
-        name, equals, value = part.partition("=")
-        if not equals:
-            name, value = "w", part
-        if name in params or (not equals and place):
-            raise UsageError(f"--feature {text!r} has two values where one belongs, or one without a name")
-        params[name] = value
-    return Adjustment(feature, rest[0], params)
+    feature, _, rest = text.partition(":")
+    form, *parts = rest.split(":")
+    if not form:
+        raise UsageError(f"--feature must be NAME:FORM[:WEIGHT], such as subj:linear:0.5, not {text!r}")
+    params: Mapping[str, Any] = parse_values("--feature", text, parts)
+    return Adjustment(feature, form, params)

@@ -21,10 +21,9 @@ from typing import Any
 import numpy as np
 
 from esr.dependency.cliques import HEIGHTS, Array, CliqueEvidence, Cliques, Sets
-from esr.dependency.settings import checked
 from esr.dependency.trees import Flags, Indices
 from esr.errors import unknown
-from esr.parameter import TENTHS, Parameter
+from esr.parameter import TENTHS, Parameter, check_parameters
 
 MODELS: dict[str, Sets | None] = {"mrf_fidm": None, "mrf_sdm": "adjacent", "mrf_fdm": "subsets"}
 """The models, and the sets of terms that each looks at beside single ones (docs/formulas.md, D.9)."""
@@ -109,7 +108,7 @@ def model(name: str) -> str:
 
 def settings(name: str, values: Mapping[str, Any]) -> dict[str, float | str]:
     """Checked parameters, defaults filled in. Raises UsageError for a bad name or value."""
-    return checked(model(name), PARAMETERS, values)
+    return check_parameters(model(name), PARAMETERS, values)
 
 
 def potentials(name: str, evidence: CliqueEvidence, settings: Mapping[str, float | str]) -> Potentials:

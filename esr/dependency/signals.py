@@ -18,7 +18,7 @@ from esr.dependency import mrf, tdsr
 from esr.dependency.cliques import Array, CliqueEvidence, Sets, clique_evidence
 from esr.dependency.codec import decode
 from esr.dependency.trees import Flags, Forest
-from esr.parameter import Parameter, Value, described
+from esr.parameter import Parameter, Value, describe
 from esr.registry import Registry
 
 Settings = Mapping[str, Value]
@@ -84,7 +84,7 @@ class Signal:
     scores: Callable[[Parsed, Settings], Array]
 
     def as_dict(self) -> dict[str, Any]:
-        return described(self)
+        return describe(self)
 
 
 SIGNALS: Registry[Signal] = Registry("signal")

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from esr.dependency.cliques import Array, CliqueEvidence
-from esr.dependency.settings import checked
 from esr.dependency.trees import Indices
-from esr.parameter import INNER_TENTHS, Parameter
+from esr.parameter import INNER_TENTHS, Parameter, check_parameters
 
 FORMS: dict[str, Callable[[float, float, Array, Array], Array]] = {
     "exp": lambda alpha, beta, size, distance: alpha ** (1.0 / size) * beta**distance,
@@ -49,7 +48,7 @@ class Tdsr:
 
 def settings(values: Mapping[str, Any]) -> dict[str, float | str]:
     """Checked parameters, defaults filled in. Raises UsageError for a bad name or value."""
-    return checked("tdsr", PARAMETERS, values)
+    return check_parameters("tdsr", PARAMETERS, values)
 
 
 def nearest(evidence: CliqueEvidence, counts: Array | None = None) -> Array:

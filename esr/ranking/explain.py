@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from esr.adjustments import Adjustment
-from esr.boosts import adding
+from esr.boosts import plan_expansion
 from esr.engines.index import NO_FILTERS, Index
 from esr.plans.evaluate import Parts, parts, scores
 from esr.plans.evidence import Evidence
@@ -183,11 +183,18 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
     steps = [
         BoostPart(boost, feature, _known(value), static.weight, adds)
         for (boost, feature, _), (static, value, adds) in zip(
-            adding.statics(ranking.boosts, known.added), rest[len(priors) + len(features) :], strict=True
+            plan_expansion.feature_steps(ranking.boosts, known.added),
+            rest[len(priors) + len(features) :],
+            strict=True,
         )
     ]
     own = replace(ranking, boosts={}).plan(known.counts, known.statistics)
-    terms = _terms(plan, evidence, split, adding.by_boost(ranking.boosts, known.added, plan.terms, own.terms))
+    terms = _terms(
+        plan,
+        evidence,
+        split,
+        plan_expansion.weights_by_boost(ranking.boosts, known.added, plan.terms, own.terms),
+    )
     first = float(scores(plan, evidence)[0])
     stage = ranking.second()
     second = None

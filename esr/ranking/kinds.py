@@ -20,7 +20,7 @@ from esr.adjustments.adjustment import column
 from esr.dependency import signals
 from esr.errors import unknown
 from esr.models import Model
-from esr.parameter import Parameter, Value, described
+from esr.parameter import Parameter, Value, describe
 from esr.plans.evidence import Array
 from esr.plans.plan import Plan
 from esr.ranking.view import View
@@ -44,7 +44,7 @@ class Kind:
     column: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        return described(self)
+        return describe(self)
 
 
 def find(name: str) -> Kind:

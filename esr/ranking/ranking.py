@@ -11,7 +11,7 @@ from typing import Any
 
 from esr import adjustments, models, priors
 from esr.adjustments import Adjustment
-from esr.boosts import Added, adding, from_json, to_json
+from esr.boosts import Expansion, from_json, plan_expansion, to_json
 from esr.errors import InputError, UsageError, unknown
 from esr.models import Settings
 from esr.plans.plan import CANDIDATES, Mixture, Plan, Rule
@@ -23,7 +23,7 @@ from esr.ranking.rerank import DEPTH, Second
 from esr.ranking.signal import RankingSignal
 from esr.ranking.trees import Trees
 
-NO_BOOST: Mapping[str, Added] = {}
+NO_BOOST: Mapping[str, Expansion] = {}
 
 
 @dataclass(frozen=True)
@@ -120,18 +120,18 @@ class Ranking:
         return models.get(self.model).settings(self.params, self.context)
 
     def plan(
-        self, counts: Mapping[str, int], statistics: Statistics, added: Mapping[str, Added] = NO_BOOST
+        self, counts: Mapping[str, int], statistics: Statistics, added: Mapping[str, Expansion] = NO_BOOST
     ) -> Plan:
         """The plan for a query's terms and what boosts add. Terms that the collection lacks are dropped."""
         model = models.get(self.model)
         settings = self.settings()
         seen = {term: count for term, count in counts.items() if statistics.terms[term].seen}
         terms, transform = model.plan(settings, models.Query(seen, sum(counts.values()), statistics))
-        weights = adding.term_weights(self.boosts, added)
+        weights = plan_expansion.term_weights(self.boosts, added)
         if weights:
             once = {term: 1 for term in weights if statistics.terms[term].seen}
             more = model.plan(settings, models.Query(once, sum(counts.values()), statistics)).terms
-            terms = adding.with_terms(terms, more, weights)
+            terms = plan_expansion.add_terms(terms, more, weights)
         rule: Rule = self.candidates or model.candidates  # type: ignore[assignment]
         return Plan(
             terms=terms,
@@ -144,7 +144,7 @@ class Ranking:
                     for name, weight in self.priors.items()
                 ),
                 *(each.static() for each in self.features),
-                *(static for _, _, static in adding.statics(self.boosts, added)),
+                *(static for _, _, static in plan_expansion.feature_steps(self.boosts, added)),
             ),
         )
 

@@ -48,7 +48,7 @@ class Known(NamedTuple):
 
     counts: Mapping[str, int]
     statistics: Statistics
-    added: Mapping[str, boosts.Added]
+    added: Mapping[str, boosts.Expansion]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +152,18 @@ class Searcher:
         terms = dict.fromkeys([*counts, *(term for each in added.values() for term in each.terms)])
         return Known(counts, self.index.statistics(list(terms)), added)
 
-    def _added(self, query: str, counts: Mapping[str, int], ranking: Ranking) -> Mapping[str, boosts.Added]:
+    def _added(
+        self, query: str, counts: Mapping[str, int], ranking: Ranking
+    ) -> Mapping[str, boosts.Expansion]:
         """What each boost of a ranking adds to a query."""
 
         def first(n: int) -> Sequence[Hit]:
             plan = ranking.plan(counts, self.index.statistics(list(counts)))
             return self.index.search(plan, n, NO_FILTERS).hits if plan.terms else ()
 
-        asked = boosts.Asked(query, counts, self.index, first)
+        asked = boosts.BoostQuery(query, counts, self.index, first)
         return {
-            name: (boost := boosts.get(name)).add(boost.settings(values), asked)
+            name: (boost := boosts.get(name)).expand(boost.settings(values), asked)
             for name, values in ranking.boosts.items()
         }
 

@@ -108,11 +108,11 @@ def test_a_collection_with_nothing_in_it_makes_a_plan(model: Model) -> None:
 def test_every_number_is_checked_at_both_ends(model: Model) -> None:
     for p in model.parameters:
         if p.choices:
-            with pytest.raises(UsageError, match=f"parameter '{p.name}' is one of"):
+            with pytest.raises(UsageError, match=f"parameter '{p.name}' must be one of"):
                 Ranking(model.name, _context(model, p.only_with), {p.name: "x"})
             continue
         for bad in (p.low - 0.001, p.high + 0.001, *([p.low] if p.open_low else [])):
-            with pytest.raises(UsageError, match=f"parameter '{p.name}' is a number in"):
+            with pytest.raises(UsageError, match=f"parameter '{p.name}' must be a number in"):
                 Ranking(model.name, _context(model, p.only_with), {p.name: bad})
 
 

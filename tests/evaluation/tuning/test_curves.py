@@ -207,7 +207,7 @@ def test_the_figures_are_those_of_a_search(embedded: Searcher) -> None:
     [
         ({"lenn.w": [1]}, "unknown feature of the ranking 'lenn': did you mean 'len'"),
         ({"len.a": [1]}, "unknown parameter of form satu 'a'"),
-        ({"len.k": [0]}, "'k' is a number in"),
+        ({"len.k": [0]}, "'k' must be a number in"),
     ],
 )
 def test_a_grid_that_does_not_fit_is_refused(values: dict[str, list[float]], message: str) -> None:
@@ -244,8 +244,8 @@ def test_a_training_is_read_from_text(text: str, training: Training) -> None:
         ("floe", "a feature's name is"),
         ("floe:pos:delta", "--train wants"),
         ("floe:pos:dleta=1", "did you mean 'delta'"),
-        ("floe:pos:delta=-1", "'delta' is a number"),
-        ("floe:pos:complement=half", "'complement' is one of"),
+        ("floe:pos:delta=-1", "'delta' must be a number"),
+        ("floe:pos:complement=half", "'complement' must be one of"),
     ],
 )
 def test_text_that_is_no_training_is_refused(text: str, message: str) -> None:
