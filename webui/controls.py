@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from esr import adjustments, boosts, features, models, priors
 from esr.adjustments import Adjustment
-from esr.adjustments.adjustment import ALWAYS
+from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.boosts import Boost
 from esr.dependency import signals
 from esr.dependency.signals import Signal
@@ -180,7 +180,7 @@ def _made(own: tuple[tuple[str, str], ...], known: tuple[str, ...], prefix: str)
         [PriorControl(prefix + PRIOR + n, p, one.get(PRIOR + n, "")) for n, p in priors.PRIORS.items()],
         rows,
         _features(known),
-        [form for form in adjustments.FORMS.values() if not form.trained],
+        [form for form in adjustments.FORMS.values() if not form.is_trained],
         Boosts(added, list(boosts.BOOSTS.values())),
         Signals(second, list(signals.SIGNALS.values()), one.get("depth", "")),
         [kept(prefix + name, value) for name, value in [*unfit, *left]],
@@ -213,7 +213,7 @@ def _candidates(chosen: str, model: Model) -> list[Choice]:
 
 
 def _features(known: Sequence[str]) -> list[Choice]:
-    names = dict.fromkeys([*ALWAYS, *known])
+    names = dict.fromkeys([*BUILTIN_FEATURES, *known])
     described = features.FEATURES
     return [
         Choice(name, f"{name} – {described[name].description}" if name in described else name, False)

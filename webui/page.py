@@ -10,7 +10,7 @@ from flask import Response, current_app, redirect, render_template, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response as Redirect
 
-from esr.adjustments.adjustment import ALWAYS
+from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.errors import EsrError
 from esr.ranking.searcher import Searcher
 from webui import arguments, form, presets, submitted
@@ -41,7 +41,7 @@ class Pages:
             form=form.form(shared, self.limits, known),
             versus=_versus(shared, known) if request.endpoint == "compare" else None,
             here=Here([p for p in shared if request.endpoint == "compare" or not p[0].startswith(VERSUS)]),
-            presets=presets.offered([*ALWAYS, *known]),
+            presets=presets.offered([*BUILTIN_FEATURES, *known]),
             limits=self.limits,
             indexes=self.indexes,
             drawn=drawn,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from esr import models, priors
-from esr.adjustments.adjustment import column
+from esr.adjustments.adjustment import feature_column
 from esr.dependency import signals
 from esr.errors import unknown
 from esr.models import Model
@@ -106,7 +106,7 @@ def _prior(prior: priors.Prior) -> Kind:
 
 
 def _feature(feature: str) -> Kind:
-    at = column(feature)
+    at = feature_column(feature)
     return Kind(
         FEATURE + feature,
         "features",

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from esr import boosts
-from esr.adjustments.adjustment import ALWAYS
+from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.engines.index import NO_FILTERS, Filters, Hit, Index
 from esr.errors import UsageError, unknown
 from esr.plans.plan import Plan
@@ -169,11 +169,11 @@ class Searcher:
 
     def check_features(self, features: Iterable[str]) -> None:
         """Raises UsageError for a feature that no sentence of the index has, with the nearest name."""
-        wanted = [feature for feature in features if feature not in ALWAYS]
+        wanted = [feature for feature in features if feature not in BUILTIN_FEATURES]
         known = self.index.features() if wanted else ()
         for feature in wanted:
             if feature not in known:
-                raise unknown(f"feature of {self.index.where}", feature, [*ALWAYS, *known])
+                raise unknown(f"feature of {self.index.where}", feature, [*BUILTIN_FEATURES, *known])
 
     def _words(self, query: str, terms: set[str]) -> tuple[str, ...]:
         """The words of a query, as they were typed, that become one of these terms."""
