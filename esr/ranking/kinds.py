@@ -63,7 +63,7 @@ def kinds() -> Mapping[str, Kind]:
     """All that are known by name; features are as many as an index has."""
     found = [_dependence(signal) for signal in signals.SIGNALS.values()]
     for model in models.MODELS.values():
-        if model.second is None:
+        if model.second_stage is None:
             found += [_model(model, context) for context in model.contexts or (None,)]
     found += [_prior(prior) for prior in priors.PRIORS.values()]
     return {kind.name: kind for kind in found}

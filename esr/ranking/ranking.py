@@ -156,11 +156,11 @@ class Ranking:
     def second(self) -> Second | None:
         """The second stage, if the model or a signal asks for one."""
         model = models.get(self.model)
-        if model.second is None:
+        if model.second_stage is None:
             asked = self.rerank or self.trees
             return Second(1.0, tuple(self.rerank), self.depth, trees=self.trees) if asked else None
         settings = self.settings()
-        first, name, ties = model.second(settings)
+        first, name, ties = model.second_stage(settings)
         own: tuple[RankingSignal, ...] = ()
         if name is not None:
             known = {parameter.name for parameter in kinds.find(name).parameters}

@@ -44,7 +44,7 @@ QUERIES = [
     "court vote river stone",
 ]
 SPLITS = [(m.name, c) for m in models.MODELS.values() for c in (m.contexts or (None,))]
-FIRST_STAGES = [split for split in SPLITS if models.get(split[0]).second is None]
+FIRST_STAGES = [split for split in SPLITS if models.get(split[0]).second_stage is None]
 PRIORS: list[dict[str, float]] = [
     {},
     *({name: 1.0} for name in priors.PRIORS),

@@ -150,17 +150,17 @@ def test_an_unknown_context_is_refused_with_the_nearest() -> None:
 @each_model
 def test_a_context_for_a_model_without_one_is_refused(model: Model) -> None:
     if not model.contexts:
-        with pytest.raises(UsageError, match="looks at the sentence alone"):
+        with pytest.raises(UsageError, match="uses the sentence alone"):
             Ranking(model.name, "document")
 
 
 @each_model
-def test_nu_goes_with_both_contexts_only(model: Model) -> None:
+def test_nu_needs_both_contexts(model: Model) -> None:
     if not model.contexts:
         return
     Ranking(model.name, "both", {"nu": 0.1})
     for context in ("document", "surrounding"):
-        with pytest.raises(UsageError, match=r"'nu' .* goes with --context both only"):
+        with pytest.raises(UsageError, match=r"'nu' .* needs --context both"):
             Ranking(model.name, context, {"nu": 0.1})
 
 

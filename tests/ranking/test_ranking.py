@@ -79,7 +79,10 @@ def test_a_saved_ranking_keeps_its_meaning(data: dict[str, Any]) -> None:
         ('{"params": {"my": 1}}', "unknown parameter of 2si 'my': did you mean 'mu'"),
         ('{"priors": "length"}', "ranking key 'priors' is a JSON object"),
         ('{"priors": {"lengt": 1}}', "unknown prior 'lengt': did you mean 'length'"),
-        ('{"priors": {"length": "much"}}', "the weight of prior 'length' is a number, not 'much'"),
+        (
+            '{"priors": {"length": "much"}}',
+            "the weight of prior 'length' must be a finite number, not 'much'",
+        ),
     ],
 )
 def test_a_bad_file_is_refused_with_its_name(tmp_path: Path, content: str | bytes, message: str) -> None:

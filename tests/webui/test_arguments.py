@@ -77,7 +77,7 @@ def test_every_model_and_its_contexts_can_be_asked_for(model: str) -> None:
         ("params.mu", "fifty", "'fifty'"),
         ("params.", "1", "unknown parameter"),
         ("prior.lenght", "1", "did you mean 'length'"),
-        ("prior.length", "nan", "is a number"),
+        ("prior.length", "nan", "must be a finite number"),
         ("k", "0", "from 1 to 100"),
         ("k", "101", "from 1 to 100"),
         ("k", "1_0", "whole number"),
@@ -104,7 +104,7 @@ def test_a_context_that_the_model_does_not_take_is_told_without_words_of_the_com
     caught = error(("model", "bm25"), ("context", "both"))
     assert (caught.field, str(caught)) == (
         "context",
-        "model 'bm25' looks at the sentence alone: leave out context",
+        "model 'bm25' uses the sentence alone: leave out context",
     )
     assert "--" not in str(error(("context", "document"), ("params.nu", "0.1")))
 
