@@ -139,7 +139,7 @@ def _picture(found: Explanation, tree: SentenceTree | None) -> Markup | None:
     if tree is None or not tree.words:
         return None
     chosen = found.second.chosen if found.second else tree.marked
-    return Markup(svg_tree(tree.words, tree.marked, chosen, alone=False))  # its words are escaped there
+    return Markup(svg_tree(tree.words, tree.marked, chosen, standalone=False))  # its words are escaped there
 
 
 def _finite(pieces: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:

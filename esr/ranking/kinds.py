@@ -52,7 +52,7 @@ def find(name: str) -> Kind:
     if name.startswith(FEATURE):
         return _feature(name.removeprefix(FEATURE))
     known = kinds()
-    dependence = signals.SHORT.get(name, name)
+    dependence = signals.ALIASES.get(name, name)
     if dependence not in known:
         raise unknown("signal", name, [*known, f"{FEATURE}len"])
     return known[dependence]

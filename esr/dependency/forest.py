@@ -37,25 +37,25 @@ class Forest:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def sentences(self, nodes: Indices) -> Indices:
+    def sentences_of(self, nodes: Indices) -> Indices:
         """The sentence of each node."""
         return np.searchsorted(self.starts, nodes, side="right") - 1
 
     def paths(self, nodes: Indices) -> Paths:
-        """The ways from these nodes to their roots."""
-        heads = np.append(self.heads, -1)  # what stands at -1, above a root: nothing
+        """The paths from these nodes to their roots."""
+        heads = np.append(self.heads, -1)  # index -1, above a root: nothing
         rows = [nodes]
         longest = int(np.diff(self.starts).max(initial=0))
         while rows[-1].max(initial=-1) >= 0:
             if len(rows) > longest:
-                raise IndexUnusable("the heads of a stored parse go round: parse the sentences again")
+                raise IndexUnusable("the heads of a stored parse form a circle: parse the sentences again")
             rows.append(heads[rows[-1]])
         return Paths(np.stack(rows))
 
 
 @dataclass(frozen=True)
 class Paths:
-    """The ways of m nodes up to their roots.
+    """The paths of m nodes up to their roots.
 
     `steps` (L, m): the node reached after 0, 1, .. links; -1 beyond the root. Its last row is all -1.
     """
@@ -67,29 +67,29 @@ class Paths:
         """(m): links from each node up to its root."""
         return np.asarray((self.steps >= 0).sum(axis=0) - 1, np.intp)
 
-    def meet(self, i: Indices, j: Indices) -> Indices:
-        """The depth of the lowest common ancestor of nodes i and j (numbers in `steps`); -1 if there is none.
+    def lca_depths(self, i: Indices, j: Indices) -> Indices:
+        """The depth of the lowest common ancestor of nodes i and j (columns of `steps`); -1 if there is none.
 
-        Both ways are walked from the root down, all pairs a level at a time, as far as they agree.
+        Both paths are walked from the root down, all pairs a level at a time, as long as they agree.
         """
         flat, width = self.steps.ravel(), self.steps.shape[1]
         at_i, at_j = self.depths[i] * width + i, self.depths[j] * width + j
         depth = np.full(len(i), -1, np.intp)
-        left = np.arange(len(i))
-        # Below the end of a way the place is negative, and so in the last rows: -1, or for a node met with
-        # itself the same on both sides. That walk ends with the levels, and one level too late.
+        agreeing = np.arange(len(i))
+        # Below the end of a path the index is negative and so wraps to the last rows: -1 there, or, for a
+        # node compared with itself, the same on both sides. That walk ends with the levels, one too late.
         for level in range(len(self.steps) - 1):
             agree = np.flatnonzero(flat[at_i] == flat[at_j])
             if not len(agree):
                 break
-            left, at_i, at_j = left[agree], at_i[agree] - width, at_j[agree] - width
-            depth[left] = level
+            agreeing, at_i, at_j = agreeing[agree], at_i[agree] - width, at_j[agree] - width
+            depth[agreeing] = level
         return np.asarray(np.minimum(depth, self.depths[i]), np.intp)
 
-    def ancestor(self, i: Indices, depth: Indices) -> Indices:
-        """The ancestor of node i (a number in `steps`) that stands at this depth."""
+    def ancestors(self, i: Indices, depth: Indices) -> Indices:
+        """The ancestor of node i (a column of `steps`) at this depth."""
         return np.asarray(self.steps[self.depths[i] - depth, i], np.intp)
 
-    def distances(self, i: Indices, j: Indices, meet: Indices) -> Indices:
-        """Links between nodes i and j, whose lowest common ancestor has depth `meet`; -1 if there is none."""
-        return np.where(meet < 0, -1, self.depths[i] + self.depths[j] - 2 * meet)
+    def distances(self, i: Indices, j: Indices, lca_depths: Indices) -> Indices:
+        """Links between nodes i and j by the depth of their lowest common ancestor; -1 if there is none."""
+        return np.where(lca_depths < 0, -1, self.depths[i] + self.depths[j] - 2 * lca_depths)

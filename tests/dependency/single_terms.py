@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from esr.dependency.cliques import Array
-from esr.dependency.trees import Indices
+from esr.dependency.forest import Indices
 
 
 @dataclass(frozen=True)
@@ -31,26 +31,26 @@ class TermCounts:
     sentences: int
 
 
-def _dirichlet(of: TermCounts, seen: Indices, mu: float, lambda_: float) -> Array:
+def _dirichlet(counts: TermCounts, seen: Indices, mu: float, lambda_: float) -> Array:
     """log( (c(t,S) + mu p(t)) / (c(S) + mu) )"""
-    return np.log((of.counts[seen] + mu * of.probabilities[seen, None]) / (of.lengths + mu))
+    return np.log((counts.counts[seen] + mu * counts.probabilities[seen, None]) / (counts.lengths + mu))
 
 
-def _jelinek_mercer(of: TermCounts, seen: Indices, mu: float, lambda_: float) -> Array:
+def _jelinek_mercer(counts: TermCounts, seen: Indices, mu: float, lambda_: float) -> Array:
     """log( (1 - lambda) c(t,S)/c(S) + lambda p(t) ); an empty sentence has no terms."""
-    share = of.counts[seen] / np.maximum(of.lengths, 1.0)
-    return np.log((1.0 - lambda_) * share + lambda_ * of.probabilities[seen, None])
+    share = counts.counts[seen] / np.maximum(counts.lengths, 1.0)
+    return np.log((1.0 - lambda_) * share + lambda_ * counts.probabilities[seen, None])
 
 
-def _tfisf(of: TermCounts, seen: Indices, mu: float, lambda_: float) -> Array:
+def _tfisf(counts: TermCounts, seen: Indices, mu: float, lambda_: float) -> Array:
     """log(c(t,S) + 1) log( (n + 1) / (0.5 + sf(t)) )"""
-    rarity = np.log((of.sentences + 1.0) / (0.5 + of.sentence_frequencies[seen]))
-    return np.log1p(of.counts[seen]) * rarity[:, None]
+    rarity = np.log((counts.sentences + 1.0) / (0.5 + counts.sentence_frequencies[seen]))
+    return np.log1p(counts.counts[seen]) * rarity[:, None]
 
 
-def _binary(of: TermCounts, seen: Indices, mu: float, lambda_: float) -> Array:
+def _binary(counts: TermCounts, seen: Indices, mu: float, lambda_: float) -> Array:
     """1 if the sentence has the term, else 0."""
-    return (of.counts[seen] > 0).astype(np.float64)
+    return (counts.counts[seen] > 0).astype(np.float64)
 
 
 READINGS: dict[str, Callable[[TermCounts, Indices, float, float], Array]] = {
@@ -61,7 +61,7 @@ READINGS: dict[str, Callable[[TermCounts, Indices, float, float], Array]] = {
 }
 
 
-def single(of: TermCounts, reading: str, mu: float, lambda_: float) -> Array:
-    """(n): the sum of f_I over the positions of the query. A term that the collection has not is dropped."""
-    seen = np.flatnonzero(of.probabilities > 0)
-    return np.asarray(of.in_query[seen] @ READINGS[reading](of, seen, mu, lambda_))
+def single(counts: TermCounts, reading: str, mu: float, lambda_: float) -> Array:
+    """(n): the sum of f_I over the positions of the query. A term that the collection lacks is dropped."""
+    seen = np.flatnonzero(counts.probabilities > 0)
+    return np.asarray(counts.in_query[seen] @ READINGS[reading](counts, seen, mu, lambda_))
