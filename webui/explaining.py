@@ -80,7 +80,7 @@ def tell(searcher: Searcher, asked: Search, sentence_id: str, limits: Settings) 
     except UsageError as error:
         raise NotThere(f"there is no sentence {sentence_id!r}", "id") from error
     with blaming(None):
-        found = explain(now, asked.query, sentence_id, asked.ranking)
+        found = explain(now.prepare(asked.query, asked.ranking), sentence_id)
     tree = sentence_tree(now.index, list(now.terms(asked.query)), sentence_id)
     return Told(record, found, bars(found), tree, _picture(found, tree), written(now, asked.query))
 

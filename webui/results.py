@@ -90,5 +90,5 @@ def answer(searcher: Searcher, asked: Search, k: int, limits: Settings) -> tuple
     with arguments.blaming("feature"):
         searcher.check_features(each.feature for each in asked.ranking.features)
     with arguments.blaming(None):
-        plan = searcher.prepare(asked.query, asked.ranking).plan
-        return searcher.search(asked.query, k, ranking=asked.ranking, filters=asked.filters), plan
+        prepared = searcher.prepare(asked.query, asked.ranking)
+        return prepared.search(k, asked.filters), prepared.plan

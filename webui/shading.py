@@ -12,8 +12,7 @@ from esr.documents import Document
 from esr.errors import UsageError
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array
-from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Prepared, Searcher
+from esr.ranking.searcher import PreparedQuery, Searcher
 from webui.arguments import NotThere, Search, blaming
 from webui.settings import Settings
 from webui.terms import check_terms
@@ -71,7 +70,7 @@ def read(searcher: Searcher, document_id: str, asked: Search, limits: Settings) 
         if plan.terms:
             columns = [static.column for static in plan.statics]
             evidence = now.index.evidence([term.term for term in plan.terms], ids, columns)
-            found = _reranked(now, asked.ranking, prepared, ids, scores(plan, evidence))
+            found = _reranked(prepared, ids, scores(plan, evidence))
             hits = np.asarray(evidence.counts["sentence"].sum(axis=0) > 0)
     finite = np.isfinite(found)
     rows = zip(document.sentences, found.tolist(), shades(found).tolist(), hits.tolist(), strict=True)
@@ -83,17 +82,17 @@ def read(searcher: Searcher, document_id: str, asked: Search, limits: Settings) 
     return Reading(document, sentences, best)
 
 
-def _reranked(now: Searcher, ranking: Ranking, prepared: Prepared, ids: Sequence[str], first: Array) -> Array:
+def _reranked(prepared: PreparedQuery, ids: Sequence[str], first: Array) -> Array:
     """(n): the scores of the second stage where there is one.
 
     What looks at other sentences than the document's is left out: what only breaks ties, and learned trees.
     """
-    second = ranking.second()
+    second = prepared.ranking.second()
     if second is None:
         return first
     alone = replace(second, ties=False, trees=None)
     with np.errstate(invalid="ignore"):  # no score times a weight of 0 is no score
-        return alone.scores(first, prepared.view(now.index, ids, alone.columns), np.arange(len(ids)))
+        return alone.scores(first, prepared.view(ids, alone.columns), np.arange(len(ids)))
 
 
 def shades(found: Array) -> npt.NDArray[np.int_]:

@@ -30,8 +30,9 @@ def explain(query: str, sentence_id: str, where: str, ranking: Ranking, as_json:
       esr explain "earthquake relief China" NA-12.s3 --index my-index
     """
     with esr.open(where) as searcher:
-        found = explained(searcher, query, sentence_id, ranking)
-        (record,) = searcher.index.sentences([sentence_id])
+        prepared = searcher.prepare(query, ranking)
+        found = explained(prepared, sentence_id)
+        (record,) = prepared.index.sentences([sentence_id])
     if as_json:
         click.echo(json.dumps(found.as_dict(), indent=1))
         return

@@ -11,14 +11,13 @@ import numpy as np
 
 from esr.adjustments import Adjustment
 from esr.boosts import adding
-from esr.engines.index import NO_FILTERS, Index
+from esr.engines.index import NO_FILTERS
 from esr.plans.evaluate import Parts, parts, scores
 from esr.plans.evidence import Evidence
 from esr.plans.plan import FieldName, Plan
 from esr.ranking.explain_second import SecondPart, explain_second
-from esr.ranking.ranking import Ranking
 from esr.ranking.rerank import Second
-from esr.ranking.searcher import Prepared, Searcher
+from esr.ranking.searcher import PreparedQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +158,11 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) -> Explanation:
-    """The parts of a sentence's score. Raises UsageError for an unknown sentence or a bad query."""
-    searcher = searcher.now()
-    known = searcher.known(query, ranking)
-    prepared = searcher.planned(query, ranking, known)
-    plan, unseen = prepared.plan, prepared.unseen
+def explain(prepared: PreparedQuery, sentence_id: str) -> Explanation:
+    """The parts of a sentence's score for a prepared query. Raises UsageError for an unknown sentence."""
+    index, ranking, plan, unseen = prepared.index, prepared.ranking, prepared.plan, prepared.unseen
     columns = [static.column for static in plan.statics]
-    evidence = searcher.index.evidence([term.term for term in plan.terms], [sentence_id], columns)
+    evidence = index.evidence([term.term for term in plan.terms], [sentence_id], columns)
     if not plan.terms:
         return Explanation(sentence_id, 0.0, 0.0, [], 0.0, [], [], [], None, unseen, plan)
     split = parts(plan, evidence)
@@ -183,18 +179,19 @@ def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) 
     steps = [
         BoostPart(boost, feature, _known(value), static.weight, adds)
         for (boost, feature, _), (static, value, adds) in zip(
-            adding.statics(ranking.boosts, known.added), rest[len(priors) + len(features) :], strict=True
+            adding.statics(ranking.boosts, prepared.added), rest[len(priors) + len(features) :], strict=True
         )
     ]
-    own = replace(ranking, boosts={}).plan(known.counts, known.statistics)
-    terms = _terms(plan, evidence, split, adding.by_boost(ranking.boosts, known.added, plan.terms, own.terms))
+    own = replace(ranking, boosts={}).plan(prepared.counts, prepared.statistics)
+    boosted = adding.by_boost(ranking.boosts, prepared.added, plan.terms, own.terms)
+    terms = _terms(plan, evidence, split, boosted)
     first = float(scores(plan, evidence)[0])
     stage = ranking.second()
     second = None
     if stage is not None:
-        view = prepared.view(searcher.index, [sentence_id], stage.columns)
-        learned = _from_trees(searcher.index, prepared, sentence_id, stage)
-        second = explain_second(searcher.index, view, sentence_id, stage, first, learned)
+        view = prepared.view([sentence_id], stage.columns)
+        learned = _from_trees(prepared, sentence_id, stage)
+        second = explain_second(index, view, sentence_id, stage, first, learned)
     score = first if second is None else second.score
     length = float(split.length[0])
     return Explanation(
@@ -227,13 +224,13 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _from_trees(index: Index, prepared: Prepared, sentence_id: str, stage: Second) -> float | None:
+def _from_trees(prepared: PreparedQuery, sentence_id: str, stage: Second) -> float | None:
     """What trees add to a sentence among the best of the first stage, which they compare it with."""
     if stage.trees is None:
         return None
-    hits = index.search(prepared.plan, stage.depth, NO_FILTERS, records=False).hits
+    hits = prepared.index.search(prepared.plan, stage.depth, NO_FILTERS, records=False).hits
     ids = list(dict.fromkeys([*(hit.sentence_id for hit in hits), sentence_id]))
-    adds = stage.trees.adds(prepared.view(index, ids, stage.columns), np.arange(len(ids)))
+    adds = stage.trees.adds(prepared.view(ids, stage.columns), np.arange(len(ids)))
     return float(adds[ids.index(sentence_id)])
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 from esr import boosts
 from esr.adjustments.adjustment import ALWAYS
@@ -28,29 +28,6 @@ class NothingToSearchFor(UsageError):
     """A query that cannot be searched for, whatever the ranking: empty, stop words only, or too long."""
 
 
-class Prepared(NamedTuple):
-    """A query made ready: its plan, c(t,q) of its terms in order, and its words that no document holds."""
-
-    plan: Plan
-    counts: Mapping[str, int]
-    statistics: Statistics
-    unseen: tuple[str, ...]
-
-    def view(
-        self, index: Index, ids: Sequence[str], columns: Iterable[str], orders: Sequence[int] | None = None
-    ) -> View:
-        """What a second stage sees of these sentences. `orders` are their places, where they are hits."""
-        return view(index, self.counts, self.statistics, ids, columns, orders)
-
-
-class Known(NamedTuple):
-    """What is known of a query: c(t,q), the statistics of all terms, and what each boost adds at weight 1."""
-
-    counts: Mapping[str, int]
-    statistics: Statistics
-    added: Mapping[str, boosts.Added]
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Ranked sentences and how they came about.
@@ -67,6 +44,52 @@ class Answer:
     incomplete: str | None = None
     scored: int | None = None
     exhaustive: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedQuery:
+    """A query planned for one ranking and one state of an index: prepared once, searched and explained often.
+
+    `counts` has c(t,q) of the query's own terms, in order; `added` what each boost adds at weight 1; `unseen`
+    the words of the query that no document holds.
+    """
+
+    index: Index
+    ranking: Ranking
+    counts: Mapping[str, int]
+    statistics: Statistics
+    added: Mapping[str, boosts.Added]
+    plan: Plan
+    unseen: tuple[str, ...]
+    took_ms: float
+
+    def search(self, k: int = 10, filters: Filters = NO_FILTERS, *, records: bool = True) -> Answer:
+        """The best k sentences. `took_ms` of the answer includes the time of preparing."""
+        if k < 1:
+            raise UsageError(f"k is a positive number, not {k}")
+        started = time.perf_counter() - self.took_ms / 1000.0
+        if not self.plan.terms and self.plan.candidates != "all":
+            return Answer([], 0, _since(started), self.unseen)
+        second = self.ranking.second()
+        if second is None:
+            found = self.index.search(self.plan, k, filters, records=records)
+            return Answer(found.hits, found.total, _since(started), self.unseen, *found.told)
+        found = self.index.search(self.plan, max(k, second.depth), filters, records=False)
+        best = found.hits[: second.depth]
+        ids, orders = [hit.sentence_id for hit in best], [hit.order for hit in best]
+        hits = reranked(found.hits, self.view(ids, second.columns, orders), second)[:k]
+        if records:
+            sentences = self.index.sentences([hit.sentence_id for hit in hits])
+            hits = [hit._replace(record=record) for hit, record in zip(hits, sentences, strict=True)]
+        return Answer(hits, found.total, _since(started), self.unseen, *found.told)
+
+    def view(self, ids: Sequence[str], columns: Iterable[str], orders: Sequence[int] | None = None) -> View:
+        """What a second stage sees of these sentences. `orders` are their places, where they are hits."""
+        return view(self.index, self.counts, self.statistics, ids, columns, orders)
+
+    def replan(self, ranking: Ranking) -> Plan:
+        """The plan under another ranking with the same boosts. It asks the index for nothing."""
+        return ranking.plan(self.counts, self.statistics, self.added)
 
 
 _DEFAULT = Ranking()
@@ -107,50 +130,33 @@ class Searcher:
         """
         if ranking is not None and settings:
             raise UsageError("give a ranking or its settings, not both")
-        if k < 1:
-            raise UsageError(f"k is a positive number, not {k}")
-        started = time.perf_counter()
-        now = self.now()
         ranking = ranking or (Ranking.from_dict(settings) if settings else _DEFAULT)
-        prepared = now.prepare(query, ranking)
-        plan, unseen = prepared.plan, prepared.unseen
-        if not plan.terms and plan.candidates != "all":
-            return Answer([], 0, _since(started), unseen)
-        second = ranking.second()
-        if second is None:
-            found = now.index.search(plan, k, filters or NO_FILTERS, records=records)
-            return Answer(found.hits, found.total, _since(started), unseen, *found.told)
-        found = now.index.search(plan, max(k, second.depth), filters or NO_FILTERS, records=False)
-        best = found.hits[: second.depth]
-        ids, orders = [hit.sentence_id for hit in best], [hit.order for hit in best]
-        hits = reranked(found.hits, prepared.view(now.index, ids, second.columns, orders), second)[:k]
-        if records:
-            shown = now.index.sentences([hit.sentence_id for hit in hits])
-            hits = [hit._replace(record=record) for hit, record in zip(hits, shown, strict=True)]
-        return Answer(hits, found.total, _since(started), unseen, *found.told)
+        return self.prepare(query, ranking).search(k, filters or NO_FILTERS, records=records)
 
     def now(self) -> Searcher:
         """A searcher of the index as it is now: for several steps that must see the same."""
         return Searcher(self.index.now())
 
-    def prepare(self, query: str, ranking: Ranking) -> Prepared:
-        """Analyse a query and plan it. Raises UsageError if nothing is left to search for."""
-        return self.planned(query, ranking, self.known(query, ranking))
+    def prepare(self, query: str, ranking: Ranking) -> PreparedQuery:
+        """Analyse a query and plan it on the index as it is now.
 
-    def planned(self, query: str, ranking: Ranking, known: Known) -> Prepared:
-        """The plan from what is known of the query."""
-        unseen = {term for term in known.counts if not known.statistics.terms[term].seen}
-        words = self._words(query, unseen) if unseen else ()
-        return Prepared(ranking.plan(*known), known.counts, known.statistics, words)
+        Raises UsageError if nothing is left to search for, or the index lacks a feature of the ranking.
+        """
+        started = time.perf_counter()
+        return self.now()._prepare(query, ranking, started)
 
-    def known(self, query: str, ranking: Ranking) -> Known:
-        """What a ranking's plan is made from. Raises UsageError if nothing is left to search for."""
+    def _prepare(self, query: str, ranking: Ranking, started: float) -> PreparedQuery:
         self.check_features(ranking.feature_names())
         counts = self.terms(query)
-
         added = self._added(query, counts, ranking) if ranking.boosts else {}
         terms = dict.fromkeys([*counts, *(term for each in added.values() for term in each.terms)])
-        return Known(counts, self.index.statistics(list(terms)), added)
+        statistics = self.index.statistics(list(terms))
+        unseen = {term for term in counts if not statistics.terms[term].seen}
+        words = self._words(query, unseen) if unseen else ()
+        plan = ranking.plan(counts, statistics, added)
+        return PreparedQuery(
+            self.index, ranking, counts, statistics, added, plan, words, took_ms=_since(started)
+        )
 
     def _added(self, query: str, counts: Mapping[str, int], ranking: Ranking) -> Mapping[str, boosts.Added]:
         """What each boost of a ranking adds to a query."""

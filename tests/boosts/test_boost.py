@@ -92,7 +92,7 @@ def test_of_weight_0_they_are_off(searcher: Searcher, model: str) -> None:
 def test_the_parts_that_are_explained_add_up(searcher: Searcher, model: str) -> None:
     ranking = Ranking.from_dict({"model": model, "priors": {"length": 0.5}, "boosts": ALL})
     for hit in searcher.search(QUERY, 100, ranking=ranking).hits:
-        found = explain(searcher, QUERY, hit.sentence_id, ranking)
+        found = explain(searcher.prepare(QUERY, ranking), hit.sentence_id)
         parts = [*found.terms, *found.priors, *found.features, *found.boosts]
         assert found.length + sum(part.adds for part in parts) == pytest.approx(found.first, rel=1e-9)
         assert found.score == pytest.approx(hit.score, rel=1e-9)
@@ -100,7 +100,7 @@ def test_the_parts_that_are_explained_add_up(searcher: Searcher, model: str) -> 
 
 def test_explain_tells_which_boost_brought_a_term_and_what_each_adds(searcher: Searcher) -> None:
     ranking = Ranking.from_dict({"boosts": ALL})
-    found = explain(searcher, QUERY, "a0", ranking)
+    found = explain(searcher.prepare(QUERY, ranking), "a0")
     brought = {part.term: dict(part.boosts) for part in found.terms}
     assert brought["migrations"] == {"variants": pytest.approx(0.2)}
     assert set(brought["bank"]) == set(brought["policy"]) == {"feedback"}
@@ -120,7 +120,7 @@ def test_explain_tells_which_boost_brought_a_term_and_what_each_adds(searcher: S
 
 
 def test_what_a_boost_knows_nothing_of_adds_nothing(searcher: Searcher) -> None:
-    found = explain(searcher, QUERY, "a2", Ranking.from_dict({"boosts": ALL}))
+    found = explain(searcher.prepare(QUERY, Ranking.from_dict({"boosts": ALL})), "a2")
     assert (found.boosts[0].value, found.boosts[0].adds) == (None, 0.0)
     assert found.boosted["variants"] == 0.0  # a sentence without them loses nothing
 
@@ -133,7 +133,7 @@ def test_two_boosts_of_one_term_share_what_it_adds(searcher: Searcher, model: st
 
     def found(boosts: Any) -> Any:
         ranking = Ranking.from_dict({"model": model, "boosts": boosts})
-        parts = explain(searcher, query, "b.s0", ranking).terms
+        parts = explain(searcher.prepare(query, ranking), "b.s0").terms
         return next(part for part in parts if part.term == "migrations")
 
     both = found(given)

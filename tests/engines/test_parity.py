@@ -210,7 +210,7 @@ def test_explanations(engines: Engines, model: str, context: str | None) -> None
     hits = engines.elasticsearch.search(query, 3, ranking=ranking).hits
     assert hits
     for hit in hits:
-        right, got = (explain(searcher, query, hit.sentence_id, ranking) for searcher in engines)
+        right, got = (explain(searcher.prepare(query, ranking), hit.sentence_id) for searcher in engines)
         assert close(got.score, hit.score)
         assert got.unseen == right.unseen == ("unseenword",)
         assert [(t.term, t.probability, t.weight) for t in got.terms] == [

@@ -28,7 +28,7 @@ def bars(searcher: Searcher, ranking: Ranking, k: int) -> list[tuple[str, list[S
 def test_a_bar_holds_what_the_explanation_says_adds_to_the_score(searcher: Searcher, data: dict) -> None:  # type: ignore[type-arg]
     ranking = Ranking.from_dict(data)
     for name, segments in bars(searcher, ranking, 8):
-        told = explain(searcher, QUERY, name, ranking)
+        told = explain(searcher.prepare(QUERY, ranking), name)
         weight = told.second.weight if told.second else 1.0
         adds = [weight * f.adds for t in told.terms for f in t.fields.values()]
         adds += [weight * p.adds for p in (*told.priors, *told.features)]
