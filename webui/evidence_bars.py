@@ -11,20 +11,25 @@ from typing import NamedTuple
 import numpy as np
 
 from esr.engines.index import Hit
-from esr.plans.evaluate import parts, scores
-from esr.plans.plan import Plan
-from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.plans.evaluate import scores
+from esr.ranking.origin import Origin
+from esr.ranking.score_parts import ScoreParts, score_parts
+from esr.ranking.searcher import PreparedQuery
+from webui.explaining import piece_kind
 
 WIDTH = 100.0
 """Of a bar's drawing, in its own units: what speaks for the first result."""
 
 
+LEFT_OUT = ("collection", "length")
+SECOND = Origin("signal", "second stage")
+
+
 class Segment(NamedTuple):
-    """What adds to the score. `about`: the term, prior, feature or stage."""
+    """What adds to the score, and where it is drawn. `kind` is what it is drawn as."""
 
     kind: str
-    about: str
+    origin: Origin
     adds: float
     x: float
     width: float
@@ -34,37 +39,36 @@ Drawn = Mapping[str, Sequence[Segment]]
 """By sentence id."""
 
 
-def evidence_bars(now: Searcher, plan: Plan, ranking: Ranking, hits: Sequence[Hit]) -> Drawn:
+def evidence_bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> Drawn:
     """The bars of hits on one scale, which the first hit sets: more results do not change it."""
+    plan, second = prepared.plan, prepared.ranking.second()
     if not hits or not plan.terms:
         return {}
     ids = [hit.sentence_id for hit in hits]
     columns = [static.column for static in plan.statics]
-    evidence = now.index.evidence([term.term for term in plan.terms], ids, columns)
-    split, second = parts(plan, evidence), ranking.second()
-    first = 1.0 if second is None else second.first
-    rest = [0.0] * len(hits)
+    evidence = prepared.index.evidence([term.term for term in plan.terms], ids, columns)
+    weight = 1.0 if second is None else second.first
+    with np.errstate(invalid="ignore"):  # no value times a weight of 0 is no value
+        parts = [
+            ScoreParts(origin, weight * adds)
+            for origin, adds in score_parts(prepared, evidence)
+            if origin.kind not in LEFT_OUT
+        ]
     if second is not None:
-        rest = (np.array([hit.score for hit in hits]) - first * scores(plan, evidence)).tolist()
-    named = [("prior", name) for name in ranking.priors] + [("feature", f.feature) for f in ranking.features]
-    named += [("boost", "boost")] * (len(plan.statics) - len(named))
-
-    def pieces(at: int) -> Iterator[tuple[str, str, float]]:
-        for row, term in enumerate(plan.terms):
-            for name, adds in split.fields.items():
-                yield name, term.term, first * float(adds[row, at])
-        for (kind, about), part in zip(named, split.statics, strict=True):
-            yield kind, about, first * float(part[at])
-        yield "dependency", "dependency", float(rest[at])
-
-    speaking = [[each for each in pieces(at) if 0 < each[2] < np.inf] for at in range(len(hits))]
-    most = sum(adds for *_, adds in speaking[0]) or max(sum(a for *_, a in each) for each in speaking) or 1.0
-    return {name: list(_placed(each, WIDTH / most)) for name, each in zip(ids, speaking, strict=True)}
+        first = weight * scores(plan, evidence)
+        parts.append(ScoreParts(SECOND, np.array([hit.score for hit in hits]) - first))
+    speaking = [
+        [(part.origin, float(part.adds[at])) for part in parts if 0 < part.adds[at] < np.inf]
+        for at in range(len(hits))
+    ]
+    totals = [sum(adds for _, adds in pieces) for pieces in speaking]
+    scale = WIDTH / (totals[0] or max(totals) or 1.0)
+    return {hit.sentence_id: list(_placed(pieces, scale)) for hit, pieces in zip(hits, speaking, strict=True)}
 
 
-def _placed(pieces: Sequence[tuple[str, str, float]], scale: float) -> Iterator[Segment]:
+def _placed(pieces: Sequence[tuple[Origin, float]], scale: float) -> Iterator[Segment]:
     x = 0.0
-    for kind, about, adds in pieces:
+    for origin, adds in pieces:
         width = min(adds * scale, WIDTH - x)
-        yield Segment(kind, about, adds, x, width)
+        yield Segment(piece_kind(origin), origin, adds, x, width)
         x += width

@@ -15,6 +15,7 @@ from esr.dependency.svg_tree import svg_tree
 from esr.engines.index import SentenceRecord
 from esr.errors import UsageError
 from esr.ranking.explain import Explanation, explain
+from esr.ranking.origin import Origin
 from esr.ranking.searcher import Searcher
 from esr.ranking.sentence_tree import SentenceTree, sentence_tree
 from webui.arguments import NotThere, Search, blaming
@@ -93,11 +94,7 @@ def written(searcher: Searcher, query: str) -> Mapping[str, str]:
 
 def bars(found: Explanation) -> Bars:
     """The parts of a score, drawn: what takes away goes to the left of zero, what adds to the right."""
-    given = _first_stage(found)
-    if found.second is not None:
-        given += [("signal", part.signal, [("dependency", part.adds)]) for part in found.second.signals]
-        if found.second.trees is not None:
-            given.append(("signal", "learned trees", [("dependency", found.second.trees)]))
+    given = _weighted_rows(found)
     low = min((sum(a for _, a in _finite(pieces) if a < 0) for *_, pieces in given), default=0.0)
     high = max((sum(a for _, a in _finite(pieces) if a > 0) for *_, pieces in given), default=0.0)
     scale = WIDTH / ((high - low) or 1.0)
@@ -117,21 +114,28 @@ def relation(part: TermSet | Relation) -> str:
     return f"{kind}{' + '.join(part.terms)}, {apart}{height}"
 
 
-def _first_stage(found: Explanation) -> list[tuple[str, str, list[tuple[str, float]]]]:
-    """Kind, label and pieces of each row, as the second stage weights them."""
+def _weighted_rows(found: Explanation) -> list[tuple[str, str, list[tuple[str, float]]]]:
+    """Kind, label and pieces of each row. What the first stage adds is weighted as the second stage does."""
     weight = 1.0 if found.second is None else found.second.weight
-    given: list[tuple[str, str, list[tuple[str, float]]]] = []
-    for term in found.terms:
-        fields: list[tuple[str, float]] = [(name, part.adds) for name, part in term.fields.items()]
-        given.append(("term", term.term, [*fields, ("collection", term.background)]))
-    if found.length:
-        given.append(("length", "length", [("length", found.length)]))
-    given += [("prior", p.name, [("prior", p.adds)]) for p in found.priors]
-    given += [("feature", f"{p.feature} {p.form}", [("feature", p.adds)]) for p in found.features]
-    given += [("boost", f"{p.boost} {p.feature}", [("boost", p.adds)]) for p in found.boosts]
-    if not weight:
-        return []
-    return [(kind, label, [(name, weight * adds) for name, adds in parts]) for kind, label, parts in given]
+    rows = [
+        (*_heading(origin), [(piece_kind(part.origin), weight * part.adds) for part in additions])
+        for origin, additions in (found.rows if weight else [])
+    ]
+    second = found.second.additions if found.second else []
+    return rows + [(*_heading(origin), [(piece_kind(origin), adds)]) for origin, adds in second]
+
+
+def _heading(origin: Origin) -> tuple[str, str]:
+    """The kind and the label of a row."""
+    kind = "signal" if origin.kind == "trees" else origin.kind
+    return kind, f"{origin.name} {origin.detail}".rstrip()
+
+
+def piece_kind(origin: Origin) -> str:
+    """What a piece is called in the key and drawn as: fields by their names, the second stage as one."""
+    if origin.kind == "field":
+        return origin.name
+    return "dependency" if origin.kind in ("signal", "trees") else origin.kind
 
 
 def _picture(found: Explanation, tree: SentenceTree | None) -> Markup | None:

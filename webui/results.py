@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from esr.engines.index import Hit
 from esr.errors import EsrError
-from esr.plans.plan import Plan
-from esr.ranking.searcher import Answer, Searcher
+from esr.ranking.searcher import Answer, PreparedQuery, Searcher
 from webui import arguments, arranging, narrowing
 from webui.arguments import Search
 from webui.arranging import Entry
@@ -42,17 +41,17 @@ class Results:
 
 
 class Arranged(NamedTuple):
-    """An answer, the plan of it, and all entries that it makes."""
+    """An answer, its query, and all entries that it makes."""
 
     found: Answer
-    plan: Plan
+    prepared: PreparedQuery
     entries: list[Entry]
 
 
 def arranged(now: Searcher, asked: Search, limits: Settings) -> Arranged:
     """Search and arrange."""
-    found, plan = answer(now, asked, arranging.needed(asked.wish, asked.k, limits.max_k), limits)
-    return Arranged(found, plan, arranging.arrange(found.hits, asked.wish, now.index.analyzer))
+    found, prepared = answer(now, asked, arranging.needed(asked.wish, asked.k, limits.max_k), limits)
+    return Arranged(found, prepared, arranging.arrange(found.hits, asked.wish, now.index.analyzer))
 
 
 def listed(searcher: Searcher, asked: Search, limits: Settings) -> tuple[Sequence[Hit], str | None]:
@@ -65,30 +64,31 @@ def listed(searcher: Searcher, asked: Search, limits: Settings) -> tuple[Sequenc
 def look(searcher: Searcher, asked: Search, limits: Settings) -> Results:
     """Search, arrange, count."""
     now = searcher.now()
-    found, plan, entries = arranged(now, asked, limits)
+    found, prepared, entries = arranged(now, asked, limits)
     growing = asked.wish.plain and found.total > len(found.hits)
     left = len(entries) > asked.k or growing
     more = min(asked.k + limits.more_k, limits.max_k) if left and asked.k < limits.max_k else None
+    plan = prepared.plan
     searched = plan.terms or plan.candidates == "all"
     facets = narrowing.facets(now.index, plan, asked.filters) if searched else []
     shown = arranging.cut(entries, asked.k)
     best = [each.hit for entry in shown for each in entry.folded[:GROUPED]]
     common = [word for word in _WORD.findall(asked.query) if not now.index.analyzer.terms(word)]
-    return Results(found, shown, facets, _bars(now, plan, asked, best), more, list(dict.fromkeys(common)))
+    return Results(found, shown, facets, _bars(prepared, best), more, list(dict.fromkeys(common)))
 
 
-def _bars(now: Searcher, plan: Plan, asked: Search, hits: Sequence[Hit]) -> Drawn:
+def _bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> Drawn:
     try:
-        return evidence_bars(now, plan, asked.ranking, hits)
+        return evidence_bars(prepared, hits)
     except EsrError:  # pictures beside an answer are not worth an error
         return {}
 
 
-def answer(searcher: Searcher, asked: Search, k: int, limits: Settings) -> tuple[Answer, Plan]:
-    """The best k for a search, and the plan; what is wrong with it names its argument."""
+def answer(searcher: Searcher, asked: Search, k: int, limits: Settings) -> tuple[Answer, PreparedQuery]:
+    """The best k for a search, and the query as it was planned; what is wrong with it names its argument."""
     check_terms(searcher, asked.query, limits)
     with arguments.blaming("feature"):
         searcher.check_features(each.feature for each in asked.ranking.features)
     with arguments.blaming(None):
         prepared = searcher.prepare(asked.query, asked.ranking)
-        return prepared.search(k, asked.filters), prepared.plan
+        return prepared.search(k, asked.filters), prepared

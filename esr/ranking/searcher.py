@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -14,8 +14,9 @@ from esr import boosts
 from esr.adjustments.adjustment import ALWAYS
 from esr.engines.index import NO_FILTERS, Filters, Hit, Index
 from esr.errors import UsageError, unknown
-from esr.plans.plan import Plan
+from esr.plans.plan import Plan, Static
 from esr.plans.statistics import Statistics
+from esr.ranking.origin import Origin
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank import reranked
 from esr.ranking.view import View, view
@@ -86,6 +87,10 @@ class PreparedQuery:
     def view(self, ids: Sequence[str], columns: Iterable[str], orders: Sequence[int] | None = None) -> View:
         """What a second stage sees of these sentences. `orders` are their places, where they are hits."""
         return view(self.index, self.counts, self.statistics, ids, columns, orders)
+
+    def statics(self) -> Iterator[tuple[Origin, Static]]:
+        """The statics of the plan, each with its origin."""
+        return self.ranking.statics(self.statistics.collection, self.added)
 
     def replan(self, ranking: Ranking) -> Plan:
         """The plan under another ranking with the same boosts. It asks the index for nothing."""

@@ -10,6 +10,7 @@ import esr
 from esr.errors import UsageError
 from esr.models import MODELS
 from esr.ranking.explain import explain
+from esr.ranking.origin import Origin
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests import worked
@@ -47,7 +48,7 @@ def test_the_parts_add_up_to_the_score_that_the_search_gives(
 def test_a_terms_counts_and_lengths_are_those_of_the_text(searcher: Searcher) -> None:
     found = explain(searcher.prepare("earthquake", Ranking("2si", "both")), "D1.2")
     (term,) = found.terms
-    counts = {name: (f.count, f.length) for name, f in term.fields.items()}
+    counts = {f.origin.name: (f.count, f.length) for f in term.fields}
     assert counts == {"sentence": (1, 5), "surrounding": (2, 12), "document": (2, 12)}
     assert term.probability == pytest.approx(4 / 132)
 
@@ -55,7 +56,7 @@ def test_a_terms_counts_and_lengths_are_those_of_the_text(searcher: Searcher) ->
 def test_a_prior_is_told_with_its_value_and_weight(searcher: Searcher) -> None:
     found = explain(searcher.prepare("china", Ranking("jm", priors={"length": 3.0})), "D1.1")
     (prior,) = found.priors
-    assert (prior.name, prior.value, prior.weight) == ("length", 4.0, 3.0)
+    assert (prior.origin.name, prior.value, prior.weight) == ("length", 4.0, 3.0)
     assert prior.adds == pytest.approx(3 * math.log(4 / 132))
 
 
@@ -112,10 +113,31 @@ def test_features_are_told_with_value_form_and_what_they_add(searcher: Searcher)
 def test_a_feature_that_is_not_known_is_said_to_be(searcher: Searcher) -> None:
     ranking = Ranking.from_dict({"priors": {"length": 1.0}, "features": FEATURES})
     found = explain(searcher.prepare("china", ranking), "E.s1")
-    assert [(p.feature, p.value, p.adds == 0) for p in found.features] == [
+    assert [(p.origin.name, p.value, p.adds == 0) for p in found.features] == [
         ("subj", None, True),
         ("len", 100.0, False),
         ("pos", None, True),
     ]
-    assert [p.name for p in found.priors] == ["length"]
+    assert [p.origin.name for p in found.priors] == ["length"]
     json.dumps(found.as_dict(), allow_nan=False)
+
+
+def test_each_part_carries_its_origin_and_the_rows_add_up_to_the_first_stage(searcher: Searcher) -> None:
+    data = {"model": "2si", "context": "document", "priors": {"length": 1.0}, "features": FEATURES[:2]}
+    rerank = [{"signal": "dir", "w": 0.5}]
+    prepared = searcher.prepare("china", Ranking.from_dict({**data, "rerank": rerank}))
+    found = explain(prepared, "D1.1")
+    additions = [addition for _, row in found.rows for addition in row]
+    assert sum(addition.adds for addition in additions) == pytest.approx(found.first, rel=1e-12)
+    assert [addition.origin for addition in additions if addition.origin.kind != "length"] == [
+        Origin("field", "sentence", "china"),
+        Origin("field", "document", "china"),
+        Origin("collection", "collection", "china"),
+        Origin("prior", "length"),
+        Origin("feature", "subj", "linear"),
+        Origin("feature", "len", "log"),
+    ]
+    assert found.second is not None
+    assert [addition.origin for addition in found.second.additions] == [Origin("signal", "dir")]
+    statics = [static for _, static in prepared.statics()]
+    assert statics == list(found.plan.statics)

@@ -19,7 +19,7 @@ RANKINGS = [
 
 def bars(searcher: Searcher, ranking: Ranking, k: int) -> list[tuple[str, list[Segment]]]:
     hits = searcher.search(QUERY, k, ranking=ranking).hits
-    drawn = evidence_bars(searcher, searcher.prepare(QUERY, ranking).plan, ranking, hits)
+    drawn = evidence_bars(searcher.prepare(QUERY, ranking), hits)
     assert list(drawn) == [hit.sentence_id for hit in hits]
     return [(name, list(segments)) for name, segments in drawn.items()]
 
@@ -30,7 +30,7 @@ def test_a_bar_holds_what_the_explanation_says_adds_to_the_score(searcher: Searc
     for name, segments in bars(searcher, ranking, 8):
         told = explain(searcher.prepare(QUERY, ranking), name)
         weight = told.second.weight if told.second else 1.0
-        adds = [weight * f.adds for t in told.terms for f in t.fields.values()]
+        adds = [weight * f.adds for t in told.terms for f in t.fields]
         adds += [weight * p.adds for p in (*told.priors, *told.features)]
         adds += [sum(p.adds for p in told.second.signals)] if told.second else []
         wanted = sum(each for each in adds if each > 1e-12)
@@ -48,12 +48,12 @@ def test_segments_follow_each_other_within_the_drawing(searcher: Searcher) -> No
 
 def test_more_results_do_not_change_the_bars_of_those_shown(searcher: Searcher) -> None:
     hits = searcher.search(QUERY, 20).hits[::-1]  # more speaks for the later ones
-    plan = searcher.prepare(QUERY, Ranking()).plan
-    few, many = (evidence_bars(searcher, plan, Ranking(), hits[:n]) for n in (15, 20))
+    prepared = searcher.prepare(QUERY, Ranking())
+    few, many = (evidence_bars(prepared, hits[:n]) for n in (15, 20))
     assert any(few.values())
     assert {name: many[name] for name in few} == few
 
 
 def test_without_hits_or_terms_there_is_no_bar(searcher: Searcher) -> None:
-    plan = searcher.prepare(QUERY, Ranking()).plan
-    assert evidence_bars(searcher, plan, Ranking(), []) == {}
+    prepared = searcher.prepare(QUERY, Ranking())
+    assert evidence_bars(prepared, []) == {}
