@@ -25,10 +25,10 @@ from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.load.spooled import There, outgoing
 from esr.engines.elasticsearch.store import impacts, meta, templates
 from esr.engines.elasticsearch.store.generations import remove
-from esr.engines.embedded.load.loading import EmbeddedLoading
-from esr.engines.embedded.search.snapshot import Snapshot
-from esr.engines.embedded.store import manifest
 from esr.engines.index import Description
+from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.segments.store import manifest
+from esr.engines.segments.writer.folder_writer import FolderWriter
 from esr.ranking.ranking import Ranking
 
 DESCRIPTION = Description("english", True)
@@ -41,7 +41,7 @@ def plain(source: str, url: str) -> tuple[int, float]:
     mixture = Ranking().mixture()
     assert mixture is not None
     with tempfile.TemporaryDirectory() as folder:
-        EmbeddedLoading(Path(folder) / "spool", DESCRIPTION).load(loaders.documents([source]))
+        FolderWriter(Path(folder) / "spool", DESCRIPTION).load(loaders.documents([source]))
         spool = Snapshot(Path(folder) / "spool", manifest.read(Path(folder) / "spool"))
         told = impacts.told(mixture, spool.collection)
         load = meta.Load(meta.new_name(cluster), DESCRIPTION, False, "benchmark:0:0", impacts=told)

@@ -27,7 +27,7 @@ from esr.dependency.codec import decode, encode
 from esr.dependency.occurrences import find
 from esr.documents import Document, Located, ParseWord, Sentence
 from esr.engines.enriching import run
-from esr.engines.opening import LoadOptions, loading
+from esr.engines.factory import LoadOptions, open_writer
 from esr.enrichment.enricher import Enricher
 from esr.evaluation import measures
 from esr.evaluation.significance import compare
@@ -111,7 +111,7 @@ def indexes(documents: list[Document], work: Path) -> dict[str, str]:
     for name, where in places.items():
         if not Path(where).exists():
             located = ((Located(name, number), each) for number, each in enumerate(made[name], 1))
-            loading(where, LoadOptions(analyzer=ANALYZER)).load(located)
+            open_writer(where, LoadOptions(analyzer=ANALYZER)).load(located)
     with esr.open(places["parsed"]) as searcher:
         run(searcher.index, Enricher(analyzer=ANALYZER), workers=2)
     return places

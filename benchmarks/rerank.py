@@ -71,10 +71,10 @@ def _queries(searcher: Searcher, path: Path, model: str) -> Iterator[tuple[str, 
 
 def _steps(searcher: Searcher, query: str, hits: list[Hit], model: str) -> Iterator[tuple[str, float]]:
     prepared = searcher.prepare(query, Ranking.from_dict({"model": model}))
-    ids, orders = [hit.sentence_id for hit in hits], [hit.order for hit in hits]
-    prepared.index.parses(ids, orders)  # what is read first is read from disk
-    yield "fetch", _milliseconds(lambda: prepared.index.parses(ids, orders))
-    yield "fetch, decode", _milliseconds(lambda: parsed(prepared.index, prepared.counts, ids, orders))
+    ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
+    prepared.index.parses(ids, ordinals)  # what is read first is read from disk
+    yield "fetch", _milliseconds(lambda: prepared.index.parses(ids, ordinals))
+    yield "fetch, decode", _milliseconds(lambda: parsed(prepared.index, prepared.counts, ids, ordinals))
     for name, signals in SECOND.items():
         second = Ranking.from_dict({"model": model, "rerank": signals}).second()
         assert second is not None
@@ -82,8 +82,8 @@ def _steps(searcher: Searcher, query: str, hits: list[Hit], model: str) -> Itera
 
 
 def _again(prepared: PreparedQuery, hits: list[Hit], second: Second) -> None:
-    ids, orders = [hit.sentence_id for hit in hits], [hit.order for hit in hits]
-    reranked(hits, prepared.view(ids, second.columns, orders), second)
+    ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
+    reranked(hits, prepared.view(ids, second.columns, ordinals), second)
 
 
 def _milliseconds(step: Any) -> float:

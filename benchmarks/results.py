@@ -23,7 +23,7 @@ from benchmarks.claims import CLAIMS
 from benchmarks.figures import Figures
 from esr import loaders, models
 from esr.engines.enriching import run
-from esr.engines.opening import LoadOptions, loading
+from esr.engines.factory import LoadOptions, open_writer
 from esr.enrichment.enricher import Enricher
 from esr.evaluation.comparing import Collection, Comparison, cells, compute, done, every_model
 from esr.evaluation.parameters import SOURCES
@@ -117,7 +117,7 @@ def prepared(source: Path, work: Path) -> Collection:
     qrels = source / "qrels.txt.gz"
     if not index.exists():
         documents = loaders.documents(source / "docs.jsonl.gz")
-        loading(str(index), LoadOptions(analyzer="english-stem")).load(documents)
+        open_writer(str(index), LoadOptions(analyzer="english-stem")).load(documents)
         with esr.open(str(index)) as searcher:
             run(searcher.index, Enricher(analyzer="english-stem"), workers=2)
     if not topics.exists():

@@ -16,7 +16,7 @@ def open(where: str) -> Searcher:
 
     Raises IndexMissing, IndexUnusable or EngineUnreachable.
     """
-    from esr.engines.opening import open_index
+    from esr.engines.factory import open_index
     from esr.ranking.searcher import Searcher
 
     return Searcher(open_index(where))

@@ -103,7 +103,7 @@ def _search(
     searcher: Searcher, asked: Search, given: Sequence[Topic], k: int, limits: Settings
 ) -> Mapping[str, Answer]:
     """By topic. What is wrong with one query names it: half an answer would go unseen in a file."""
-    now = searcher.now()
+    now = searcher.snapshot()
     found: dict[str, Answer] = {}
     for topic in given:
         try:

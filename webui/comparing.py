@@ -73,7 +73,7 @@ class Comparison:
 
 def compare(searcher: Searcher, asked: Search, versus: Ranking, limits: Settings) -> Comparison:
     """The best k of both rankings, over the index as it is now."""
-    now = searcher.now()
+    now = searcher.snapshot()
     left = answer(now, asked, asked.k, limits)[0]
     right = answer(now, replace(asked, ranking=versus), asked.k, limits)[0]
     return Comparison(

@@ -74,7 +74,7 @@ class Told:
 
 def tell(searcher: Searcher, asked: Search, sentence_id: str, limits: Settings) -> Told:
     """Raises NotThere for an unknown sentence, BadArgument for a bad query."""
-    now = searcher.now()
+    now = searcher.snapshot()
     check_terms(now, asked.query, limits)
     try:
         (record,) = now.index.sentences([sentence_id])

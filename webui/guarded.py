@@ -14,12 +14,12 @@ from webui.stages import stage
 
 ASKING = frozenset(
     {
-        "now",
+        "snapshot",
         "statistics",
         "search",
         "sentences",
         "evidence",
-        "pool",
+        "candidates",
         "features",
         "histogram",
         "parses",
@@ -33,7 +33,7 @@ ASKING = frozenset(
     }
 )
 """The methods of an index that ask its engine. Each is a stage of its own."""
-REMEMBERED = frozenset({"now", "statistics", "features", "histogram", "request"})
+REMEMBERED = frozenset({"snapshot", "statistics", "features", "histogram", "request"})
 """What may be answered from memory, or by an engine that cannot search: it says nothing of the engine."""
 
 
@@ -44,8 +44,8 @@ class Guarded:
         self._index = index
         self._breaker = breaker
 
-    def now(self) -> Index:
-        return guarded(self._ask("now"), self._breaker)
+    def snapshot(self) -> Index:
+        return guarded(self._ask("snapshot"), self._breaker)
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._index, name)

@@ -13,7 +13,7 @@ from flask import Flask, g, request
 import esr
 from esr.engines import deadline
 from esr.engines.index import Index
-from esr.engines.where import shown
+from esr.engines.redact import redacted
 from esr.errors import EngineUnreachable, UsageError, unknown
 from esr.ranking.searcher import Searcher
 from webui.arguments import blaming
@@ -37,7 +37,7 @@ def places(text: str) -> dict[str, str]:
     for part in text.split():
         match = _NAMED.fullmatch(part)
         if match is None:
-            raise UsageError(f"several indexes are given as name=where name=where, not {shown(part)!r}")
+            raise UsageError(f"several indexes are given as name=where name=where, not {redacted(part)!r}")
         name, where = match.groups()
         if name in found:
             raise UsageError(f"two indexes have the name {name!r}: give each its own")

@@ -56,14 +56,14 @@ def arranged(now: Searcher, asked: Search, limits: Settings) -> Arranged:
 
 def listed(searcher: Searcher, asked: Search, limits: Settings) -> tuple[Sequence[Hit], str | None]:
     """The sentences that the page lists, for a file, and what is missing from them."""
-    found, _, entries = arranged(searcher.now(), asked, limits)
+    found, _, entries = arranged(searcher.snapshot(), asked, limits)
     shown = arranging.cut(entries, asked.k)
     return [each.hit for entry in shown for each in entry.folded], found.incomplete
 
 
 def look(searcher: Searcher, asked: Search, limits: Settings) -> Results:
     """Search, arrange, count."""
-    now = searcher.now()
+    now = searcher.snapshot()
     found, prepared, entries = arranged(now, asked, limits)
     growing = asked.wish.plain and found.total > len(found.hits)
     left = len(entries) > asked.k or growing

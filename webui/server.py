@@ -17,7 +17,7 @@ from gunicorn.glogging import Logger
 
 import esr
 from esr.engines import deadline
-from esr.engines.where import shown
+from esr.engines.redact import redacted
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from webui.indexes import Indexes, places
 from webui.logs import JsonLines, log_to_standard_error
@@ -43,7 +43,7 @@ def serve(where: str, host: str, port: int) -> None:
     with counting_together(settings.workers):
         check(found, settings)
         listener = listen(host, port)
-        greeting = f"esr serves {shown(where)} at {url(listener)}"
+        greeting = f"esr serves {redacted(where)} at {url(listener)}"
         _Server(found, settings, listener.detach(), greeting).run()
 
 

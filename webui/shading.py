@@ -54,7 +54,7 @@ def read(searcher: Searcher, document_id: str, asked: Search, limits: Settings) 
 
     Raises NotThere for an unknown document, UsageError for a query that cannot be searched for.
     """
-    now = searcher.now()
+    now = searcher.snapshot()
     if asked.query:
         check_terms(now, asked.query, limits)
     try:

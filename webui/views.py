@@ -55,7 +55,7 @@ def _results(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> N
     @app.get("/search.run")
     def results_run() -> Response:
         asked = arguments.read(request.query_string, limits)
-        found = answer(searcher.now(), asked, asked.k, limits)[0]
+        found = answer(searcher.snapshot(), asked, asked.k, limits)[0]
         return downloads.as_run(found.hits, found.incomplete)
 
 

@@ -97,11 +97,11 @@ def elasticsearch(setup: Setup) -> Iterator[dict[str, Any]]:
 
 def _everything(cluster: Cluster, searcher: Searcher, query: str, k: int) -> list[tuple[int | None, float]]:
     """Every candidate scored: nothing of the public interface asks for that."""
-    now = searcher.now()
+    now = searcher.snapshot()
     plan, index = now.prepare(query, Ranking()).plan, now.index
     assert isinstance(index, ElasticsearchIndex)
     found = Asking(cluster, plan, index.bounded(plan), Filters(), False).everything(k, None)
-    return [(hit.order, hit.score) for hit in found.hits]
+    return [(hit.ordinal, hit.score) for hit in found.hits]
 
 
 def _answers(cluster: Cluster, searcher: Searcher, asked: Sequence[str]) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _answers(cluster: Cluster, searcher: Searcher, asked: Sequence[str]) -> dict
         "matches": [answer.total for answer in found],
         "scored": [answer.scored for answer in found],
         "exhaustive": sum(answer.exhaustive is not None for answer in found),
-        "differ": sum([(hit.order, hit.score) for hit in one.hits] != all for one, all in pairs),
+        "differ": sum([(hit.ordinal, hit.score) for hit in one.hits] != all for one, all in pairs),
     }
 
 

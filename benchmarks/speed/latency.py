@@ -17,9 +17,9 @@ from benchmarks.speed.prepared import index
 from benchmarks.speed.setup import BOTH_K, Setup
 from benchmarks.speed.timing import Search, interleaved, timed
 from esr.engines.embedded.search.exhaustive import exhaustive
-from esr.engines.embedded.search.snapshot import Snapshot
-from esr.engines.embedded.store import manifest
 from esr.engines.index import NO_FILTERS, Hit
+from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.segments.store import manifest
 from esr.models import MODELS
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
@@ -48,7 +48,7 @@ def latency(setup: Setup) -> Iterator[dict[str, Any]]:
     """The default model in all ways, at the size of the source."""
     asked, where = queries.chosen(setup), index(setup, 1)
     searcher, every = esr.open(str(where)), Exhaustive(where)
-    now = searcher.index.now()
+    now = searcher.index.snapshot()
     plans = {query: searcher.prepare(query, Ranking()).plan for query in asked}
     for k in BOTH_K:
         searches: dict[str, Search] = {
@@ -168,7 +168,7 @@ def _answers(searcher: Searcher, every: Exhaustive, asked: Sequence[str], k: int
     found = [searcher.search(query, k, records=False) for query in asked]
     other = 0
     for query, answer in zip(asked, found, strict=True):
-        other += [(hit.order, hit.score) for hit in answer.hits] != every.search(query, k)
+        other += [(hit.ordinal, hit.score) for hit in answer.hits] != every.search(query, k)
     return {
         "sentences": searcher.index.statistics([]).collection.sentences,
         "matches": [answer.total for answer in found],

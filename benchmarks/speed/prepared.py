@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.speed import corpus
 from benchmarks.speed.setup import ANALYZER, Setup
-from esr.engines.embedded.store.manifest import FORMAT
+from esr.engines.segments.store.manifest import FORMAT
 
 ESR = (sys.executable, "-c", "from esr.cli import main; main()")
 """The command esr, of the code that is being measured."""

@@ -15,8 +15,8 @@ from tqdm import tqdm
 from esr.cli import options
 from esr.cli.loading import Incoming, sources
 from esr.engines.delivery import DeliveryReport
-from esr.engines.opening import LoadOptions, delivery
-from esr.engines.where import shown
+from esr.engines.factory import LoadOptions, open_delivery
+from esr.engines.redact import redacted
 
 
 @click.command()
@@ -47,7 +47,7 @@ def append(
     """
     _stoppable()
     incoming = Incoming(paths, **source_options)
-    found = delivery(where, LoadOptions(keep=keep, workers=workers))
+    found = open_delivery(where, LoadOptions(keep=keep, workers=workers))
     with incoming.documents() as documents:
         bar: Any = tqdm(documents, unit=" documents", disable=None, mininterval=0.5, leave=False)
         report = found.append(bar)
@@ -72,7 +72,7 @@ def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool) -> None:
       esr remove my-index - < ids.txt
     """
     _stoppable()
-    _say(delivery(where, LoadOptions(keep=keep)).remove(_read(ids)), where, as_json)
+    _say(open_delivery(where, LoadOptions(keep=keep)).remove(_read(ids)), where, as_json)
 
 
 def _stoppable() -> None:
@@ -92,7 +92,7 @@ def _say(report: DeliveryReport, where: str, as_json: bool) -> None:
         return
     counts = ("added", "changed", "removed", "unchanged")
     done = ", ".join(f"{getattr(report, name):,} {name}" for name in counts if getattr(report, name))
-    click.echo(f"{shown(where)}: {done or 'nothing to do'}, in {report.seconds:.1f} s")
+    click.echo(f"{redacted(where)}: {done or 'nothing to do'}, in {report.seconds:.1f} s")
     if report.missing:
         named = ", ".join(report.missing[:5]) + (", …" if len(report.missing) > 5 else "")
         click.echo(f"{len(report.missing):,} were not there: {named}")

@@ -14,7 +14,7 @@ import esr
 from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
 from esr.cli import options
 from esr.engines.enriching import run
-from esr.engines.where import shown
+from esr.engines.redact import redacted
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.recipe import PARTS, checked_parts
 from esr.features import RULES
@@ -105,7 +105,7 @@ def enrich_index(
         return
     click.echo(
         f"enriched {report.documents:,} documents with {report.sentences:,} sentences "
-        f"in {shown(where)} in {report.seconds:.1f} s"
+        f"in {redacted(where)} in {report.seconds:.1f} s"
     )
     if report.already:
         click.echo(f"{report.already:,} documents were done already")

@@ -9,7 +9,7 @@ import click
 
 import esr
 from esr.cli import options
-from esr.engines.where import shown
+from esr.engines.redact import redacted
 from esr.errors import UsageError
 from esr.evaluation import measures, qrels, runs, showing, significance, topics
 from esr.evaluation.results import evaluate_runs
@@ -113,7 +113,7 @@ def _say_unjudged(path: str, judged: qrels.Qrels, where: str | None) -> None:
         with esr.open(where) as searcher:
             unknown = qrels.unknown_sentences(judged, searcher.index)
         of = len({sentence for grades in judged.values() for sentence in grades})
-        _say(f"{shown(where)} does not hold", unknown, of, kind="judged sentences")
+        _say(f"{redacted(where)} does not hold", unknown, of, kind="judged sentences")
 
 
 def _say_unmatched(path: str, run: Run, judged: qrels.Qrels) -> None:

@@ -28,7 +28,7 @@ def export(where: str, output: str) -> None:
       esr export http://localhost:9200/news > news.jsonl
     """
     with esr.open(where) as searcher, written(output) as file:
-        index = searcher.index.now()
+        index = searcher.index.snapshot()
         total = index.status()["documents"]
         documents = tqdm(index.documents(), total=total, unit=" documents", disable=None, leave=False)
         for document in documents:

@@ -8,9 +8,9 @@ from contextlib import closing
 import click
 
 from esr.cli.options import as_json, place
+from esr.engines.factory import open_generations
 from esr.engines.generations import SERVING, STATES, Generation
-from esr.engines.opening import generations
-from esr.engines.where import shown
+from esr.engines.redact import redacted
 
 
 @click.command(epilog="States: " + "; ".join(f"{name}: {meaning}" for name, meaning in STATES.items()) + ".")
@@ -24,7 +24,7 @@ def indices(where: str, as_json: bool) -> None:
       esr indices my-index
       esr indices http://localhost:9200/news --json
     """
-    with closing(generations(where)) as at:
+    with closing(open_generations(where)) as at:
         found = at.all()
     if as_json:
         click.echo(json.dumps([each.as_dict() for each in found], indent=1))
@@ -46,9 +46,9 @@ def rollback(where: str, to: str | None) -> None:
       esr rollback my-index
       esr rollback my-index --to 20260301t060000000000
     """
-    with closing(generations(where)) as at:
+    with closing(open_generations(where)) as at:
         chosen = at.rollback(to)
-    click.echo(f"{shown(where)} serves generation {chosen.name} again: {_holds(chosen)}")
+    click.echo(f"{redacted(where)} serves generation {chosen.name} again: {_holds(chosen)}")
 
 
 @click.command()
@@ -63,14 +63,14 @@ def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
       esr delete my-index 20260301t060000000000
       esr delete http://localhost:9200/news --yes
     """
-    with closing(generations(where)) as at:
+    with closing(open_generations(where)) as at:
         found = at.all()
         if names:
-            what = f"{len(set(names))} of {len(found)} generations of {shown(where)}"
+            what = f"{len(set(names))} of {len(found)} generations of {redacted(where)}"
         else:
             serving = next((each for each in found if each.state == SERVING), None)
             held = f" with {_holds(serving)}" if serving else ""
-            what = f"the index {shown(where)}{held} and all {len(found)} generations of it"
+            what = f"the index {redacted(where)}{held} and all {len(found)} generations of it"
         if not yes:
             click.confirm(f"Delete {what}?", abort=True, err=True)
         at.delete(names) if names else at.delete_all()

@@ -18,9 +18,9 @@ from esr.cli.enrich import analyzer_of, enrich_index, made_enricher
 from esr.cli.loading import Incoming, sources
 from esr.cli.options import as_json, keep, optional_index, resume, sliced, workers
 from esr.documents import Located
+from esr.engines.factory import IF_EXISTS, LoadOptions, open_writer
 from esr.engines.index import LoadReport
-from esr.engines.opening import IF_EXISTS, LoadOptions, loading
-from esr.engines.where import shown
+from esr.engines.redact import redacted
 from esr.errors import UsageError
 from esr.ranking.ranking import Ranking
 
@@ -122,7 +122,7 @@ def load(
             bar.sent,
             Ranking().mixture(),
         )
-        report = loading(where, options).load(_counted(documents))
+        report = open_writer(where, options).load(_counted(documents))
     report.notes += incoming.notes()
     if as_json:
         click.echo(json.dumps(asdict(report), indent=1))
@@ -159,7 +159,7 @@ class Sending:
 def _say(report: LoadReport, where: str) -> None:
     click.echo(
         f"loaded {report.documents - report.unchanged:,} documents with {report.sentences:,} sentences "
-        f"into {shown(where)} in {report.seconds:.1f} s"
+        f"into {redacted(where)} in {report.seconds:.1f} s"
     )
     if report.unchanged:
         click.echo(f"{report.unchanged:,} documents were there already, and are the same")

@@ -11,7 +11,7 @@ import click
 
 from esr.cli.load import Sending
 from esr.cli.options import as_json, keep, place, workers
-from esr.engines.opening import LoadOptions, migration
+from esr.engines.factory import LoadOptions, open_migration
 from esr.ranking.ranking import Ranking
 
 
@@ -32,7 +32,7 @@ def migrate(where: str, keep: int, workers: int, as_json: bool) -> None:
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are removed
     with Sending() as bar:
-        report = migration(
+        report = open_migration(
             where, LoadOptions(keep=keep, workers=workers, sent=bar.sent, prepared=Ranking().mixture())
         ).run()
     if as_json:

@@ -12,7 +12,7 @@ import click
 
 from esr.cli.load import Sending
 from esr.cli.options import as_json, place
-from esr.engines.opening import stored_priors
+from esr.engines.factory import open_priors
 
 
 @click.command("refresh-priors")
@@ -29,7 +29,7 @@ def refresh_priors(where: str, as_json: bool) -> None:
       esr refresh-priors http://localhost:9200/news
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are removed
-    with closing(stored_priors(where)) as priors, Sending(" sentences", "compared") as bar:
+    with closing(open_priors(where)) as priors, Sending(" sentences", "compared") as bar:
         report = priors.refresh(bar.sent)
     if as_json:
         click.echo(json.dumps(asdict(report), indent=1))

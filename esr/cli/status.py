@@ -11,7 +11,7 @@ import click
 
 import esr
 from esr.cli import options
-from esr.engines.opening import stored_priors
+from esr.engines.factory import open_priors
 from esr.engines.priors import Drift
 
 
@@ -31,7 +31,7 @@ def status(where: str, as_json: bool) -> None:
     """
     with esr.open(where) as searcher:
         found = dict(searcher.index.status())
-    with closing(stored_priors(where)) as priors:
+    with closing(open_priors(where)) as priors:
         drifts = priors.drift()
     if as_json:
         click.echo(json.dumps({**found, "drift": [asdict(each) for each in drifts]}, indent=1))

@@ -76,11 +76,11 @@ class Hit(NamedTuple):
     sentence_id: str
     score: float
     record: SentenceRecord | None
-    order: int = 0
+    ordinal: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class SearchResult:
     """What an engine answers: the best k, best first, ties in collection order.
 
     `total` counts all candidates. `incomplete` says what is missing from the answer (a shard
@@ -95,13 +95,13 @@ class Candidates:
     exhaustive: str | None = None
 
     @property
-    def told(self) -> tuple[str | None, int | None, str | None]:
+    def diagnostics(self) -> tuple[str | None, int | None, str | None]:
         """What is said of how the answer came about: `incomplete`, `scored`, `exhaustive`."""
         return self.incomplete, self.scored, self.exhaustive
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class CandidateEvidence:
     """All candidates of a plan, in collection order, with their evidence: what tuning computes from.
 
     `name` gives the id of the candidate at a place; `place` the place of a sentence, or None.
@@ -155,13 +155,13 @@ class Index(Protocol):
     description: Description
     analyzer: Analyzer
 
-    def now(self) -> Index:
+    def snapshot(self) -> Index:
         """The index as it is now. Loads that end later do not change what is seen through it."""
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """The collection's and the terms' statistics, over the whole collection."""
 
-    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
+    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         """Run a plan and return the best k sentences."""
 
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
@@ -184,15 +184,15 @@ class Index(Protocol):
         terms: Sequence[str],
         ids: Sequence[str],
         columns: Iterable[str] = (),
-        orders: Sequence[int] | None = None,
+        ordinals: Sequence[int] | None = None,
     ) -> Evidence:
         """The exact counts, lengths and stored columns that a plan is computed from.
 
-        There are always COLUMNS; `columns` names others, such as `features.subj`. `orders` are the places
+        There are always COLUMNS; `columns` names others, such as `features.subj`. `ordinals` are the places
         that hits of this index gave: an engine that counts sentences need not look for their ids then.
         """
 
-    def pool(self, plan: Plan, filters: Filters) -> Pool:
+    def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
         """All candidates of a plan, whatever its weights, with the evidence for its terms and columns."""
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
@@ -204,10 +204,10 @@ class Index(Protocol):
     def histogram(self, column: str) -> Histogram:
         """The values of a column over all sentences that it is known for."""
 
-    def parses(self, ids: Sequence[str], orders: Sequence[int] | None = None) -> list[bytes | None]:
+    def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
         """The stored parses of these sentences, as `esr.dependency.codec` wrote them; None: not parsed.
 
-        `orders`: the places that hits of this very index gave, which may spare looking up the ids. Raises
+        `ordinals`: the places that hits of this very index gave, which may spare looking up the ids. Raises
         UsageError for an unknown id.
         """
 
@@ -259,7 +259,7 @@ class Enrichment(Protocol):
         """Tidy up after the last `store`. Returns what the user should know."""
 
 
-class Loading(Protocol):
+class IndexWriter(Protocol):
     """What loads documents into an index. Nothing is visible before all of it is."""
 
     def load(self, documents: Iterable[Located]) -> LoadReport: ...

@@ -60,7 +60,7 @@ def gather(
     found = []
     with_all = Ranking.from_dict({**base.as_dict(), "rerank": signals})
     for task in tasks:
-        found.append(_topic(searcher.now(), task, qrels, base, with_all, depth))
+        found.append(_topic(searcher.snapshot(), task, qrels, base, with_all, depth))
         tick(1)
     return found
 

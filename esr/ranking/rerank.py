@@ -67,7 +67,7 @@ def reranked(hits: Sequence[Hit], view: View, second: Second) -> list[Hit]:
     first = np.array([hit.score for hit in hits])
     top = np.arange(min(second.depth, len(hits)))
     values = merged(first, top, second.scores(first[: len(top)], view, top))
-    order = np.lexsort((np.array([hit.order for hit in hits], np.int64), -values))
+    order = np.lexsort((np.array([hit.ordinal for hit in hits], np.int64), -values))
     return [hits[n]._replace(score=float(values[n])) for n in order.tolist()]
 
 

@@ -74,19 +74,19 @@ class PreparedQuery:
         second = self.ranking.second()
         if second is None:
             found = self.index.search(self.plan, k, filters, records=records)
-            return Answer(found.hits, found.total, _since(started), self.unseen, *found.told)
+            return Answer(found.hits, found.total, _since(started), self.unseen, *found.diagnostics)
         found = self.index.search(self.plan, max(k, second.depth), filters, records=False)
         best = found.hits[: second.depth]
-        ids, orders = [hit.sentence_id for hit in best], [hit.order for hit in best]
-        hits = reranked(found.hits, self.view(ids, second.columns, orders), second)[:k]
+        ids, ordinals = [hit.sentence_id for hit in best], [hit.ordinal for hit in best]
+        hits = reranked(found.hits, self.view(ids, second.columns, ordinals), second)[:k]
         if records:
             sentences = self.index.sentences([hit.sentence_id for hit in hits])
             hits = [hit._replace(record=record) for hit, record in zip(hits, sentences, strict=True)]
-        return Answer(hits, found.total, _since(started), self.unseen, *found.told)
+        return Answer(hits, found.total, _since(started), self.unseen, *found.diagnostics)
 
-    def view(self, ids: Sequence[str], columns: Iterable[str], orders: Sequence[int] | None = None) -> View:
-        """What a second stage sees of these sentences. `orders` are their places, where they are hits."""
-        return view(self.index, self.counts, self.statistics, ids, columns, orders)
+    def view(self, ids: Sequence[str], columns: Iterable[str], ordinals: Sequence[int] | None = None) -> View:
+        """What a second stage sees of these sentences. `ordinals` are their places, where they are hits."""
+        return view(self.index, self.counts, self.statistics, ids, columns, ordinals)
 
     def statics(self) -> Iterator[tuple[Origin, Static]]:
         """The statics of the plan, each with its origin."""
@@ -138,9 +138,9 @@ class Searcher:
         ranking = ranking or (Ranking.from_dict(settings) if settings else _DEFAULT)
         return self.prepare(query, ranking).search(k, filters or NO_FILTERS, records=records)
 
-    def now(self) -> Searcher:
+    def snapshot(self) -> Searcher:
         """A searcher of the index as it is now: for several steps that must see the same."""
-        return Searcher(self.index.now())
+        return Searcher(self.index.snapshot())
 
     def prepare(self, query: str, ranking: Ranking) -> PreparedQuery:
         """Analyse a query and plan it on the index as it is now.
@@ -148,7 +148,7 @@ class Searcher:
         Raises UsageError if nothing is left to search for, or the index lacks a feature of the ranking.
         """
         started = time.perf_counter()
-        return self.now()._prepare(query, ranking, started)
+        return self.snapshot()._prepare(query, ranking, started)
 
     def _prepare(self, query: str, ranking: Ranking, started: float) -> PreparedQuery:
         self.check_features(ranking.feature_names())

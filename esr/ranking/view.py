@@ -52,30 +52,30 @@ def view(
     statistics: Statistics,
     ids: Sequence[str],
     columns: Iterable[str],
-    orders: Sequence[int] | None = None,
+    ordinals: Sequence[int] | None = None,
 ) -> View:
     """These sentences of an index. `columns` names what is looked at beside what evidence always has.
 
-    `orders` are the places that hits of this index gave.
+    `ordinals` are the places that hits of this index gave.
     """
     terms = [term for term in counts if statistics.terms[term].seen]
     return View(
         counts,
         statistics,
         terms,
-        cache(lambda: index.evidence(terms, ids, columns, orders)),
-        cache(lambda: parsed(index, counts, ids, orders)),
+        cache(lambda: index.evidence(terms, ids, columns, ordinals)),
+        cache(lambda: parsed(index, counts, ids, ordinals)),
     )
 
 
 def parsed(
-    index: Index, terms: Iterable[str], ids: Sequence[str], orders: Sequence[int] | None = None
+    index: Index, terms: Iterable[str], ids: Sequence[str], ordinals: Sequence[int] | None = None
 ) -> Parsed:
     """The stored parses of these sentences, made ready for a query's terms."""
     distinct = tuple(dict.fromkeys(terms))
 
     def counts(places: Sequence[int]) -> Array:
-        own = None if orders is None else [orders[place] for place in places]
-        return index.evidence(distinct, [ids[place] for place in places], orders=own).counts["sentence"]
+        own = None if ordinals is None else [ordinals[place] for place in places]
+        return index.evidence(distinct, [ids[place] for place in places], ordinals=own).counts["sentence"]
 
-    return Parsed.of(index.parses(ids, orders), distinct, counts)
+    return Parsed.of(index.parses(ids, ordinals), distinct, counts)

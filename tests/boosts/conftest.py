@@ -10,7 +10,7 @@ import pytest
 import esr
 from esr.documents import Sentence
 from esr.ranking.searcher import Searcher
-from tests.engines.embedded.making import append, document, load
+from tests.support.folder_index import append, document, load
 
 NEWS = [
     document(

@@ -10,7 +10,7 @@ from esr.errors import UsageError
 from esr.plans.plan import Static
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.engines.embedded.making import document, load
+from tests.support.folder_index import document, load
 
 RANKING = Ranking(boosts={"answer_type": 0.3})
 

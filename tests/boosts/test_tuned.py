@@ -15,7 +15,7 @@ from esr.evaluation.tuning.search import ascent, full
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests.boosts.making import corpus
-from tests.engines.embedded.making import load
+from tests.support.folder_index import load
 
 TASKS = [
     Task("1", "who stops migrated", ("d0.0", "d3.1", "d7.0", "d9.1", "d20.0")),

@@ -37,7 +37,7 @@ class Moody:
         self.released = threading.Event()
         self.released.set()
 
-    def now(self) -> Moody:
+    def snapshot(self) -> Moody:
         return self
 
     def search(self, *args: Any, **kwargs: Any) -> Any:

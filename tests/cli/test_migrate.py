@@ -15,7 +15,7 @@ def test_a_migration_says_what_it_did(esr: Esr, tmp_path: Path, monkeypatch: pyt
     (tmp_path / "news.jsonl").write_text('{"id": "a", "text": "A storm. It passed."}\n')
     esr("load", tmp_path / "news.jsonl", "--index", where)
     assert esr("migrate", where).stdout == "the index has format 1, this esr's: there is nothing to do\n"
-    monkeypatch.setattr("esr.engines.embedded.store.manifest.FORMAT", 2)
+    monkeypatch.setattr("esr.engines.segments.store.manifest.FORMAT", 2)
     assert "run esr migrate" in esr("search", "storm", "--index", where).stderr
     said = esr("migrate", where).stdout
     assert said.startswith(f"migrated 1 documents with 2 sentences of {where} in ")

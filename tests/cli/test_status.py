@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from esr.cli import status
-from esr.engines.embedded.priors import EmbeddedPriors
+from esr.engines.embedded.maintenance.priors import EmbeddedPriors
 from esr.engines.priors import Drift, Refreshed
 from tests.cli.conftest import Esr
 

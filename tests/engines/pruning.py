@@ -26,7 +26,7 @@ from esr.plans.plan import (
     Static,
 )
 from esr.ranking.ranking import Ranking
-from tests.engines.embedded.making import document
+from tests.support.folder_index import document
 
 WORDS = ["bank", "fraud", "river", "flood", "relief", "vote", "court", "rare", "stone", "only"]
 FIRST_STAGES = [

@@ -15,7 +15,7 @@ import pytest
 
 import esr
 from esr.documents import Document
-from esr.engines.opening import LoadOptions, delivery, generations
+from esr.engines.factory import LoadOptions, open_delivery, open_generations
 from tests.engines.elasticsearch.support import document, load, located
 from tests.engines.holding import everything
 from tests.engines.test_parity import random_documents
@@ -25,7 +25,7 @@ OLD = [document("old", "An old flood.", "A river.")]
 NEWS = list(random_documents(0, 300, seed=5))
 LOADER = """
 import sys
-from esr.engines.embedded.load import build
+from esr.engines.segments.writer import segment_builder as build
 from esr.engines.elasticsearch.load import sending
 from tests.engines.elasticsearch.support import load
 from tests.engines.test_chaos import NEWS
@@ -54,7 +54,7 @@ def finished(loader: subprocess.Popen[str]) -> None:
 
 
 def states(where: str) -> list[str]:
-    with closing(generations(where)) as at:
+    with closing(open_generations(where)) as at:
         return [each.state for each in at.all()]
 
 
@@ -88,12 +88,12 @@ def killed_and_resumed(where: str, loads: int, kills: int) -> int:
     return broken
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_a_loader_that_is_killed_three_times_is_resumed_to_the_same_index(anywhere: str) -> None:
     killed_and_resumed(anywhere, 1, 3)
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_a_loader_that_is_killed_fifty_times_is_resumed_to_the_same_index(anywhere: str) -> None:
     assert killed_and_resumed(anywhere, 25, 2) > 5, "no kill came in the middle: the test shows nothing"
 
@@ -151,7 +151,7 @@ class Queries:
             thread.join(60)
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_switching_under_fifty_queries_a_second_is_never_seen(anywhere: str) -> None:
     """Loads, deliveries and rollbacks: no error, no empty answer, no answer of two collections."""
     first, second = list(random_documents(0, 60, seed=1)), list(random_documents(60, 90, seed=2))
@@ -161,9 +161,9 @@ def test_switching_under_fifty_queries_a_second_is_never_seen(anywhere: str) -> 
         for _ in range(3):
             load(anywhere, second, if_exists="replace", keep=2)
             time.sleep(0.3)
-            delivery(anywhere, LoadOptions(keep=2)).append(located([came]))
+            open_delivery(anywhere, LoadOptions(keep=2)).append(located([came]))
             time.sleep(0.3)
-            with closing(generations(anywhere)) as at:
+            with closing(open_generations(anywhere)) as at:
                 at.rollback()
             time.sleep(0.3)
             load(anywhere, first, if_exists="replace", keep=2)

@@ -10,7 +10,7 @@ import pytest
 import esr
 from esr.engines.elasticsearch.cluster import cluster as connection
 from esr.engines.elasticsearch.load import loading, sending
-from esr.engines.opening import is_elasticsearch
+from esr.engines.factory import is_elasticsearch
 from tests.conftest import without_node
 from tests.engines.elasticsearch.support import document, http, load
 from tests.engines.holding import everything
@@ -18,7 +18,7 @@ from tests.engines.test_chaos import Queries
 from tests.engines.test_parity import random_documents
 from tests.support.node import Cluster, Node, NoNode
 
-pytestmark = [pytest.mark.elasticsearch, pytest.mark.slow]
+pytestmark = [pytest.mark.elasticsearch, pytest.mark.endurance]
 NOTICED: dict[str, object] = {
     f"cluster.fault_detection.{who}_check.{name}": value
     for who in ("leader", "follower")

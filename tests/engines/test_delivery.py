@@ -12,9 +12,9 @@ import pytest
 import esr
 from esr.documents import Document, Located, Sentence
 from esr.engines.delivery import DeliveryReport
-from esr.engines.embedded.load import build
+from esr.engines.factory import LoadOptions, open_delivery, open_generations
 from esr.engines.index import Index
-from esr.engines.opening import LoadOptions, delivery, generations
+from esr.engines.segments.writer import segment_builder as build
 from esr.errors import EsrError, IndexMissing, InputError
 from tests.engines.elasticsearch.support import document, fresh, load, located
 from tests.engines.holding import documents, everything
@@ -26,11 +26,11 @@ FIRST = list(random_documents(0, 30, seed=1))
 
 
 def append(where: str, some: list[Document], **options: int) -> DeliveryReport:
-    return delivery(where, LoadOptions(**options)).append(located(some))
+    return open_delivery(where, LoadOptions(**options)).append(located(some))
 
 
 def remove(where: str, *ids: str) -> DeliveryReport:
-    return delivery(where, LoadOptions()).remove(ids)
+    return open_delivery(where, LoadOptions()).remove(ids)
 
 
 def counts(report: DeliveryReport) -> tuple[int, int, int, int]:
@@ -79,10 +79,10 @@ def test_a_delivery_that_comes_again_changes_nothing(anywhere: str) -> None:
     load(anywhere, FIRST)
     came = [*random_documents(30, 3, seed=2), changed(FIRST[4], "New.")]
     append(anywhere, came)
-    with closing(generations(anywhere)) as at:
+    with closing(open_generations(anywhere)) as at:
         before = at.all()
     assert counts(append(anywhere, came)) == (0, 0, 4, 0)
-    with closing(generations(anywhere)) as at:
+    with closing(open_generations(anywhere)) as at:
         assert at.all() == before
 
 
@@ -121,11 +121,11 @@ def test_many_deliveries_leave_an_index_as_loaded_at_once(
 def test_the_generation_before_a_delivery_can_be_gone_back_to(anywhere: str) -> None:
     load(anywhere, FIRST)
     append(anywhere, [changed(FIRST[5], "Other.")])
-    with closing(generations(anywhere)) as at:
+    with closing(open_generations(anywhere)) as at:
         assert [each.state for each in at.all()] == ["serving", "kept"]
         at.rollback()
     assert documents(anywhere) == FIRST
-    with closing(generations(anywhere)) as at:
+    with closing(open_generations(anywhere)) as at:
         at.delete([at.all()[0].name])
     assert documents(anywhere) == FIRST
 
@@ -139,7 +139,7 @@ def test_an_open_index_sees_the_whole_delivery_or_nothing_of_it(anywhere: str) -
             seen_meanwhile.append(documents(anywhere) == FIRST)
             yield each
 
-    delivery(anywhere, LoadOptions()).append(watched())
+    open_delivery(anywhere, LoadOptions()).append(watched())
     assert seen_meanwhile == [True, True]
 
 
@@ -151,7 +151,7 @@ def test_a_delivery_that_fails_changes_nothing(anywhere: str) -> None:
         raise InputError("news.jsonl:2", "not JSON")
 
     with pytest.raises(InputError, match="not JSON"):
-        delivery(anywhere, LoadOptions()).append(broken())
+        open_delivery(anywhere, LoadOptions()).append(broken())
     for came in (
         [document("a", "One."), document("a", "Two.")],
         [Document("a", (Sentence("r5/0", "Taken."),))],
@@ -159,7 +159,7 @@ def test_a_delivery_that_fails_changes_nothing(anywhere: str) -> None:
         with pytest.raises(InputError):
             append(anywhere, came)
     assert documents(anywhere) == FIRST
-    with closing(generations(anywhere)) as at:
+    with closing(open_generations(anywhere)) as at:
         assert [each.state for each in at.all()] == ["serving"]
 
 
@@ -215,7 +215,7 @@ def test_a_document_that_elasticsearch_refuses_is_named_and_nothing_changes(elas
         with pytest.raises(EsrError, match=r"refused\.s0.*nothing was changed"):
             append(where, [changed(FIRST[5], "Other."), refused])
         assert documents(where) == FIRST
-        with closing(generations(where)) as at:
+        with closing(open_generations(where)) as at:
             assert [each.state for each in at.all()] == ["serving"]
 
 

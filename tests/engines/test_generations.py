@@ -9,8 +9,8 @@ import pytest
 
 import esr
 from esr.documents import Document
+from esr.engines.factory import open_generations
 from esr.engines.generations import Generation
-from esr.engines.opening import generations
 from esr.errors import EsrError, IndexMissing, UsageError
 from tests.engines.elasticsearch.support import document, fresh, load
 
@@ -20,7 +20,7 @@ THIRD = [document("four", "The flood is over.")]
 
 
 def at(where: str) -> list[Generation]:
-    with closing(generations(where)) as found:
+    with closing(open_generations(where)) as found:
         return found.all()
 
 
@@ -29,12 +29,12 @@ def states(where: str) -> list[str]:
 
 
 def rollback(where: str, to: str | None = None) -> Generation:
-    with closing(generations(where)) as found:
+    with closing(open_generations(where)) as found:
         return found.rollback(to)
 
 
 def delete(where: str, *names: str) -> None:
-    with closing(generations(where)) as found:
+    with closing(open_generations(where)) as found:
         found.delete(names)
 
 
@@ -125,7 +125,7 @@ def test_only_what_is_not_served_is_deleted_by_name(anywhere: str) -> None:
 def test_all_of_an_index_can_be_deleted(anywhere: str) -> None:
     replace(anywhere, FIRST)
     replace(anywhere, SECOND)
-    with closing(generations(anywhere)) as found:
+    with closing(open_generations(anywhere)) as found:
         found.delete_all()
     with pytest.raises(IndexMissing):
         esr.open(anywhere)

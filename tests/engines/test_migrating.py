@@ -18,10 +18,11 @@ from esr.engines.elasticsearch.load import sending
 from esr.engines.elasticsearch.load.migrating import ElasticsearchMigration
 from esr.engines.elasticsearch.store import generations as elasticsearch_generations
 from esr.engines.elasticsearch.store import meta
-from esr.engines.embedded.load import build, migrating
-from esr.engines.embedded.load import loading as embedded
+from esr.engines.embedded.maintenance import migration as migrating
+from esr.engines.factory import LoadOptions, open_delivery, open_generations, open_migration
 from esr.engines.index import LoadReport
-from esr.engines.opening import LoadOptions, delivery, generations, migration
+from esr.engines.segments.writer import folder_writer as embedded
+from esr.engines.segments.writer import segment_builder as build
 from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.ranking.ranking import Ranking
 from tests.engines.elasticsearch.support import document, fresh, load, located
@@ -33,14 +34,15 @@ from tests.enrichment.seen import enrich, seen
 ROOT = Path(__file__).resolve().parents[2]
 NEWS = list(random_documents(0, 40, seed=5))
 CAME = document("came", "A flood came.")
-FORMATS = ("esr.engines.embedded.store.manifest.FORMAT", "esr.engines.elasticsearch.store.templates.FORMAT")
+FORMATS = ("esr.engines.segments.store.manifest.FORMAT", "esr.engines.elasticsearch.store.templates.FORMAT")
 KILLED = """
 import os, signal, sys
 from esr.cli import main
 from esr.engines.elasticsearch.load import sending
 from esr.engines.elasticsearch.store import templates
-from esr.engines.embedded.load import build
-from esr.engines.embedded.store import checkpoint, manifest
+from esr.engines.segments.writer import segment_builder as build
+from esr.engines.segments.store import checkpoint
+from esr.engines.segments.store import manifest
 where = sys.argv[1]
 templates.FORMAT = manifest.FORMAT = 2
 build.FULL_TERMS, sending._SENTENCES = 100, 9
@@ -77,11 +79,11 @@ def format(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def migrate(where: str, **options: Any) -> LoadReport:
-    return migration(where, LoadOptions(**options)).run()
+    return open_migration(where, LoadOptions(**options)).run()
 
 
 def states(where: str) -> list[str]:
-    with closing(generations(where)) as at:
+    with closing(open_generations(where)) as at:
         return [each.state for each in at.all()]
 
 
@@ -115,7 +117,7 @@ def test_an_older_index_is_refused_until_it_is_migrated(anywhere: str, tmp_path:
     format(2)
     for use in (
         lambda: esr.open(anywhere),
-        lambda: delivery(anywhere, LoadOptions()),
+        lambda: open_delivery(anywhere, LoadOptions()),
         lambda: load(anywhere, [CAME], if_exists="append"),
     ):
         with pytest.raises(IndexUnusable, match="has index format 1, this esr searches 2: run esr migrate"):
@@ -126,7 +128,7 @@ def test_an_older_index_is_refused_until_it_is_migrated(anywhere: str, tmp_path:
     assert states(anywhere) == ["serving", "kept"]
     assert as_loaded(anywhere, NEWS, tmp_path)
     assert migrate(anywhere).notes == ["the index has format 2, this esr's: there is nothing to do"]
-    with closing(generations(anywhere)) as at:
+    with closing(open_generations(anywhere)) as at:
         at.rollback()
     with pytest.raises(IndexUnusable, match="run esr migrate"):
         esr.open(anywhere)
@@ -201,7 +203,7 @@ def test_a_delivery_after_a_kill_is_taken_in(anywhere: str, tmp_path: Path, form
     killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     changed = document(NEWS[0].id, "Changed since.")
-    delivery(anywhere, LoadOptions()).append(located([CAME, changed]))
+    open_delivery(anywhere, LoadOptions()).append(located([CAME, changed]))
     format(2)
     migrate(anywhere)
     assert as_loaded(anywhere, [*NEWS[1:], CAME, changed], tmp_path)
@@ -237,9 +239,9 @@ class TestEmbedded:
         where = str(tmp_path / "index")
         load(where, NEWS)
         format(2)
-        begun = migration(where, LoadOptions())
+        begun = open_migration(where, LoadOptions())
         format(1)
-        delivery(where, LoadOptions()).append(located([CAME]))
+        open_delivery(where, LoadOptions()).append(located([CAME]))
         format(2)
         with pytest.raises(EsrError, match="has ended since this one began"):
             begun.run()
@@ -306,7 +308,7 @@ class TestElasticsearch:
     ) -> None:
         load(where, NEWS)
         if how == "append":
-            before_the_end(lambda: delivery(where, LoadOptions()).append(located([CAME])))
+            before_the_end(lambda: open_delivery(where, LoadOptions()).append(located([CAME])))
         else:
             if_exists = "replace" if how == "replace" else "append"
             before_the_end(lambda: load(where, [CAME], if_exists=if_exists))
@@ -339,7 +341,7 @@ class TestElasticsearch:
     ) -> None:
         """Another load moves it between the look and the switch."""
         load(where, NEWS)
-        with closing(generations(where)) as at:
+        with closing(open_generations(where)) as at:
             cluster = at._cluster  # type: ignore[attr-defined]
             first = meta.served(cluster)
             load(where, [CAME], if_exists="replace", keep=2)
@@ -355,7 +357,7 @@ class TestElasticsearch:
         load(where, NEWS, shards=3)
         format(2)
         migrate(where)
-        with closing(generations(where)) as at:
+        with closing(open_generations(where)) as at:
             cluster = at._cluster  # type: ignore[attr-defined]
             (serving,) = meta.served(cluster)
             found = cluster.client.indices.get_settings(index=serving.index)

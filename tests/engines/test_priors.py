@@ -14,7 +14,7 @@ import pytest
 import esr
 from esr.documents import Document
 from esr.engines.elasticsearch import priors as elasticsearch
-from esr.engines.opening import LoadOptions, delivery, stored_priors
+from esr.engines.factory import LoadOptions, open_delivery, open_priors
 from esr.engines.priors import Drift, Refreshed
 from esr.errors import EsrError, IndexMissing
 from tests.engines.elasticsearch.support import document, fresh, http, load, located
@@ -44,17 +44,17 @@ main(["refresh-priors", sys.argv[1]])
 
 
 def drift(where: str) -> list[Drift]:
-    with closing(stored_priors(where)) as priors:
+    with closing(open_priors(where)) as priors:
         return priors.drift()
 
 
 def refresh(where: str) -> Refreshed:
-    with closing(stored_priors(where)) as priors:
+    with closing(open_priors(where)) as priors:
         return priors.refresh(lambda done, of: None)
 
 
 def append(where: str, some: list[Document]) -> None:
-    delivery(where, LoadOptions()).append(located(some))
+    open_delivery(where, LoadOptions()).append(located(some))
 
 
 def columns(where: str) -> dict[str, list[float]]:
@@ -85,7 +85,7 @@ def test_after_refreshing_every_field_is_as_loaded_at_once(anywhere: str, tmp_pa
 
 def test_there_is_no_drift_where_there_is_no_index(anywhere: str) -> None:
     with pytest.raises(IndexMissing):
-        stored_priors(anywhere)
+        open_priors(anywhere)
 
 
 @pytest.mark.elasticsearch

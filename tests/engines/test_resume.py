@@ -10,9 +10,9 @@ import pytest
 import esr
 from esr.documents import Document, Located
 from esr.engines.elasticsearch.load import sending
-from esr.engines.embedded.load import build
-from esr.engines.embedded.load import loading as embedded
-from esr.engines.opening import LoadOptions, generations, loading
+from esr.engines.factory import LoadOptions, open_generations, open_writer
+from esr.engines.segments.writer import folder_writer as embedded
+from esr.engines.segments.writer import segment_builder as build
 from esr.errors import EsrError, UsageError
 from tests.engines.elasticsearch.support import document, load, located
 
@@ -54,7 +54,7 @@ def cut_off(
 
 
 def states(where: str) -> list[str]:
-    with closing(generations(where)) as at:
+    with closing(open_generations(where)) as at:
         return [each.state for each in at.all()]
 
 
@@ -152,7 +152,7 @@ def test_what_was_cut_off_can_be_deleted(tmp_path: object, monkeypatch: pytest.M
     where = str(tmp_path)
     load(where, OLD)
     cut_off(where, monkeypatch, if_exists="replace")
-    with closing(generations(where)) as at:
+    with closing(open_generations(where)) as at:
         broken, serving = at.all()
         assert (broken.state, serving.state, broken.documents) == ("broken", "serving", 18)
         assert broken.size_bytes > 0
@@ -183,5 +183,5 @@ def test_a_source_that_fails_leaves_nothing_to_take_up(anywhere: str) -> None:
         raise EsrError("broken")
 
     with pytest.raises(EsrError, match="broken"):
-        loading(anywhere, LoadOptions("replace")).load(broken())
+        open_writer(anywhere, LoadOptions("replace")).load(broken())
     assert states(anywhere) == ["serving"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from esr.documents import Document, Sentence
-from esr.engines.embedded.load import build
+from esr.engines.segments.writer import segment_builder as build
 from esr.errors import EsrError, InputError
 from tests.engines.elasticsearch.support import document, fresh, load
 from tests.engines.holding import documents, everything

@@ -16,8 +16,8 @@ import pytest
 
 from esr.documents import Document
 from esr.engines.elasticsearch.load import sending, slicing
+from esr.engines.factory import LoadOptions, open_delivery, open_generations
 from esr.engines.index import LoadReport
-from esr.engines.opening import LoadOptions, delivery, generations
 from esr.errors import EsrError, UsageError
 from tests.engines.elasticsearch.support import document, fresh, load, located
 from tests.engines.holding import documents, everything
@@ -48,7 +48,7 @@ def sliced(where: str, place: int, of: int, some: list[Document] = NEWS, **optio
 
 
 def states(where: str) -> list[str]:
-    with closing(generations(where)) as at:
+    with closing(open_generations(where)) as at:
         return [each.state for each in at.all()]
 
 
@@ -128,7 +128,7 @@ class TestElasticsearch:
         load(where, OLD)
         sliced(where, 1, 2)
         load(where, OLD, if_exists="replace", keep=0)
-        delivery(where, LoadOptions(keep=0)).append(located([document("more", "Hail.")]))
+        open_delivery(where, LoadOptions(keep=0)).append(located([document("more", "Hail.")]))
         assert states(where) == ["serving", "loading"]
         sliced(where, 2, 2)
         assert as_loaded_at_once(where)
@@ -163,7 +163,7 @@ class TestElasticsearch:
             notes = sliced(where, place, 2).notes
         assert notes == ["all slices are there, and are served: there was nothing to do"]
         assert states(where) == ["serving"]
-        delivery(where, LoadOptions()).append(located([replace(NEWS[3], title="Another")]))
+        open_delivery(where, LoadOptions()).append(located([replace(NEWS[3], title="Another")]))
         for place in (1, 2):
             sliced(where, place, 2)
         assert documents(where) == NEWS

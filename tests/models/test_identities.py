@@ -9,7 +9,7 @@ import pytest
 
 import esr
 from esr.ranking.searcher import Searcher
-from tests.engines.embedded.making import document, load
+from tests.support.folder_index import document, load
 
 QUERIES = ["a b", "c c c a", "e title", "f unseen a"]
 

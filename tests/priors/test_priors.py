@@ -12,7 +12,7 @@ from esr.plans.statistics import CollectionStatistics
 from esr.priors.prior import check_weight
 from esr.ranking.searcher import Searcher
 from tests import worked
-from tests.engines.embedded.making import document, load
+from tests.support.folder_index import document, load
 
 COLLECTION = CollectionStatistics(sentences=4, documents=2, occurrences=40)
 

@@ -143,7 +143,7 @@ def test_a_signal_of_weight_zero_changes_no_score(searcher: Searcher) -> None:
 def test_equal_strengths_keep_the_collections_order_or_take_the_first_stages(searcher: Searcher) -> None:
     by_order = searcher.search("word6", 50, model="tdsr").hits
     assert {hit.score for hit in by_order} == {0.5}
-    assert [hit.order for hit in by_order] == sorted(hit.order for hit in by_order)
+    assert [hit.ordinal for hit in by_order] == sorted(hit.ordinal for hit in by_order)
     by_score = searcher.search("word6", 50, model="tdsr", params={"ties": "score"}).hits
     first = {h.sentence_id: h.score for h in searcher.search("word6", 50, model="tfisf").hits}
     assert [first[h.sentence_id] for h in by_score] == sorted(first.values(), reverse=True)
@@ -219,4 +219,4 @@ def test_both_engines_rerank_alike(elasticsearch_url: str, place: str, shards: i
                     assert {h.sentence_id for h in ours} == {h.sentence_id for h in theirs}
                     scores = {h.sentence_id: h.score for h in theirs}
                     assert all(close(h.score, scores[h.sentence_id]) for h in ours), (data, query)
-                    assert [h.order for h in ours if h.order < 0] == []
+                    assert [h.ordinal for h in ours if h.ordinal < 0] == []

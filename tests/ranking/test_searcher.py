@@ -10,7 +10,7 @@ from esr.ranking import searcher as searching
 from esr.ranking.answers import answer_dict
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.engines.embedded.making import document, load
+from tests.support.folder_index import document, load
 
 
 @pytest.fixture

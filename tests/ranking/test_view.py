@@ -36,10 +36,10 @@ def test_hits_are_found_by_their_places_and_not_by_their_ids(
     with esr.open(str(tmp_path / "index")) as searcher:
         prepared = searcher.prepare(QUERIES[0], Ranking())
         hits = searcher.search(QUERIES[0], 30).hits[::-1]
-        ids, orders = [hit.sentence_id for hit in hits], [hit.order for hit in hits]
+        ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
         by_id = view(searcher.index, prepared.counts, prepared.statistics, ids, ()).evidence()
         monkeypatch.delattr(type(searcher.index), "_place")
-        by_place = view(searcher.index, prepared.counts, prepared.statistics, ids, (), orders).evidence()
+        by_place = view(searcher.index, prepared.counts, prepared.statistics, ids, (), ordinals).evidence()
         for name, counts in by_id.counts.items():
             assert np.array_equal(by_place.counts[name], counts)
         assert np.array_equal(by_place.lengths["sentence"], by_id.lengths["sentence"])

@@ -11,7 +11,7 @@ import numpy as np
 
 from esr import analysis
 from esr.documents import Document, Sentence
-from esr.engines.index import COLUMNS, Candidates, Description, Facet, Filters, Hit, SentenceRecord
+from esr.engines.index import COLUMNS, Description, Facet, Filters, Hit, SearchResult, SentenceRecord
 from esr.errors import UsageError
 from esr.plans.evidence import Evidence
 from esr.plans.plan import FieldName, Plan
@@ -50,7 +50,7 @@ class FakeIndex:
         self.asked: tuple[Plan, int, Filters] | None = None
         self.warmed = 0
 
-    def now(self) -> FakeIndex:
+    def snapshot(self) -> FakeIndex:
         return self
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
@@ -59,13 +59,13 @@ class FakeIndex:
         collection = CollectionStatistics(len(self.records), len(self.records), len(held))
         return Statistics(collection, {t: TermStatistics(*[held.count(t)] * 3) for t in terms})
 
-    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
+    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         self._fail()
         self.asked = plan, k, filters
         wanted = {term.term for term in plan.terms}
         found = [record for record in self.records if wanted & set(self._terms(record))]
         hits = [Hit(r.sentence_id, -float(n), r if records else None) for n, r in enumerate(found)]
-        return Candidates(hits[:k], len(hits), self.incomplete)
+        return SearchResult(hits[:k], len(hits), self.incomplete)
 
     def warm(self) -> None:
         self.warmed += 1
@@ -94,7 +94,7 @@ class FakeIndex:
         terms: Sequence[str],
         ids: Sequence[str],
         columns: Iterable[str] = (),
-        orders: Sequence[int] | None = None,
+        ordinals: Sequence[int] | None = None,
     ) -> Evidence:
         texts = [self._terms(record) for record in self.sentences(ids)]
         counts = np.array([[text.count(term) for text in texts] for term in terms], float)
@@ -107,11 +107,11 @@ class FakeIndex:
             {name: np.ones(len(ids)) for name in names},
         )
 
-    def parses(self, ids: Sequence[str], orders: Sequence[int] | None = None) -> list[bytes | None]:
+    def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
         self.sentences(ids)
         return [None] * len(ids)
 
-    def pool(self, plan: Plan, filters: Filters) -> Any:
+    def candidates(self, plan: Plan, filters: Filters) -> Any:
         raise NotImplementedError
 
     def document(self, document_id: str) -> Document:

@@ -23,8 +23,8 @@ def test_what_the_index_has_is_there_and_its_present_state_is_guarded_too() -> N
     index = FakeIndex(STORM)
     found = guarded(index, Breaker(1.0))
     assert found.where == "memory"
-    assert found.now().analyzer is index.analyzer
-    assert type(found.now()) is type(found)
+    assert found.snapshot().analyzer is index.analyzer
+    assert type(found.snapshot()) is type(found)
 
 
 @pytest.mark.parametrize(("error", "counts"), [(EngineUnreachable("away"), True), (UsageError("bad"), False)])

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from esr.engines import opening
+from esr.engines import factory as opening
 from esr.errors import EsrError, IndexMissing, UsageError
 from esr.loaders import sources
 from webui.server import listen, serve, url
@@ -103,7 +103,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Running]]:
     def make(**settings: str) -> Running:
         news, where = tmp_path / "news.jsonl", tmp_path / "index"
         news.write_text(json.dumps(DOCUMENT))
-        opening.loading(str(where), opening.LoadOptions()).load(sources.documents([str(news)]))
+        opening.open_writer(str(where), opening.LoadOptions()).load(sources.documents([str(news)]))
         process = subprocess.Popen(
             [sys.executable, "-c", SERVE, str(where)],
             cwd=ROOT,

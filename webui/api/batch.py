@@ -64,7 +64,7 @@ def _filters(call: Call, data: dict[str, Any]) -> Filters:
 
 def _answers(call: Call, asked: dict[str, Any], ranking: Ranking, filters: Filters) -> Found:
     """By id. What is wrong with one query is its answer; what is wrong with all of them is raised."""
-    now = call.searcher.now()
+    now = call.searcher.snapshot()
     k = asked.get("k", call.settings.default_k)
     found: Found = {}
     for place, each in enumerate(asked["queries"]):

@@ -16,7 +16,7 @@ def query(call: Call) -> dict[str, Any]:
     standalone = call.one("standalone") or "false"
     if standalone not in ("true", "false"):
         raise BadArgument(f"argument 'standalone' is true or false, not {standalone!r}", "standalone")
-    now = call.searcher.now()
+    now = call.searcher.snapshot()
     check_terms(now, asked.query, call.settings)
     with arguments.blaming(None):
         return raw_request(

@@ -18,7 +18,7 @@ def search(call: Call) -> dict[str, Any]:
     wish = replace(asked.wish, fold=False)
     page = paging.asked(call, asked.k)
     end = page.offset + page.k
-    now = call.searcher.now()
+    now = call.searcher.snapshot()
     state = paging.state(now)
     paging.check(page, state)
     wanted = arranging.needed(wish, end, call.settings.max_k)

@@ -32,7 +32,15 @@ from esr.engines.elasticsearch.store.impacts import fit
 from esr.engines.elasticsearch.store.places import documents, documents_at
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
 from esr.engines.elasticsearch.store.stored import document_of, record_of
-from esr.engines.index import COLUMNS, Candidates, Facet, Filters, Histogram, Pool, SentenceRecord
+from esr.engines.index import (
+    COLUMNS,
+    CandidateEvidence,
+    Facet,
+    Filters,
+    Histogram,
+    SearchResult,
+    SentenceRecord,
+)
 from esr.errors import IndexMissing, UsageError
 from esr.plans.evidence import Evidence, joined
 from esr.plans.plan import FEATURES, Plan
@@ -71,7 +79,7 @@ class ElasticsearchIndex:
     def close(self) -> None:
         self.cluster.close()
 
-    def now(self) -> ElasticsearchIndex:
+    def snapshot(self) -> ElasticsearchIndex:
         """What the alias leads to now: statistics and answers that belong together, if it moves meanwhile."""
         if self._is_pinned:
             return self
@@ -114,11 +122,11 @@ class ElasticsearchIndex:
         found = self._statistics.histogram(column)
         return Histogram(np.array(list(found), float), np.array(list(found.values()), np.int64))
 
-    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
+    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         def begun(kept: bool = False) -> Search:
             return Search(self.cluster, plan, self.bounded(plan), filters, records, kept)
 
-        found: Candidates | str = "the alias may move between two requests"
+        found: SearchResult | str = "the alias may move between two requests"
         if self._fixed:
             known = self.statistics(plan.matching)
             found = pruned(begun(fit(self._impacts, plan, known)), k, known)
@@ -155,11 +163,11 @@ class ElasticsearchIndex:
         terms: Sequence[str],
         ids: Sequence[str],
         columns: Iterable[str] = (),
-        orders: Sequence[int] | None = None,
+        ordinals: Sequence[int] | None = None,
     ) -> Evidence:
         return self._evidence(terms, [hit["_source"] for hit in self._sentences(ids, True)], columns)
 
-    def parses(self, ids: Sequence[str], orders: Sequence[int] | None = None) -> list[bytes | None]:
+    def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
         # Columns alone: stored fields, even _id, lie in blocks with the text of whole documents.
         found: dict[str, bytes | None] = {}
         for some in batched(ids, _POOLED):
@@ -183,7 +191,7 @@ class ElasticsearchIndex:
     def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
         return enrichment(self._place)
 
-    def pool(self, plan: Plan, filters: Filters) -> Pool:
+    def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
         names: list[str] = []
         rows: list[Evidence] = []
         terms = [term.term for term in plan.terms]
@@ -194,7 +202,7 @@ class ElasticsearchIndex:
             names += [hit["_id"] for hit in found]
             rows.append(self._evidence(terms, [hit["_source"] for hit in found], columns))
         places = {name: place for place, name in enumerate(names)}
-        return Pool(joined(rows), names.__getitem__, places.get)
+        return CandidateEvidence(joined(rows), names.__getitem__, places.get)
 
     def _evidence(
         self, terms: Sequence[str], found: Sequence[Mapping[str, Any]], columns: Iterable[str]

@@ -29,10 +29,10 @@ from esr.engines.elasticsearch.store import meta
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.places import documents
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
-from esr.engines.embedded.load.loading import EmbeddedLoading
-from esr.engines.embedded.search.snapshot import IMPORTANCE, Snapshot
-from esr.engines.embedded.store import manifest
 from esr.engines.priors import Drift, Refreshed, Step
+from esr.engines.segments.reader.snapshot import IMPORTANCE, Snapshot
+from esr.engines.segments.store import manifest
+from esr.engines.segments.writer.folder_writer import FolderWriter
 from esr.errors import EsrError, IndexMissing
 
 SAMPLE = 200
@@ -91,7 +91,7 @@ class ElasticsearchPriors:
         pinned = meta.by_name(self._cluster, self._loads)
         with tempfile.TemporaryDirectory(prefix="esr-priors-") as folder:
             held = (Located("index", document) for document in documents(pinned))
-            EmbeddedLoading(folder, self._description).load(held)
+            FolderWriter(folder, self._description).load(held)
             right = Snapshot(Path(folder), manifest.read(Path(folder)))
             report.sentences = right.collection.sentences
             for some in batched(_priors(right), _BATCH):

@@ -1,1 +1,1 @@
-"""The embedded engine. An index is a folder: `store` is what lies in it, `load` writes, `search` reads."""
+"""The embedded engine: the index as all of esr sees it, its searches, and what changes it later."""

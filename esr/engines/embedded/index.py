@@ -15,18 +15,27 @@ import numpy.typing as npt
 
 from esr import analysis
 from esr.documents import Document
-from esr.engines.embedded.enrichment import EmbeddedEnrichment, enrichment, summary
+from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summary
 from esr.engines.embedded.search import facets, gather
 from esr.engines.embedded.search.exhaustive import exhaustive
 from esr.engines.embedded.search.found import Found
 from esr.engines.embedded.search.kernel_loader import LOADER
 from esr.engines.embedded.search.pruned import pruned
-from esr.engines.embedded.search.snapshot import Snapshot
-from esr.engines.embedded.store import manifest
-from esr.engines.embedded.store.segment import SegmentBroken
-from esr.engines.embedded.store.stored import Stored
 from esr.engines.entities import Grouped
-from esr.engines.index import COLUMNS, Candidates, Facet, Filters, Histogram, Hit, Pool, SentenceRecord
+from esr.engines.index import (
+    COLUMNS,
+    CandidateEvidence,
+    Facet,
+    Filters,
+    Histogram,
+    Hit,
+    SearchResult,
+    SentenceRecord,
+)
+from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.segments.store import manifest
+from esr.engines.segments.store.document_codec import Stored
+from esr.engines.segments.store.segment import SegmentBroken
 from esr.errors import IndexMissing, UsageError
 from esr.plans.evidence import Evidence, joined
 from esr.plans.plan import FIELDS, Plan
@@ -51,7 +60,7 @@ class EmbeddedIndex:
         self._use(self._open())
         self._committed = self._commit_mark()
 
-    def now(self) -> EmbeddedIndex:
+    def snapshot(self) -> EmbeddedIndex:
         self._now()
         pinned = EmbeddedIndex.__new__(EmbeddedIndex)  # half the time of copy.copy
         vars(pinned).update(vars(self))
@@ -62,7 +71,7 @@ class EmbeddedIndex:
         snapshot = self._now()
         return Statistics(snapshot.collection, {term: snapshot.find(term).statistics for term in terms})
 
-    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> Candidates:
+    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         snapshot = self._now()
         found = pruned(plan, snapshot, k, filters)
         why = None
@@ -72,11 +81,11 @@ class EmbeddedIndex:
             best = found
         hits: Sequence[Hit] = Found(best, partial(_ids, snapshot))
         if records:
-            scores, orders = best.scores.tolist(), best.numbers.tolist()
-            shown = list(_records(snapshot, _places(snapshot, orders)))
+            scores, ordinals = best.scores.tolist(), best.numbers.tolist()
+            shown = list(_records(snapshot, _places(snapshot, ordinals)))
             names = [record.sentence_id for record in shown]
-            hits = list(map(Hit, names, scores, shown, orders))
-        return Candidates(hits, best.total, None, best.scored, why)
+            hits = list(map(Hit, names, scores, shown, ordinals))
+        return SearchResult(hits, best.total, None, best.scored, why)
 
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
         raise UsageError(
@@ -103,21 +112,21 @@ class EmbeddedIndex:
         terms: Sequence[str],
         ids: Sequence[str],
         columns: Iterable[str] = (),
-        orders: Sequence[int] | None = None,
+        ordinals: Sequence[int] | None = None,
     ) -> Evidence:
         snapshot = self._now()
         wanted = {*COLUMNS, *columns}
         rows, order = [], []
-        for owner, places, at in _by_segment(self._all_places(snapshot, ids, orders)):
+        for owner, places, at in _by_segment(self._all_places(snapshot, ids, ordinals)):
             segment, importance = snapshot.segments[owner], snapshot.importance[owner]
             rows.append(gather.evidence(terms, FIELDS, wanted, segment, importance, at))
             order += places
         return joined(rows).at(np.argsort(order))
 
-    def parses(self, ids: Sequence[str], orders: Sequence[int] | None = None) -> list[bytes | None]:
+    def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
         snapshot = self._now()
         found: list[bytes | None] = [None] * len(ids)
-        for owner, mine, at in _by_segment(self._all_places(snapshot, ids, orders)):
+        for owner, mine, at in _by_segment(self._all_places(snapshot, ids, ordinals)):
             for place, blob in zip(mine, snapshot.segments[owner].enriched.parses(at), strict=True):
                 found[place] = blob
         return found
@@ -128,7 +137,7 @@ class EmbeddedIndex:
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
         return enrichment(self._folder)
 
-    def pool(self, plan: Plan, filters: Filters) -> Pool:
+    def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
         snapshot = self._now()
         terms = [term.term for term in plan.terms]
         wanted = {*COLUMNS, *(static.column for static in plan.statics)}
@@ -152,7 +161,7 @@ class EmbeddedIndex:
                     return int(starts[owner]) + at if there else None
             return None
 
-        return Pool(joined(rows), name, place)
+        return CandidateEvidence(joined(rows), name, place)
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         segments = self._now().segments
@@ -243,10 +252,10 @@ class EmbeddedIndex:
         return self._snapshot
 
     def _all_places(
-        self, snapshot: Snapshot, ids: Sequence[str], orders: Sequence[int] | None
+        self, snapshot: Snapshot, ids: Sequence[str], ordinals: Sequence[int] | None
     ) -> list[_Place]:
         """The sentences of these ids, by their orders if these are known, which is much faster."""
-        return [self._place(snapshot, i) for i in ids] if orders is None else _places(snapshot, orders)
+        return [self._place(snapshot, i) for i in ids] if ordinals is None else _places(snapshot, ordinals)
 
     def _place(self, snapshot: Snapshot, sentence_id: str) -> _Place:
         for owner, segment in enumerate(snapshot.segments):
@@ -263,10 +272,10 @@ def _by_segment(places: Sequence[_Place]) -> Iterator[tuple[int, list[int], npt.
         yield owner, mine, np.array([places[n].number for n in mine])
 
 
-def _places(snapshot: Snapshot, orders: Sequence[int] | npt.NDArray[np.int64]) -> list[_Place]:
+def _places(snapshot: Snapshot, ordinals: Sequence[int] | npt.NDArray[np.int64]) -> list[_Place]:
     """Sentences by their place in the collection."""
-    owners = np.searchsorted(snapshot.starts, orders, "right") - 1
-    numbers = np.asarray(orders) - np.array(snapshot.starts)[owners]
+    owners = np.searchsorted(snapshot.starts, ordinals, "right") - 1
+    numbers = np.asarray(ordinals) - np.array(snapshot.starts)[owners]
     return [_Place(owner, number) for owner, number in zip(owners.tolist(), numbers.tolist(), strict=True)]
 
 
@@ -274,13 +283,13 @@ def _id(snapshot: Snapshot, place: _Place) -> str:
     return snapshot.segments[place.segment].sentence_id(place.number)
 
 
-def _ids(snapshot: Snapshot, orders: npt.NDArray[np.int64]) -> list[str]:
+def _ids(snapshot: Snapshot, ordinals: npt.NDArray[np.int64]) -> list[str]:
     """The ids of sentences by their place in the collection."""
-    owners = np.searchsorted(snapshot.starts, orders, "right") - 1
-    found = [""] * len(orders)
+    owners = np.searchsorted(snapshot.starts, ordinals, "right") - 1
+    found = [""] * len(ordinals)
     for owner, segment in enumerate(snapshot.segments):
         mine = np.flatnonzero(owners == owner)
-        ids = segment.sentence_ids(orders[mine] - snapshot.starts[owner])
+        ids = segment.sentence_ids(ordinals[mine] - snapshot.starts[owner])
         for n, name in zip(mine.tolist(), ids, strict=True):
             found[n] = name
     return found

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import esr
 from esr.documents import Document, Located
-from esr.engines.embedded.load.loading import EmbeddedLoading
-from esr.engines.index import Description
+from esr.engines.factory import LoadOptions, open_writer
 from esr.evaluation.reproduce.year import ANALYZER, Year
 from esr.evaluation.tuning.figures import Task
 from esr.ranking.searcher import Searcher
@@ -51,6 +50,7 @@ def _indexed(documents: Sequence[Document], where: Path) -> Path:
     if not mark.exists() or mark.read_text("utf-8") != digest.hexdigest():
         mark.unlink(missing_ok=True)
         # Titles are left out: the papers' documents are their sentences.
-        EmbeddedLoading(where, Description(ANALYZER, False)).load(Located(str(where), d) for d in documents)
+        options = LoadOptions(if_exists="replace", analyzer=ANALYZER, title=False)
+        open_writer(str(where), options).load(Located(str(where), d) for d in documents)
         mark.write_text(digest.hexdigest(), "utf-8")
     return where

@@ -102,7 +102,7 @@ def sample(searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: st
     T has the base's best r sentences of each topic, where r is the number of its relevant sentences.
     Those that the index does not hold are passed over.
     """
-    searcher = searcher.now()
+    searcher = searcher.snapshot()
     searcher.check_features([feature])
     column = adjustments.column(feature)
     judged = {task.topic: dict.fromkeys(task.relevant, 1) for task in tasks}

@@ -13,10 +13,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.embedded.search.top import best
 from esr.errors import UsageError
 from esr.evaluation.tuning.pool import JudgedPool
 from esr.plans.evidence import Array
+from esr.plans.top_k import top_k
 
 Ranks = npt.NDArray[np.intp]
 Measure = Callable[[Ranks, int], float]
@@ -26,7 +26,7 @@ DEPTH = 1000
 def ranks(pool: JudgedPool, values: Array, depth: int = DEPTH) -> Ranks:
     """The ranks, from 1, of the relevant sentences that are in the best `depth`, ascending."""
     valued = np.flatnonzero(np.isfinite(values))
-    kept = valued[best(values[valued], depth)]
+    kept = valued[top_k(values[valued], depth)]
     relevant = np.isin(kept, pool.relevant)
     single = values[kept].astype(np.float32)
     tied = np.isin(single, single[relevant]) & _repeated(single)

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.dependency.signals import Parsed
-from esr.engines.embedded.search.top import best
 from esr.engines.index import Filters
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import Static
+from esr.plans.top_k import top_k
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank import merged
 from esr.ranking.searcher import NothingToSearchFor, PreparedQuery, Searcher
@@ -43,7 +43,7 @@ class JudgedPool(NamedTuple):
         if second is None:
             return first
         valued = np.flatnonzero(np.isfinite(first))
-        top = np.sort(valued[best(first[valued], second.depth)])
+        top = np.sort(valued[top_k(first[valued], second.depth)])
         # All candidates are seen: which are the best depends on the setting.
         return merged(first, top, second.scores(first, self.view, top))
 
@@ -56,7 +56,7 @@ def gather(
     The candidates depend on the ranking's model, context and candidate rule, not on its parameters; the
     evidence has the columns of its features, and the terms of its boosts.
     """
-    searcher, relevant = searcher.now(), list(relevant)
+    searcher, relevant = searcher.snapshot(), list(relevant)
     try:
         prepared = searcher.prepare(query, ranking)
     except NothingToSearchFor:
@@ -67,7 +67,7 @@ def gather(
     second = ranking.second()
     columns = second.columns if second else ()
     looked_at = (*plan.statics, *(Static(column, "linear", 0.0) for column in columns))
-    pool = searcher.index.pool(replace(plan, statics=looked_at), filters)
+    pool = searcher.index.candidates(replace(plan, statics=looked_at), filters)
     places = [place for place in map(pool.place, relevant) if place is not None]
     # The same few sentences tie under many settings.
     name = cache(pool.name)

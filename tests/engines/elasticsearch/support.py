@@ -11,8 +11,8 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from esr.documents import Document, Located, Sentence
+from esr.engines.factory import LoadOptions, open_writer
 from esr.engines.index import Hit, LoadReport
-from esr.engines.opening import LoadOptions, loading
 
 RELATIVE = 1e-4
 """Elasticsearch keeps scores as 32-bit floats, and adds a shift to them."""
@@ -49,7 +49,7 @@ def located(documents: Iterable[Document]) -> Iterator[Located]:
 
 
 def load(where: str, documents: Iterable[Document], **options: Any) -> LoadReport:
-    return loading(where, LoadOptions(**options)).load(located(documents))
+    return open_writer(where, LoadOptions(**options)).load(located(documents))
 
 
 def document(name: str, *sentences: str, **known: str) -> Document:

@@ -16,7 +16,7 @@ import pytest
 import esr
 from esr.engines.elasticsearch.cluster import cluster as connection
 from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.opening import LoadOptions, loading
+from esr.engines.factory import LoadOptions, open_writer
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from tests.engines.elasticsearch.support import document, http, indices, load
 
@@ -58,7 +58,7 @@ def stand_in(status: int, body: Any, headers: dict[str, str] | None = None) -> I
 
 def both_ways(where: str) -> list[Callable[[], Any]]:
     """To search and to load."""
-    return [lambda: esr.open(where), lambda: loading(where, LoadOptions())]
+    return [lambda: esr.open(where), lambda: open_writer(where, LoadOptions())]
 
 
 ELASTIC = {"X-elastic-product": "Elasticsearch"}
@@ -107,7 +107,7 @@ def test_an_old_version_is_not_loaded_into() -> None:
         stand_in(200, {"version": {"number": "8.17.3"}}, ELASTIC) as where,
         pytest.raises(IndexUnusable, match=r"is 8\.17\.3: esr needs 9\.0 or later"),
     ):
-        loading(where, LoadOptions())
+        open_writer(where, LoadOptions())
 
 
 @pytest.mark.parametrize("status", [429, 503])

@@ -12,8 +12,8 @@ import pytest
 
 import esr
 from esr.engines.elasticsearch.load import bulk, delivery, loading, sending
-from esr.engines.opening import LoadOptions, generations
-from esr.engines.opening import delivery as delivery_to
+from esr.engines.factory import LoadOptions, open_generations
+from esr.engines.factory import open_delivery as delivery_to
 from esr.errors import EngineUnreachable, EsrError
 from tests.engines.elasticsearch.support import document, http, indices, load, located
 from tests.engines.holding import everything
@@ -83,7 +83,7 @@ def test_a_bad_network_loses_nothing_of_a_load(where: str, harm: str) -> None:
         assert proxy.done, "the network was never bad"
     assert all(bad.rpartition("/")[0] in complaint for complaint in complaints), complaints
     assert everything(where) == wanted
-    with closing(generations(where)) as at:
+    with closing(open_generations(where)) as at:
         assert "broken" not in {each.state for each in at.all()}
 
 
@@ -222,7 +222,7 @@ def test_a_mapping_that_somebody_changed_names_the_field_and_switches_nothing(wh
     load(where, named, if_exists="replace")
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_a_full_disk_is_waited_for_and_then_named(
     start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

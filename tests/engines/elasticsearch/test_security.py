@@ -22,7 +22,7 @@ import esr
 from esr.cli import main
 from esr.engines.elasticsearch.cluster import login
 from esr.engines.elasticsearch.roles import descriptors
-from esr.engines.opening import LoadOptions, delivery, generations, open_index
+from esr.engines.factory import LoadOptions, open_delivery, open_generations, open_index
 from esr.enrichment.enriched import Enriched
 from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable, EsrError, UsageError
@@ -147,7 +147,7 @@ def test_the_page_can_do_all_it_does_and_write_nothing(
         assert client.post("/api/v1/batch", json=batch).status_code == 200
     with esr.open(loaded) as searcher:
         assert len(list(searcher.index.documents())) == len(DOCUMENTS)
-        assert searcher.index.now() is not searcher.index, "it may look up what the alias leads to"
+        assert searcher.index.snapshot() is not searcher.index, "it may look up what the alias leads to"
     for if_exists in ("replace", "append"):
         with pytest.raises(EsrError, match=r"refuses: .*; the login lacks a right: esr roles"):
             load(loaded, DOCUMENTS, if_exists=if_exists)
@@ -180,14 +180,14 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
     load(where, DOCUMENTS[20:], if_exists="append")
     load(where, DOCUMENTS, if_exists="replace", resume=True)
     changed = document("d1", "Another flood.")
-    report = delivery(where, LoadOptions(keep=2)).append(located([changed, document("new", "A flood.")]))
+    report = open_delivery(where, LoadOptions(keep=2)).append(located([changed, document("new", "A flood.")]))
     assert (report.added, report.changed) == (1, 1)
-    assert delivery(where, LoadOptions(keep=2)).remove(["d2"]).removed == 1
+    assert open_delivery(where, LoadOptions(keep=2)).remove(["d2"]).removed == 1
     with closing(open_index(where)) as index, index.enrichment() as enrichment:
         enrichment.store(RECIPE, [("new", [Enriched({"subj": 1.0}, None, None)])])
         enrichment.finish(RECIPE)
         assert enrichment.counts(RECIPE)[0] == 1
-    with closing(generations(where)) as at:
+    with closing(open_generations(where)) as at:
         at.rollback()
         kept = [each.name for each in at.all() if each.state == "kept"]
         at.delete(kept[:1])
@@ -205,7 +205,7 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
     )
     with pytest.raises(EsrError, match="refuses"):
         load(f"{secured.url}/{OTHER}", DOCUMENTS, if_exists="replace")
-    with closing(generations(where)) as at:
+    with closing(open_generations(where)) as at:
         at.delete_all()
     assert Api(secured).ask("GET", f"/{OTHER}/_count")[1]["count"] == 6
 
@@ -222,7 +222,7 @@ def test_the_operator_can_take_a_snapshot_and_bring_it_back(
     ]:
         status, answer = api.ask(method, path, body)
         assert status == 200, answer
-    with closing(generations(loaded)) as at:
+    with closing(open_generations(loaded)) as at:
         at.delete_all()
     back = {"indices": "news-2*-esr-*", "include_global_state": False}
     status, answer = api.ask("POST", "/_snapshot/backup/monday/_restore?wait_for_completion=true", back)

@@ -1,25 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
+from tests.support.folder_fixtures import no_sync, small_segments, where
 
-import pytest
-
-from esr.engines.embedded.load import build
-
-
-@pytest.fixture(autouse=True)
-def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Waiting for the disk would be most of the time of these tests."""
-    monkeypatch.setattr("os.fsync", lambda number: None)
-
-
-@pytest.fixture
-def where(tmp_path: Path) -> Path:
-    """A place for an index; nothing is there yet."""
-    return tmp_path / "index"
-
-
-@pytest.fixture
-def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every document makes a segment of its own."""
-    monkeypatch.setattr(build, "FULL_TERMS", 0)
+__all__ = ["no_sync", "small_segments", "where"]

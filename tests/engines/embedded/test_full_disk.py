@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.embedded.making import document, files, indexed, load
+from tests.support.folder_index import document, files, indexed, load
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.endurance
 
 
 @pytest.fixture

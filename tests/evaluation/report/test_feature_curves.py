@@ -13,7 +13,7 @@ from esr.evaluation.report import feature_curves
 from esr.evaluation.tuning.figures import Task
 from esr.ranking.ranking import Ranking
 from tests import worked
-from tests.engines.embedded.making import document, load
+from tests.support.folder_index import document, load
 
 TASK = [Task("Q1", worked.queries()["Q1"], tuple(worked.relevant()["Q1"]))]
 STEEP = Ranking("tfisf", candidates="all", features=(adjustments.parse("pos:linear:100"),))

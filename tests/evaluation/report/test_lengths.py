@@ -2,8 +2,8 @@ import pytest
 
 import esr
 from esr.documents import Document, Located, Sentence
-from esr.engines.embedded.load.loading import EmbeddedLoading
 from esr.engines.index import Description
+from esr.engines.segments.writer.folder_writer import FolderWriter
 from esr.errors import UsageError
 from esr.evaluation.report.lengths import draw, lengths, rows
 
@@ -13,7 +13,7 @@ def index(tmp_path):
     """Sentences s1 to s4 of one to four terms."""
     words = ["one", "one two", "one two three", "one two three four"]
     document = Document("d", tuple(Sentence(f"s{n}", text) for n, text in enumerate(words, 1)))
-    EmbeddedLoading(tmp_path / "index", Description("plain", True)).load([Located("made up", document)])
+    FolderWriter(tmp_path / "index", Description("plain", True)).load([Located("made up", document)])
     with esr.open(str(tmp_path / "index")) as searcher:
         yield searcher.index
 

@@ -4,8 +4,8 @@ import pytest
 
 import esr
 from esr.documents import Located
-from esr.engines.embedded.load.loading import EmbeddedLoading
 from esr.engines.index import Description
+from esr.engines.segments.writer.folder_writer import FolderWriter
 from esr.errors import UsageError
 from esr.evaluation.report.sensitivity import draw, lines, rows, varied
 from esr.evaluation.tuning.figures import Tuner
@@ -16,7 +16,7 @@ from tests.evaluation.tuning.conftest import documents, tasks
 @pytest.fixture(scope="module")
 def tuner(tmp_path_factory):
     where = tmp_path_factory.mktemp("sensitivity") / "index"
-    EmbeddedLoading(where, Description("plain", True)).load(Located("made up", d) for d in documents())
+    FolderWriter(where, Description("plain", True)).load(Located("made up", d) for d in documents())
     with esr.open(str(where)) as searcher:
         yield Tuner(searcher, tasks())
 

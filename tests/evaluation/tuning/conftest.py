@@ -11,8 +11,8 @@ import pytest
 import esr
 from esr.documents import Document, Located, Sentence
 from esr.documents.document import default_sentence_id
-from esr.engines.embedded.load.loading import EmbeddedLoading
 from esr.engines.index import Description
+from esr.engines.segments.writer.folder_writer import FolderWriter
 from esr.evaluation.tuning.figures import Task
 from esr.ranking.searcher import Searcher
 
@@ -51,7 +51,7 @@ def tasks(seed: int = 6, number: int = 12) -> list[Task]:
 @pytest.fixture(scope="session")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("tuning") / "index"
-    EmbeddedLoading(where, Description("plain", True)).load(Located("made up", d) for d in documents())
+    FolderWriter(where, Description("plain", True)).load(Located("made up", d) for d in documents())
     return where
 
 

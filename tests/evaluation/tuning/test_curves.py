@@ -23,8 +23,8 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests import worked
 from tests.engines.elasticsearch import support
-from tests.engines.embedded.making import load
 from tests.evaluation.tuning.conftest import tasks
+from tests.support.folder_index import load
 
 
 @pytest.fixture(scope="module")

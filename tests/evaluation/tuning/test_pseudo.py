@@ -7,8 +7,8 @@ import pytest
 import esr
 from esr import analysis
 from esr.documents import Document, Located, Sentence
-from esr.engines.embedded.load.loading import EmbeddedLoading
 from esr.engines.index import Description
+from esr.engines.segments.writer.folder_writer import FolderWriter
 from esr.errors import UsageError
 from esr.evaluation.tuning import pseudo
 
@@ -23,7 +23,7 @@ def index_of(folder: Path, texts: dict[str, tuple[str, ...]], analyzer: str = "p
         Document(name, tuple(Sentence(f"{name}.s{n}", text) for n, text in enumerate(some)))
         for name, some in texts.items()
     ]
-    EmbeddedLoading(folder / "index", Description(analyzer, True)).load(
+    FolderWriter(folder / "index", Description(analyzer, True)).load(
         Located("made up", document) for document in documents
     )
     return folder / "index"

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 import esr
 from esr.documents import Document, Located, Sentence
-from esr.engines.opening import LoadOptions, loading
+from esr.engines.factory import LoadOptions, open_writer
 from webui.app import create_app
 from webui.settings import Settings
 
@@ -35,7 +35,7 @@ def load(where: Path, texts: dict[str, list[str]] = TEXTS, if_exists: str = "fai
         )
         for name, sentences in texts.items()
     )
-    loading(str(where), LoadOptions(if_exists=if_exists)).load(documents)
+    open_writer(str(where), LoadOptions(if_exists=if_exists)).load(documents)
     return str(where)
 
 

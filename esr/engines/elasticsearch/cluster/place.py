@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote, urlsplit
 
-from esr.engines.where import shown
+from esr.engines.redact import redacted
 from esr.errors import UsageError
 
 _ALIAS = re.compile(r"[a-z0-9][a-z0-9_.-]*")
@@ -15,7 +15,7 @@ _HOST = re.compile(r"([\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?", re.ASCII)
 def parts(where: str) -> tuple[str, tuple[str, str] | None, list[str], str]:
     """Scheme, login, hosts with their ports, and alias of a place. Raises UsageError."""
     form = "http(s)://host:port/alias, with an alias of lower-case letters, digits and _ . -"
-    wrong = UsageError(f"{shown(where)!r} is not {form}")
+    wrong = UsageError(f"{redacted(where)!r} is not {form}")
     try:
         split = urlsplit(where)
     except ValueError:

@@ -28,11 +28,11 @@ from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.generations import pruned, remove, serve, states
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.stored import document_of
-from esr.engines.embedded.load.loading import EmbeddedLoading
-from esr.engines.embedded.search.snapshot import Snapshot
-from esr.engines.embedded.store import manifest
 from esr.engines.generations import BROKEN
 from esr.engines.options import LoadOptions
+from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.segments.store import manifest
+from esr.engines.segments.writer.folder_writer import FolderWriter
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, InputError
 
 _BATCH = 500
@@ -131,7 +131,7 @@ class ElasticsearchDelivery:
 
     def _spool(self, folder: Path, documents: Iterable[Located]) -> Snapshot:
         """Documents as an embedded index: it refuses ids that stand twice, and counts terms."""
-        EmbeddedLoading(folder, self._description).load(documents)
+        FolderWriter(folder, self._description).load(documents)
         return Snapshot(folder, manifest.read(folder))
 
     def _check_ids(self, fresh: Snapshot, leaving: set[str]) -> None:

@@ -29,19 +29,19 @@ from esr.engines.elasticsearch.store import meta, owner, templates
 from esr.engines.elasticsearch.store.generations import pruned, remove, serve, states
 from esr.engines.elasticsearch.store.impacts import possible, told
 from esr.engines.elasticsearch.store.stored import document_of
-from esr.engines.embedded.load.loading import EmbeddedLoading, changed
-from esr.engines.embedded.search.snapshot import Snapshot
-from esr.engines.embedded.store import manifest
 from esr.engines.generations import BROKEN
 from esr.engines.index import Description, LoadReport
 from esr.engines.options import LoadOptions
+from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.segments.store import manifest
+from esr.engines.segments.writer.folder_writer import FolderWriter, changed
 from esr.errors import EngineUnreachable, EsrError, InputError
 
 _BATCH = 1000
 _NAMED_FAILURES = 3
 
 
-class ElasticsearchLoading:
+class ElasticsearchWriter:
     """A load into Elasticsearch. Nothing of it is seen before all of it is there and verified."""
 
     def __init__(self, where: str, description: Description, options: LoadOptions, *, append: bool) -> None:
@@ -58,7 +58,7 @@ class ElasticsearchLoading:
             if self._append:
                 meta.served(self._cluster)  # of this format, or there is no adding to it
             with tempfile.TemporaryDirectory(prefix="esr-load-") as folder:
-                spool = EmbeddedLoading(
+                spool = FolderWriter(
                     Path(folder) / "spool",
                     self._description,
                     set_aside=planned.leaving_out(self._options.set_aside),

@@ -18,7 +18,7 @@ from esr.batches import batched
 from esr.documents import Located
 from esr.engines.elasticsearch.cluster.asking import refresh, search
 from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.load.loading import ElasticsearchLoading
+from esr.engines.elasticsearch.load.loading import ElasticsearchWriter
 from esr.engines.elasticsearch.load.planned import Planned
 from esr.engines.elasticsearch.load.sending import Outgoing
 from esr.engines.elasticsearch.load.verifying import settle, verify
@@ -26,11 +26,11 @@ from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.generations import pruned, serve
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.places import documents
-from esr.engines.embedded.load.loading import EmbeddedLoading
-from esr.engines.embedded.search.snapshot import Snapshot
-from esr.engines.embedded.store import manifest
 from esr.engines.index import LoadReport
 from esr.engines.options import LoadOptions
+from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.segments.store import manifest
+from esr.engines.segments.writer.folder_writer import FolderWriter
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
 
 _FOUND = ("features", "entities", "parse", "enriched")
@@ -39,7 +39,7 @@ _BATCH = 100
 _MARKS = 10_000
 
 
-class ElasticsearchMigration(ElasticsearchLoading):
+class ElasticsearchMigration(ElasticsearchWriter):
     """A load of what the alias leads to, into indices of this format."""
 
     def __init__(self, where: str, options: LoadOptions) -> None:
@@ -70,7 +70,7 @@ class ElasticsearchMigration(ElasticsearchLoading):
             with tempfile.TemporaryDirectory(prefix="esr-migrate-") as folder:
                 planned = Planned()
                 held = (Located("index", document) for document in documents(self._old))
-                report = EmbeddedLoading(folder, self._description).load(planned.counted(held))
+                report = FolderWriter(folder, self._description).load(planned.counted(held))
                 self._send(Path(folder), planned, report)
         finally:
             self._cluster.close()

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from esr.engines.elasticsearch.cluster.asking import count, refresh
-from esr.engines.elasticsearch.load.loading import ElasticsearchLoading
+from esr.engines.elasticsearch.load.loading import ElasticsearchWriter
 from esr.engines.elasticsearch.load.planned import Planned
 from esr.engines.elasticsearch.load.verifying import contents, settle, verify
 from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.generations import pruned, serve
-from esr.engines.embedded.search.snapshot import Snapshot
-from esr.engines.embedded.store import manifest
 from esr.engines.index import LoadReport
+from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.segments.store import manifest
 from esr.errors import EsrError
 from esr.hashing import hash64
 
@@ -31,7 +31,7 @@ WAIT = 600.0
 _POLL = 1.0
 
 
-class SlicedLoading(ElasticsearchLoading):
+class SlicedWriter(ElasticsearchWriter):
     """A load of one slice. What was begun is left where it is, whatever happens."""
 
     def _send(self, spool: Path, planned: Planned, report: LoadReport) -> None:

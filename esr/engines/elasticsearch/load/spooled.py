@@ -14,7 +14,7 @@ from esr.engines.elasticsearch.load.sending import Outgoing
 from esr.engines.elasticsearch.store.impacts import Impacts, mixture
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
-from esr.engines.embedded.search.snapshot import Snapshot
+from esr.engines.segments.reader.snapshot import Snapshot
 
 _BATCH = 1000
 

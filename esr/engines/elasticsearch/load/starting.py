@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.load.loading import ElasticsearchLoading
-from esr.engines.elasticsearch.load.slicing import SlicedLoading
+from esr.engines.elasticsearch.load.loading import ElasticsearchWriter
+from esr.engines.elasticsearch.load.slicing import SlicedWriter
 from esr.engines.elasticsearch.store import meta
 from esr.engines.index import Description
 from esr.engines.options import LoadOptions
@@ -30,7 +30,7 @@ def existing(where: str) -> Description | None:
         cluster.close()
 
 
-def start(where: str, description: Description, options: LoadOptions, append: bool) -> ElasticsearchLoading:
+def start(where: str, description: Description, options: LoadOptions, append: bool) -> ElasticsearchWriter:
     if options.slice is not None:
-        return SlicedLoading(where, description, options, append=append)
-    return ElasticsearchLoading(where, description, options, append=append)
+        return SlicedWriter(where, description, options, append=append)
+    return ElasticsearchWriter(where, description, options, append=append)

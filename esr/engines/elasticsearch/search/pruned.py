@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from esr.engines.elasticsearch.search.bounding import Bounded, bounded
 from esr.engines.elasticsearch.search.request import whole_documents, with_scores
 from esr.engines.elasticsearch.search.searching import PAGE, Search
-from esr.engines.index import Candidates
+from esr.engines.index import SearchResult
 from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
 
@@ -43,7 +43,7 @@ class _Listed(NamedTuple):
     others: float | None
 
 
-def pruned(search: Search, k: int, known: Statistics) -> Candidates | str:
+def pruned(search: Search, k: int, known: Statistics) -> SearchResult | str:
     """The answer, or why everything has to be scored. `known`: of the terms that make candidates."""
     if k > GREATEST_K:
         return f"more than {GREATEST_K:,} hits are asked for"
@@ -66,9 +66,9 @@ def pruned(search: Search, k: int, known: Statistics) -> Candidates | str:
     later = [document for document in later if document.bound >= reach]
     if later:
         more, also = search.of_documents([document.id for document in later], k)
-        hits = sorted([*hits, *more], key=lambda hit: (-hit.score, hit.order))[:k]
+        hits = sorted([*hits, *more], key=lambda hit: (-hit.score, hit.ordinal))[:k]
         scored += also
-    return Candidates(hits, total, search.incomplete, scored)
+    return SearchResult(hits, total, search.incomplete, scored)
 
 
 def _few(plan: Plan, known: Statistics) -> str | None:

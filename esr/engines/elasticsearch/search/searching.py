@@ -13,7 +13,7 @@ from esr.engines.elasticsearch.cluster.cluster import REQUEST_TIMEOUT, SEARCH_TI
 from esr.engines.elasticsearch.search.raw import SHOWN, SORT
 from esr.engines.elasticsearch.search.request import scored
 from esr.engines.elasticsearch.store.stored import record_of
-from esr.engines.index import Candidates, Filters, Hit
+from esr.engines.index import Filters, Hit, SearchResult
 from esr.plans.plan import Plan
 from esr.plans.statistics import CollectionStatistics
 
@@ -36,7 +36,7 @@ class Search:
     kept: bool = False
     incomplete: str | None = field(default=None, init=False)
 
-    def everything(self, k: int, exhaustive: str | None) -> Candidates:
+    def everything(self, k: int, exhaustive: str | None) -> SearchResult:
         """The answer by scoring every candidate. `exhaustive`: why."""
         query, shift = scored(self.plan, self.collection, self.filters)
         body: dict[str, Any] = {"query": query, "sort": SORT, **self._shown}
@@ -50,7 +50,7 @@ class Search:
             if len(found) < PAGE:
                 break
             body["search_after"] = found[-1]["sort"]
-        return Candidates(hits, total, self.incomplete, total, exhaustive)
+        return SearchResult(hits, total, self.incomplete, total, exhaustive)
 
     def of_documents(self, ids: Sequence[str], k: int) -> tuple[list[Hit], int]:
         """The best k candidates of these documents, and how many candidates they have."""

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.elasticsearch.store.peaks import number
-from esr.engines.embedded.search.all_impacts import all_impacts
 from esr.engines.embedded.search.impacts import outward
-from esr.engines.embedded.search.snapshot import Snapshot
+from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.segments.reader.term_bounds import all_impacts
 from esr.plans.bounds import Bound
 from esr.plans.evidence import Array
 from esr.plans.plan import Affine, Mixture, Plan

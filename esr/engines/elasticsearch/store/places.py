@@ -37,9 +37,9 @@ def documents(cluster: Cluster) -> Iterator[Document]:
 
 def documents_at(cluster: Cluster, places: Sequence[int]) -> list[Document]:
     """Documents by their place in the collection, from 0, in this order."""
-    orders = _orders(cluster, places)
+    ordinals = _orders(cluster, places)
     found: dict[int, Document] = {}
-    for some in batched(orders, _BATCH):
+    for some in batched(ordinals, _BATCH):
         answer = search(
             cluster,
             index=cluster.documents_alias,
@@ -48,7 +48,7 @@ def documents_at(cluster: Cluster, places: Sequence[int]) -> list[Document]:
             source={"excludes": ["context"]},
         )
         found |= {hit["_source"]["order"]: document_of(hit["_source"]) for hit in answer["hits"]["hits"]}
-    return [found[order] for order in orders]
+    return [found[order] for order in ordinals]
 
 
 def _orders(cluster: Cluster, places: Sequence[int]) -> list[int]:
@@ -67,15 +67,15 @@ def _orders(cluster: Cluster, places: Sequence[int]) -> list[int]:
     wanted: dict[int, set[int]] = defaultdict(set)
     for place in places:
         wanted[int(np.searchsorted(ends, place, "right"))].add(place)
-    orders: dict[int, int] = {}
+    ordinals: dict[int, int] = {}
     for number, mine in wanted.items():
         bucket = buckets[number]
         before = int(ends[number]) - bucket["doc_count"]
         inside = {"range": {"order": {"gte": bucket["key"], "lt": bucket["key"] + interval}}}
         for place, order in enumerate(_run(cluster, inside), before):
             if place in mine:
-                orders[place] = order
-    return [orders[place] for place in places]
+                ordinals[place] = order
+    return [ordinals[place] for place in places]
 
 
 def _run(cluster: Cluster, query: dict[str, Any]) -> Iterator[int]:

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from esr.engines.embedded.search import gather
 from esr.engines.embedded.search.impacts import Impacts, impacts
-from esr.engines.embedded.search.snapshot import Snapshot
 from esr.engines.embedded.search.standing import Standing, standing
 from esr.engines.index import Filters
+from esr.engines.segments.reader.snapshot import Snapshot
 from esr.plans.evidence import Array
 from esr.plans.plan import Plan
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from esr.engines.embedded.search import gather
 from esr.engines.embedded.search.asked import Asked, Best
-from esr.engines.embedded.search.rows import ranges, within
-from esr.engines.embedded.search.spans import per_document
+from esr.engines.segments.reader.document_table import per_document
+from esr.engines.segments.reader.postings import ranges, within
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import FieldName

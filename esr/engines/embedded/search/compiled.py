@@ -12,12 +12,12 @@ from esr.engines.embedded.search import gather
 from esr.engines.embedded.search.asked import Asked, Best
 from esr.engines.embedded.search.layout import AROUND, DOCUMENTS, MATCHING, WHOLE
 from esr.engines.embedded.search.standing import added
-from esr.engines.embedded.store.segment import Segment
+from esr.engines.segments.store.segment import Segment
 from esr.plans.evaluate import summed
 from esr.plans.evidence import Array
 
 if TYPE_CHECKING:
-    from esr.engines.embedded.search.snapshot import Snapshot
+    from esr.engines.segments.reader.snapshot import Snapshot
 
 Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

@@ -6,11 +6,11 @@ import numpy as np
 
 from esr.engines.embedded.search import gather
 from esr.engines.embedded.search.asked import Best
-from esr.engines.embedded.search.snapshot import Snapshot
-from esr.engines.embedded.search.top import best
 from esr.engines.index import Filters
+from esr.engines.segments.reader.snapshot import Snapshot
 from esr.plans.evaluate import scores
 from esr.plans.plan import Plan
+from esr.plans.top_k import top_k
 
 
 def exhaustive(plan: Plan, snapshot: Snapshot, k: int, filters: Filters) -> Best:
@@ -28,5 +28,5 @@ def exhaustive(plan: Plan, snapshot: Snapshot, k: int, filters: Filters) -> Best
         numbers.append(at[valued] + snapshot.starts[owner])
         values.append(got[valued])
     every, score = np.concatenate(numbers), np.concatenate(values)
-    chosen = best(score, k)
+    chosen = top_k(score, k)
     return Best(every[chosen], score[chosen], len(score), scored)

@@ -9,11 +9,11 @@ from itertools import accumulate
 import numpy as np
 
 from esr.engines.embedded.search.gather import candidates
-from esr.engines.embedded.store.layer import Numbers
-from esr.engines.embedded.store.layers import Named
-from esr.engines.embedded.store.segment import NO_DATE, Segment
 from esr.engines.entities import TYPES
 from esr.engines.index import FACETS, Facet, Filters
+from esr.engines.segments.store.layer import Numbers
+from esr.engines.segments.store.layers import Named
+from esr.engines.segments.store.segment import NO_DATE, Segment
 from esr.errors import unknown
 from esr.plans.plan import Plan
 

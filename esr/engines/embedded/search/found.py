@@ -26,8 +26,8 @@ class Found(Sequence[Hit]):
     @cached_property
     def _hits(self) -> list[Hit]:
         best = self._best
-        scores, orders = best.scores.tolist(), best.numbers.tolist()
-        return list(map(Hit, self._names(best.numbers), scores, repeat(None), orders))
+        scores, ordinals = best.scores.tolist(), best.numbers.tolist()
+        return list(map(Hit, self._names(best.numbers), scores, repeat(None), ordinals))
 
     def __len__(self) -> int:
         return len(self._best.numbers)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.embedded.store.segment import NOWHERE, Postings, Segment
 from esr.engines.index import Filters
+from esr.engines.segments.store.segment import NOWHERE, Postings, Segment
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import FEATURES, FieldName, Plan
 
 if TYPE_CHECKING:
-    from esr.engines.embedded.search.snapshot import Snapshot
+    from esr.engines.segments.reader.snapshot import Snapshot
 
 Numbers = npt.NDArray[np.int64]
 

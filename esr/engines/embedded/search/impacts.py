@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.embedded.search.layout import HYPERBOLA, LOGARITHM, MIXTURE
-from esr.engines.embedded.search.rows import of_term
+from esr.engines.segments.reader.postings import of_term
 from esr.plans.bounds import Bound
 from esr.plans.plan import Mixture, PlanTerm, Saturation
 
 if TYPE_CHECKING:
-    from esr.engines.embedded.search.snapshot import Snapshot
-    from esr.engines.embedded.search.spans import Spans
+    from esr.engines.segments.reader.document_table import Spans
+    from esr.engines.segments.reader.snapshot import Snapshot
 
 Values = npt.NDArray[np.float32]
 _Key = tuple[str, float, bool, bool]

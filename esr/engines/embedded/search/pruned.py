@@ -12,8 +12,8 @@ from esr.engines.embedded.search.asked import Best, asked
 from esr.engines.embedded.search.chunks import in_chunks
 from esr.engines.embedded.search.compiled import compiled, covered
 from esr.engines.embedded.search.kernel_loader import LOADER
-from esr.engines.embedded.search.snapshot import Snapshot
 from esr.engines.index import Filters
+from esr.engines.segments.reader.snapshot import Snapshot
 from esr.plans.plan import Plan
 
 

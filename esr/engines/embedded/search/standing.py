@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.embedded.search import gather
-from esr.engines.embedded.search.spans import per_document
+from esr.engines.segments.reader.document_table import per_document
 from esr.plans.evaluate import static_part
 from esr.plans.evidence import Array
 from esr.plans.plan import Static
 
 if TYPE_CHECKING:
-    from esr.engines.embedded.search.snapshot import Snapshot
+    from esr.engines.segments.reader.snapshot import Snapshot
 
 KEPT = 16
 

@@ -9,7 +9,7 @@ import pytest
 from esr.engines.elasticsearch.cluster.login import Login
 from esr.engines.elasticsearch.cluster.place import alias_of, parts
 from esr.engines.elasticsearch.roles import descriptors
-from esr.engines.where import shown
+from esr.engines.redact import redacted
 from esr.errors import UsageError
 
 
@@ -76,8 +76,8 @@ def test_bad_hosts_are_told(where: str) -> None:
     "where", ["http://me:secret@h/a", "http://me:a/secret@h/a", "ftp://secret@h", "a=http://u:secret@h/a"]
 )
 def test_places_are_shown_without_logins(where: str) -> None:
-    assert "secret" not in shown(where)
-    assert shown("http://h:9200/news") == "http://h:9200/news"
+    assert "secret" not in redacted(where)
+    assert redacted("http://h:9200/news") == "http://h:9200/news"
 
 
 def test_the_roles_of_an_alias_name_no_index_of_another() -> None:

@@ -22,7 +22,7 @@ from esr.documents import Document, Sentence
 from esr.engines.elasticsearch.load import loading as engine
 from esr.engines.elasticsearch.load.actions import common_date
 from esr.engines.elasticsearch.store import meta, owner
-from esr.engines.opening import LoadOptions, generations, loading
+from esr.engines.factory import LoadOptions, open_generations, open_writer
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, InputError, UsageError
 from tests.engines.elasticsearch.support import document, http, indices, load, located
 
@@ -49,14 +49,14 @@ def served(where: str, query: str = "flood river relief") -> set[str]:
 def test_nothing_is_seen_before_the_alias_moves(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     load(where, OLD)
     seen = []
-    switch = engine.ElasticsearchLoading._switch
+    switch = engine.ElasticsearchWriter._switch
 
     def watched(self: Any, load: Any) -> None:
         seen.append(served(where))
         assert len(made(where)) == 4, "the new indices are there, complete, beside the old"
         switch(self, load)
 
-    monkeypatch.setattr(engine.ElasticsearchLoading, "_switch", watched)
+    monkeypatch.setattr(engine.ElasticsearchWriter, "_switch", watched)
     load(where, NEW, if_exists="replace")
     assert seen == [{"old.s0", "old.s1"}]
     assert served(where) == {"new.s0", "new.s1", "more.s0"}
@@ -141,13 +141,13 @@ def test_a_failed_load_leaves_nothing(where: str, documents: Any, message: str) 
 def test_a_refused_switch_leaves_nothing(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another load replaced the old one and somebody removed it, just before the switch."""
     load(where, OLD)
-    switch = engine.ElasticsearchLoading._switch
+    switch = engine.ElasticsearchWriter._switch
 
     def late(self: Any, load: Any) -> None:
         http("DELETE", f"{split(where)[0]}/{load.documents_index}")
         switch(self, load)
 
-    monkeypatch.setattr(engine.ElasticsearchLoading, "_switch", late)
+    monkeypatch.setattr(engine.ElasticsearchWriter, "_switch", late)
     before = made(where)
     with pytest.raises(EsrError):
         load(where, NEW, if_exists="replace")
@@ -197,14 +197,14 @@ LOADER = """
 import os, signal, sys
 from esr.cli import main
 from esr.engines.elasticsearch.load import loading, sending
-from esr.engines.elasticsearch.load.loading import ElasticsearchLoading
+from esr.engines.elasticsearch.load.loading import ElasticsearchWriter
 def killing(name):
-    real = getattr(ElasticsearchLoading, name)
+    real = getattr(ElasticsearchWriter, name)
     def stop(self, *given):
         if moment.startswith("after"):
             real(self, *given)
         os.kill(os.getpid(), signal.SIGKILL)
-    setattr(ElasticsearchLoading, name, stop)
+    setattr(ElasticsearchWriter, name, stop)
 moment = sys.argv.pop(1)
 if moment == "amid bulk":
     sending._SENTENCES = 100
@@ -221,7 +221,7 @@ main()
 """
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 @pytest.mark.parametrize(
     "moment",
     [
@@ -277,7 +277,7 @@ def served_ids(where: str) -> set[str]:
     return {hit["_id"] for hit in found}
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_kill_at_any_moment(where: str, tmp_path: Path) -> None:
     """Without a chosen moment: what is served is always one whole load."""
     source = tmp_path / "news.jsonl"
@@ -323,7 +323,7 @@ def test_what_another_process_loads_is_left_alone(where: str) -> None:
         http("PUT", f"{url}/{names[number]}", {"mappings": {"_meta": meta}})
     load(where, NEW, if_exists="append")
     assert set(names) < set(made(where))
-    with closing(generations(where)) as at:
+    with closing(open_generations(where)) as at:
         found = {each.name: each for each in at.all()}
         assert [found[f"20250101t00000000000{n}"].by for n in (0, 1)] == ["elsewhere", ""]
         with pytest.raises(UsageError, match="wait until it has ended"):
@@ -336,7 +336,7 @@ def test_an_alias_whose_name_begins_alike_is_another(where: str) -> None:
     load(f"{where}-de", NEW)
     load(f"{where}-de", OLD, if_exists="replace")
     load(where, NEW, if_exists="replace", keep=0)
-    with closing(generations(where)) as at, closing(generations(f"{where}-de")) as other:
+    with closing(open_generations(where)) as at, closing(open_generations(f"{where}-de")) as other:
         assert (len(at.all()), len(other.all())) == (1, 2)
         at.delete_all()
         assert len(other.all()) == 2
@@ -428,4 +428,4 @@ def test_dates_that_elasticsearch_reads_in_no_other_form() -> None:
 
 def test_elasticsearch_is_gone_before_the_load(tmp_path: Path) -> None:
     with pytest.raises(EngineUnreachable, match=r"cannot reach Elasticsearch at http://127\.0\.0\.1:9"):
-        loading("http://127.0.0.1:9/news", LoadOptions()).load(located(NEW))
+        open_writer("http://127.0.0.1:9/news", LoadOptions()).load(located(NEW))

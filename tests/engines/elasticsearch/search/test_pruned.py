@@ -17,8 +17,8 @@ from esr.engines.elasticsearch.index import ElasticsearchIndex
 from esr.engines.elasticsearch.search import pruned
 from esr.engines.elasticsearch.search.searching import Search
 from esr.engines.elasticsearch.store import impacts
-from esr.engines.index import Candidates, Filters
-from esr.engines.opening import LoadOptions, delivery, loading
+from esr.engines.factory import LoadOptions, open_delivery, open_writer
+from esr.engines.index import Filters, SearchResult
 from esr.enrichment.enriched import Enriched
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError
@@ -26,7 +26,6 @@ from esr.plans import bounds
 from esr.plans.plan import CANDIDATES, Affine, Plan, PlanTerm, Static
 from esr.ranking.ranking import Ranking
 from tests.engines.elasticsearch.support import fresh
-from tests.engines.embedded.making import document
 from tests.engines.pruning import (
     ENDS,
     FILTERS,
@@ -38,6 +37,7 @@ from tests.engines.pruning import (
     planned,
     plans,
 )
+from tests.support.folder_index import document
 
 pytestmark = pytest.mark.elasticsearch
 KS = (1, 2, 7, 1000)
@@ -58,7 +58,7 @@ def adverse(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[
             load(where, found[:50], shards=3)
             load(where, found[50:], if_exists="append")
         index = ElasticsearchIndex(where)
-        yield index.now()
+        yield index.snapshot()
         index.close()
 
 
@@ -73,14 +73,14 @@ def few_documents_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def load(where: str, documents: list[Located], **options: Any) -> None:
     options.setdefault("if_exists", "fail")
-    loading(where, LoadOptions(analyzer="plain", **options)).load(documents)
+    open_writer(where, LoadOptions(analyzer="plain", **options)).load(documents)
 
 
-def everything(index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> Candidates:
+def everything(index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> SearchResult:
     return Search(index.cluster, plan, index.bounded(plan), filters, False).everything(k, None)
 
 
-def same(index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> Candidates | str:
+def same(index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> SearchResult | str:
     """Holds the pruned answer to the exhaustive one, and gives it."""
     known = index.statistics(plan.matching)
     kept = impacts.fit(index._impacts, plan, known)
@@ -123,7 +123,7 @@ def test_a_mixture_that_the_index_was_prepared_for(elasticsearch_url: str, ranki
     with fresh(elasticsearch_url) as where:
         load(where, adverse_documents(), prepared=prepared.mixture())
         index = ElasticsearchIndex(where)
-        now = index.now()
+        now = index.snapshot()
         for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
             plan = planned(now, query, Ranking.from_dict({**ranking, "candidates": rule, **more}))
             known = now.statistics(plan.matching)
@@ -212,7 +212,7 @@ def test_an_alias_that_may_move_is_searched_in_one_request(adverse: Elasticsearc
     plan = planned(index, "rare stone", Ranking())
     found = index.search(plan, 3, Filters())
     assert found.exhaustive == "the alias may move between two requests"
-    assert index.now().search(plan, 3, Filters()).hits == found.hits
+    assert index.snapshot().search(plan, 3, Filters()).hits == found.hits
 
 
 def alias_of(index: ElasticsearchIndex) -> str:
@@ -251,7 +251,7 @@ def test_few_candidates_are_scored_also_when_the_entries_were_updated(elasticsea
         load(where, found)
         index = ElasticsearchIndex(where)
         for _ in range(2):
-            now = index.now()
+            now = index.snapshot()
             got = same(now, planned(now, "w3 w7", Ranking()), 2, Filters())
             assert not isinstance(got, str) and got.scored is not None and got.scored < 0.6 * got.total
             with index.enrichment() as stored:
@@ -265,10 +265,10 @@ def test_deliveries_keep_the_bounds_right(elasticsearch_url: str) -> None:
     with fresh(elasticsearch_url) as where:
         load(where, found, prepared=Ranking().mixture())
         new = document("new", "only " * 9, "")
-        delivery(where, LoadOptions()).append([new])
-        delivery(where, LoadOptions()).remove(["d3", "d20"])
+        open_delivery(where, LoadOptions()).append([new])
+        open_delivery(where, LoadOptions()).remove(["d3", "d20"])
         index = ElasticsearchIndex(where)
-        now = index.now()
+        now = index.snapshot()
         for query, k in product(QUERIES, KS):
             assert not isinstance(same(now, planned(now, query, Ranking()), k, Filters()), str)
         index.close()

@@ -9,7 +9,7 @@ import pytest
 
 from esr.documents import Sentence
 from esr.engines.embedded.index import EmbeddedIndex
-from tests.engines.embedded.making import document, load
+from tests.support.folder_index import document, load
 
 NAN = float("nan")
 

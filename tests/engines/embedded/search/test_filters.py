@@ -7,7 +7,7 @@ import pytest
 import esr
 from esr.documents.dates import instant, instant_end
 from esr.engines.index import Filters
-from tests.engines.embedded.making import document, load
+from tests.support.folder_index import document, load
 
 NEWS = [
     document("jan", "storm", date="2017-01-31T23:59:59Z", source="a.org"),

@@ -18,11 +18,11 @@ HITS = [Hit("s7", 2.0, None, 7), Hit("s3", 1.5, None, 3), Hit("s9", 1.5, None, 9
 def found(read: list[int]) -> Found:
     """The hits above; what is read is noted."""
 
-    def names(orders: Numbers) -> list[str]:
-        read.extend(orders.tolist())
-        return [f"s{order}" for order in orders.tolist()]
+    def names(ordinals: Numbers) -> list[str]:
+        read.extend(ordinals.tolist())
+        return [f"s{order}" for order in ordinals.tolist()]
 
-    numbers, scores = np.array([hit.order for hit in HITS]), np.array([hit.score for hit in HITS])
+    numbers, scores = np.array([hit.ordinal for hit in HITS]), np.array([hit.score for hit in HITS])
     return Found(Best(numbers, scores, 10, 3), names)
 
 

@@ -15,10 +15,10 @@ import pytest
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.embedded.search import impacts as kept
 from esr.engines.embedded.search.impacts import Impacts, impacts
-from esr.engines.embedded.search.rows import of_term
-from esr.engines.embedded.search.snapshot import Snapshot
+from esr.engines.segments.reader.postings import of_term
+from esr.engines.segments.reader.snapshot import Snapshot
 from esr.plans.plan import Affine, Mixture, PlanTerm
-from tests.engines.embedded.making import document, load
+from tests.support.folder_index import document, load
 
 WORDS = ["bank", "flood", "river", "vote", "court"]
 TERMS = [PlanTerm(word, 1.0, 1e-3) for word in WORDS]

@@ -12,7 +12,7 @@ import pytest
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.embedded.search import kernel_loader as loader
 from esr.engines.embedded.search.kernel_loader import LOADER, Loader
-from tests.engines.embedded.making import document, load
+from tests.support.folder_index import document, load
 
 KERNEL = "esr.engines.embedded.search.kernel"
 

@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 
 from esr.documents import Document, Located, Sentence
 from esr.engines.embedded.index import EmbeddedIndex
-from esr.engines.embedded.load import build
 from esr.engines.embedded.search import chunks, pruned
 from esr.engines.embedded.search.asked import Best
 from esr.engines.embedded.search.exhaustive import exhaustive
 from esr.engines.embedded.search.kernel_loader import LOADER
-from esr.engines.embedded.store.arrays import save_array
 from esr.engines.index import Filters
+from esr.engines.segments.store.arrays import save_array
+from esr.engines.segments.writer import segment_builder as build
 from esr.enrichment.annotation import Entity
 from esr.enrichment.enriched import Enriched
 from esr.enrichment.recipe import Recipe
@@ -37,7 +37,6 @@ from esr.plans.plan import (
     Static,
 )
 from esr.ranking.ranking import Ranking
-from tests.engines.embedded.making import document, load
 from tests.engines.pruning import (
     ENDS,
     FILTERS,
@@ -51,6 +50,7 @@ from tests.engines.pruning import (
     planned,
     plans,
 )
+from tests.support.folder_index import document, load
 
 KS = (1, 2, 7, 100_000)
 

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import esr
-from esr.engines.embedded.load import build
 from esr.engines.index import Hit
-from tests.engines.embedded.making import document, load
+from esr.engines.segments.writer import segment_builder as build
 from tests.reference import CONTEXTS, DEFAULTS, Reference, Text
+from tests.support.folder_index import document, load
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
 TITLE_WORDS = [*WORDS, "headline"]

@@ -7,8 +7,8 @@ import pytest
 import esr
 from esr.ranking.searcher import Searcher
 from tests import worked
-from tests.engines.embedded.making import load
 from tests.reference import CONTEXTS, Reference, Text
+from tests.support.folder_index import load
 
 RUNS = [*worked.runs(), *worked.adjusted(), *worked.dependence()]
 

@@ -1,1 +1,0 @@
-"""How documents get into an index folder."""

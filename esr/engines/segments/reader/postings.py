@@ -1,0 +1,160 @@
+"""Where terms stand: rows (a term in a sentence) and entries (a term in a document)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.engines.segments.store.segment import Segment
+from esr.plans.bounds import Entries, Rows
+from esr.plans.evidence import Array
+from esr.plans.plan import FieldName
+
+if TYPE_CHECKING:
+    from esr.engines.segments.reader.snapshot import Snapshot
+
+Numbers = npt.NDArray[np.int64]
+
+
+def of_term(snapshot: Snapshot, term: str, fields: Collection[FieldName]) -> tuple[Rows, Entries]:
+    """All rows and entries of a term, by segment, then document."""
+    spans = snapshot.spans
+    parts, rows, found = [], 0, 0
+    for owner, segment in enumerate(snapshot.segments):
+        number = snapshot.find(term).numbers[owner]
+        if number is not None:
+            part = _part(segment, number, number + 1, "surrounding" in fields)
+            document = part.document + spans.owners[owner]
+            parts.append(part._replace(start=part.start + rows, entry=part.entry + found, document=document))
+            rows, found = rows + len(part.counts), found + len(document)
+    return _told(_joined(parts), snapshot, fields)
+
+
+def of_terms(
+    snapshot: Snapshot, owner: int, first: int, last: int, fields: Collection[FieldName]
+) -> tuple[Rows, Entries]:
+    """All rows and entries of the terms numbered from `first` to before `last` in a segment, by term, then
+    document."""
+    part = _part(snapshot.segments[owner], first, last, "surrounding" in fields)
+    return _told(part._replace(document=part.document + snapshot.spans.owners[owner]), snapshot, fields)
+
+
+def _told(joined: _Part, snapshot: Snapshot, fields: Collection[FieldName]) -> tuple[Rows, Entries]:
+    spans, at = snapshot.spans, joined.document
+    entries = Entries(joined.in_document, spans.length[at], spans.shortest[at], spans.longest[at])
+    counts: dict[FieldName, Array] = {"sentence": joined.counts}
+    lengths: dict[FieldName, Array] = {"sentence": joined.length}
+    if "surrounding" in fields:
+        counts["surrounding"], lengths["surrounding"] = joined.around, joined.around_length
+    if "document" in fields:
+        of_row = np.diff(joined.start, append=len(joined.counts))
+        counts["document"] = np.repeat(entries.count[joined.entry], of_row)
+        lengths["document"] = np.repeat(entries.length[joined.entry], of_row)
+    return Rows(counts, lengths, joined.start, joined.entry), entries
+
+
+class _Part(NamedTuple):
+    """Terms in a segment. Of its rows: counts, lengths; where groups start, their entries; of its entries:
+    documents, counts."""
+
+    counts: Array
+    length: Array
+    around: Array
+    around_length: Array
+    start: Numbers
+    entry: Numbers
+    document: Numbers
+    in_document: Array
+
+
+def _joined(parts: Sequence[_Part]) -> _Part:
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        none, nothing = np.zeros(0, np.int64), np.zeros(0)
+        return _Part(nothing, nothing, nothing, nothing, none, none, none, nothing)
+    return _Part(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def _part(segment: Segment, first: int, last: int, surrounding: bool) -> _Part:
+    """The terms numbered from `first` to before `last`."""
+    sentence, counts = segment.in_sentences(first, last)
+    documents, in_document = segment.in_documents(first, last)
+    count = counts.astype(np.float64)
+    document = segment.column("document")[sentence]
+    change = np.ones(len(sentence), bool)  # whether a row is the first of its document, or of its term
+    np.not_equal(document[1:], document[:-1], out=change[1:])
+    keys, wanted = documents, document
+    if last - first > 1:
+        of_row, of_entry = (
+            np.repeat(np.arange(last - first), np.diff(segment.column(name)[first : last + 1]))
+            for name in ("sentence_starts", "document_starts")
+        )
+        change[1:] |= of_row[1:] != of_row[:-1]
+        size = len(segment.documents)
+        keys, wanted = of_entry * size + documents, of_row * size + document
+    start = np.flatnonzero(change)
+    around = around_length = count
+    if surrounding:
+        beside = ~change[1:] & (sentence[1:] == sentence[:-1] + 1)
+        around = count.copy()
+        around[1:] += np.where(beside, count[:-1], 0.0)
+        around[:-1] += np.where(beside, count[1:], 0.0)
+        around_length = segment.column("surrounding_length")[sentence].astype(float)
+    return _Part(
+        count,
+        segment.column("length")[sentence].astype(float),
+        around,
+        around_length,
+        start,
+        np.searchsorted(keys, wanted[start]),
+        documents.astype(np.int64),
+        in_document.astype(np.float64),
+    )
+
+
+class Within(NamedTuple):
+    """Rows and entries of several terms in some documents of a segment: the terms' places, the sentences, the
+    documents' places, the counts."""
+
+    row_term: Numbers
+    row_sentence: Numbers
+    row_place: Numbers
+    row_count: Numbers
+    entry_term: Numbers
+    entry_place: Numbers
+    entry_count: Numbers
+
+
+def within(segment: Segment, numbers: Sequence[int | None], documents: Numbers) -> Within:
+    """The terms of these numbers in these documents of a segment, which are ascending."""
+    borders = segment.column("first")[np.stack([documents, documents + 1])]
+    rows: list[tuple[npt.NDArray[Any], ...]] = []
+    entries: list[tuple[npt.NDArray[Any], ...]] = []
+    for term, number in enumerate(numbers):
+        sentence, count = segment.in_sentences(number)
+        low, high = np.searchsorted(sentence, borders)
+        at = ranges(low, high - low)
+        rows.append(
+            (np.full(len(at), term), sentence[at], np.repeat(np.arange(len(low)), high - low), count[at])
+        )
+        holder, in_document = segment.in_documents(number)
+        if len(holder):
+            entry = np.minimum(np.searchsorted(holder, documents), len(holder) - 1)
+            place = np.flatnonzero(holder[entry] == documents)
+            entries.append((np.full(len(place), term), place, in_document[entry[place]]))
+    nothing = np.zeros(0, np.int64)
+    of_rows = [np.concatenate([nothing, *each]) for each in zip(*rows, strict=True)] or [nothing] * 4
+    of_entries = [np.concatenate([nothing, *each]) for each in zip(*entries, strict=True)] or [nothing] * 3
+    return Within(*of_rows, *of_entries)
+
+
+def ranges(first: Numbers, size: Numbers) -> Numbers:
+    """The numbers from each `first` on, so many of them, one range after another."""
+    ends = np.cumsum(size)
+    whole = int(ends[-1]) if len(ends) else 0
+    found: Numbers = np.arange(whole) + np.repeat(first - (ends - size), size)
+    return found

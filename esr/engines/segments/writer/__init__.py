@@ -1,0 +1,1 @@
+"""Writes documents into an index folder: segments first, then one commit."""

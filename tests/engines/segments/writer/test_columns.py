@@ -1,0 +1,89 @@
+"""The columns of a segment against what is counted one by one."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from itertools import accumulate
+
+import numpy as np
+import pytest
+
+from esr.engines.segments.writer import columns as made
+from esr.engines.segments.writer.columns import Texts, columns
+
+TERMS = 7
+
+
+def random_documents(seed: int) -> list[list[list[int]]]:
+    """Documents as the terms of their sentences, then of their title."""
+    chance = random.Random(seed)
+
+    def text() -> list[int]:
+        return [chance.randrange(TERMS - 1) for _ in range(chance.randrange(6))]
+
+    return [[text() for _ in range(chance.randrange(5) + 1)] for _ in range(chance.randrange(5))]
+
+
+def found(documents: list[list[list[int]]]) -> dict[str, list[float]]:
+    texts = [text for document in documents for text in document]
+    tokens = [term for text in texts for term in text]
+    given = Texts(
+        np.array(tokens, np.int32),
+        np.array([len(text) for text in texts], np.int32),
+        np.array([len(document) - 1 for document in documents], np.int64),
+    )
+    return {name: column.tolist() for name, column in columns(given, TERMS).items()}
+
+
+def counted(documents: list[list[list[int]]]) -> dict[str, list[float]]:
+    """The same, without numpy."""
+    sentences = [(n, p) for n, document in enumerate(documents) for p in range(len(document) - 1)]
+    in_sentence = [Counter(documents[n][p]) for n, p in sentences]
+    in_document = [Counter(term for text in document for term in text) for document in documents]
+    around = [
+        Counter(
+            term for text in documents[n][max(p - 1, 0) : min(p + 2, len(documents[n]) - 1)] for term in text
+        )
+        for n, p in sentences
+    ]
+
+    def likelihood(contexts: list[Counter[int]]) -> list[float]:
+        logs = [
+            {term: count * math.log(context[term] / context.total()) for term, count in sorted(own.items())}
+            for own, context in zip(in_sentence, contexts, strict=True)
+        ]
+        return [sum(each.values()) for each in logs]
+
+    def postings(kind: str, places: list[Counter[int]]) -> dict[str, list[float]]:
+        held = [[(n, c[term]) for n, c in enumerate(places) if term in c] for term in range(TERMS)]
+        return {
+            f"{kind}_starts": [0, *accumulate(map(len, held))],
+            f"{kind}_numbers": [n for each in held for n, _ in each],
+            f"{kind}_counts": [c for each in held for _, c in each],
+        }
+
+    return {
+        **postings("sentence", in_sentence),
+        **postings("document", in_document),
+        "occurrences": [sum(own[term] for own in in_sentence) for term in range(TERMS)],
+        "length": [own.total() for own in in_sentence],
+        "surrounding_length": [own.total() for own in around],
+        "document_length": [own.total() for own in in_document],
+        "document": [n for n, _ in sentences],
+        "first": [0, *accumulate(len(document) - 1 for document in documents)],
+        "document_likelihood": likelihood([in_document[n] for n, _ in sentences]),
+        "surrounding_likelihood": likelihood(around),
+    }
+
+
+@pytest.mark.parametrize("at_a_time", [1, 5, 2**17])
+def test_columns_are_what_is_counted(monkeypatch: pytest.MonkeyPatch, at_a_time: int) -> None:
+    monkeypatch.setattr(made, "_AT_A_TIME", at_a_time)
+    for seed in range(60):
+        documents = random_documents(seed)
+        got, wanted = found(documents), counted(documents)
+        assert got.keys() == wanted.keys()
+        for name, column in wanted.items():
+            assert got[name] == pytest.approx(column), (seed, name)

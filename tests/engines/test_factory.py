@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import esr
+from esr.engines.embedded.index import EmbeddedIndex
+from esr.engines.factory import (
+    IF_EXISTS,
+    LoadOptions,
+    is_elasticsearch,
+    open_delivery,
+    open_generations,
+    open_index,
+    open_migration,
+    open_priors,
+    open_writer,
+)
+from esr.engines.segments.writer.folder_writer import FolderWriter
+from esr.errors import UsageError
+from tests.support.folder_index import document, load
+
+
+@pytest.mark.parametrize(
+    ("where", "answer"),
+    [
+        ("http://localhost:9200/news", True),
+        ("https://es:9243/news", True),
+        ("news", False),
+        ("/var/news", False),
+        ("http", False),
+    ],
+)
+def test_a_place_tells_its_engine(where: str, answer: bool) -> None:
+    assert is_elasticsearch(where) is answer
+
+
+def test_a_folder_is_opened_by_the_embedded_engine(tmp_path: Path) -> None:
+    load(tmp_path / "index", [document("A", "one")])
+    assert isinstance(open_index(str(tmp_path / "index")), EmbeddedIndex)
+    assert isinstance(esr.open(str(tmp_path / "index")).index, EmbeddedIndex)
+    assert isinstance(open_writer(str(tmp_path / "new"), LoadOptions()), FolderWriter)
+
+
+@pytest.mark.parametrize("where", ["ftp://host/news", "file:///news", "elasticsearch://host:9200/news"])
+@pytest.mark.parametrize(
+    "opened",
+    [
+        open_index,
+        open_generations,
+        open_priors,
+        lambda where: open_writer(where, LoadOptions()),
+        lambda where: open_delivery(where, LoadOptions()),
+        lambda where: open_migration(where, LoadOptions()),
+    ],
+)
+def test_another_scheme_is_refused(where: str, opened: Callable[[str], object]) -> None:
+    with pytest.raises(UsageError, match="is neither a folder nor http"):
+        opened(where)
+
+
+def test_a_refused_place_keeps_its_password() -> None:
+    with pytest.raises(UsageError) as refused:
+        open_generations("ftp://me:secret@host/news")
+    assert "secret" not in str(refused.value)
+
+
+def test_options_that_do_not_fit_are_refused_before_anything_is_made(tmp_path: Path) -> None:
+    where = str(tmp_path / "index")
+    for options, message in (
+        (LoadOptions(if_exists="replce"), "unknown choice for --if-exists 'replce': did you mean 'replace'"),
+        (LoadOptions(shards=3), "--shards is for Elasticsearch"),
+        (LoadOptions(analyzer="englsh"), "unknown analyzer 'englsh': did you mean 'english'"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            open_writer(where, options)
+        assert message in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_folder_is_a_new_index(tmp_path: Path) -> None:
+    load(tmp_path, [document("A", "one")])
+    assert EmbeddedIndex(str(tmp_path)).status()["sentences"] == 1
+
+
+def test_the_default_analysis_is_stems_with_titles(tmp_path: Path) -> None:
+    load(tmp_path / "index", [document("A", "one")], analyzer=None)
+    description = EmbeddedIndex(str(tmp_path / "index")).description
+    assert description.as_dict() == {"analyzer": "english-stem", "title": True}
+
+
+def test_every_way_with_what_exists_is_explained() -> None:
+    assert set(IF_EXISTS) == {"fail", "replace", "append"}
+    assert all(IF_EXISTS.values())

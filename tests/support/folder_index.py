@@ -1,0 +1,62 @@
+"""Small indices for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from esr.documents import Document, Located, Sentence
+from esr.documents.document import default_sentence_id
+from esr.engines.embedded.index import EmbeddedIndex
+from esr.engines.factory import LoadOptions, open_writer
+from esr.engines.index import LoadReport
+
+
+def document(id: str, *sentences: str | Sentence, **metadata: Any) -> Located:
+    """A document read from the line `news.jsonl:<id>`; a text gets the default sentence id."""
+    made = tuple(
+        Sentence(default_sentence_id(id, n), s) if isinstance(s, str) else s for n, s in enumerate(sentences)
+    )
+    return Located(f"news.jsonl:{id}", Document(id, made, **metadata))
+
+
+def load(
+    where: Path,
+    documents: Iterable[Located],
+    *,
+    if_exists: str = "fail",
+    analyzer: str | None = "plain",
+    title: bool | None = None,
+    **options: Any,
+) -> LoadReport:
+    return open_writer(str(where), LoadOptions(if_exists, analyzer, title, **options)).load(documents)
+
+
+def append(where: Path, *documents: Located) -> LoadReport:
+    return load(where, documents, if_exists="append")
+
+
+def sentence_ids(index: EmbeddedIndex) -> list[str]:
+    """Every sentence of the index, in its order."""
+    return [
+        segment.sentence_id(number)
+        for segment in index._now().segments
+        for number in range(segment.sentence_count)
+    ]
+
+
+def indexed(where: Path) -> list[str]:
+    """Every sentence of the index at this place, none where there is no index."""
+    if not where.exists():
+        return []
+    return sentence_ids(EmbeddedIndex(str(where)))
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """What is in a folder, to be compared later. The lock file is no content."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != "lock"
+    }
