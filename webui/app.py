@@ -13,11 +13,20 @@ from esr.errors import EsrError
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking import answers
 from esr.ranking.searcher import Searcher
-from webui import api, batching, errors, explaining, headers, health, observing, rates, showing, views
-from webui.errors import Problem
-from webui.indexes import ONLY, Indexes, RequestSearcher
-from webui.page import Pages
-from webui.settings import Settings
+from webui.answers import explanation as explaining
+from webui.api import routes as api
+from webui.pages import batch as batching
+from webui.pages import template_filters as showing
+from webui.pages import views
+from webui.pages.renderer import Pages
+from webui.running import access_log as observing
+from webui.running import health
+from webui.running import problems as errors
+from webui.running import rate_limit as rates
+from webui.running import security_headers as headers
+from webui.running.problems import Problem
+from webui.running.served_indexes import ONLY, Indexes, RequestSearcher
+from webui.running.settings import Settings
 
 
 def create_app(served: Searcher | Indexes, settings: Settings | None = None) -> Flask:

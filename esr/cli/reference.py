@@ -13,7 +13,7 @@ from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
 from esr.ranking.kinds import FEATURE, PRIOR, Kind, kinds
 from esr.ranking.signal import WEIGHT
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 
 def text() -> str:

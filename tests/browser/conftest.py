@@ -21,7 +21,7 @@ from esr.engines.index import Index
 from esr.ranking.searcher import Searcher
 from tests.webui import corpus
 from webui.app import create_app
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 
 class Moody:

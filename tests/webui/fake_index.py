@@ -16,7 +16,7 @@ from esr.errors import UsageError
 from esr.plans.evidence import Evidence
 from esr.plans.plan import FieldName, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
-from webui.showing import full_date
+from webui.pages.template_filters import full_date
 
 STORM = SentenceRecord(
     sentence_id="a.s1",

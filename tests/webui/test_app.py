@@ -17,7 +17,7 @@ from esr.errors import EngineUnreachable
 from esr.ranking.searcher import Searcher
 from tests.webui.fake_index import STORM, FakeIndex, many
 from webui.app import create_app
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 ONE_CLIENT = settings(
     max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None

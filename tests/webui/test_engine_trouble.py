@@ -16,8 +16,8 @@ from flask.testing import FlaskClient
 
 from tests.engines.elasticsearch.support import document, fresh, http, indices, load
 from webui.app import create_app
-from webui.indexes import Indexes
-from webui.settings import Settings
+from webui.running.served_indexes import Indexes
+from webui.running.settings import Settings
 
 DEADLINE = 2.0
 SLACK = 1.5

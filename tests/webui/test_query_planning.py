@@ -12,7 +12,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests.webui.fake_index import FLOOD, STORM, FakeIndex
 from webui.app import create_app
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 FEEDBACK = "&boost=feedback:0.5"
 

@@ -11,14 +11,15 @@ from esr.errors import UsageError
 from esr.ranking import answers
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Answer
-from webui import arguments, downloads
-from webui.api import body
-from webui.api.answering import json_answer
-from webui.api.body import SKIPPED
+from webui.answers import downloads
+from webui.api import batch_body as body
+from webui.api.batch_body import SKIPPED
+from webui.api.json_response import json_answer
 from webui.api.operation import Call
-from webui.errors import problem, shape
-from webui.rates import charge
-from webui.terms import check_terms
+from webui.arguments import search_request as arguments
+from webui.arguments.query_check import check_terms
+from webui.running.problems import problem, shape
+from webui.running.rate_limit import charge
 
 RUN, CSV = "text/plain", "text/csv"
 Found = dict[str, Answer | UsageError]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from webui import arguments, comparing
+from webui.answers import comparison as comparing
 from webui.api.operation import Call
+from webui.arguments import search_request as arguments
 
 
 def compare(call: Call) -> dict[str, Any]:

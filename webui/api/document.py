@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from webui import arguments, shading
+from webui.answers import scored_document as shading
 from webui.api.operation import Call
+from webui.arguments import search_request as arguments
 
 
 def document(call: Call) -> dict[str, Any]:

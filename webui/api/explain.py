@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from webui import arguments, explaining
+from webui.answers import explanation as explaining
 from webui.api.operation import Call
+from webui.arguments import search_request as arguments
 
 
 def explain(call: Call) -> dict[str, Any]:

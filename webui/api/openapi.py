@@ -9,7 +9,7 @@ import esr
 from webui.api.operation import ERRORS, Operation, Parameter
 from webui.api.operations import OPERATIONS
 from webui.api.schemas import SCHEMAS
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 
 def document(settings: Settings, server: str) -> dict[str, Any]:

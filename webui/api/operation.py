@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from esr.ranking.searcher import Searcher
-from webui.arguments import Values
-from webui.settings import Settings
+from webui.arguments.search_request import Values
+from webui.running.settings import Settings
 
 BASE = "/api/v1"
 Schema = Mapping[str, Any]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from webui.api import body, parameters
+from webui.api import batch_body as body
+from webui.api import parameters
 from webui.api.batch import CSV, RUN, batch
 from webui.api.catalogue import catalogue
 from webui.api.compare import compare

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.api.operation import Call
-from webui.arguments import BadArgument, IndexChanged, count
+from webui.arguments.search_request import BadArgument, IndexChanged, count
 
 _NUMBERS = sorted(field.name for field in fields(CollectionStatistics) if field.name != "bounds")
 _TOKEN = re.compile(r"([0-9]{1,6})\.([0-9a-f]{16})")

@@ -7,10 +7,10 @@ from dataclasses import replace
 from esr import models, priors
 from esr.plans.plan import CANDIDATES
 from esr.ranking.rerank import DEPTH
+from webui.answers.entries import SORTS
 from webui.api.operation import Parameter, Schema
-from webui.arguments import KNOWN, MAX_DEPTH, PARAMETER, PRIOR, RANKING, REPEATED, VERSUS
-from webui.arranging import SORTS
-from webui.settings import Settings
+from webui.arguments.search_request import KNOWN, MAX_DEPTH, PARAMETER, PRIOR, RANKING, REPEATED, VERSUS
+from webui.running.settings import Settings
 
 
 def index(settings: Settings) -> list[Parameter]:

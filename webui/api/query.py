@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from esr.ranking.request import raw_request
-from webui import arguments
 from webui.api.operation import Call
-from webui.arguments import BadArgument
-from webui.terms import check_terms
+from webui.arguments import search_request as arguments
+from webui.arguments.query_check import check_terms
+from webui.arguments.search_request import BadArgument
 
 
 def query(call: Call) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from webui.api.operation import BASE, ERRORS, Operation, Parameter, Schema
 from webui.api.operations import OPERATIONS
 from webui.api.parameters import filters, ranking
-from webui.arguments import VERSUS
-from webui.settings import Settings
+from webui.arguments.search_request import VERSUS
+from webui.running.settings import Settings
 
 SETTINGS = Settings()
 LIMITS = (

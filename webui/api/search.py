@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from esr.ranking import answers
-from webui import arguments, arranging
+from webui.answers import entries as arranging
 from webui.api import paging
 from webui.api.operation import Call
-from webui.results import answer
+from webui.arguments import search_request as arguments
+from webui.pages.results import answer
 
 
 def search(call: Call) -> dict[str, Any]:

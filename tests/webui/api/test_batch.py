@@ -13,9 +13,9 @@ import esr
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.evaluation import runs
 from tests.webui.api.asking import get, ids, post
+from webui.answers.downloads import COLUMNS
 from webui.app import create_app
-from webui.downloads import COLUMNS
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 TWO = [{"id": "1", "query": "storm"}, {"id": "2", "query": "flood bridge"}]
 

@@ -18,7 +18,7 @@ from schemathesis.openapi.checks import JsonSchemaError
 from esr import models, priors
 from webui.api.operation import BASE
 from webui.api.operations import OPERATIONS
-from webui.arguments import KNOWN
+from webui.arguments.search_request import KNOWN
 
 load_all_checks()
 HELD_TO = CHECKS.get_by_names(

@@ -7,7 +7,7 @@ import pytest
 from webui.api.operation import ERRORS
 from webui.api.operations import OPERATIONS
 from webui.api.reference import LIMITS, text
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 

@@ -12,7 +12,7 @@ from tests.webui.api.asking import error, get, ids
 from tests.webui.api.conftest import TEXTS, load
 from webui.api import paging
 from webui.app import create_app
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 
 def test_an_answer_is_that_of_the_library_with_its_place_in_the_ranking(

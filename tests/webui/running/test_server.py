@@ -1,0 +1,280 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from esr.engines import factory as opening
+from esr.errors import EsrError, IndexMissing, UsageError
+from esr.loaders import sources
+from webui.running.server import listen, serve, url
+
+SERVE = "import sys; from webui.running.server import serve; serve(sys.argv[1], '127.0.0.1', 0)"
+ROOT = Path(__file__).parents[3]
+DOCUMENT = {"id": "a", "title": "Wind", "text": "It blew. The storms damaged forty houses. Nobody was hurt."}
+
+
+def test_a_port_in_use_is_one_clear_message() -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(EsrError, match=f"cannot serve at 127.0.0.1:{port}: address already in use"):
+            listen("127.0.0.1", port)
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "said"),
+    [
+        ("127.0.0.1", 70_000, "0 to 65535"),
+        ("no.such.host.invalid", 8000, "no such host"),
+        ("192.0.2.1", 8000, "cannot serve at 192.0.2.1:8000"),
+        ("a" * 80, 8000, "no such host"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_one_clear_message(host: str, port: int, said: str) -> None:
+    with pytest.raises(EsrError, match=said) as caught:
+        listen(host, port)
+    assert isinstance(caught.value, UsageError) == (port > 65_535)
+
+
+def test_an_address_is_printed_as_a_browser_takes_it() -> None:
+    with listen("127.0.0.1", 0) as four:
+        assert url(four) == f"http://127.0.0.1:{four.getsockname()[1]}/"
+    if socket.has_ipv6:
+        with listen("::1", 0) as six:
+            assert url(six).startswith("http://[::1]:")
+
+
+def test_a_missing_index_is_told_before_anything_is_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webui.running.server._Server.run", lambda server: None)
+    with pytest.raises(IndexMissing):
+        serve(str(tmp_path / "none"), "127.0.0.1", 0)
+
+
+@dataclass
+class Running:
+    """A server over a small index in a folder: its process, its address, and where the index is."""
+
+    process: subprocess.Popen[str]
+    address: str
+    where: Path
+
+    def get(self, path: str) -> tuple[int, str]:
+        """The status and the text of an answer."""
+        try:
+            with urllib.request.urlopen(self.address + path, timeout=20) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    def stop(self) -> str:
+        """What it wrote to standard error until it stopped, which it did without fault."""
+        self.process.send_signal(signal.SIGTERM)
+        _, errors = self.process.communicate(timeout=30)
+        assert self.process.returncode == 0
+        assert "Traceback" not in errors
+        return errors
+
+    def workers(self) -> list[int]:
+        path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(pid) for pid in path.read_text().split()]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Running]]:
+    """Starts servers with settings."""
+    started: list[Running] = []
+
+    def make(**settings: str) -> Running:
+        news, where = tmp_path / "news.jsonl", tmp_path / "index"
+        news.write_text(json.dumps(DOCUMENT))
+        opening.open_writer(str(where), opening.LoadOptions()).load(sources.documents([str(news)]))
+        process = subprocess.Popen(
+            [sys.executable, "-c", SERVE, str(where)],
+            cwd=ROOT,
+            env=os.environ | settings,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.startswith(f"esr serves {where} at http://127.0.0.1:"), line
+        started.append(Running(process, line.split()[-1], where))
+        return started[-1]
+
+    yield make
+    for each in started:
+        each.process.kill()
+        each.process.communicate()
+
+
+def until(what: Callable[[], bool], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.1)
+
+
+@pytest.mark.slow
+def test_the_server_answers_and_stops_gracefully(start: Callable[..., Running]) -> None:
+    server = start()
+    assert json.loads(server.get("healthz")[1]) == {"status": "ok"}
+    found = json.loads(server.get("search.json?q=storm")[1])
+    assert [hit["sentence_id"] for hit in found["hits"]][:1] == ["a.s1"]
+    assert "<mark>storms</mark>" in server.get("search?q=storm")[1]
+    assert server.get("search?q=" + "x" * 9_000)[0] == 414
+    stopped = time.monotonic()
+    errors = server.stop()
+    assert time.monotonic() - stopped < 8
+    lines = [json.loads(line) for line in errors.splitlines()]
+    assert [line["path"] for line in lines if line["logger"] == "webui.access"] == [
+        "/healthz",
+        "/search.json",
+        "/search",
+    ]
+
+
+@pytest.mark.slow
+def test_a_request_under_way_is_answered_before_the_server_stops(start: Callable[..., Running]) -> None:
+    server = start(ESR_ACCESS_LOG="0")
+    body = json.dumps({"queries": [{"id": "1", "query": "storm"}]}).encode()
+    host, port = server.address.removeprefix("http://").rstrip("/").split(":")
+    with socket.create_connection((host, int(port)), timeout=20) as connection:
+        head = "POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body[:10])
+        time.sleep(1.0)  # until the request is under way
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(1.0)
+        assert server.process.poll() is None
+        connection.sendall(body[10:])
+        answer = b""
+        while part := connection.recv(65_536):
+            answer += part
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert b'"sentence_id":"a.s1"' in answer
+    assert server.process.wait(20) == 0
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_while_the_index_is_away_is_replaced(start: Callable[..., Running]) -> None:
+    server = start(ESR_ACCESS_LOG="0")
+    assert server.get("search.json?q=storm")[0] == 200
+    away = server.where.rename(server.where.with_name("away"))
+    (worker,) = server.workers()
+    os.kill(worker, signal.SIGKILL)
+    until(lambda: server.workers() not in ([], [worker]))
+    assert server.get("healthz")[0] == 200
+    status, text = server.get("search.json?q=storm")
+    assert (status, json.loads(text)["error"]["code"]) == (503, "index_missing")
+    assert server.get("readyz")[0] == 503
+    assert server.process.poll() is None
+    away.rename(server.where)
+    assert server.get("readyz")[0] == 200
+    assert server.get("search.json?q=storm")[0] == 200
+
+
+@pytest.mark.slow
+def test_the_metrics_of_several_workers_are_added_up(start: Callable[..., Running]) -> None:
+    server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0")
+    until(lambda: len(server.workers()) == 2)
+    one, other = server.workers()
+    for stopped in (one, other):  # so that each of them answers
+        os.kill(stopped, signal.SIGSTOP)
+        for _ in range(15):
+            assert server.get("search.json?q=storm")[0] == 200
+        os.kill(stopped, signal.SIGCONT)
+    for _ in range(4):
+        assert 'esr_requests_total{route="search_json",status="200"} 30.0' in server.get("metrics")[1]
+    assert server.stop() == ""
+
+
+@pytest.mark.slow
+def test_several_workers_count_a_clients_requests_together(start: Callable[..., Running]) -> None:
+    server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0", ESR_RATE="20/hour")
+    until(lambda: len(server.workers()) == 2)
+    one, other = server.workers()
+    found = []
+    for stopped in (one, other):  # so that each of them answers
+        os.kill(stopped, signal.SIGSTOP)
+        found += [server.get("search.json?q=storm")[0] for _ in range(15)]
+        os.kill(stopped, signal.SIGCONT)
+    assert found == [200] * 20 + [429] * 10
+    assert server.stop() == ""
+
+
+@pytest.mark.slow
+def test_a_worker_that_died_leaves_its_counts_and_no_requests_under_way(
+    start: Callable[..., Running],
+) -> None:
+    server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0")
+    until(lambda: len(server.workers()) == 2)
+    for _ in range(10):
+        assert server.get("search.json?q=storm")[0] == 200
+    # One request hangs in each worker: its body does not come.
+    host, port = server.address.removeprefix("http://").rstrip("/").split(":")
+    head = "POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    with ExitStack() as open_ones:
+        for _ in range(6):
+            hanging = open_ones.enter_context(socket.create_connection((host, int(port)), timeout=20))
+            hanging.sendall(f"{head}Content-Length: 99\r\n\r\n".encode())
+        until(lambda: in_flight(server) == 7)  # /metrics is one itself
+        dying = server.workers()
+        for worker in dying:
+            os.kill(worker, signal.SIGKILL)
+        until(lambda: len(server.workers()) == 2 and not set(dying) & set(server.workers()))
+    until(lambda: in_flight(server) == 1)
+    assert 'esr_requests_total{route="search_json",status="200"} 10.0' in server.get("metrics")[1]
+
+
+def in_flight(server: Running) -> float:
+    (found,) = re.findall(r"^esr_requests_in_flight (\S+)$", server.get("metrics")[1], re.MULTILINE)
+    return float(found)
+
+
+@pytest.mark.slow
+def test_the_folder_of_counts_goes_with_the_server(start: Callable[..., Running], tmp_path: Path) -> None:
+    server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0", ESR_RATE="9/hour", TMPDIR=str(tmp_path))
+    assert server.get("search.json?q=storm")[0] == 200
+    assert list(tmp_path.glob("esr-metrics-*/rates.sqlite"))
+    server.stop()
+    assert not list(tmp_path.glob("esr-metrics-*"))
+
+
+def test_an_engine_that_is_away_does_not_keep_the_server_from_starting(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran: list[object] = []
+    monkeypatch.setattr("webui.running.server._Server.run", lambda server: ran.append(server))
+    with listen("127.0.0.1", 0) as free:
+        port = free.getsockname()[1]
+    serve(f"http://127.0.0.1:{port}/news", "127.0.0.1", 0)
+    assert len(ran) == 1
+    assert "Warning: cannot reach Elasticsearch" in capsys.readouterr().err
+
+
+def test_a_bad_setting_is_told_before_anything_is_served(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("webui.running.server._Server.run", lambda server: pytest.fail("it was served"))
+    for variable, value in (("ESR_RATE", "often"), ("ESR_THREADS", "x"), ("ESR_DEADLINE", "-1")):
+        with monkeypatch.context() as patch:
+            patch.setenv(variable, value)
+            with pytest.raises(UsageError, match=variable):
+                serve(str(tmp_path / "none"), "127.0.0.1", 0)

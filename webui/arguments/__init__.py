@@ -1,0 +1,1 @@
+"""The query arguments: addresses read and written, and the form that holds them."""

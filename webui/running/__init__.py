@@ -1,0 +1,1 @@
+"""Running the server: settings, indexes, limits, errors, health, metrics, logs."""
