@@ -1,4 +1,4 @@
-"""The page over an index in memory, and a client to ask it."""
+"""The application over an index in memory, and clients for it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Answers to a request, as data: pages draw them, the API sends them."""
+"""What is computed for a request, as data: pages show it, the API sends it."""

@@ -1,4 +1,4 @@
-"""The same query under two rankings: both lists, and what moved between them."""
+"""One query under two rankings: both lists, and what moved between them."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from esr.engines.index import Hit
 from esr.ranking import answers
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Answer, Searcher
-from webui.arguments.search_request import Search
-from webui.pages.results import answer
+from webui.answers.ranked_answer import rank_sentences
+from webui.arguments.search_request import SearchRequest
 from webui.running.settings import Settings
 
 
 @dataclass(frozen=True)
-class Placed:
-    """A hit of one list. `other`: its rank in the other list, or None if it is not among its best."""
+class ComparedHit:
+    """A hit of one list. `other_rank`: its rank in the other list, None if that does not have it."""
 
     hit: Hit
     rank: int
-    other: int | None
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"rank": self.rank, "other": self.other, "moved": self.moved, **answers.hit_dict(self.hit)}
+    other_rank: int | None
 
     @property
     def moved(self) -> int | None:
-        """Places that it stands higher here than there."""
-        return None if self.other is None else self.other - self.rank
+        """How many ranks higher it is here than there."""
+        return None if self.other_rank is None else self.other_rank - self.rank
+
+    def as_dict(self) -> dict[str, Any]:
+        ranks = {"rank": self.rank, "other": self.other_rank, "moved": self.moved}
+        return {**ranks, **answers.hit_dict(self.hit)}
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,11 @@ class Side:
     """One ranking and its list."""
 
     ranking: Ranking
-    found: Answer
-    hits: Sequence[Placed]
+    answer: Answer
+    hits: Sequence[ComparedHit]
 
     def as_dict(self) -> dict[str, Any]:
-        answer = answers.answer_dict(self.found) | {"hits": [each.as_dict() for each in self.hits]}
+        answer = answers.answer_dict(self.answer) | {"hits": [hit.as_dict() for hit in self.hits]}
         return {"ranking": self.ranking.as_dict(), **answer}
 
 
@@ -52,6 +53,16 @@ class Comparison:
     left: Side
     right: Side
 
+    @property
+    def shared(self) -> int:
+        """Sentences that are in both lists."""
+        return sum(hit.other_rank is not None for hit in self.left.hits)
+
+    @property
+    def moved(self) -> int:
+        """Sentences of both lists whose ranks differ."""
+        return sum(bool(hit.moved) for hit in self.left.hits)
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "shared": self.shared,
@@ -60,29 +71,21 @@ class Comparison:
             "right": self.right.as_dict(),
         }
 
-    @property
-    def shared(self) -> int:
-        """Sentences that both lists have."""
-        return sum(placed.other is not None for placed in self.left.hits)
 
-    @property
-    def moved(self) -> int:
-        """Sentences of both lists that have another rank."""
-        return sum(bool(placed.moved) for placed in self.left.hits)
-
-
-def compare(searcher: Searcher, asked: Search, versus: Ranking, limits: Settings) -> Comparison:
-    """The best k of both rankings, over the index as it is now."""
-    now = searcher.snapshot()
-    left = answer(now, asked, asked.k, limits)[0]
-    right = answer(now, replace(asked, ranking=versus), asked.k, limits)[0]
+def compare_rankings(
+    searcher: Searcher, search: SearchRequest, versus: Ranking, settings: Settings
+) -> Comparison:
+    """The best k of both rankings, over one snapshot of the index."""
+    snapshot = searcher.snapshot()
+    left = rank_sentences(snapshot, search, search.k, settings).answer
+    right = rank_sentences(snapshot, replace(search, ranking=versus), search.k, settings).answer
     return Comparison(
-        Side(asked.ranking, left, placed(left.hits, right.hits)),
-        Side(versus, right, placed(right.hits, left.hits)),
+        Side(search.ranking, left, compare_hits(left.hits, right.hits)),
+        Side(versus, right, compare_hits(right.hits, left.hits)),
     )
 
 
-def placed(hits: Sequence[Hit], others: Sequence[Hit]) -> list[Placed]:
-    """Hits with their ranks in two lists."""
-    ranks = {hit.sentence_id: rank for rank, hit in enumerate(others, 1)}
-    return [Placed(hit, rank, ranks.get(hit.sentence_id)) for rank, hit in enumerate(hits, 1)]
+def compare_hits(hits: Sequence[Hit], other_hits: Sequence[Hit]) -> list[ComparedHit]:
+    """Hits with their ranks in both lists."""
+    other_ranks = {hit.sentence_id: rank for rank, hit in enumerate(other_hits, 1)}
+    return [ComparedHit(hit, rank, other_ranks.get(hit.sentence_id)) for rank, hit in enumerate(hits, 1)]

@@ -1,7 +1,7 @@
-"""An answer as a file: CSV for tables, a TREC run for evaluation.
+"""Answers as files: CSV for tables, TREC runs for evaluation.
 
-A file of an answer that lacks something says so: in its name, which stays with it, and in a header, which
-programs read. A run's tag says it too, and a table of several queries has a column for it.
+The file of an incomplete answer says so in its name, which stays with it, and in a header, for programs.
+So does the tag of a run, and a table of several queries has a column for it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from esr.evaluation import runs
 from esr.ranking.answers import record
 from esr.ranking.searcher import Answer
 from webui.answers.comparison import Comparison
-from webui.answers.scored_document import Reading
+from webui.answers.scored_document import ScoredDocument
 
 COLUMNS = (
     "rank",
@@ -31,69 +31,76 @@ COLUMNS = (
     "source",
     "url",
 )
-LACKS = "incomplete"
+INCOMPLETE_COLUMN = "incomplete"
 """The last column of a table of several queries."""
-INCOMPLETE = "X-Incomplete"
-"""The header of a file whose answer lacks something: what it lacks, or which queries' answers do."""
-TOPIC, TAG, MARK = "1", "esr", "-incomplete"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+INCOMPLETE_HEADER = "X-Incomplete"
+"""The header of an incomplete file: what is missing, or the queries whose answers are incomplete."""
+TOPIC, TAG, INCOMPLETE_MARK = "1", "esr", "-incomplete"
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def as_csv(hits: Sequence[Hit], incomplete: str | None = None) -> Response:
-    """One line a sentence, UTF-8 with a byte order mark, so that spreadsheets read it."""
-    return _table(COLUMNS, _rows(hits), "sentences.csv", incomplete)
+def sentences_csv(hits: Sequence[Hit], incomplete: str | None = None) -> Response:
+    """One line for each sentence, UTF-8 with a byte order mark, so that spreadsheets can read it."""
+    return _csv(COLUMNS, _rows(hits), "sentences.csv", incomplete)
 
 
-def as_runs(found: Mapping[str, Answer], tag: str = TAG) -> Response:
-    """The run of several topics."""
-    some = lacking(found)
-    lines = (line for topic, each in found.items() for line in runs.lines(topic, each.hits, tag))
-    return _file("".join(lines), "text/plain", "queries.run", some)
+def sentences_run(hits: Sequence[Hit], incomplete: str | None = None) -> Response:
+    """The run of one topic, which is called TOPIC."""
+    lines = runs.lines(TOPIC, hits, TAG + INCOMPLETE_MARK if incomplete else TAG)
+    return _file("".join(lines), "text/plain", "sentences.run", incomplete)
 
 
-def as_batch(queries: Mapping[str, str], found: Mapping[str, Answer]) -> Response:
-    """One line a sentence, its topic's id and query before it, and what its answer lacks behind it.
+def queries_csv(queries: Mapping[str, str], answers: Mapping[str, Answer]) -> Response:
+    """One line for each sentence, with its topic's id and query before it, and what is missing after it.
 
-    An answer that lacks something and has no sentence has a line of its own.
+    An incomplete answer without a sentence has a line of its own.
     """
-    none = [""] * len(COLUMNS)
+    blank = [""] * len(COLUMNS)
     rows = [
-        [_cell(topic), _cell(queries[topic]), *row, _cell(each.incomplete)]
-        for topic, each in found.items()
-        for row in (list(_rows(each.hits)) or [none] * bool(each.incomplete))
+        [_cell(topic), _cell(queries[topic]), *row, _cell(answer.incomplete)]
+        for topic, answer in answers.items()
+        for row in (list(_rows(answer.hits)) or [blank] * bool(answer.incomplete))
     ]
-    return _table(("id", "query", *COLUMNS, LACKS), rows, "queries.csv", lacking(found))
+    columns = ("id", "query", *COLUMNS, INCOMPLETE_COLUMN)
+    return _csv(columns, rows, "queries.csv", incomplete_topics(answers))
 
 
-def lacking(found: Mapping[str, Answer]) -> str:
-    """The ids of the queries whose answers lack something."""
-    return ", ".join(topic for topic, each in found.items() if each.incomplete)
+def queries_run(answers: Mapping[str, Answer], tag: str = TAG) -> Response:
+    """The run of several topics."""
+    lines = (line for topic, answer in answers.items() for line in runs.lines(topic, answer.hits, tag))
+    return _file("".join(lines), "text/plain", "queries.run", incomplete_topics(answers))
 
 
-def as_reading(reading: Reading) -> Response:
-    """One line a sentence of a document, in its order."""
+def incomplete_topics(answers: Mapping[str, Answer]) -> str:
+    """The ids of the queries whose answers are incomplete."""
+    return ", ".join(topic for topic, answer in answers.items() if answer.incomplete)
+
+
+def document_csv(scored: ScoredDocument) -> Response:
+    """One line for each sentence of a document, in its order."""
     rows = [
         [
-            str(each.position),
-            "" if each.score is None else repr(each.score),
-            _cell(each.sentence_id),
-            _cell(each.text),
+            str(sentence.position),
+            "" if sentence.score is None else repr(sentence.score),
+            _cell(sentence.sentence_id),
+            _cell(sentence.text),
         ]
-        for each in reading.sentences
+        for sentence in scored.sentences
     ]
-    return _table(("position", "score", "sentence_id", "text"), rows, "document.csv")
+    return _csv(("position", "score", "sentence_id", "text"), rows, "document.csv")
 
 
-def as_comparison(found: Comparison) -> Response:
-    """One line a sentence of each list, the left one first. `other` is its rank in the other list."""
+def comparison_csv(comparison: Comparison) -> Response:
+    """One line for each sentence of both lists, left first. `other` is its rank in the other list."""
     rows = [
-        [side, str(each.rank), "" if each.other is None else str(each.other), repr(each.hit.score)]
-        + [_cell(text) for text in (each.hit.sentence_id, record(each.hit).text)]
-        for side, of in (("left", found.left), ("right", found.right))
-        for each in of.hits
+        [name, str(hit.rank), "" if hit.other_rank is None else str(hit.other_rank), repr(hit.hit.score)]
+        + [_cell(text) for text in (hit.hit.sentence_id, record(hit.hit).text)]
+        for name, side in (("left", comparison.left), ("right", comparison.right))
+        for hit in side.hits
     ]
-    lacks = found.left.found.incomplete or found.right.found.incomplete
-    return _table(("side", "rank", "other", "score", "sentence_id", "text"), rows, "comparison.csv", lacks)
+    incomplete = comparison.left.answer.incomplete or comparison.right.answer.incomplete
+    columns = ("side", "rank", "other", "score", "sentence_id", "text")
+    return _csv(columns, rows, "comparison.csv", incomplete)
 
 
 def _rows(hits: Sequence[Hit]) -> Iterator[list[str]]:
@@ -103,36 +110,29 @@ def _rows(hits: Sequence[Hit]) -> Iterator[list[str]]:
         yield [str(rank), repr(hit.score), *(_cell(text) for text in texts)]
 
 
-def _table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], name: str, lacks: str | None = None
+def _csv(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], name: str, incomplete: str | None = None
 ) -> Response:
-    """Rows of cells as a file to download."""
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(head)
+    writer.writerow(columns)
     writer.writerows(rows)
-    return _file("\ufeff" + out.getvalue(), "text/csv", name, lacks)
-
-
-def as_run(hits: Sequence[Hit], incomplete: str | None = None) -> Response:
-    """The run of one topic, which is called TOPIC."""
-    lines = runs.lines(TOPIC, hits, TAG + MARK if incomplete else TAG)
-    return _file("".join(lines), "text/plain", "sentences.run", incomplete)
+    return _file("\ufeff" + out.getvalue(), "text/csv", name, incomplete)
 
 
 def _cell(value: object) -> str:
-    """As text that no spreadsheet takes for a formula: an apostrophe stands before what could be one."""
+    """As text that no spreadsheet takes for a formula: an apostrophe precedes what could be one."""
     if isinstance(value, int):
         return str(value)
     text = "" if value is None else str(value)
-    return "'" + text if text.startswith(_FORMULA) else text
+    return "'" + text if text.startswith(_FORMULA_STARTS) else text
 
 
-def _file(text: str, kind: str, name: str, lacks: str | None = None) -> Response:
-    if lacks:
-        name = name.replace(".", f"{MARK}.")
-    response = Response(text.encode("utf-8", "replace"), mimetype=kind)
+def _file(text: str, mimetype: str, name: str, incomplete: str | None = None) -> Response:
+    if incomplete:
+        name = name.replace(".", f"{INCOMPLETE_MARK}.")
+    response = Response(text.encode("utf-8", "replace"), mimetype=mimetype)
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    if lacks:
-        response.headers[INCOMPLETE] = lacks.encode("ascii", "replace").decode()
+    if incomplete:
+        response.headers[INCOMPLETE_HEADER] = incomplete.encode("ascii", "replace").decode()
     return response

@@ -1,4 +1,4 @@
-"""Near-repeats of one wire story, folded: agencies' sentences come again in one paper after another."""
+"""Near-duplicates, folded: one paper after another prints the same sentence of a news agency."""
 
 from __future__ import annotations
 
@@ -9,47 +9,47 @@ from esr.analysis import Analyzer
 from esr.engines.index import Hit
 from esr.ranking.answers import record
 
-SIMILAR = 0.9
-"""Jaccard index of two sentences' sets of terms from which on they count as one."""
+MIN_SIMILARITY = 0.9
+"""The Jaccard index of two sentences' sets of terms from which they count as near-duplicates."""
 
 
 @dataclass
-class Folded:
-    """A hit and the lower ranked ones that say nearly the same."""
+class FoldedHit:
+    """A hit and its near-duplicates of lower rank."""
 
     hit: Hit
     similar: list[Hit] = field(default_factory=list)
 
 
-def fold(hits: Sequence[Hit], analyzer: Analyzer) -> list[Folded]:
-    """Each hit goes to the best one before it that leads a group and is similar, else leads one itself.
+def fold_near_duplicates(hits: Sequence[Hit], analyzer: Analyzer) -> list[FoldedHit]:
+    """Each hit joins the best leader before it that it resembles, or becomes a leader itself.
 
-    So the leaders among the first n hits stay what they are when more hits follow.
+    So the leaders among the first n hits stay the same when more hits follow.
     """
-    leaders: list[Folded] = []
-    holding: dict[str, list[int]] = {}
-    sets: list[frozenset[str]] = []
+    leaders: list[FoldedHit] = []
+    leaders_with: dict[str, list[int]] = {}
+    term_sets: list[frozenset[str]] = []
     for hit in hits:
         terms = frozenset(analyzer.terms(record(hit).text))
-        found = _first_similar(terms, holding, sets)
-        if found is None:
+        leader = _first_similar(terms, leaders_with, term_sets)
+        if leader is None:
             for term in terms:
-                holding.setdefault(term, []).append(len(leaders))
-            leaders.append(Folded(hit))
-            sets.append(terms)
+                leaders_with.setdefault(term, []).append(len(leaders))
+            leaders.append(FoldedHit(hit))
+            term_sets.append(terms)
         else:
-            leaders[found].similar.append(hit)
+            leaders[leader].similar.append(hit)
     return leaders
 
 
-def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
     """Shared terms over all terms; two sets without a term are not alike."""
-    shared = len(one & other)
-    return shared / (len(one) + len(other) - shared) if shared else 0.0
+    shared = len(left & right)
+    return shared / (len(left) + len(right) - shared) if shared else 0.0
 
 
 def _first_similar(
-    terms: frozenset[str], holding: dict[str, list[int]], sets: Sequence[frozenset[str]]
+    terms: frozenset[str], leaders_with: dict[str, list[int]], term_sets: Sequence[frozenset[str]]
 ) -> int | None:
-    places: Iterable[int] = sorted({place for term in terms for place in holding.get(term, ())})
-    return next((place for place in places if jaccard(terms, sets[place]) >= SIMILAR), None)
+    leaders: Iterable[int] = sorted({n for term in terms for n in leaders_with.get(term, ())})
+    return next((n for n in leaders if jaccard(terms, term_sets[n]) >= MIN_SIMILARITY), None)

@@ -1,4 +1,4 @@
-"""A whole document with each sentence's score for a query, as a shade."""
+"""A document with the score of each sentence for a query, also as a shade."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from esr.errors import UsageError
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array
 from esr.ranking.searcher import PreparedQuery, Searcher
-from webui.arguments.query_check import check_terms
-from webui.arguments.search_request import NotThere, Search, blaming
+from webui.arguments.query_check import check_query
+from webui.arguments.search_request import SearchRequest
+from webui.running.request_errors import UnknownId, blame_argument
 from webui.running.settings import Settings
 
 SHADES = 6
-"""From 0, no shade, up."""
+"""The number of shades. Shade 0 is none."""
 
 
 @dataclass(frozen=True)
-class Shaded:
-    """A sentence of the document. `hit`: it has a query term itself; `score`: None without a value.
+class ScoredSentence:
+    """A sentence of the document. `score` is None where there is none; `is_hit`: it has a query term itself.
 
-    `shade`: from 0 to SHADES - 1, by the scores of the document.
+    `shade` goes from 0 to SHADES - 1 over the scores of the document.
     """
 
     sentence_id: str
@@ -33,75 +34,83 @@ class Shaded:
     text: str
     score: float | None
     shade: int
-    hit: bool
+    is_hit: bool
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A document for a query. `best`: the place of the sentence with the highest score, or None."""
+class ScoredDocument:
+    """A document for a query. `best`: the position of the sentence with the highest score, or None."""
 
     document: Document
-    sentences: Sequence[Shaded]
+    sentences: Sequence[ScoredSentence]
     best: int | None
 
     @property
-    def hits(self) -> list[Shaded]:
-        return [sentence for sentence in self.sentences if sentence.hit]
+    def hits(self) -> list[ScoredSentence]:
+        return [sentence for sentence in self.sentences if sentence.is_hit]
 
 
-def read(searcher: Searcher, document_id: str, asked: Search, limits: Settings) -> Reading:
-    """The document with its sentences' scores; all of them without one for an empty query.
+def score_document(
+    searcher: Searcher, document_id: str, search: SearchRequest, settings: Settings
+) -> ScoredDocument:
+    """The document with the scores of its sentences; without scores for an empty query.
 
-    Raises NotThere for an unknown document, UsageError for a query that cannot be searched for.
+    Raises UnknownId for an unknown document, UsageError for a query that cannot be searched for.
     """
-    now = searcher.snapshot()
-    if asked.query:
-        check_terms(now, asked.query, limits)
+    snapshot = searcher.snapshot()
+    if search.query:
+        check_query(snapshot, search.query, settings)
     try:
-        document = now.index.document(document_id)
+        document = snapshot.index.document(document_id)
     except UsageError as error:
-        raise NotThere(f"there is no document {document_id!r}", "id") from error
+        raise UnknownId(f"there is no document {document_id!r}", "id") from error
     ids = [sentence.id for sentence in document.sentences]
-    found, hits = np.full(len(ids), np.nan), np.zeros(len(ids), bool)
-    if asked.query and ids:
-        with blaming(None):
-            prepared = now.prepare(asked.query, asked.ranking)
-        plan = prepared.plan
-        if plan.terms:
-            columns = [static.column for static in plan.statics]
-            evidence = now.index.evidence([term.term for term in plan.terms], ids, columns)
-            found = _reranked(prepared, ids, scores(plan, evidence))
-            hits = np.asarray(evidence.counts["sentence"].sum(axis=0) > 0)
-    finite = np.isfinite(found)
-    rows = zip(document.sentences, found.tolist(), shades(found).tolist(), hits.tolist(), strict=True)
+    values, is_hit = np.full(len(ids), np.nan), np.zeros(len(ids), bool)
+    if search.query and ids:
+        with blame_argument(None):
+            prepared = snapshot.prepare(search.query, search.ranking)
+        if prepared.plan.terms:
+            values, is_hit = _score_sentences(prepared, ids)
+    is_finite = np.isfinite(values)
+    rows = zip(document.sentences, values.tolist(), shades(values).tolist(), is_hit.tolist(), strict=True)
     sentences = [
-        Shaded(sentence.id, place, sentence.text, score if finite[place] else None, shade, hit)
-        for place, (sentence, score, shade, hit) in enumerate(rows)
+        ScoredSentence(sentence.id, n, sentence.text, score if is_finite[n] else None, shade, hit)
+        for n, (sentence, score, shade, hit) in enumerate(rows)
     ]
-    best = int(np.where(finite, found, -np.inf).argmax()) if finite.any() and hits.any() else None
-    return Reading(document, sentences, best)
+    has_best = is_finite.any() and is_hit.any()
+    best = int(np.where(is_finite, values, -np.inf).argmax()) if has_best else None
+    return ScoredDocument(document, sentences, best)
 
 
-def _reranked(prepared: PreparedQuery, ids: Sequence[str], first: Array) -> Array:
-    """(n): the scores of the second stage where there is one.
+def _score_sentences(prepared: PreparedQuery, ids: Sequence[str]) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """(n,) twice: the scores, and whether a sentence has a query term itself."""
+    plan = prepared.plan
+    columns = [static.column for static in plan.statics]
+    evidence = prepared.index.evidence([term.term for term in plan.terms], ids, columns)
+    is_hit = np.asarray(evidence.counts["sentence"].sum(axis=0) > 0)
+    return _rerank(prepared, ids, scores(plan, evidence)), is_hit
 
-    What looks at other sentences than the document's is left out: what only breaks ties, and learned trees.
+
+def _rerank(prepared: PreparedQuery, ids: Sequence[str], first: Array) -> Array:
+    """(n,): the scores of the second stage where there is one.
+
+    What depends on sentences outside the document is left out: learned trees, and what only breaks ties.
     """
     second = prepared.ranking.second()
     if second is None:
         return first
     alone = replace(second, ties=False, trees=None)
-    with np.errstate(invalid="ignore"):  # no score times a weight of 0 is no score
+    with np.errstate(invalid="ignore"):  # an infinite score times a weight of 0 is no score
         return alone.scores(first, prepared.view(ids, alone.columns), np.arange(len(ids)))
 
 
-def shades(found: Array) -> npt.NDArray[np.int_]:
-    """(n): 0 to SHADES - 1, evenly from the document's lowest score to its highest; 0 without a value."""
-    finite = np.isfinite(found)
-    if not finite.any():
-        return np.zeros(len(found), int)
-    low, high = found[finite].min(), found[finite].max()
+def shades(values: Array) -> npt.NDArray[np.int_]:
+    """(n,): 0 to SHADES - 1, evenly from the document's lowest score to its highest; 0 without a score."""
+    is_finite = np.isfinite(values)
+    if not is_finite.any():
+        return np.zeros(len(values), int)
+    low, high = values[is_finite].min(), values[is_finite].max()
     if high == low:
-        return np.zeros(len(found), int)
-    share = (np.where(finite, found, low) - low) / (high - low)
+        return np.zeros(len(values), int)
+    share = (np.where(is_finite, values, low) - low) / (high - low)
     return np.asarray(np.minimum(share * SHADES, SHADES - 1), int)

@@ -1,4 +1,4 @@
-"""The body of a batch: its schema, which is also what it is checked by."""
+"""The body of a batch: its schema, and how it is checked against it."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from werkzeug.exceptions import UnsupportedMediaType
 
-from webui.answers.downloads import INCOMPLETE
+from webui.answers.downloads import INCOMPLETE_HEADER
 from webui.api.operation import Schema
-from webui.api.parameters import filters as known_filters
-from webui.arguments.search_request import BadArgument
+from webui.api.parameters import filter_parameters
+from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 
-SKIPPED = "X-Skipped"
+SKIPPED_HEADER = "X-Skipped"
 """The header that names the queries without lines in a run or in CSV, as they cannot be searched for."""
-_SHOWN = 200
+_MESSAGE_CHARS = 200
 _WORD = "^[!-~]{1,64}$"
 
 
-def schema(settings: Settings) -> Schema:
+def body_schema(settings: Settings) -> Schema:
     """What a body may hold, as JSON Schema."""
     query = {
         "type": "object",
         "required": ["id", "query"],
         "additionalProperties": False,
         "properties": {
-            "id": {"type": "string", "pattern": _WORD, "description": "a word that names the query"},
+            "id": {"type": "string", "pattern": _WORD, "description": "a word that identifies the query"},
             "query": {"type": "string", "maxLength": settings.query_chars},
         },
     }
     filters = {
         parameter.name: {"type": "array", "maxItems": settings.arguments, "items": parameter.schema}
-        if parameter.repeated
+        if parameter.is_repeatable
         else parameter.schema
-        for parameter in known_filters(settings)
+        for parameter in filter_parameters(settings)
     }
     return {
         "type": "object",
@@ -49,7 +49,7 @@ def schema(settings: Settings) -> Schema:
                 "minItems": 1,
                 "maxItems": settings.batch_queries,
                 "items": query,
-                "description": "the queries, each with an id of its own",
+                "description": "the queries, each with its own id",
             },
             "k": {
                 "type": "integer",
@@ -58,44 +58,46 @@ def schema(settings: Settings) -> Schema:
                 "default": settings.default_k,
                 "description": "sentences for each query",
             },
-            "ranking": {"type": "object", "description": "as a ranking file; every key may be left out"},
+            "ranking": {"type": "object", "description": "as a ranking file; every key is optional"},
             "filters": {
                 "type": "object",
                 "additionalProperties": False,
                 "properties": filters,
-                "description": "what may be found; those that may be repeated are lists",
+                "description": "as the arguments of the same names; those that may be repeated are lists",
             },
             "format": {
                 "enum": ["json", "run", "csv"],
                 "default": "json",
-                "description": f"of the answer; a run and CSV name in the header {SKIPPED} the queries that "
-                f"could not be searched for, in {INCOMPLETE} those whose answers lack something, "
-                "as the last column of CSV does",
+                "description": "of the answer; of a run and of CSV, the header "
+                f"{SKIPPED_HEADER} names the queries that could not be searched for, and {INCOMPLETE_HEADER} "
+                "those whose answers are incomplete, as the last column of CSV does",
             },
             "tag": {"type": "string", "pattern": _WORD, "default": "esr", "description": "the run's name"},
         },
     }
 
 
-def read(settings: Settings) -> dict[str, Any]:
-    """The body of the present request. Raises BadArgument, or what HTTP says of a wrong or large one."""
+def read_body(settings: Settings) -> dict[str, Any]:
+    """The body of the current request. Raises RequestError, or an HTTP error where it is too large."""
     if not request.is_json:
-        raise UnsupportedMediaType("send JSON, and say so: Content-Type: application/json")
+        raise UnsupportedMediaType("send JSON with the header Content-Type: application/json")
     try:
-        data = json.loads(request.get_data(), parse_constant=_refuse)
+        data = json.loads(request.get_data(), parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
-        raise BadArgument("the body is not JSON", None) from error
+        raise RequestError("the body is not valid JSON", None) from error
     try:
-        wrong = best_match(Draft202012Validator(schema(settings)).iter_errors(data))
+        mismatch = best_match(Draft202012Validator(body_schema(settings)).iter_errors(data))
     except RecursionError:
-        raise BadArgument("the body is nested too deeply", None) from None
-    if wrong is not None:
-        field = ".".join(map(str, wrong.absolute_path)) or None
-        message = wrong.message if len(wrong.message) <= _SHOWN else f"not {wrong.validator} as it should be"
-        raise BadArgument(f"{field or 'the body'}: {message}", field)
-    found: dict[str, Any] = data
-    return found
+        raise RequestError("the body is nested too deeply", None) from None
+    if mismatch is not None:
+        field = ".".join(map(str, mismatch.absolute_path)) or None
+        message = mismatch.message
+        if len(message) > _MESSAGE_CHARS:
+            message = f"does not satisfy {mismatch.validator!r} of the schema"
+        raise RequestError(f"{field or 'the body'}: {message}", field)
+    body: dict[str, Any] = data
+    return body
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number of JSON")
+def _reject_constant(constant: str) -> None:
+    raise ValueError(f"JSON has no {constant}")

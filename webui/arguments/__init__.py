@@ -1,1 +1,1 @@
-"""The query arguments: addresses read and written, and the form that holds them."""
+"""Query arguments: addresses read and written, the form and its controls."""

@@ -1,4 +1,4 @@
-"""Addresses of the page with nearly the same state: all state is in the address."""
+"""Links to pages with nearly the same state: all state is in the address."""
 
 from __future__ import annotations
 
@@ -8,61 +8,57 @@ from urllib.parse import urlencode
 
 from flask import url_for
 
-from webui.arguments.search_request import PARAMETER, PRIOR, RANKING, REPEATED, VERSUS
+from webui.arguments.names import REPEATABLE, VERSUS, is_ranking_argument
 
 Pairs = Sequence[tuple[str, str]]
+"""Arguments as they stand in an address: names and values."""
 
 
 @dataclass(frozen=True)
-class Here:
-    """The arguments of this page, and the addresses that differ in some of them."""
+class Links:
+    """The arguments of a page, and the addresses that differ from it in some of them."""
 
-    given: Pairs
+    arguments: Pairs
 
-    def __call__(self, endpoint: str = "results", **changed: str | None) -> str:
-        """Another page, or this one, with some arguments set; those that are None are left out."""
-        return _address(endpoint, address(self.given, **changed))
+    def to(self, endpoint: str = "results", **changes: str | None) -> str:
+        """Another page, or this one, with some arguments changed; those that are None are left out."""
+        return _address(endpoint, change_arguments(self.arguments, **changes))
 
-    def adding(self, name: str, value: str) -> str:
-        """With one more value of an argument that may be given more than once."""
-        return _address("results", [*self.given, (name, value)])
+    def with_value(self, name: str, value: str) -> str:
+        """With one more value of an argument that may be repeated."""
+        return _address("results", [*self.arguments, (name, value)])
 
-    def without(self, name: str, value: str) -> str:
-        """Without this value of it."""
-        return _address("results", [pair for pair in self.given if pair != (name, value)])
+    def without_value(self, name: str, value: str) -> str:
+        return _address("results", [pair for pair in self.arguments if pair != (name, value)])
 
-    def toggled(self, values: Mapping[str, str], chosen: bool) -> str:
-        """Without these values where they are chosen; else with them, beside others or in their place."""
-        if chosen:
-            taken = set(values.items())
-            return _address("results", [pair for pair in self.given if pair not in taken])
-        kept = [pair for pair in self.given if pair[0] in REPEATED or pair[0] not in values]
-        return _address("results", [*kept, *values.items()])
+    def toggle(self, values: Mapping[str, str], is_selected: bool) -> str:
+        """Without these values where they are selected; else with them, beside others or in their place."""
+        if is_selected:
+            selected = set(values.items())
+            return _address("results", [pair for pair in self.arguments if pair not in selected])
+        others = [pair for pair in self.arguments if pair[0] in REPEATABLE or pair[0] not in values]
+        return _address("results", [*others, *values.items()])
 
-    def ranked(self, settings: Mapping[str, str], endpoint: str = "results") -> str:
-        """With another ranking, which is all of these settings."""
-        return _address(endpoint, [*(p for p in self.given if not of_ranking(p[0])), *settings.items()])
+    def with_ranking(self, ranking: Mapping[str, str], endpoint: str = "results") -> str:
+        """With another ranking in place of all that ranks now."""
+        others = (pair for pair in self.arguments if not is_ranking_argument(pair[0]))
+        return _address(endpoint, [*others, *ranking.items()])
 
-    def one_side(self, endpoint: str, versus: bool, id: str | None = None) -> str:
-        """A page for one of the two rankings that are compared."""
-        shared = [p for p in self.given if not p[0].startswith(VERSUS)]
-        if versus:
-            other = [(n.removeprefix(VERSUS), v) for n, v in self.given if n.startswith(VERSUS)]
-            shared = [*(p for p in shared if not of_ranking(p[0])), *other]
+    def to_side(self, endpoint: str, is_versus: bool, id: str | None = None) -> str:
+        """A page for one of the two rankings of a comparison."""
+        shared = [pair for pair in self.arguments if not pair[0].startswith(VERSUS)]
+        if is_versus:
+            versus = [(n.removeprefix(VERSUS), v) for n, v in self.arguments if n.startswith(VERSUS)]
+            shared = [*(pair for pair in shared if not is_ranking_argument(pair[0])), *versus]
         return _address(endpoint, [*shared, ("id", id)] if id else shared)
 
 
-def of_ranking(name: str) -> bool:
-    """Whether an argument says how to rank."""
-    return name in RANKING or name.startswith((PARAMETER, PRIOR))
+def change_arguments(arguments: Pairs, **changes: str | None) -> list[tuple[str, str]]:
+    """The arguments with some changed, and those that are None left out."""
+    unchanged = [(name, value) for name, value in arguments if name not in changes]
+    return [*unchanged, *((name, value) for name, value in changes.items() if value is not None)]
 
 
-def address(given: Pairs, **changed: str | None) -> list[tuple[str, str]]:
-    """The arguments of a page with the same state: some changed, those that are None left out."""
-    kept = [(name, value) for name, value in given if name not in changed]
-    return [*kept, *((name, value) for name, value in changed.items() if value is not None)]
-
-
-def _address(endpoint: str, given: Pairs) -> str:
-    query = urlencode(list(given), errors="replace")
+def _address(endpoint: str, arguments: Pairs) -> str:
+    query = urlencode(list(arguments), errors="replace")
     return url_for(endpoint) + ("?" + query if query else "")

@@ -1,266 +1,166 @@
-"""The controls of a ranking, made from the registries, and what they hold, from the address."""
+"""The controls of a ranking, built from the registries and from the arguments of an address."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from esr import adjustments, boosts, features, models, priors
 from esr.adjustments import Adjustment
 from esr.adjustments.adjustment import ALWAYS
-from esr.boosts import Boost
 from esr.dependency import signals
-from esr.dependency.signals import Signal
 from esr.errors import UsageError
 from esr.models import Model
-from esr.parameter import Parameter
 from esr.plans.plan import CANDIDATES
 from esr.ranking import signal
-from esr.ranking.rerank import DEPTH
-from webui.arguments.links import of_ranking
-from webui.arguments.search_request import MAX_DEPTH, PARAMETER, PRIOR
-from webui.pages.template_filters import first_part, plain
+from webui.arguments.controls import (
+    BoostControls,
+    Checkbox,
+    FeatureRow,
+    ModelOption,
+    NamedRow,
+    Option,
+    ParameterControl,
+    PriorControl,
+    RankingControls,
+    SignalControls,
+)
+from webui.arguments.labels import first_phrase, plain_number
+from webui.arguments.names import PARAMETER, PRIOR, is_ranking_argument
 
-KEPT = 64
-"""Rankings whose controls are remembered; most searches have one of a few."""
-
-
-class Choice(NamedTuple):
-    """An option of a select. `possible`: whether it goes with what else is chosen."""
-
-    value: str
-    label: str
-    chosen: bool
-    possible: bool = True
-
-
-class Kept(NamedTuple):
-    """A setting that the form has no other control for. It stays until its box is unticked."""
-
-    name: str
-    value: str
-    label: str
+CACHED_RANKINGS = 64
+"""Rankings whose controls are cached; most searches use one of a few."""
 
 
-class ParameterControl(NamedTuple):
-    """A parameter of a model or of a prior: its range and default from the registry, and its value."""
-
-    name: str
-    parameter: Parameter
-    value: str
-
-    @property
-    def number(self) -> bool:
-        """Whether a browser's field for numbers can hold the value."""
-        try:
-            return not self.parameter.choices and (not self.value or math.isfinite(float(self.value)))
-        except ValueError:
-            return False
+def ranking_controls(
+    arguments: Iterable[tuple[str, str]], index_features: Sequence[str], prefix: str = ""
+) -> RankingControls:
+    """The controls that hold these arguments. `index_features`: the features that the index has."""
+    own = ((name.removeprefix(prefix), value) for name, value in arguments if name.startswith(prefix))
+    ranking = tuple(pair for pair in own if is_ranking_argument(pair[0]))
+    return _build(ranking, tuple(index_features), prefix)
 
 
-class ModelChoice(NamedTuple):
-    """A model, what it allows, and its parameters."""
-
-    model: Model
-    chosen: bool
-    parameters: Sequence[ParameterControl]
-
-
-class PriorControl(NamedTuple):
-    name: str
-    prior: priors.Prior
-    value: str
-
-
-class Row(NamedTuple):
-    """A feature of the ranking as four fields; an empty one is for one more."""
-
-    feature: str
-    form: str
-    weight: str
-    rest: str
-
-
-class NamedRow(NamedTuple):
-    """A boost or a signal of the ranking as three fields; an empty one is for one more."""
-
-    name: str
-    weight: str
-    rest: str
-
-
-class Boosts(NamedTuple):
-    """The controls of what is added to the query."""
-
-    rows: Sequence[NamedRow]
-    offered: Sequence[Boost]
-
-
-class Signals(NamedTuple):
-    """The controls of the second stage: its signals, and how deep it looks."""
-
-    rows: Sequence[NamedRow]
-    offered: Sequence[Signal]
-    depth: str
-    usual_depth: int = DEPTH
-    most_depth: int = MAX_DEPTH
-
-
-@dataclass(frozen=True, eq=False)
-class RankingControls:
-    """All controls of one ranking. The names of their arguments begin with `prefix`.
-
-    They are made once for the same arguments, and compared by what they are: what is drawn of them is kept.
-    """
-
-    prefix: str
-    models: list[ModelChoice]
-    contexts: list[Choice]
-    candidates: list[Choice]
-    priors: list[PriorControl]
-    rows: list[Row]
-    features: list[Choice]
-    forms: list[adjustments.Form]
-    boosts: Boosts
-    signals: Signals
-    kept: list[Kept] = field(default_factory=list)
-
-    @property
-    def model(self) -> ModelChoice:
-        return next(choice for choice in self.models if choice.chosen)
-
-    @property
-    def summary(self) -> list[str]:
-        """What is set, in a few words."""
-        said = [f"ranked by {self.model.model.name}"]
-        said += [f"context {c.value}" for c in self.contexts if c.chosen and c.value]
-        said += [f"{p.parameter.name} {p.value}" for p in self.model.parameters if p.value]
-        said += [c.value for c in self.candidates if c.chosen and c.value]
-        said += [f"prior {p.prior.name} × {p.value}" for p in self.priors if p.value]
-        said += [f"{r.feature} {r.form} {r.weight}".strip() for r in self.rows if r.feature]
-        said += [f"boost {b.name} {b.weight}".strip() for b in self.boosts.rows if b.name]
-        said += [f"signal {s.name} {s.weight}".strip() for s in self.signals.rows if s.name]
-        said += [f"depth {self.signals.depth}"] if self.signals.depth else []
-        return said + [k.label for k in self.kept]
-
-
-def controls(given: Iterable[tuple[str, str]], known: Sequence[str], prefix: str = "") -> RankingControls:
-    """The controls that hold these arguments. `known`: the features that the index has."""
-    own = ((name.removeprefix(prefix), value) for name, value in given if name.startswith(prefix))
-    return _made(tuple(pair for pair in own if of_ranking(pair[0])), tuple(known), prefix)
-
-
-@lru_cache(KEPT)
-def _made(own: tuple[tuple[str, str], ...], known: tuple[str, ...], prefix: str) -> RankingControls:
-    one = dict(reversed(own))
-    chosen = one.get("model", "")
-    model = models.MODELS[chosen if chosen in models.MODELS else models.DEFAULT.name]
-    named = {PARAMETER + p.name for p in model.parameters} | {PRIOR + p for p in priors.PRIORS}
-    unfit = [(n, v) for n, v in own if n.startswith((PARAMETER, PRIOR)) and n not in named]
-    rows, bad = _rows([v for n, v in own if n == "feature"])
-    added, strange = _named([v for n, v in own if n == "boost"], _boost)
-    second, odd = _named([v for n, v in own if n == "rerank"], _signal)
-    unread = {"feature": bad, "boost": strange, "rerank": odd}
-    left = [(name, text) for name, texts in unread.items() for text in texts]
+@lru_cache(CACHED_RANKINGS)
+def _build(
+    arguments: tuple[tuple[str, str], ...], index_features: tuple[str, ...], prefix: str
+) -> RankingControls:
+    first = dict(reversed(arguments))
+    name = first.get("model", "")
+    selected = models.MODELS[name if name in models.MODELS else models.DEFAULT.name]
+    feature_rows, bad_features = _feature_rows([v for n, v in arguments if n == "feature"])
+    boost_rows, bad_boosts = _named_rows([v for n, v in arguments if n == "boost"], _parse_boost)
+    signal_rows, bad_signals = _named_rows([v for n, v in arguments if n == "rerank"], _parse_signal)
+    unreadable = {"feature": bad_features, "boost": bad_boosts, "rerank": bad_signals}
+    others = [
+        *_foreign(arguments, selected),
+        *((name, text) for name, texts in unreadable.items() for text in texts),
+    ]
     return RankingControls(
         prefix,
-        [
-            ModelChoice(
-                m,
-                m is model,
-                [ParameterControl(prefix + PARAMETER + p.name, p, _value(one, p)) for p in m.parameters],
-            )
-            for m in models.MODELS.values()
-        ],
-        _contexts(one.get("context", ""), model),
-        _candidates(one.get("candidates", ""), model),
-        [PriorControl(prefix + PRIOR + n, p, one.get(PRIOR + n, "")) for n, p in priors.PRIORS.items()],
-        rows,
-        _features(known),
+        [_model_option(model, model is selected, first, prefix) for model in models.MODELS.values()],
+        _contexts(first.get("context", ""), selected),
+        _candidates(first.get("candidates", ""), selected),
+        [PriorControl(prefix + PRIOR + n, p, first.get(PRIOR + n, "")) for n, p in priors.PRIORS.items()],
+        feature_rows,
+        _features(index_features),
         [form for form in adjustments.FORMS.values() if not form.trained],
-        Boosts(added, list(boosts.BOOSTS.values())),
-        Signals(second, list(signals.SIGNALS.values()), one.get("depth", "")),
-        [kept(prefix + name, value) for name, value in [*unfit, *left]],
+        BoostControls(boost_rows, list(boosts.BOOSTS.values())),
+        SignalControls(signal_rows, list(signals.SIGNALS.values()), first.get("depth", "")),
+        [_checkbox(prefix + name, value) for name, value in others],
     )
 
 
-def kept(name: str, value: str) -> Kept:
-    """A setting as a box to untick."""
-    kind, _, plain = name.rpartition(".")
-    return Kept(name, value, f"prior {plain} × {value}" if kind.endswith("prior") else f"{plain} {value}")
+def _foreign(arguments: Iterable[tuple[str, str]], model: Model) -> list[tuple[str, str]]:
+    """Parameters and priors that there are no controls for."""
+    names = {PARAMETER + p.name for p in model.parameters} | {PRIOR + name for name in priors.PRIORS}
+    return [(n, v) for n, v in arguments if n.startswith((PARAMETER, PRIOR)) and n not in names]
 
 
-def _value(one: dict[str, str], parameter: Parameter) -> str:
-    return one.get(PARAMETER + parameter.name, "")
+def _checkbox(name: str, value: str) -> Checkbox:
+    kind, _, short = name.rpartition(".")
+    label = f"prior {short} × {value}" if kind.endswith("prior") else f"{short} {value}"
+    return Checkbox(name, value, label)
 
 
-def _contexts(chosen: str, model: Model) -> list[Choice]:
-    usual = model.contexts[0] if model.contexts else "none: the sentence alone"
-    offered = [Choice("", f"as the model has it ({usual})", chosen not in models.CONTEXTS)]
-    return offered + [
-        Choice(name, f"{name} – {first_part(description)}", name == chosen, name in model.contexts)
+def _model_option(model: Model, is_selected: bool, first: Mapping[str, str], prefix: str) -> ModelOption:
+    controls = [
+        ParameterControl(prefix + PARAMETER + p.name, p, first.get(PARAMETER + p.name, ""))
+        for p in model.parameters
+    ]
+    return ModelOption(model, is_selected, controls)
+
+
+def _contexts(selected: str, model: Model) -> list[Option]:
+    default = model.contexts[0] if model.contexts else "none: the sentence alone"
+    options = [Option("", f"the model's default ({default})", selected not in models.CONTEXTS)]
+    return options + [
+        Option(name, f"{name} – {first_phrase(description)}", name == selected, name in model.contexts)
         for name, description in models.CONTEXTS.items()
     ]
 
 
-def _candidates(chosen: str, model: Model) -> list[Choice]:
-    offered = [Choice("", f"as the model has it ({model.candidates})", chosen not in CANDIDATES)]
+def _candidates(selected: str, model: Model) -> list[Option]:
+    options = [Option("", f"the model's default ({model.candidates})", selected not in CANDIDATES)]
     rules = CANDIDATES.items()
-    return offered + [Choice(name, f"{name} – {text}", name == chosen) for name, text in rules]
+    return options + [Option(name, f"{name} – {text}", name == selected) for name, text in rules]
 
 
-def _features(known: Sequence[str]) -> list[Choice]:
-    names = dict.fromkeys([*ALWAYS, *known])
-    described = features.FEATURES
+def _features(index_features: Sequence[str]) -> list[Option]:
+    names = dict.fromkeys([*ALWAYS, *index_features])
+    known = features.FEATURES
     return [
-        Choice(name, f"{name} – {described[name].description}" if name in described else name, False)
+        Option(name, f"{name} – {known[name].description}" if name in known else name, False)
         for name in names
     ]
 
 
-def _rows(texts: Sequence[str]) -> tuple[list[Row], list[str]]:
-    """A row a feature and an empty one; and the texts that say no feature."""
-    rows, bad = [], []
+def _feature_rows(texts: Sequence[str]) -> tuple[list[FeatureRow], list[str]]:
+    """A row for each feature and an empty one; and the texts that cannot be read."""
+    rows, unreadable = [], []
     for text in texts:
         try:
-            rows.append(_row(adjustments.parse(text)))
+            rows.append(_feature_row(adjustments.parse(text)))
         except UsageError:
-            bad.append(text)
-    return [*rows, Row("", "", "", "")], bad
+            unreadable.append(text)
+    return [*rows, FeatureRow("", "", "", "")], unreadable
 
 
-def _row(made: Adjustment) -> Row:
-    weight = f"{made.params['w']:g}" if "w" in made.params else ""
-    rest = ":".join(f"{name}={value:g}" for name, value in made.params.items() if name != "w")
-    return Row(made.feature, made.form, weight, rest)
+def _feature_row(adjustment: Adjustment) -> FeatureRow:
+    params = dict(adjustment.params)
+    weight = f"{params.pop('w'):g}" if "w" in params else ""
+    return FeatureRow(
+        adjustment.feature,
+        adjustment.form,
+        weight,
+        ":".join(f"{name}={value:g}" for name, value in params.items()),
+    )
 
 
-def _named(
-    texts: Sequence[str], read: Callable[[str], tuple[str, Mapping[str, Any]]]
+def _named_rows(
+    texts: Sequence[str], parse: Callable[[str], tuple[str, Mapping[str, Any]]]
 ) -> tuple[list[NamedRow], list[str]]:
-    """A row a boost or signal and an empty one; and the texts that say none."""
-    rows, bad = [], []
+    """A row for each boost or signal and an empty one; and the texts that cannot be read."""
+    rows, unreadable = [], []
     for text in texts:
         try:
-            name, params = read(text)
+            name, params = parse(text)
         except UsageError:
-            bad.append(text)
+            unreadable.append(text)
             continue
-        given = {key: plain(value) for key, value in params.items()}
-        weight = given.pop(boosts.WEIGHT, "")
-        rows.append(NamedRow(name, weight, ":".join(f"{key}={value}" for key, value in given.items())))
-    return [*rows, NamedRow("", "", "")], bad
+        values = {key: plain_number(value) for key, value in params.items()}
+        weight = values.pop(boosts.WEIGHT, "")
+        rows.append(NamedRow(name, weight, ":".join(f"{key}={value}" for key, value in values.items())))
+    return [*rows, NamedRow("", "", "")], unreadable
 
 
-def _signal(text: str) -> tuple[str, Mapping[str, Any]]:
-    made = signal.parse(text)
-    return made.signal, made.params
+def _parse_signal(text: str) -> tuple[str, Mapping[str, Any]]:
+    parsed = signal.parse(text)
+    return parsed.signal, parsed.params
 
 
-def _boost(text: str) -> tuple[str, Mapping[str, Any]]:
+def _parse_boost(text: str) -> tuple[str, Mapping[str, Any]]:
     name, values = boosts.parse(text)
     boosts.from_json({name: values})
     return name, values

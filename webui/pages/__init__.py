@@ -1,1 +1,1 @@
-"""The HTML pages and the files to download beside them."""
+"""The HTML pages: their routes, and what only they show."""

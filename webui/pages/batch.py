@@ -1,9 +1,8 @@
-"""Many queries at once: pasted or uploaded, answered by a table or a run file."""
+"""The page for many queries at once: pasted or uploaded, answered with a table or a run file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from flask import Flask, Response, g, request
 
@@ -13,117 +12,130 @@ from esr.evaluation.files import Line
 from esr.evaluation.topic import TITLE, Topic
 from esr.ranking.searcher import Answer, Searcher
 from webui.answers import downloads
-from webui.arguments import search_request as arguments
-from webui.arguments.search_request import BadArgument, Search
-from webui.pages.renderer import Pages
-from webui.pages.results import answer
-from webui.running import problems as errors
-from webui.running.rate_limit import charge
+from webui.answers.ranked_answer import rank_sentences
+from webui.arguments.query_string import check_text, parse_count
+from webui.arguments.search_request import SearchRequest, read_search
+from webui.pages.renderer import PageRenderer
+from webui.running.problems import as_sentence
+from webui.running.rate_limit import count_requests
+from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 
-PASTED, FILE, FORM, MOST, ANYHOW = "queries", "file", "as", "k", "anyhow"
-"""The fields of the form. `anyhow`: the file is wanted even if answers lack something."""
-FORMS = {"csv": "CSV, for tables", "run": "TREC run, for evaluation"}
-USUAL = 100
-"""Sentences a query, unless the form says otherwise."""
-_WRITTEN = ("{", "<")
+QUERIES, FILE, FORMAT, K, ACCEPT_INCOMPLETE = "queries", "file", "as", "k", "anyhow"
+"""The fields of the form."""
+FORMATS = {"csv": "CSV, for tables", "run": "TREC run, for evaluation"}
+DEFAULT_K = 100
+"""Sentences for each query, unless the form says otherwise."""
+NOTHING: Mapping[str, str] = {}
+_ID_CHARS = 40  # of a query in a message
+_TOPIC_FILE_STARTS = ("{", "<")
 
 
-class Lacking(EsrError):
-    """Answers lack something, and nobody has said that they are wanted all the same."""
+class IncompleteAnswers(EsrError):
+    """Some answers are incomplete, and the user has not accepted this."""
 
-    def __init__(self, found: Mapping[str, str]) -> None:
-        """`found` tells by query what is missing."""
-        super().__init__("answers are not complete")
-        self.found = found
+    def __init__(self, missing: Mapping[str, str]) -> None:
+        """`missing` says by query what is missing."""
+        super().__init__("answers are incomplete")
+        self.missing = missing
 
 
-def install(app: Flask, searcher: Searcher, limits: Settings, page: Pages) -> None:
+def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRenderer) -> None:
     """Add the page to the application. Its address holds the ranking and the filters, as that of a search."""
 
-    def form(trouble: str | None = None, **more: Any) -> Response:
-        given = {name: request.form.get(name, "") for name in (PASTED, FORM, MOST)} | more
-        return page("batch.html", given=given, trouble=trouble, forms=FORMS, usual=USUAL)
+    def form(message: str | None = None, missing: Mapping[str, str] = NOTHING) -> Response:
+        fields = {name: request.form.get(name, "") for name in (QUERIES, FORMAT, K)}
+        if missing:  # the text of a file is sent back: a browser does not send a selected file again
+            fields[QUERIES] = _read_text()[0]
+        return render(
+            "batch.html",
+            fields=fields,
+            message=message,
+            missing=missing,
+            formats=FORMATS,
+            default_k=DEFAULT_K,
+        )
 
     @app.get("/batch")
     def batch() -> Response:
-        arguments.read(request.query_string, limits)
+        read_search(request.query_string, settings)
         return form()
 
     @app.post("/batch")
     def batch_answer() -> Response:
-        g.seconds = limits.batch_deadline
+        g.deadline_seconds = settings.batch_deadline
         try:
-            return _answer(searcher, limits)
-        except Lacking as lacking:
-            # Once more with what was read: a browser does not send a chosen file again.
-            response = form(lacking=lacking.found, **{PASTED: _text()[0]})
+            return _answer(searcher, settings)
+        except IncompleteAnswers as error:
+            response = form(missing=error.missing)
             response.status_code = 503
             return response
         except UsageError as error:
-            response = form(errors.sentence(str(error)))
+            response = form(as_sentence(str(error)))
             response.status_code = 400
             return response
 
 
-def read(text: str, where: str) -> list[Topic]:
-    """The queries of a text: a topic file, or one query a line, numbered from 1. Raises UsageError."""
+def parse_queries(text: str, where: str) -> list[Topic]:
+    """The queries of a text: a topic file, or one query on each line, numbered from 1. Raises UsageError."""
     lines = [Line(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
     if not lines:
-        raise BadArgument("there is no query: give one a line", PASTED)
-    written = lines[0].text.lstrip().startswith(_WRITTEN)
-    if written or any("\t" in line.text for line in lines):
+        raise RequestError("there is no query: write one on each line", QUERIES)
+    is_topic_file = lines[0].text.lstrip().startswith(_TOPIC_FILE_STARTS)
+    if is_topic_file or any("\t" in line.text for line in lines):
         try:
             return topics.parse(where, lines)
         except InputError as error:
-            raise BadArgument(str(error), PASTED) from error
+            raise RequestError(str(error), QUERIES) from error
     return [Topic(str(n), {TITLE: line.text.strip()}) for n, line in enumerate(lines, 1)]
 
 
-def _answer(searcher: Searcher, limits: Settings) -> Response:
-    asked = arguments.read(request.query_string, limits)
-    form, most = request.form.get(FORM, "csv"), request.form.get(MOST, "").strip() or None
-    if form not in FORMS:
-        raise BadArgument("the answer is csv or run", FORM)
-    k = arguments.count(MOST, most, min(USUAL, limits.batch_k), limits.batch_k)
-    given = read(*_text())
-    if len(given) > limits.batch_queries:
-        raise BadArgument(
-            f"there are {len(given):,} queries: at most {limits.batch_queries:,} are allowed", PASTED
+def _answer(searcher: Searcher, settings: Settings) -> Response:
+    search = read_search(request.query_string, settings)
+    format, count = request.form.get(FORMAT, "csv"), request.form.get(K, "").strip() or None
+    if format not in FORMATS:
+        raise RequestError(f"cannot answer as {format[:_ID_CHARS]!r}: choose csv or run", FORMAT)
+    k = parse_count(K, count, min(DEFAULT_K, settings.batch_k), settings.batch_k)
+    queries = parse_queries(*_read_text())
+    if len(queries) > settings.batch_queries:
+        raise RequestError(
+            f"there are {len(queries):,} queries: at most {settings.batch_queries:,} are allowed", QUERIES
         )
-    charge(len(given) - 1)
-    found = _search(searcher, asked, given, k, limits)
-    lacking = {topic: each.incomplete for topic, each in found.items() if each.incomplete}
-    if lacking and ANYHOW not in request.form:
-        raise Lacking(lacking)
-    if form == "run":
-        return downloads.as_runs(found, downloads.TAG + downloads.MARK if lacking else downloads.TAG)
-    return downloads.as_batch({topic.id: topic.query() for topic in given}, found)
+    count_requests(len(queries) - 1)
+    answers = _answer_queries(searcher, search, queries, k, settings)
+    missing = {topic: answer.incomplete for topic, answer in answers.items() if answer.incomplete}
+    if missing and ACCEPT_INCOMPLETE not in request.form:
+        raise IncompleteAnswers(missing)
+    if format == "run":
+        tag = downloads.TAG + downloads.INCOMPLETE_MARK if missing else downloads.TAG
+        return downloads.queries_run(answers, tag)
+    return downloads.queries_csv({topic.id: topic.query() for topic in queries}, answers)
 
 
-def _search(
-    searcher: Searcher, asked: Search, given: Sequence[Topic], k: int, limits: Settings
+def _answer_queries(
+    searcher: Searcher, search: SearchRequest, queries: Sequence[Topic], k: int, settings: Settings
 ) -> Mapping[str, Answer]:
-    """By topic. What is wrong with one query names it: half an answer would go unseen in a file."""
-    now = searcher.snapshot()
-    found: dict[str, Answer] = {}
-    for topic in given:
+    """By topic. One bad query is an error that names it: nobody would notice its absence from a file."""
+    snapshot = searcher.snapshot()
+    answers: dict[str, Answer] = {}
+    for topic in queries:
         try:
             query = topic.query()
-            arguments.check_text("q", query, limits.query_chars)
-            found[topic.id] = answer(now, Search(query, asked.ranking, asked.filters), k, limits)[0]
+            check_text("q", query, settings.query_chars)
+            own = SearchRequest(query, search.ranking, search.filters)
+            answers[topic.id] = rank_sentences(snapshot, own, k, settings).answer
         except UsageError as error:
-            raise BadArgument(f"query {topic.id[:40]!r}: {error}", PASTED) from error
-    return found
+            raise RequestError(f"query {topic.id[:_ID_CHARS]!r}: {error}", QUERIES) from error
+    return answers
 
 
-def _text() -> tuple[str, str]:
-    """What was uploaded, or else pasted, and where it comes from. Raises UsageError."""
-    sent = request.files.get(FILE)
-    if sent is None or not sent.filename:
-        return request.form.get(PASTED, ""), "the queries"
+def _read_text() -> tuple[str, str]:
+    """The text that was uploaded, or else pasted, and what messages call it. Raises UsageError."""
+    upload = request.files.get(FILE)
+    if upload is None or not upload.filename:
+        return request.form.get(QUERIES, ""), "the queries"
     try:
-        sent.stream.seek(0)
-        return sent.read().decode("utf-8-sig"), "the file"
+        upload.stream.seek(0)
+        return upload.read().decode("utf-8-sig"), "the file"
     except UnicodeDecodeError:
-        raise BadArgument("the file is not UTF-8 text", FILE) from None
+        raise RequestError("the file is not UTF-8 text: save it as UTF-8", FILE) from None

@@ -1,4 +1,4 @@
-"""What an answer can be narrowed by: sources, months and entities with their counts, and what is already."""
+"""Facets: the sources, months and entities that results can be narrowed to, with their counts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 
 from esr.documents import dates
 from esr.engines.entities import TYPES
-from esr.engines.index import FACETS, Filters, Index
+from esr.engines.index import FACETS, Filters
 from esr.errors import EsrError
-from esr.plans.plan import Plan
+from esr.ranking.searcher import PreparedQuery
 
-SHOWN = 8
+VALUES = 8
+"""Values shown of each facet."""
 LABELS = {
     "source": "Sources",
     "month": "Months",
@@ -23,62 +24,67 @@ LABELS = {
 
 
 @dataclass(frozen=True)
-class Value:
-    """A value that candidates have, as arguments of the address. `chosen`: it is filtered by."""
+class FacetValue:
+    """A value that candidates have, and the arguments that filter by it. `is_selected`: they do."""
 
     name: str
     arguments: Mapping[str, str]
     count: int
-    chosen: bool
+    is_selected: bool
 
 
 @dataclass(frozen=True)
-class Facet:
+class FacetList:
     """The most frequent values of a field."""
 
     field: str
     label: str
-    values: Sequence[Value]
+    values: Sequence[FacetValue]
 
 
-def facets(index: Index, plan: Plan, filters: Filters) -> list[Facet]:
-    """A facet a field, without those that have no value. None at all if the engine has no counts.
+def count_facets(prepared: PreparedQuery, filters: Filters) -> list[FacetList]:
+    """A list for each field that has values. None at all if the engine gives no counts.
 
-    A field is counted without its own filter: of its values one is enough, so others can be added.
+    A field is counted without its own filter: a sentence needs only one of the field's values, so others can
+    be added.
     """
-    asked = {field: replace(filters, **_OWN.get(field, {"entities": ()})) for field in FACETS}
+    filters_of = {field: replace(filters, **_WITHOUT.get(field, {"entities": ()})) for field in FACETS}
     try:
-        found = index.facets(plan, asked, SHOWN)
+        counts_of = prepared.index.facets(prepared.plan, filters_of, VALUES)
     except EsrError:  # counts beside an answer are not worth an error
         return []
-    return [_facet(filters, field, counts) for field, counts in found.items() if counts]
+    return [_facet_list(filters, field, counts) for field, counts in counts_of.items() if counts]
 
 
-def arguments(field: str, name: str) -> dict[str, str]:
+def filter_arguments(field: str, name: str) -> dict[str, str]:
     """The arguments that filter by a value of a field."""
     if field == "month":
         return {"from": name, "to": name}
     return {"entity": f"{field}:{name}"} if field in TYPES else {field: name}
 
 
-def _facet(filters: Filters, field: str, counts: Sequence[tuple[str, int]]) -> Facet:
-    values = [Value(name, arguments(field, name), n, _chosen(filters, field, name)) for name, n in counts]
-    if field == "month":  # read in their order, newest first
+def _facet_list(filters: Filters, field: str, counts: Sequence[tuple[str, int]]) -> FacetList:
+    values = [
+        FacetValue(name, filter_arguments(field, name), count, _is_selected(filters, field, name))
+        for name, count in counts
+    ]
+    if field == "month":  # months are read in their order, newest first
         values.sort(key=_name, reverse=True)
-    return Facet(field, LABELS[field], values)
+    return FacetList(field, LABELS[field], values)
 
 
-_OWN: dict[str, dict[str, Any]] = {
+_WITHOUT: dict[str, dict[str, Any]] = {
     "source": {"sources": ()},
     "month": {"date_from": None, "date_to": None},
 }
+"""By field, what takes its own filter away; entities for the others."""
 
 
-def _name(value: Value) -> str:
+def _name(value: FacetValue) -> str:
     return value.name
 
 
-def _chosen(filters: Filters, field: str, name: str) -> bool:
+def _is_selected(filters: Filters, field: str, name: str) -> bool:
     if field == "source":
         return name in filters.sources
     if field == "month":

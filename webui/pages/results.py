@@ -1,96 +1,81 @@
-"""The answers of a search as the page lists them."""
+"""The page of results: entries, facets, evidence bars, and whether there is more."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from esr.engines.index import Hit
 from esr.errors import EsrError
 from esr.ranking.searcher import Answer, PreparedQuery, Searcher
-from webui.answers import entries as arranging
 from webui.answers.entries import Entry
-from webui.arguments import search_request as arguments
-from webui.arguments.query_check import check_terms
-from webui.arguments.search_request import Search
-from webui.pages import facets as narrowing
-from webui.pages.evidence_bars import Drawn, evidence_bars
-from webui.pages.facets import Facet
+from webui.answers.ranked_answer import rank_and_arrange
+from webui.arguments.search_request import SearchRequest
+from webui.pages.evidence_bars import EvidenceBars, evidence_bars
+from webui.pages.facets import FacetList, count_facets
 from webui.running.settings import Settings
 
 _WORD = re.compile(r"\w+")
-GROUPED = 3
-"""Sentences that are shown of a document, where those of a document stand together."""
+GROUP_SENTENCES = 3
+"""Sentences shown of each document, where the sentences of a document are grouped."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a search found. `more`: how many to ask for next, or None. `common`: stop words of the query."""
+    """What a page of results shows. `next_k`: how many sentences "Show more" requests, or None.
 
-    found: Answer
+    `stop_words`: words of the query that are not searched for.
+    """
+
+    answer: Answer
     entries: Sequence[Entry]
-    facets: Sequence[Facet]
-    bars: Drawn
-    more: int | None
-    common: Sequence[str] = ()
+    facets: Sequence[FacetList]
+    bars: EvidenceBars
+    next_k: int | None
+    stop_words: Sequence[str]
 
     @property
     def folded(self) -> int:
-        """Sentences that are folded away."""
-        return sum(len(each.similar) for entry in self.entries for each in entry.folded)
+        """How many sentences are folded away."""
+        return sum(len(hit.similar) for entry in self.entries for hit in entry.folded)
 
 
-class Arranged(NamedTuple):
-    """An answer, its query, and all entries that it makes."""
+def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) -> Results:
+    """The results of a search. Raises RequestError."""
+    answer, prepared, entries = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
+    can_grow = search.arrangement.is_ranked and answer.total > len(answer.hits)
+    has_more = len(entries) > search.k or can_grow
+    next_k = min(search.k + settings.more_k, settings.max_k) if search.k < settings.max_k else None
+    shown = entries[: search.k]
+    best = [folded.hit for entry in shown for folded in entry.folded[:GROUP_SENTENCES]]
+    is_searched = prepared.plan.terms or prepared.plan.candidates == "all"
+    return Results(
+        answer,
+        shown,
+        count_facets(prepared, search.filters) if is_searched else [],
+        _bars(prepared, best),
+        next_k if has_more else None,
+        _stop_words(prepared, search.query),
+    )
 
-    found: Answer
-    prepared: PreparedQuery
-    entries: list[Entry]
 
-
-def arranged(now: Searcher, asked: Search, limits: Settings) -> Arranged:
-    """Search and arrange."""
-    found, prepared = answer(now, asked, arranging.needed(asked.wish, asked.k, limits.max_k), limits)
-    return Arranged(found, prepared, arranging.arrange(found.hits, asked.wish, now.index.analyzer))
-
-
-def listed(searcher: Searcher, asked: Search, limits: Settings) -> tuple[Sequence[Hit], str | None]:
+def listed_hits(
+    searcher: Searcher, search: SearchRequest, settings: Settings
+) -> tuple[Sequence[Hit], str | None]:
     """The sentences that the page lists, for a file, and what is missing from them."""
-    found, _, entries = arranged(searcher.snapshot(), asked, limits)
-    shown = arranging.cut(entries, asked.k)
-    return [each.hit for entry in shown for each in entry.folded], found.incomplete
+    answer, _, entries = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
+    hits = [folded.hit for entry in entries[: search.k] for folded in entry.folded]
+    return hits, answer.incomplete
 
 
-def look(searcher: Searcher, asked: Search, limits: Settings) -> Results:
-    """Search, arrange, count."""
-    now = searcher.snapshot()
-    found, prepared, entries = arranged(now, asked, limits)
-    growing = asked.wish.plain and found.total > len(found.hits)
-    left = len(entries) > asked.k or growing
-    more = min(asked.k + limits.more_k, limits.max_k) if left and asked.k < limits.max_k else None
-    plan = prepared.plan
-    searched = plan.terms or plan.candidates == "all"
-    facets = narrowing.facets(now.index, plan, asked.filters) if searched else []
-    shown = arranging.cut(entries, asked.k)
-    best = [each.hit for entry in shown for each in entry.folded[:GROUPED]]
-    common = [word for word in _WORD.findall(asked.query) if not now.index.analyzer.terms(word)]
-    return Results(found, shown, facets, _bars(prepared, best), more, list(dict.fromkeys(common)))
+def _stop_words(prepared: PreparedQuery, query: str) -> list[str]:
+    words = dict.fromkeys(_WORD.findall(query))
+    return [word for word in words if not prepared.index.analyzer.terms(word)]
 
 
-def _bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> Drawn:
+def _bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> EvidenceBars:
     try:
         return evidence_bars(prepared, hits)
-    except EsrError:  # pictures beside an answer are not worth an error
+    except EsrError:  # a picture beside an answer is not worth an error
         return {}
-
-
-def answer(searcher: Searcher, asked: Search, k: int, limits: Settings) -> tuple[Answer, PreparedQuery]:
-    """The best k for a search, and the query as it was planned; what is wrong with it names its argument."""
-    check_terms(searcher, asked.query, limits)
-    with arguments.blaming("feature"):
-        searcher.check_features(each.feature for each in asked.ranking.features)
-    with arguments.blaming(None):
-        prepared = searcher.prepare(asked.query, asked.ranking)
-        return prepared.search(k, asked.filters), prepared

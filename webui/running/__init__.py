@@ -1,1 +1,1 @@
-"""Running the server: settings, indexes, limits, errors, health, metrics, logs."""
+"""Running the server: settings, served indexes, limits, errors, health, metrics, logs."""

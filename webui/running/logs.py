@@ -10,8 +10,11 @@ from typing import Any
 from flask import g, has_request_context
 
 
-class JsonLines(logging.Formatter):
-    """A log in which each line is a JSON object, with the id of the request that it is about."""
+class JsonFormatter(logging.Formatter):
+    """Writes each record as a JSON object, with the id of the request that it belongs to.
+
+    A record may bring further keys in its attribute `json_fields`.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
@@ -22,15 +25,15 @@ class JsonLines(logging.Formatter):
         }
         if has_request_context():
             line["request_id"] = g.get("request_id")
-        line |= getattr(record, "about", {})
+        line |= getattr(record, "json_fields", {})
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)
         return json.dumps(line)
 
 
 def log_to_standard_error() -> None:
-    """Send the log of this process to standard error as JSON lines: ours, and what others warn of."""
+    """Send this process's log to standard error as JSON lines: our own, and warnings of libraries."""
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonFormatter())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("webui").setLevel(logging.INFO)

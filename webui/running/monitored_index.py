@@ -1,4 +1,4 @@
-"""An index whose calls are timed, and whose silence is remembered."""
+"""An index whose calls are timed, and whose failures open a circuit breaker."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, cast
 from esr.engines import deadline
 from esr.engines.index import Index
 from esr.errors import EngineUnreachable
-from webui.running.gate import Breaker
-from webui.running.stage_times import stage
+from webui.running.circuit_breaker import CircuitBreaker
+from webui.running.stage_times import time_stage
 
-ASKING = frozenset(
+ENGINE_METHODS = frozenset(
     {
         "snapshot",
         "statistics",
@@ -33,37 +33,37 @@ ASKING = frozenset(
     }
 )
 """The methods of an index that ask its engine. Each is a stage of its own."""
-REMEMBERED = frozenset({"snapshot", "statistics", "features", "histogram", "request"})
-"""What may be answered from memory, or by an engine that cannot search: it says nothing of the engine."""
+CACHED_METHODS = frozenset({"snapshot", "statistics", "features", "histogram", "request"})
+"""Methods that may answer from memory or from an engine that cannot search: they close no breaker."""
 
 
-class Guarded:
-    """Stands before an index. An engine's failure opens the breaker, its answer closes it."""
+class MonitoredIndex:
+    """Wraps an index. A failure of its engine counts towards opening the breaker, an answer closes it."""
 
-    def __init__(self, index: Index, breaker: Breaker) -> None:
+    def __init__(self, index: Index, breaker: CircuitBreaker) -> None:
         self._index = index
         self._breaker = breaker
 
     def snapshot(self) -> Index:
-        return guarded(self._ask("snapshot"), self._breaker)
+        return monitor(self._call("snapshot"), self._breaker)
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._index, name)
-        return partial(self._ask, name) if name in ASKING else value
+        return partial(self._call, name) if name in ENGINE_METHODS else value
 
-    def _ask(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        granted = deadline.left(math.inf)  # an engine in a folder looks at no clock
+    def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        seconds = deadline.left(math.inf)  # an engine in a folder has no deadline
         try:
-            with stage(name):
-                found = getattr(self._index, name)(*args, **kwargs)
+            with time_stage(name):
+                answer = getattr(self._index, name)(*args, **kwargs)
         except EngineUnreachable as error:
-            if granted >= self._breaker.fair:
-                self._breaker.failed(error)
+            if seconds >= self._breaker.fair_seconds:
+                self._breaker.record_failure(error)
             raise
-        if name not in REMEMBERED:
-            self._breaker.worked()
-        return found
+        if name not in CACHED_METHODS:
+            self._breaker.record_success()
+        return answer
 
 
-def guarded(index: Index, breaker: Breaker) -> Index:
-    return cast(Index, Guarded(index, breaker))
+def monitor(index: Index, breaker: CircuitBreaker) -> Index:
+    return cast(Index, MonitoredIndex(index, breaker))

@@ -1,4 +1,4 @@
-"""How many requests a client may make, and who a client is behind proxies."""
+"""How many requests a client may make, and how clients are told apart behind proxies."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from esr.errors import UsageError
 from webui.running import metrics
 from webui.running.health import PATHS
 from webui.running.settings import Settings
-from webui.running.sliding_window import Window
+from webui.running.sliding_window import SlidingWindow
 
-_NETWORK = 64
-"""Bits of an IPv6 address that tell a client: it has all addresses that begin so."""
+_NETWORK_BITS = 64
+"""Bits of an IPv6 address that identify a client: it has all addresses that begin with them."""
 
 
 def install(app: Flask, settings: Settings) -> None:
@@ -31,49 +31,49 @@ def install(app: Flask, settings: Settings) -> None:
     if settings.proxies:
         n = settings.proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=n, x_prefix=n)  # type: ignore[method-assign]
-    rate = check(settings.rate)
+    rate = parse_rate(settings.rate)
     if rate is None:
         return
-    shared = os.environ.get(metrics.FOLDER)
-    path = str(Path(shared) / "rates.sqlite") if shared else ":memory:"
-    window = Window(path, rate.amount, rate.get_expiry())
+    folder = os.environ.get(metrics.FOLDER)
+    path = str(Path(folder) / "rates.sqlite") if folder else ":memory:"
+    window = SlidingWindow(path, rate.amount, rate.get_expiry())
 
     def count(cost: int) -> None:
         try:
-            again = window.hit(client(request.remote_addr), cost)
-        except sqlite3.Error as error:  # better too many answers than none
+            seconds = window.hit(client_key(request.remote_addr), cost)
+        except sqlite3.Error as error:  # too many answers are better than none
             app.logger.error("requests are not counted: %s", error)
             return
-        if again:
-            raise TooManyRequests(retry_after=math.ceil(again))
+        if seconds:
+            raise TooManyRequests(retry_after=math.ceil(seconds))
 
     @app.before_request
     def limit() -> None:
-        g.count = count
+        g.count_requests = count
         if request.path not in PATHS and request.endpoint != "static":
             count(1)
 
 
-def charge(more: int) -> None:
-    """Count the present request as that many more. Raises TooManyRequests."""
-    if more > 0 and "count" in g:
-        g.count(more)
+def count_requests(n: int) -> None:
+    """Count the current request as `n` more. Raises TooManyRequests."""
+    if n > 0 and "count_requests" in g:
+        g.count_requests(n)
 
 
-def client(address: str | None) -> str:
-    """What a client is counted by: its IPv4 address, or its network of IPv6."""
+def client_key(address: str | None) -> str:
+    """What a client is counted by: its IPv4 address, or its IPv6 network."""
     try:
-        known = ip_address(address or "")
+        parsed = ip_address(address or "")
     except ValueError:
         return "unknown"
-    if not isinstance(known, IPv6Address):
-        return str(known)
-    return str(known.ipv4_mapped or ip_network((known, _NETWORK), strict=False))
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    return str(parsed.ipv4_mapped or ip_network((parsed, _NETWORK_BITS), strict=False))
 
 
-def check(text: str) -> RateLimitItem | None:
+def parse_rate(text: str) -> RateLimitItem | None:
     """The rate of a setting, None if there is none. Raises UsageError."""
     try:
         return parse(text) if text else None
     except ValueError:
-        raise UsageError(f"ESR_RATE is a rate such as 60/minute, not {text!r}") from None
+        raise UsageError(f"cannot read ESR_RATE {text!r}: give a rate such as 60/minute") from None

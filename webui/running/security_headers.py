@@ -1,4 +1,4 @@
-"""What every answer tells the browser: take and run nothing from elsewhere, tell nobody."""
+"""Security headers of every answer: nothing is loaded or run from elsewhere, and no address is passed on."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-FRESH = "private, no-cache"
-"""An answer depends on the index of this moment, so it is asked for again."""
+NO_CACHE = "private, no-cache"
+"""An answer depends on the index as it is now, so browsers must ask again."""
 
 
 def install(app: Flask) -> None:
@@ -36,5 +36,5 @@ def install(app: Flask) -> None:
         for name, value in HEADERS.items():
             response.headers[name] = value
         if "Cache-Control" not in response.headers:
-            response.headers["Cache-Control"] = FRESH
+            response.headers["Cache-Control"] = NO_CACHE
         return response

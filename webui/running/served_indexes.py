@@ -1,8 +1,7 @@
-"""The indexes that are served, each by a name. Each is opened by the first request that needs it."""
+"""The indexes that are served, each by a name. The first request that needs an index opens it."""
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -13,131 +12,117 @@ from flask import Flask, g, request
 import esr
 from esr.engines import deadline
 from esr.engines.index import Index
-from esr.engines.redact import redacted
-from esr.errors import EngineUnreachable, UsageError, unknown
+from esr.errors import EngineUnreachable, unknown
 from esr.ranking.searcher import Searcher
-from webui.arguments.search_request import blaming
 from webui.running.gate import Busy, Gate
-from webui.running.monitored_index import guarded
+from webui.running.monitored_index import monitor
+from webui.running.request_errors import blame_argument
 from webui.running.settings import Settings
-from webui.running.stage_times import OPEN, QUEUE, stage
+from webui.running.stage_times import OPEN, QUEUE, time_stage
 
-ONLY = "index"
-"""The name of an index that was given none."""
-RESERVED = 4
-"""Threads that never wait for an engine: they tell that the server is alive, and that others are busy."""
-_NAMED = re.compile(r"([a-z][a-z0-9_-]*)=(.+)")
+SPARE_THREADS = 4
+"""Threads that never wait for an engine: they answer health checks, and say that the server is busy."""
+OPEN_SECONDS = 60.0
+"""How long to wait for another thread that opens the index, where there is no deadline."""
+_MESSAGE_CHARS = 60  # of an unknown name, which may be anything
 
-
-def places(text: str) -> dict[str, str]:
-    """The places by name of `where`, or of `name=where name=where …`. Raises UsageError."""
-    if not _NAMED.match(text.strip()):
-        return {ONLY: text}
-    found: dict[str, str] = {}
-    for part in text.split():
-        match = _NAMED.fullmatch(part)
-        if match is None:
-            raise UsageError(f"several indexes are given as name=where name=where, not {redacted(part)!r}")
-        name, where = match.groups()
-        if name in found:
-            raise UsageError(f"two indexes have the name {name!r}: give each its own")
-        found[name] = where
-    return found
+Opener = Callable[[], Searcher]
 
 
-class Served:
-    """One index that is served: a way to open it, and the gate before it."""
+class ServedIndex:
+    """One index that is served: how to open it, and the gate before it."""
 
-    def __init__(self, opens: Callable[[], Searcher], gate: Gate) -> None:
-        self._opens = opens
+    def __init__(self, opener: Opener, gate: Gate) -> None:
+        self._opener = opener
         self._searcher: Searcher | None = None
         self._lock = threading.Lock()
         self.gate = gate
 
     def open(self) -> Index:
-        """The index, opened if it is not yet. Raises as `esr.open`, and Busy if another takes too long."""
+        """The index, opened if necessary. Raises as `esr.open`, and Busy if another thread takes too long."""
         if self._searcher is None:
-            with stage(OPEN):
-                if not self._lock.acquire(timeout=deadline.left(60.0)):
+            with time_stage(OPEN):
+                if not self._lock.acquire(timeout=deadline.left(OPEN_SECONDS)):
                     raise Busy("the index is being opened")
                 try:
                     if self._searcher is None:
-                        self._searcher = self._opens()
+                        self._searcher = self._opener()
                         self._searcher.index.warm()
                 except EngineUnreachable as error:
-                    self.gate.breaker.failed(error)
+                    self.gate.breaker.record_failure(error)
                     raise
                 finally:
                     self._lock.release()
-        return guarded(self._searcher.index, self.gate.breaker)
+        return monitor(self._searcher.index, self.gate.breaker)
 
     def close(self) -> None:
         if self._searcher is not None:
             self._searcher.close()
 
-    def hide(self, message: str) -> str:
-        """A message without the index's place: that is nobody's business outside."""
+    def redact(self, message: str) -> str:
+        """A message without the place of the index, which clients need not know."""
         return message if self._searcher is None else message.replace(self._searcher.index.where, "the index")
 
 
-class Indexes:
-    """All that are served. The first is the one of a request that names none."""
+class ServedIndexes:
+    """All indexes that are served. A request that names none gets the first."""
 
-    def __init__(self, openers: Mapping[str, Callable[[], Searcher]], settings: Settings) -> None:
+    def __init__(self, openers: Mapping[str, Opener], settings: Settings) -> None:
         self._settings = settings
-        inside = threading.BoundedSemaphore(max(1, settings.threads - RESERVED))
+        inside = threading.BoundedSemaphore(max(1, settings.threads - SPARE_THREADS))
         self.by_name = {
-            name: Served(opens, Gate(settings.searches, inside, settings.deadline))
-            for name, opens in openers.items()
+            name: ServedIndex(opener, Gate(settings.searches, inside, settings.deadline))
+            for name, opener in openers.items()
         }
 
     @classmethod
-    def at(cls, places: Mapping[str, str], settings: Settings) -> Indexes:
-        def opener(where: str) -> Callable[[], Searcher]:
+    def at(cls, places: Mapping[str, str], settings: Settings) -> ServedIndexes:
+        def opener(where: str) -> Opener:
             return lambda: esr.open(where)
 
         return cls({name: opener(where) for name, where in places.items()}, settings)
 
-    def find(self, name: str) -> Served:
-        """The index of this name. Raises UsageError with the nearest one."""
+    def find(self, name: str) -> ServedIndex:
+        """The index of this name. Raises UsageError with the nearest name."""
         if not name:
             return next(iter(self.by_name.values()))
         if name not in self.by_name:
-            with blaming("index"):
-                raise unknown("index", name[:60], self.by_name)
+            with blame_argument("index"):
+                raise unknown("index", name[:_MESSAGE_CHARS], self.by_name)
         return self.by_name[name]
 
-    def entered(self) -> Index:
-        """The index of the present request, which from now on has a place at its gate and a deadline.
+    def enter(self) -> Index:
+        """The index of the current request, which from now on holds a slot of its gate and has a deadline.
 
-        The deadline is the one of the settings, or `g.seconds`.
+        The deadline comes from the settings, or from `g.deadline_seconds`.
         """
-        if "engine" not in g:
-            given = parse_qs(request.query_string.decode("utf-8", "replace"))
-            served = self.find(given.get("index", [""])[0].strip())
+        if "index" not in g:
+            arguments = parse_qs(request.query_string.decode("utf-8", "replace"))
+            served = self.find(arguments.get("index", [""])[0].strip())
             with ExitStack() as stack:
-                seconds = g.get("seconds", self._settings.deadline)
+                seconds = g.get("deadline_seconds", self._settings.deadline)
                 stack.enter_context(deadline.within(seconds))
-                with stage(QUEUE):
+                with time_stage(QUEUE):
                     served.gate.enter(seconds)
                 stack.callback(served.gate.leave)
-                g.engine = served.open()
-                g.left = stack.pop_all()
-        index: Index = g.engine
+                g.index = served.open()
+                g.leave_index = stack.pop_all()
+        index: Index = g.index
         return index
 
     def install(self, app: Flask) -> None:
-        """Give up the place at the gate when a request is done."""
+        """Give the slot back when a request is done."""
 
         @app.teardown_request
         def leave(error: BaseException | None) -> None:
-            stack = g.pop("left", None)
+            stack = g.pop("leave_index", None)
             if stack is not None:
                 stack.close()
 
-    def hide(self, message: str) -> str:
+    def redact(self, message: str) -> str:
+        """A message without the place of any index."""
         for served in self.by_name.values():
-            message = served.hide(message)
+            message = served.redact(message)
         return message
 
     def close(self) -> None:
@@ -146,14 +131,14 @@ class Indexes:
 
 
 class RequestSearcher(Searcher):
-    """Searches in the index that the present request is about."""
+    """Searches the index that the current request names."""
 
-    def __init__(self, indexes: Indexes) -> None:
+    def __init__(self, indexes: ServedIndexes) -> None:
         self._indexes = indexes
 
     @property
     def index(self) -> Index:  # type: ignore[override]
-        return self._indexes.entered()
+        return self._indexes.enter()
 
     def close(self) -> None:
         self._indexes.close()

@@ -1,4 +1,4 @@
-"""The settings of the page and the API, in one table: name, default, help."""
+"""The settings of the pages and the API, in one table: name, default, help."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Setting(NamedTuple):
     name: str
     default: int | float | str
     help: str
-    least: float
+    minimum: float
 
     @property
     def variable(self) -> str:
@@ -26,71 +26,73 @@ class Setting(NamedTuple):
         return PREFIX + self.name.upper()
 
     @property
-    def shown(self) -> str:
+    def default_text(self) -> str:
         """The default, for people."""
         if isinstance(self.default, float):
             return f"{self.default:g}"
         return f"{self.default:,}" if self.default and isinstance(self.default, int) else str(self.default)
 
 
-def _setting(default: T, help: str, least: float = 1) -> T:
-    made: T = field(default=default, metadata={"help": help, "least": least})
-    return made
+def _setting(default: T, help: str, minimum: float = 1) -> T:
+    setting: T = field(default=default, metadata={"help": help, "minimum": minimum})
+    return setting
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the page and the API allow. Each field is one setting; its help stands beside it."""
+    """What the pages and the API allow. Each field is one setting, with its help text."""
 
-    default_k: int = _setting(10, "sentences shown when a request does not say how many")
-    max_k: int = _setting(100, "sentences that one request may ask for")
+    default_k: int = _setting(10, "sentences in an answer where the request gives no number")
+    max_k: int = _setting(100, "maximum number of sentences in an answer")
     more_k: int = _setting(10, "sentences that 'Show more' adds")
-    max_depth: int = _setting(1_000, "how far down a ranking pages go: the largest offset + k")
-    query_chars: int = _setting(2_000, "characters that a query may have")
-    query_terms: int = _setting(200, "distinct terms that a query may have")
-    value_chars: int = _setting(300, "characters that any other argument may have")
-    arguments: int = _setting(120, "arguments that an address may have")
-    address_bytes: int = _setting(8_000, "bytes of an address behind the question mark")
-    body_bytes: int = _setting(1_000_000, "bytes of the body of a request")
-    batch_queries: int = _setting(100, "queries of one batch")
-    batch_k: int = _setting(1_000, "sentences a query of a batch may ask for")
+    max_depth: int = _setting(1_000, "how far down a ranking pages reach: the largest offset + k")
+    query_chars: int = _setting(2_000, "maximum number of characters in a query")
+    query_terms: int = _setting(200, "maximum number of distinct terms in a query")
+    value_chars: int = _setting(300, "maximum number of characters in any other argument")
+    arguments: int = _setting(120, "maximum number of arguments in an address")
+    address_bytes: int = _setting(8_000, "maximum number of bytes in an address after the question mark")
+    body_bytes: int = _setting(1_000_000, "maximum number of bytes in the body of a request")
+    batch_queries: int = _setting(100, "maximum number of queries in a batch")
+    batch_k: int = _setting(1_000, "maximum number of sentences for each query of a batch")
     deadline: float = _setting(10.0, "seconds after which a request gives up on the engine", 0.1)
     batch_deadline: float = _setting(60.0, "seconds after which a batch gives up on the engine", 0.1)
-    searches: int = _setting(8, "requests of one worker that an index works on at a time; others wait")
-    threads: int = _setting(64, "requests of one worker at a time, waiting ones included", 4)
-    workers: int = _setting(1, "processes of the server")
-    rate: str = _setting("", "requests that a client may make, as in 60/minute; empty: no limit")
-    proxies: int = _setting(0, "proxies in front that set X-Forwarded-For, -Proto, -Host and -Prefix", 0)
-    access_log: int = _setting(1, "1: a line of JSON for each request on standard error; 0: none", 0)
+    searches: int = _setting(8, "requests of one worker that an index handles at a time; others wait")
+    threads: int = _setting(64, "requests that one worker handles at a time, including those that wait", 4)
+    workers: int = _setting(1, "server processes")
+    rate: str = _setting("", "requests that each client may make, such as 60/minute; empty: no limit")
+    proxies: int = _setting(
+        0, "trusted proxies in front, which set X-Forwarded-For, -Proto, -Host, -Prefix", 0
+    )
+    access_log: int = _setting(1, "1: log each request as a line of JSON on standard error; 0: do not", 0)
 
     @classmethod
     def table(cls) -> list[Setting]:
         """All settings, for help texts and documents."""
         return [
-            Setting(f.name, f.default, f.metadata["help"], f.metadata["least"])  # type: ignore[arg-type]
+            Setting(f.name, f.default, f.metadata["help"], f.metadata["minimum"])  # type: ignore[arg-type]
             for f in fields(cls)
         ]
 
     @classmethod
     def from_environment(cls, variables: Mapping[str, str]) -> Settings:
-        """Settings with those changed that the environment names. Raises UsageError for a bad value."""
-        given: dict[str, Any] = {}
+        """The defaults, replaced by what the environment sets. Raises UsageError for a bad value."""
+        values: dict[str, Any] = {}
         for row in cls.table():
             text = variables.get(row.variable, "").strip()
             if text:
-                given[row.name] = _value(row, text)
-        return cls(**given)
+                values[row.name] = _parse(row, text)
+        return cls(**values)
 
 
-def _value(row: Setting, text: str) -> int | float | str:
+def _parse(row: Setting, text: str) -> int | float | str:
     kind = type(row.default)
     if kind is str:
         return text
-    what = "a whole number" if kind is int else "a number"
+    number = "a whole number" if kind is int else "a number"
     try:
         value: int | float = kind(text)  # type: ignore[assignment]
     except ValueError:
-        raise UsageError(f"{row.variable} is {what}, not {text!r}") from None
-    if not row.least <= value <= 1e9:
-        raise UsageError(f"{row.variable} is {what} of at least {row.least:g}, not {text}")
+        raise UsageError(f"{row.variable} must be {number}, not {text!r}") from None
+    if not row.minimum <= value <= 1e9:
+        raise UsageError(f"{row.variable} must be {number} of at least {row.minimum:g}, not {text}")
     return value

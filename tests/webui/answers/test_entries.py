@@ -7,7 +7,8 @@ import pytest
 from esr import analysis
 from esr.engines.index import Hit
 from tests.webui.fake_index import STORM
-from webui.answers.entries import Wish, arrange, cut, needed
+from webui.answers.entries import arrange_hits, hits_to_fetch
+from webui.arguments.arrangement import Arrangement
 
 ANALYZER = analysis.get("english-stem")
 ROWS = [
@@ -24,36 +25,44 @@ HITS = [
 ]
 
 
-def arranged(wish: Wish) -> list[list[str]]:
-    return [[f.hit.sentence_id for f in entry.folded] for entry in arrange(HITS, wish, ANALYZER)]
+def arranged_ids(arrangement: Arrangement) -> list[list[str]]:
+    return [[f.hit.sentence_id for f in entry.folded] for entry in arrange_hits(HITS, arrangement, ANALYZER)]
 
 
-def test_by_score_the_order_is_that_of_the_engine() -> None:
-    assert arranged(Wish()) == [["s0"], ["s1"], ["s2"], ["s3"], ["s4"], ["s5"]]
+def test_sorted_by_score_hits_keep_the_order_of_the_engine() -> None:
+    assert arranged_ids(Arrangement()) == [["s0"], ["s1"], ["s2"], ["s3"], ["s4"], ["s5"]]
 
 
-def test_by_date_the_newest_come_first_and_those_without_one_last() -> None:
-    assert arranged(Wish(sort="date")) == [["s1"], ["s5"], ["s0"], ["s2"], ["s3"], ["s4"]]
+def test_sorted_by_date_the_newest_come_first_and_undated_ones_last() -> None:
+    assert arranged_ids(Arrangement(sort="date")) == [["s1"], ["s5"], ["s0"], ["s2"], ["s3"], ["s4"]]
 
 
-def test_the_sentences_of_a_document_stand_together_by_their_best() -> None:
-    assert arranged(Wish(group=True)) == [["s0", "s2"], ["s1", "s5"], ["s3"], ["s4"]]
-    assert arranged(Wish("date", True))[0] == ["s1", "s5"]
+def test_sentences_are_grouped_by_document_at_the_rank_of_the_best() -> None:
+    assert arranged_ids(Arrangement(group=True)) == [["s0", "s2"], ["s1", "s5"], ["s3"], ["s4"]]
+    assert arranged_ids(Arrangement("date", True))[0] == ["s1", "s5"]
 
 
 @pytest.mark.parametrize(
-    "wish", [Wish(), Wish("date"), Wish(group=True), Wish("date", True), Wish(fold=False)]
+    "arrangement",
+    [
+        Arrangement(),
+        Arrangement("date"),
+        Arrangement(group=True),
+        Arrangement("date", True),
+        Arrangement(fold=False),
+    ],
 )
-def test_more_moves_nothing_that_is_shown(wish: Wish) -> None:
-    def shown(k: int) -> list[str]:
-        hits = HITS[: needed(wish, k, 3)]
-        return [entry.best.sentence_id for entry in cut(arrange(hits, wish, ANALYZER), k)]
+def test_requesting_more_entries_moves_none_of_the_first(arrangement: Arrangement) -> None:
+    def first_ids(k: int) -> list[str]:
+        hits = HITS[: hits_to_fetch(arrangement, k, 3)]
+        return [entry.best.sentence_id for entry in arrange_hits(hits, arrangement, ANALYZER)[:k]]
 
-    assert shown(3)[:2] == shown(2)
+    assert first_ids(3)[:2] == first_ids(2)
 
 
-def test_a_page_is_full_where_each_sentence_came_twice() -> None:
+def test_a_page_is_full_even_if_each_sentence_has_a_duplicate() -> None:
     hits = [Hit(f"s{n}", -float(n), replace(STORM, text=f"word{n // 2}")) for n in range(60)]
-    entries = cut(arrange(hits[: needed(Wish(), 10, 100)], Wish(), ANALYZER), 10)
+    fetched = hits[: hits_to_fetch(Arrangement(), 10, 100)]
+    entries = arrange_hits(fetched, Arrangement(), ANALYZER)[:10]
     assert len(entries) == 10
     assert all(len(entry.folded[0].similar) == 1 for entry in entries)

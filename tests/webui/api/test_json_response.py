@@ -4,20 +4,26 @@ import json
 
 from flask import Flask
 
-from webui.api.json_response import finite, json_answer
+from webui.api.json_response import json_response, replace_nonfinite
 
 
-def test_numbers_that_json_does_not_know_become_null_wherever_they_stand() -> None:
+def test_numbers_that_json_does_not_have_become_null_at_any_depth() -> None:
     nan, inf = float("nan"), float("inf")
     data = {"a": nan, "b": [1.5, -inf, {"c": (inf, 2)}], "d": None, "e": "NaN", "f": True}
-    assert finite(data) == {"a": None, "b": [1.5, None, {"c": [None, 2]}], "d": None, "e": "NaN", "f": True}
+    assert replace_nonfinite(data) == {
+        "a": None,
+        "b": [1.5, None, {"c": [None, 2]}],
+        "d": None,
+        "e": "NaN",
+        "f": True,
+    }
 
 
-def test_an_answer_is_json_that_any_reader_takes() -> None:
+def test_any_parser_accepts_the_json_of_an_answer() -> None:
     with Flask("test").app_context():
-        text = json_answer({"score": float("nan"), "text": "é"}).get_data(as_text=True)
+        text = json_response({"score": float("nan"), "text": "é"}).get_data(as_text=True)
 
-    def refuse(constant: str) -> None:
+    def reject(constant: str) -> None:
         raise ValueError(constant)
 
-    assert json.loads(text, parse_constant=refuse) == {"score": None, "text": "é"}
+    assert json.loads(text, parse_constant=reject) == {"score": None, "text": "é"}

@@ -4,23 +4,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webui.arguments.form_submission import tidied
+from webui.arguments.form_submission import shorten
 from webui.running.settings import Settings
 
 Pair = tuple[str, str]
 FORM = [("q", "storm"), ("form", "2si"), ("fold", "yes")]
 
 
-def short(*given: Pair) -> list[Pair] | None:
-    return tidied([*FORM, *given], Settings())
+def short(*fields: Pair) -> list[Pair] | None:
+    return shorten([*FORM, *fields], Settings())
 
 
-def test_an_address_without_the_mark_of_a_form_stays_as_it_is() -> None:
-    assert tidied([("q", "storm"), ("k", "10"), ("source", "")], Settings()) is None
+def test_an_address_that_is_no_form_stays_unchanged() -> None:
+    assert shorten([("q", "storm"), ("k", "10"), ("source", "")], Settings()) is None
 
 
 @pytest.mark.parametrize(
-    "usual",
+    "default",
     [
         ("model", "2si"),
         ("context", ""),
@@ -35,12 +35,12 @@ def test_an_address_without_the_mark_of_a_form_stays_as_it_is() -> None:
         ("feature.0.form", "log"),
     ],
 )
-def test_what_is_usual_is_left_out(usual: Pair) -> None:
-    assert short(usual) == [("q", "storm")]
+def test_defaults_are_left_out(default: Pair) -> None:
+    assert short(default) == [("q", "storm")]
 
 
 @pytest.mark.parametrize(
-    "said",
+    "setting",
     [
         ("context", "document"),
         ("params.mu", "50"),
@@ -53,16 +53,16 @@ def test_what_is_usual_is_left_out(usual: Pair) -> None:
         ("feature", "len:log:0.1"),
     ],
 )
-def test_what_says_something_is_kept(said: Pair) -> None:
-    assert sorted(short(said) or []) == sorted([("q", "storm"), said])
+def test_other_settings_stay(setting: Pair) -> None:
+    assert sorted(short(setting) or []) == sorted([("q", "storm"), setting])
 
 
-def test_parameters_and_context_of_the_model_chosen_before_go_with_it() -> None:
+def test_parameters_and_context_of_the_previous_model_are_dropped() -> None:
     given = [("model", "bm25"), ("params.mu", "50"), ("context", "document")]
     assert short(*given) == [("q", "storm"), ("model", "bm25")]
 
 
-def test_a_parameter_of_another_context_goes() -> None:
+def test_a_parameter_of_another_context_is_dropped() -> None:
     assert short(("context", "document"), ("params.nu", ".3")) == [("q", "storm"), ("context", "document")]
     assert short(("params.nu", ".3")) == [("q", "storm"), ("params.nu", ".3")]
 
@@ -76,8 +76,8 @@ def test_the_fields_of_a_feature_become_its_text() -> None:
     ]
 
 
-def test_near_repeats_unticked_are_said() -> None:
-    assert tidied([("q", "storm"), ("form", "2si")], Settings()) == [("q", "storm"), ("fold", "no")]
+def test_an_unticked_box_for_folding_is_an_argument() -> None:
+    assert shorten([("q", "storm"), ("form", "2si")], Settings()) == [("q", "storm"), ("fold", "no")]
 
 
 def test_the_other_ranking_always_names_its_model() -> None:
@@ -89,9 +89,9 @@ def test_the_other_ranking_always_names_its_model() -> None:
 
 
 @given(st.lists(st.tuples(st.text(max_size=12), st.text(max_size=12)), max_size=8))
-def test_any_form_has_a_short_address_that_is_no_form(given: list[Pair]) -> None:
-    found = tidied([*FORM, *given], Settings())
-    assert found is not None and tidied(found, Settings()) is None
+def test_the_short_address_of_any_form_is_no_form(given: list[Pair]) -> None:
+    found = shorten([*FORM, *given], Settings())
+    assert found is not None and shorten(found, Settings()) is None
 
 
 def test_the_fields_of_a_signal_become_its_text() -> None:
@@ -100,9 +100,9 @@ def test_the_fields_of_a_signal_become_its_text() -> None:
     assert short(("rerank.0.name", ""), ("rerank.0.weight", "2")) == [("q", "storm")]
 
 
-def test_a_usual_depth_and_the_usual_index_are_left_out() -> None:
+def test_the_default_depth_and_index_are_left_out() -> None:
     assert short(("depth", "1000")) == [("q", "storm")]
     assert short(("depth", "50")) == [("q", "storm"), ("depth", "50")]
     given = [*FORM, ("index", "news")]
-    assert tidied(given, Settings(), "news") == [("q", "storm")]
-    assert tidied(given, Settings(), "other") == [("q", "storm"), ("index", "news")]
+    assert shorten(given, Settings(), "news") == [("q", "storm")]
+    assert shorten(given, Settings(), "other") == [("q", "storm"), ("index", "news")]

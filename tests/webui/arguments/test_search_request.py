@@ -10,28 +10,33 @@ from esr import models, priors
 from esr.documents import dates
 from esr.engines.index import Filters
 from esr.ranking.ranking import Ranking
-from webui.arguments.search_request import KNOWN, BadArgument, Search, decode, read
+from webui.arguments.names import SEARCH_ARGUMENTS
+from webui.arguments.query_string import decode_arguments
+from webui.arguments.search_request import SearchRequest, read_search
+from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 
 LIMITS = Settings()
 
 
-def search(*pairs: tuple[str, str]) -> Search:
-    return read(urlencode(pairs).encode(), LIMITS)
+def parsed(*pairs: tuple[str, str]) -> SearchRequest:
+    return read_search(urlencode(pairs).encode(), LIMITS)
 
 
-def error(*pairs: tuple[str, str]) -> BadArgument:
-    with pytest.raises(BadArgument) as caught:
-        search(*pairs)
+def error(*pairs: tuple[str, str]) -> RequestError:
+    with pytest.raises(RequestError) as caught:
+        parsed(*pairs)
     return caught.value
 
 
 def test_a_query_alone_takes_all_defaults() -> None:
-    assert search(("q", " storm damage ")) == Search("storm damage", Ranking(), Filters(), LIMITS.default_k)
+    assert parsed(("q", " storm damage ")) == SearchRequest(
+        "storm damage", Ranking(), Filters(), LIMITS.default_k
+    )
 
 
-def test_every_argument_has_its_place() -> None:
-    found = search(
+def test_every_argument_is_read() -> None:
+    search = parsed(
         ("q", "storm"),
         ("model", "dir"),
         ("candidates", "all"),
@@ -44,29 +49,29 @@ def test_every_argument_has_its_place() -> None:
         ("params.mu", "50"),
         ("prior.length", "0.5"),
     )
-    assert found.ranking.as_dict()["params"]["mu"] == 50.0
-    assert found.ranking.model == "dir"
-    assert found.ranking.priors == {"length": 0.5}
-    assert found.ranking.candidates == "all"
-    assert found.k == 7
+    assert search.ranking.as_dict()["params"]["mu"] == 50.0
+    assert search.ranking.model == "dir"
+    assert search.ranking.priors == {"length": 0.5}
+    assert search.ranking.candidates == "all"
+    assert search.k == 7
     first, last = dates.instant("2017-03"), dates.instant_end("2017-03")
-    assert found.filters == Filters(first, last, ("bbc", "npr"), ("a",))
+    assert search.filters == Filters(first, last, ("bbc", "npr"), ("a",))
 
 
 def test_empty_arguments_count_as_not_given() -> None:
-    empty = [(name, "  ") for name in KNOWN if "." not in name]
-    assert search(*empty) == Search("", k=LIMITS.default_k)
+    empty = [(name, "  ") for name in SEARCH_ARGUMENTS if "." not in name]
+    assert parsed(*empty) == SearchRequest("", k=LIMITS.default_k)
 
 
 @pytest.mark.parametrize("model", models.MODELS)
-def test_every_model_and_its_contexts_can_be_asked_for(model: str) -> None:
+def test_every_model_and_context_can_be_requested(model: str) -> None:
     for context in ("", *models.get(model).contexts):
-        found = search(("q", "x"), ("model", model), ("context", context)).ranking
-        assert (found.model, found.context) == (model, context or None)
+        ranking = parsed(("q", "x"), ("model", model), ("context", context)).ranking
+        assert (ranking.model, ranking.context) == (model, context or None)
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("modle", "2si", "did you mean 'model'"),
         ("model", "bm52", "did you mean 'bm25'"),
@@ -93,14 +98,14 @@ def test_every_model_and_its_contexts_can_be_asked_for(model: str) -> None:
         ("source", "x" * 301, "at most 300"),
     ],
 )
-def test_a_bad_value_is_named_with_what_would_be_right(name: str, value: str, said: str) -> None:
+def test_an_error_names_the_bad_value_and_what_is_allowed(name: str, value: str, message: str) -> None:
     caught = error((name, value))
-    assert said in str(caught)
+    assert message in str(caught)
     assert caught.field == name
     assert "\n" not in str(caught)
 
 
-def test_a_context_that_the_model_does_not_take_is_told_without_words_of_the_command_line() -> None:
+def test_an_error_uses_no_options_of_the_command_line() -> None:
     caught = error(("model", "bm25"), ("context", "both"))
     assert (caught.field, str(caught)) == (
         "context",
@@ -109,14 +114,14 @@ def test_a_context_that_the_model_does_not_take_is_told_without_words_of_the_com
     assert "--" not in str(error(("context", "document"), ("params.nu", "0.1")))
 
 
-def test_what_may_be_given_once_may_not_be_given_twice() -> None:
+def test_an_argument_that_is_not_repeatable_cannot_be_repeated() -> None:
     assert "2 times" in str(error(("q", "a"), ("q", "b")))
     assert error(("params.mu", "1"), ("params.mu", "2")).field == "params.mu"
 
 
 def test_dates_in_the_wrong_order_are_an_error() -> None:
-    assert "exchange" in str(error(("from", "2017-03-02"), ("to", "2017-03-01")))
-    assert search(("from", "2017-03-01"), ("to", "2017-03-01")).filters.date_from is not None
+    assert "swap" in str(error(("from", "2017-03-02"), ("to", "2017-03-01")))
+    assert parsed(("from", "2017-03-01"), ("to", "2017-03-01")).filters.date_from is not None
 
 
 def test_an_address_has_limits() -> None:
@@ -127,25 +132,25 @@ def test_an_address_has_limits() -> None:
 
 @pytest.mark.parametrize("raw", [b"q=%ff", b"q=\xff", b"q=%ed%a0%80", b"%ff=1"])
 def test_bytes_that_are_not_utf8_are_an_error(raw: bytes) -> None:
-    with pytest.raises(BadArgument, match="UTF-8"):
-        read(raw, LIMITS)
+    with pytest.raises(RequestError, match="UTF-8"):
+        read_search(raw, LIMITS)
 
 
-def test_letters_of_any_script_and_joiners_are_taken() -> None:
+def test_letters_of_any_script_and_joiners_are_allowed() -> None:
     for query in ("погода", "می‌خواهم", "天气", "‏שלום", "हिन्दी", "tab\there"):
-        assert search(("q", query)).query == query
+        assert parsed(("q", query)).query == query
 
 
-def test_known_arguments_name_every_prior_and_parameter_prefix() -> None:
+def test_every_prior_has_an_argument() -> None:
     for prior in priors.PRIORS:
-        assert search(("prior." + prior, "1")).ranking.priors == {prior: 1.0}
+        assert parsed(("prior." + prior, "1")).ranking.priors == {prior: 1.0}
 
 
 @given(st.binary(max_size=60))
-def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
+def test_any_bytes_are_decoded_or_rejected(raw: bytes) -> None:
     query = raw.decode("latin-1").encode()
     for candidate in (raw, b"q=" + raw, query, quote(raw).encode()):
         try:
-            assert isinstance(decode(candidate, LIMITS), dict)
-        except BadArgument as caught:
+            assert isinstance(decode_arguments(candidate, LIMITS), dict)
+        except RequestError as caught:
             assert str(caught)

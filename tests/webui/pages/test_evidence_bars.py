@@ -25,29 +25,29 @@ def bars(searcher: Searcher, ranking: Ranking, k: int) -> list[tuple[str, list[S
 
 
 @pytest.mark.parametrize("data", RANKINGS)
-def test_a_bar_holds_what_the_explanation_says_adds_to_the_score(searcher: Searcher, data: dict) -> None:  # type: ignore[type-arg]
+def test_a_bar_has_what_raises_the_score_in_the_explanation(searcher: Searcher, data: dict) -> None:  # type: ignore[type-arg]
     ranking = Ranking.from_dict(data)
     for name, segments in bars(searcher, ranking, 8):
-        told = explain(searcher.prepare(QUERY, ranking), name)
-        weight = told.second.weight if told.second else 1.0
-        adds = [weight * f.adds for t in told.terms for f in t.fields]
-        adds += [weight * p.adds for p in (*told.priors, *told.features)]
-        adds += [sum(p.adds for p in told.second.signals)] if told.second else []
-        wanted = sum(each for each in adds if each > 1e-12)
-        assert sum(s.adds for s in segments) == pytest.approx(wanted, abs=1e-6)
+        explanation = explain(searcher.prepare(QUERY, ranking), name)
+        weight = explanation.second.weight if explanation.second else 1.0
+        adds = [weight * f.adds for t in explanation.terms for f in t.fields]
+        adds += [weight * p.adds for p in (*explanation.priors, *explanation.features)]
+        adds += [sum(p.adds for p in explanation.second.signals)] if explanation.second else []
+        evidence = sum(part for part in adds if part > 1e-12)
+        assert sum(s.adds for s in segments) == pytest.approx(evidence, abs=1e-6)
 
 
 def test_segments_follow_each_other_within_the_drawing(searcher: Searcher) -> None:
     for _, segments in bars(searcher, Ranking(), 20):
         x = 0.0
-        for each in segments:
-            assert each.x == pytest.approx(x)
-            x += each.width
+        for segment in segments:
+            assert segment.x == pytest.approx(x)
+            x += segment.width
         assert x <= WIDTH + 1e-9
 
 
-def test_more_results_do_not_change_the_bars_of_those_shown(searcher: Searcher) -> None:
-    hits = searcher.search(QUERY, 20).hits[::-1]  # more speaks for the later ones
+def test_more_results_do_not_change_the_bars_of_the_first(searcher: Searcher) -> None:
+    hits = searcher.search(QUERY, 20).hits[::-1]  # the later ones have more evidence
     prepared = searcher.prepare(QUERY, Ranking())
     few, many = (evidence_bars(prepared, hits[:n]) for n in (15, 20))
     assert any(few.values())

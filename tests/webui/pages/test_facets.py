@@ -8,31 +8,31 @@ from esr.errors import EngineUnreachable
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests.webui.fake_index import FakeIndex
-from webui.pages.facets import Facet, facets
+from webui.pages.facets import FacetList, count_facets
 
 
-def counted(searcher: Searcher, filters: Filters) -> dict[str, Facet]:
-    plan = searcher.prepare("earthquake relief China", Ranking()).plan
-    return {facet.field: facet for facet in facets(searcher.index, plan, filters)}
+def facets(searcher: Searcher, filters: Filters) -> dict[str, FacetList]:
+    prepared = searcher.prepare("earthquake relief China", Ranking())
+    return {facet.field: facet for facet in count_facets(prepared, filters)}
 
 
-def test_each_count_is_what_a_search_within_it_finds(searcher: Searcher) -> None:
-    found = counted(searcher, Filters())
-    assert set(found) == {"source", "month", "location"}
-    for facet in found.values():
+def test_each_count_is_the_total_of_a_search_with_its_filter(searcher: Searcher) -> None:
+    by_field = facets(searcher, Filters())
+    assert set(by_field) == {"source", "month", "location"}
+    for facet in by_field.values():
         for value in facet.values:
-            given = value.arguments
+            arguments = value.arguments
             filters = Filters(
-                date_from=dates.instant(given["from"]) if "from" in given else None,
-                date_to=dates.instant_end(given["to"]) if "to" in given else None,
-                sources=(given["source"],) if "source" in given else (),
-                entities=(given["entity"],) if "entity" in given else (),
+                date_from=dates.instant(arguments["from"]) if "from" in arguments else None,
+                date_to=dates.instant_end(arguments["to"]) if "to" in arguments else None,
+                sources=(arguments["source"],) if "source" in arguments else (),
+                entities=(arguments["entity"],) if "entity" in arguments else (),
             )
             assert searcher.search("earthquake relief China", filters=filters).total == value.count
 
 
-def test_months_stand_in_their_order_newest_first(searcher: Searcher) -> None:
-    names = [value.name for value in counted(searcher, Filters())["month"].values]
+def test_months_are_listed_newest_first(searcher: Searcher) -> None:
+    names = [value.name for value in facets(searcher, Filters())["month"].values]
     assert names == sorted(names, reverse=True) and len(names) > 1
 
 
@@ -47,14 +47,13 @@ def test_months_stand_in_their_order_newest_first(searcher: Searcher) -> None:
 def test_a_field_is_counted_without_its_own_filter(
     searcher: Searcher, field: str, name: str, filters: Filters
 ) -> None:
-    wide, narrow = counted(searcher, Filters())[field], counted(searcher, filters)[field]
+    wide, narrow = facets(searcher, Filters())[field], facets(searcher, filters)[field]
     assert [(v.name, v.count) for v in wide.values] == [(v.name, v.count) for v in narrow.values]
-    assert [v.name for v in narrow.values if v.chosen] == [name]
-    assert not any(v.chosen for v in wide.values)
+    assert [v.name for v in narrow.values if v.is_selected] == [name]
+    assert not any(v.is_selected for v in wide.values)
 
 
 def test_an_engine_without_counts_gives_no_facets(index: FakeIndex) -> None:
-    searcher = Searcher(index)
-    plan = searcher.prepare("storm", Ranking()).plan
+    prepared = Searcher(index).prepare("storm", Ranking())
     index.error = EngineUnreachable("down")
-    assert facets(index, plan, Filters()) == []
+    assert count_facets(prepared, Filters()) == []

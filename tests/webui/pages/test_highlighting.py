@@ -8,45 +8,48 @@ from hypothesis import strategies as st
 from markupsafe import escape
 
 from esr import analysis
-from webui.pages.highlighting import Marker, words
+from webui.pages.highlighting import Highlighter, word_ranges
 
 STEMS = analysis.get("english-stem")
 PLAIN = analysis.get("plain")
 TEXTS = st.text() | st.text(alphabet="storm <>&\"'")
 
 
-def marked(text: str, *terms: str) -> str:
-    return str(Marker(STEMS, terms)(text))
+def highlighted(text: str, *terms: str) -> str:
+    return str(Highlighter(STEMS, terms)(text))
 
 
 def test_a_word_is_marked_where_its_stem_is_a_term() -> None:
-    assert marked("Storms and a storming, stormy night", "storm") == (
+    assert highlighted("Storms and a storming, stormy night", "storm") == (
         "<mark>Storms</mark> and a <mark>storming</mark>, stormy night"
     )
 
 
-def test_markup_in_a_text_comes_out_escaped_inside_and_outside_of_marks() -> None:
-    assert marked("<b>storm</b> & <mark>", "storm", "b") == (
+def test_markup_in_a_text_is_escaped_inside_and_outside_marks() -> None:
+    assert highlighted("<b>storm</b> & <mark>", "storm", "b") == (
         "&lt;<mark>b</mark>&gt;<mark>storm</mark>&lt;/<mark>b</mark>&gt; &amp; &lt;mark&gt;"
     )
 
 
 def test_only_whole_words_are_marked() -> None:
-    assert marked("brainstorm", "storm") == "brainstorm"
-    assert marked("storm's test-fired", "storm", "test") == "<mark>storm</mark>&#39;s <mark>test</mark>-fired"
+    assert highlighted("brainstorm", "storm") == "brainstorm"
+    assert (
+        highlighted("storm's test-fired", "storm", "test")
+        == "<mark>storm</mark>&#39;s <mark>test</mark>-fired"
+    )
 
 
 def test_stop_words_are_never_marked() -> None:
-    assert "<mark>" not in marked("the and of", "the", "storm")
+    assert "<mark>" not in highlighted("the and of", "the", "storm")
 
 
 def test_an_accent_written_apart_stays_with_its_letter() -> None:
-    assert str(Marker(PLAIN, ["cafe"])("cafe\u0301 x")) == "<mark>cafe\u0301</mark> x"
+    assert str(Highlighter(PLAIN, ["cafe"])("cafe\u0301 x")) == "<mark>cafe\u0301</mark> x"
 
 
 @given(TEXTS, st.lists(st.text(max_size=5), max_size=5))
-def test_any_text_comes_out_escaped_and_otherwise_unchanged(text: str, terms: list[str]) -> None:
-    html = str(Marker(PLAIN, [*terms, "storm"])(text))
+def test_any_text_is_escaped_and_otherwise_unchanged(text: str, terms: list[str]) -> None:
+    html = str(Highlighter(PLAIN, [*terms, "storm"])(text))
     pieces = split("</?mark>", html)
     assert unescape("".join(pieces)) == unescape(str(escape(text)))
     assert not {"<", ">", '"', "'"} & set("".join(pieces))
@@ -54,13 +57,13 @@ def test_any_text_comes_out_escaped_and_otherwise_unchanged(text: str, terms: li
 
 
 @given(TEXTS)
-def test_all_that_the_analyzer_finds_in_a_text_is_marked(text: str) -> None:
+def test_every_term_of_a_text_is_marked(text: str) -> None:
     terms = PLAIN.terms(text)
-    marked = findall("<mark>(.*?)</mark>", str(Marker(PLAIN, terms)(text)))
-    assert [term for word in marked for term in PLAIN.terms(word)] == terms
+    words = findall("<mark>(.*?)</mark>", str(Highlighter(PLAIN, terms)(text)))
+    assert [term for word in words for term in PLAIN.terms(word)] == terms
 
 
 @given(TEXTS)
 def test_words_follow_each_other_and_do_not_overlap(text: str) -> None:
-    places = [place for word in words(text) for place in word]
-    assert places == sorted(places)
+    bounds = [bound for word in word_ranges(text) for bound in word]
+    assert bounds == sorted(bounds)

@@ -24,7 +24,7 @@ def rows(client: FlaskClient, address: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(response.get_data(as_text=True).lstrip("\ufeff"))))
 
 
-def test_each_page_has_a_twin_for_programs_that_it_links_to(real: FlaskClient) -> None:
+def test_each_page_links_to_the_same_answer_as_json(real: FlaskClient) -> None:
     for path, query in (
         ("search", Q),
         ("document", f"{Q}&id=earthquake-relief"),
@@ -36,17 +36,17 @@ def test_each_page_has_a_twin_for_programs_that_it_links_to(real: FlaskClient) -
 
 
 @pytest.mark.parametrize("model", ["2si", "tdsr", "mrf_fdm"])
-def test_a_documents_scores_are_those_of_the_search(real: FlaskClient, model: str) -> None:
+def test_the_scores_of_a_document_are_those_of_the_search(real: FlaskClient, model: str) -> None:
     found = json(real, f"/search.json?{Q}&model={model}&k=100&document=earthquake-relief")
     scores = {hit["sentence_id"]: hit["score"] for hit in found["hits"]}
     assert len(scores) >= 5
-    read = json(real, f"/document.json?{Q}&model={model}&id=earthquake-relief")
-    for sentence in read["sentences"]:
+    document = json(real, f"/document.json?{Q}&model={model}&id=earthquake-relief")
+    for sentence in document["sentences"]:
         if sentence["id"] in scores:
             assert sentence["score"] == pytest.approx(scores[sentence["id"]], abs=1e-5)
 
 
-def test_a_documents_table_has_its_sentences_in_order(real: FlaskClient) -> None:
+def test_the_table_of_a_document_has_its_sentences_in_order(real: FlaskClient) -> None:
     found = rows(real, f"/document.csv?{Q}&id=earthquake-relief")
     assert [row["position"] for row in found] == [str(n) for n in range(len(found))]
 
@@ -70,12 +70,12 @@ def test_the_run_of_a_search_is_its_ranking(real: FlaskClient) -> None:
 
 @pytest.mark.parametrize("path", ["/document", "/document.json", "/explain", "/explain.json"])
 @pytest.mark.parametrize("given", ["", "&id=nowhere", "&id=%00", "&id=" + "x" * 400])
-def test_what_is_not_there_is_a_clear_error(real: FlaskClient, path: str, given: str) -> None:
+def test_an_unknown_id_is_a_clear_error(real: FlaskClient, path: str, given: str) -> None:
     response = real.get(f"{path}?{Q}{given}")
     assert 400 <= response.status_code < 500
     assert "Traceback" not in response.text
 
 
-def test_formulas_of_spreadsheets_are_disarmed(real: FlaskClient) -> None:
+def test_spreadsheet_formulas_are_escaped(real: FlaskClient) -> None:
     table = real.get("/search.csv?q=pilot&k=3").text
     assert all(not row.startswith(("=", "+", "@")) for row in table.splitlines())

@@ -9,7 +9,7 @@ from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable
 from esr.ranking.searcher import Searcher
 from tests.webui.fake_index import FLOOD, STORM, FakeIndex
 from webui.app import create_app
-from webui.running.served_indexes import Indexes
+from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
 
 
@@ -17,16 +17,16 @@ from webui.running.settings import Settings
 def two() -> tuple[FlaskClient, FakeIndex, FakeIndex]:
     news, old = FakeIndex(STORM), FakeIndex(FLOOD)
     settings = Settings()
-    served = Indexes({"news": lambda: Searcher(news), "old": lambda: Searcher(old)}, settings)
+    served = ServedIndexes({"news": lambda: Searcher(news), "old": lambda: Searcher(old)}, settings)
     return create_app(served, settings).test_client(), news, old
 
 
-def test_the_server_is_alive_whatever_the_engine_does(client: FlaskClient, index: FakeIndex) -> None:
+def test_the_server_is_alive_even_if_the_engine_is_not(client: FlaskClient, index: FakeIndex) -> None:
     index.error = EngineUnreachable("away")
     assert client.get("/healthz").json == {"status": "ok"}
 
 
-def test_it_is_ready_when_each_index_says_so(two: tuple[FlaskClient, FakeIndex, FakeIndex]) -> None:
+def test_the_server_is_ready_when_each_index_is(two: tuple[FlaskClient, FakeIndex, FakeIndex]) -> None:
     client, _, _ = two
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json) == (
@@ -43,12 +43,12 @@ def test_it_is_ready_when_each_index_says_so(two: tuple[FlaskClient, FakeIndex, 
         (IndexUnusable("http://inside/news lacks a stored script"), "index_unusable"),
     ],
 )
-def test_it_is_not_ready_while_an_index_is_not(
+def test_the_server_is_not_ready_while_an_index_is_not(
     two: tuple[FlaskClient, FakeIndex, FakeIndex], error: Exception, code: str
 ) -> None:
     client, _, old = two
     old.error = error
-    for _ in range(5):  # it asks each time: no breaker holds it back
+    for _ in range(5):  # each check asks the engine: no breaker stops it
         answer = client.get("/readyz")
         assert answer.status_code == 503
         assert answer.json == {"status": "not ready", "indexes": {"news": "ok", "old": code}}
@@ -57,12 +57,12 @@ def test_it_is_not_ready_while_an_index_is_not(
     assert client.get("/readyz").status_code == 200
 
 
-def test_metrics_tell_requests_errors_stages_and_what_is_under_way(client: FlaskClient) -> None:
+def test_metrics_count_requests_errors_stages_and_requests_in_flight(client: FlaskClient) -> None:
     def value(line: str) -> float:
         match = re.search(rf"^{re.escape(line)} (\S+)$", client.get("/metrics").text, re.M)
         return float(match[1]) if match else 0.0
 
-    watched = {
+    increases = {
         'esr_requests_total{route="results",status="200"}': 2,
         'esr_requests_total{route="api.search",status="400"}': 1,
         'esr_errors_total{code="bad_input"}': 1,
@@ -70,17 +70,17 @@ def test_metrics_tell_requests_errors_stages_and_what_is_under_way(client: Flask
         'esr_stage_seconds_count{stage="queue"}': 3,
         'esr_stage_seconds_count{stage="search"}': 2,
     }
-    before = {line: value(line) for line in watched}
+    before = {line: value(line) for line in increases}
     client.get("/search?q=storm")
     client.get("/search?q=storm")
     client.get("/api/v1/search?q=the")
-    assert {line: value(line) - before[line] for line in watched} == watched
-    assert value("esr_requests_in_flight") == 1  # the one that asks
+    assert {line: value(line) - before[line] for line in increases} == increases
+    assert value("esr_requests_in_flight") == 1  # the request for the metrics
     answer = client.get("/metrics")
     assert answer.content_type.startswith("text/plain; version=")
 
 
-def test_an_address_of_no_page_makes_no_new_line_of_metrics(client: FlaskClient) -> None:
+def test_unknown_addresses_share_one_line_of_metrics(client: FlaskClient) -> None:
     for n in range(3):
         client.get(f"/nosuch{n}")
     text = client.get("/metrics").text

@@ -8,56 +8,58 @@ from esr.engines import deadline
 from esr.engines.index import Index
 from esr.errors import EngineUnreachable, UsageError
 from tests.webui.fake_index import STORM, FakeIndex
-from webui.running.gate import FAILURES, Breaker
-from webui.running.monitored_index import ASKING, REMEMBERED, guarded
+from webui.running.circuit_breaker import FAILURES, CircuitBreaker
+from webui.running.monitored_index import CACHED_METHODS, ENGINE_METHODS, monitor
 
-NOT_ASKING = {"close", "documents", "enrichment", "warm"}  # no page reads all documents
+OTHER_METHODS = {"close", "documents", "enrichment", "warm"}  # no page reads all documents
 
 
-def test_every_method_of_an_index_that_asks_is_guarded() -> None:
+def test_every_method_of_an_index_that_asks_its_engine_is_monitored() -> None:
     methods = {name for name, _ in inspect.getmembers(Index, inspect.isfunction) if not name.startswith("_")}
-    assert methods == ASKING | NOT_ASKING
+    assert methods == ENGINE_METHODS | OTHER_METHODS
 
 
-def test_what_the_index_has_is_there_and_its_present_state_is_guarded_too() -> None:
+def test_attributes_pass_through_and_snapshots_are_monitored_too() -> None:
     index = FakeIndex(STORM)
-    found = guarded(index, Breaker(1.0))
-    assert found.where == "memory"
-    assert found.snapshot().analyzer is index.analyzer
-    assert type(found.snapshot()) is type(found)
+    monitored = monitor(index, CircuitBreaker(1.0))
+    assert monitored.where == "memory"
+    assert monitored.snapshot().analyzer is index.analyzer
+    assert type(monitored.snapshot()) is type(monitored)
 
 
 @pytest.mark.parametrize(("error", "counts"), [(EngineUnreachable("away"), True), (UsageError("bad"), False)])
-def test_silence_opens_the_breaker_and_other_errors_do_not(error: Exception, counts: bool) -> None:
-    index, breaker = FakeIndex(STORM), Breaker(1.0)
+def test_an_unreachable_engine_opens_the_breaker_and_other_errors_do_not(
+    error: Exception, counts: bool
+) -> None:
+    index, breaker = FakeIndex(STORM), CircuitBreaker(1.0)
     index.error = error
     for _ in range(FAILURES):
         with pytest.raises(type(error)):
-            guarded(index, breaker).statistics([])
+            monitor(index, breaker).statistics([])
     if counts:
         with pytest.raises(EngineUnreachable, match="not asked again yet"):
-            breaker.look()
+            breaker.raise_if_open()
         index.error = None
-        guarded(index, breaker).statistics([])  # it may be remembered
+        monitor(index, breaker).statistics([])  # the answer may be cached
         with pytest.raises(EngineUnreachable):
-            breaker.look()
-        guarded(index, breaker).ready()
-    breaker.look()
+            breaker.raise_if_open()
+        monitor(index, breaker).ready()
+    breaker.raise_if_open()
 
 
 @pytest.mark.parametrize("seconds, counts", [(0.5, False), (5.0, True)])
-def test_an_engine_that_was_given_no_time_has_not_failed(seconds: float, counts: bool) -> None:
-    index, breaker = FakeIndex(STORM), Breaker(10.0)
+def test_an_engine_that_was_given_little_time_has_not_failed(seconds: float, counts: bool) -> None:
+    index, breaker = FakeIndex(STORM), CircuitBreaker(10.0)
     index.error = EngineUnreachable("timed out")
     for _ in range(FAILURES):
         with deadline.within(seconds), pytest.raises(EngineUnreachable, match="timed out"):
-            guarded(index, breaker).ready()
+            monitor(index, breaker).ready()
     if counts:
         with pytest.raises(EngineUnreachable, match="not asked again yet"):
-            breaker.look()
+            breaker.raise_if_open()
     else:
-        breaker.look()
+        breaker.raise_if_open()
 
 
-def test_methods_that_may_answer_from_memory_are_among_those_that_ask() -> None:
-    assert REMEMBERED < ASKING
+def test_cached_methods_are_engine_methods() -> None:
+    assert CACHED_METHODS < ENGINE_METHODS

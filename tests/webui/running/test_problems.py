@@ -5,11 +5,11 @@ from flask.testing import FlaskClient
 
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from tests.webui.fake_index import FakeIndex
-from webui.running.problems import sentence
+from webui.running.problems import as_sentence
 
 ENGINE = [
-    (EngineUnreachable("http://inside:9200: timed out"), 503, "engine_unreachable", "does not answer"),
-    (IndexMissing("no index at /inside"), 503, "index_missing", "is not there"),
+    (EngineUnreachable("http://inside:9200: timed out"), 503, "engine_unreachable", "is not responding"),
+    (IndexMissing("no index at /inside"), 503, "index_missing", "does not exist"),
     (IndexUnusable("/inside is damaged"), 503, "index_unusable", "cannot be used"),
     (EsrError("inside: something else"), 500, "internal", "went wrong"),
     (ZeroDivisionError("inside"), 500, "internal", "went wrong"),
@@ -17,7 +17,7 @@ ENGINE = [
 
 
 @pytest.mark.parametrize(("error", "status", "code", "title"), ENGINE)
-def test_a_fault_of_the_engine_is_told_without_its_inside(
+def test_an_engine_error_is_answered_without_internals(
     client: FlaskClient, index: FakeIndex, error: Exception, status: int, code: str, title: str
 ) -> None:
     index.error = error
@@ -35,7 +35,7 @@ def test_a_fault_of_the_engine_is_told_without_its_inside(
 
 
 @pytest.mark.parametrize(("error", "status"), [(e, s) for e, s, *_ in ENGINE])
-def test_a_fault_of_the_engine_is_written_to_the_log(
+def test_an_engine_error_is_logged(
     client: FlaskClient,
     index: FakeIndex,
     caplog: pytest.LogCaptureFixture,
@@ -48,7 +48,7 @@ def test_a_fault_of_the_engine_is_written_to_the_log(
     assert ("Traceback" in caplog.text) == (status == 500)
 
 
-def test_the_page_works_again_when_the_engine_does(client: FlaskClient, index: FakeIndex) -> None:
+def test_the_page_recovers_with_the_engine(client: FlaskClient, index: FakeIndex) -> None:
     index.error = EngineUnreachable("down")
     assert client.get("/search?q=storm").status_code == 503
     index.error = None
@@ -64,14 +64,14 @@ def test_a_usage_error_of_the_engine_is_a_bad_request(client: FlaskClient, index
     }
 
 
-def test_shares_that_do_not_fit_together_are_a_bad_request(client: FlaskClient) -> None:
+def test_parameters_that_contradict_each_other_are_a_bad_request(client: FlaskClient) -> None:
     answer = client.get("/search.json?q=storm&params.lambda=0.9&params.nu=0.9")
     assert answer.status_code == 400
     assert answer.json is not None and "lambda + nu" in answer.json["error"]["message"].lower()
 
 
 def test_an_unknown_path_is_not_found(client: FlaskClient) -> None:
-    assert "no such page" in client.get("/nowhere").text
+    assert "Page not found" in client.get("/nowhere").text
     assert client.get("/nowhere").status_code == 404
     assert client.get("/static/../app.py").status_code == 404
     answer = client.get("/nowhere.json")
@@ -80,7 +80,7 @@ def test_an_unknown_path_is_not_found(client: FlaskClient) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 @pytest.mark.parametrize("path", ["/", "/search?q=storm", "/search.json?q=storm", "/healthz"])
-def test_the_page_can_only_be_read(client: FlaskClient, method: str, path: str) -> None:
+def test_pages_take_get_and_head_only(client: FlaskClient, method: str, path: str) -> None:
     answer = client.open(path, method=method)
     assert answer.status_code == 405
     assert set(answer.headers["Allow"].split(", ")) == {"GET", "HEAD"}
@@ -92,5 +92,5 @@ def test_a_head_request_is_answered_without_a_body(client: FlaskClient) -> None:
 
 
 def test_a_message_becomes_a_sentence() -> None:
-    assert sentence("the query is empty") == "The query is empty."
-    assert sentence("did you mean it?") == "Did you mean it?"
+    assert as_sentence("the query is empty") == "The query is empty."
+    assert as_sentence("did you mean it?") == "Did you mean it?"

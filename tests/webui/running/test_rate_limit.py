@@ -7,7 +7,7 @@ from esr.errors import UsageError
 from esr.ranking.searcher import Searcher
 from tests.webui.fake_index import STORM, FakeIndex
 from webui.app import create_app
-from webui.running.rate_limit import check, client
+from webui.running.rate_limit import client_key, parse_rate
 from webui.running.settings import Settings
 
 
@@ -15,27 +15,27 @@ def limited(rate: str, proxies: int = 0) -> FlaskClient:
     return create_app(Searcher(FakeIndex(STORM)), Settings(rate=rate, proxies=proxies)).test_client()
 
 
-def statuses(asked: FlaskClient, count: int, address: str = "/api/v1/models", **kwargs: object) -> list[int]:
-    return [asked.get(address, **kwargs).status_code for _ in range(count)]  # type: ignore[arg-type]
+def statuses(client: FlaskClient, count: int, address: str = "/api/v1/models", **kwargs: object) -> list[int]:
+    return [client.get(address, **kwargs).status_code for _ in range(count)]  # type: ignore[arg-type]
 
 
 def forwarded(addresses: str) -> dict[str, dict[str, str]]:
     return {"headers": {"X-Forwarded-For": addresses}}
 
 
-def test_a_client_that_asks_too_often_is_told_when_to_ask_again() -> None:
-    asked = limited("3/minute")
-    assert statuses(asked, 4) == [200, 200, 200, 429]
-    answer = asked.get("/api/v1/models")
+def test_a_client_over_its_limit_is_told_when_to_retry() -> None:
+    client = limited("3/minute")
+    assert statuses(client, 4) == [200, 200, 200, 429]
+    answer = client.get("/api/v1/models")
     assert answer.json == {
         "error": {
             "code": "too_many_requests",
-            "message": "Wait a little, then try again.",
+            "message": "Too many requests: wait a moment, then retry.",
             "field": None,
         }
     }
     assert 1 <= int(answer.headers["Retry-After"]) <= 61
-    page = asked.get("/search?q=storm")
+    page = client.get("/search?q=storm")
     assert (page.status_code, page.mimetype) == (429, "text/html")
 
 
@@ -43,47 +43,47 @@ def test_without_a_rate_there_is_no_limit() -> None:
     assert set(statuses(limited(""), 50)) == {200}
 
 
-def test_another_client_is_counted_for_itself() -> None:
-    asked = limited("2/minute")
+def test_each_client_is_counted_separately() -> None:
+    client = limited("2/minute")
     for address in ("192.0.2.1", "192.0.2.2", "2001:db8:1::1"):
-        found = statuses(asked, 3, environ_overrides={"REMOTE_ADDR": address})
-        assert found == [200, 200, 429]
+        codes = statuses(client, 3, environ_overrides={"REMOTE_ADDR": address})
+        assert codes == [200, 200, 429]
 
 
-def test_an_address_that_a_client_gives_itself_changes_nothing() -> None:
-    asked = limited("2/minute")
-    found = [statuses(asked, 1, **forwarded(f"198.51.100.{n}"))[0] for n in range(3)]
-    assert found == [200, 200, 429]
+def test_an_address_that_the_client_claims_is_ignored() -> None:
+    client = limited("2/minute")
+    codes = [statuses(client, 1, **forwarded(f"198.51.100.{n}"))[0] for n in range(3)]
+    assert codes == [200, 200, 429]
 
 
-def test_behind_a_proxy_the_client_is_who_the_proxy_saw() -> None:
-    asked = limited("2/minute", proxies=1)
-    assert statuses(asked, 3, **forwarded("192.0.2.1")) == [200, 200, 429]
-    assert statuses(asked, 3, **forwarded("192.0.2.2")) == [200, 200, 429]
+def test_behind_a_proxy_the_client_is_the_one_that_the_proxy_saw() -> None:
+    client = limited("2/minute", proxies=1)
+    assert statuses(client, 3, **forwarded("192.0.2.1")) == [200, 200, 429]
+    assert statuses(client, 3, **forwarded("192.0.2.2")) == [200, 200, 429]
 
 
-def test_behind_a_proxy_what_the_client_wrote_before_counts_for_nothing() -> None:
-    asked = limited("2/minute", proxies=1)
-    found = [statuses(asked, 1, **forwarded(f"198.51.100.{n}, 192.0.2.1"))[0] for n in range(3)]
-    assert found == [200, 200, 429]
+def test_behind_a_proxy_addresses_that_the_client_claims_are_ignored() -> None:
+    client = limited("2/minute", proxies=1)
+    codes = [statuses(client, 1, **forwarded(f"198.51.100.{n}, 192.0.2.1"))[0] for n in range(3)]
+    assert codes == [200, 200, 429]
 
 
 def test_behind_two_proxies_the_client_is_the_last_but_one() -> None:
-    asked = limited("2/minute", proxies=2)
-    found = [statuses(asked, 1, **forwarded(f"6.6.6.{n}, 192.0.2.1, 10.0.0.{n}"))[0] for n in range(3)]
-    assert found == [200, 200, 429]
+    client = limited("2/minute", proxies=2)
+    codes = [statuses(client, 1, **forwarded(f"6.6.6.{n}, 192.0.2.1, 10.0.0.{n}"))[0] for n in range(3)]
+    assert codes == [200, 200, 429]
 
 
-def test_what_operators_ask_is_not_counted() -> None:
-    asked = limited("1/minute")
+def test_health_checks_metrics_and_static_files_are_not_counted() -> None:
+    client = limited("1/minute")
     for address in ("/healthz", "/metrics", "/static/esr.css"):
         for _ in range(3):
-            with asked.get(address) as answer:
+            with client.get(address) as answer:
                 assert answer.status_code == 200
 
 
 @pytest.mark.parametrize(
-    ("address", "counted"),
+    ("address", "key"),
     [
         ("192.0.2.7", "192.0.2.7"),
         ("::ffff:192.0.2.7", "192.0.2.7"),
@@ -94,11 +94,11 @@ def test_what_operators_ask_is_not_counted() -> None:
         ("<script>", "unknown"),
     ],
 )
-def test_a_client_is_counted_by_its_address_or_its_network(address: str | None, counted: str) -> None:
-    assert client(address) == counted
+def test_a_client_is_counted_by_its_address_or_its_network(address: str | None, key: str) -> None:
+    assert client_key(address) == key
 
 
 @pytest.mark.parametrize("rate", ["many", "60", "60/fortnight", "-1/minute"])
-def test_a_rate_that_cannot_be_read_is_one_message(rate: str) -> None:
-    with pytest.raises(UsageError, match="ESR_RATE is a rate such as 60/minute"):
-        check(rate)
+def test_an_unreadable_rate_is_one_message(rate: str) -> None:
+    with pytest.raises(UsageError, match="give a rate such as 60/minute"):
+        parse_rate(rate)

@@ -19,7 +19,7 @@ PATHS = [
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_every_answer_carries_the_safety_headers_and_no_cookie(client: FlaskClient, path: str) -> None:
+def test_every_answer_has_the_security_headers_and_no_cookie(client: FlaskClient, path: str) -> None:
     with client.get(path) as answer:
         headers = answer.headers
     assert headers["Content-Security-Policy"] == (
@@ -33,13 +33,13 @@ def test_every_answer_carries_the_safety_headers_and_no_cookie(client: FlaskClie
 
 
 @pytest.mark.parametrize("error", [EngineUnreachable("down"), ZeroDivisionError()])
-def test_answers_to_failures_carry_them_too(client: FlaskClient, index: FakeIndex, error: Exception) -> None:
+def test_errors_have_them_too(client: FlaskClient, index: FakeIndex, error: Exception) -> None:
     index.error = error
     headers = client.get("/search?q=storm").headers
     assert "default-src 'none'" in headers["Content-Security-Policy"]
     assert headers["Cache-Control"] == "private, no-cache"
 
 
-def test_static_files_may_be_kept(client: FlaskClient) -> None:
+def test_static_files_can_be_cached(client: FlaskClient) -> None:
     with client.get("/static/esr.css") as answer:
         assert "max-age" in answer.headers["Cache-Control"]

@@ -10,70 +10,54 @@ from esr.errors import EngineUnreachable, UsageError
 from esr.ranking.searcher import Searcher
 from tests.webui.fake_index import FLOOD, STORM, FakeIndex
 from webui.app import create_app
-from webui.running.served_indexes import ONLY, Indexes, places
+from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
 
 FAST = Settings(deadline=0.3)
 
 
-def client_over(settings: Settings = FAST, **opens: Callable[[], Searcher]) -> FlaskClient:
-    return create_app(Indexes(opens, settings), settings).test_client()
+def client_over(settings: Settings = FAST, **openers: Callable[[], Searcher]) -> FlaskClient:
+    return create_app(ServedIndexes(openers, settings), settings).test_client()
 
 
-def over(index: FakeIndex) -> Callable[[], Searcher]:
+def opener(index: FakeIndex) -> Callable[[], Searcher]:
     return lambda: Searcher(index)
 
 
-def found(client: FlaskClient, address: str) -> list[str]:
+def found_ids(client: FlaskClient, address: str) -> list[str]:
     return [hit["sentence_id"] for hit in client.get(address).get_json()["hits"]]
 
 
-def test_one_place_needs_no_name() -> None:
-    for where in ("my-index", "http://user:a=b@host:9200/news", "/data/a=b", "C:=x"):
-        assert places(where) == {ONLY: where}
-
-
-def test_several_places_have_names_in_their_order() -> None:
-    given = places(" news=my-index  old=http://u:p@h:9200/old?a=b ")
-    assert list(given.items()) == [("news", "my-index"), ("old", "http://u:p@h:9200/old?a=b")]
-
-
-@pytest.mark.parametrize("where", ["a=x b", "a=x A=y", "a=x a=y", "a=x =y"])
-def test_places_without_a_name_of_their_own_are_one_message(where: str) -> None:
-    with pytest.raises(UsageError, match="name"):
-        places(where)
-
-
-def test_a_request_names_its_index_and_the_first_is_the_default() -> None:
-    client = client_over(news=over(FakeIndex(STORM)), old=over(FakeIndex(FLOOD)))
+def test_a_request_can_name_its_index_and_the_first_is_the_default() -> None:
+    client = client_over(news=opener(FakeIndex(STORM)), old=opener(FakeIndex(FLOOD)))
     for address in ("/search.json?q=storm", "/api/v1/search?q=storm"):
-        assert found(client, address) == ["a.s1"]
-        assert found(client, address + "&index=news") == ["a.s1"]
-        assert found(client, address + "&index=old") == ["b.s0"]
+        assert found_ids(client, address) == ["a.s1"]
+        assert found_ids(client, address + "&index=news") == ["a.s1"]
+        assert found_ids(client, address + "&index=old") == ["b.s0"]
     error = client.get("/api/v1/search?q=storm&index=olt").get_json()["error"]
     assert error["field"] == "index"
     assert "did you mean 'old'" in error["message"]
 
 
-def test_an_index_is_made_ready_for_many_searches_when_it_is_opened() -> None:
+def test_an_index_is_warmed_up_when_it_is_opened() -> None:
     index = FakeIndex(STORM)
-    client = client_over(news=over(index))
+    client = client_over(news=opener(index))
     assert index.warmed == 0
     for _ in range(3):
-        assert found(client, "/api/v1/search?q=storm") == ["a.s1"]
+        assert found_ids(client, "/api/v1/search?q=storm") == ["a.s1"]
     assert index.warmed == 1
 
 
-def test_the_page_lets_one_choose_among_several_indexes_and_keeps_the_choice() -> None:
-    client = client_over(news=over(FakeIndex(STORM)), old=over(FakeIndex(FLOOD)))
+def test_the_page_offers_several_indexes_and_keeps_the_choice() -> None:
+    client = client_over(news=opener(FakeIndex(STORM)), old=opener(FakeIndex(FLOOD)))
     html = client.get("/search?q=storm&index=old").text
     assert '<select id="index" name="index">' in html
     assert "<option selected>old</option>" in html
     assert "index=old" in html
-    assert 'name="index"' not in client_over(news=over(FakeIndex(STORM))).get("/search?q=storm").text
+    assert 'name="index"' not in client_over(news=opener(FakeIndex(STORM))).get("/search?q=storm").text
 
 
-def test_an_index_is_opened_when_it_is_first_needed_and_once() -> None:
+def test_an_index_is_opened_once_by_the_first_request_that_needs_it() -> None:
     opened: list[str] = []
 
     def opens(name: str) -> Callable[[], Searcher]:
@@ -92,7 +76,7 @@ def test_an_index_is_opened_when_it_is_first_needed_and_once() -> None:
     assert opened == ["old"]
 
 
-def test_an_index_that_is_away_is_tried_again_by_later_requests() -> None:
+def test_later_requests_retry_an_index_that_cannot_be_opened() -> None:
     index = FakeIndex(STORM)
     away = [EngineUnreachable("http://inside:9200 is away")] * 2
 
@@ -107,9 +91,9 @@ def test_an_index_that_is_away_is_tried_again_by_later_requests() -> None:
 
 
 @pytest.mark.slow
-def test_an_engine_that_stays_away_is_asked_less_and_one_that_is_back_is_found() -> None:
+def test_an_unreachable_engine_is_asked_less_often_until_it_is_back() -> None:
     index = FakeIndex(STORM)
-    client = client_over(news=over(index))
+    client = client_over(news=opener(index))
     index.error = EngineUnreachable("http://inside:9200 is away")
     asked = 0
 
@@ -129,19 +113,19 @@ def test_an_engine_that_stays_away_is_asked_less_and_one_that_is_back_is_found()
     assert client.get("/api/v1/search?q=storm").status_code == 200
 
 
-def test_one_index_that_is_away_leaves_the_others_alone() -> None:
+def test_one_unreachable_index_does_not_affect_the_others() -> None:
     broken = FakeIndex(STORM)
     broken.error = EngineUnreachable("away")
-    client = client_over(news=over(broken), old=over(FakeIndex(FLOOD)))
+    client = client_over(news=opener(broken), old=opener(FakeIndex(FLOOD)))
     for _ in range(5):
         assert client.get("/search.json?q=storm").status_code == 503
         assert client.get("/search.json?q=storm&index=old").status_code == 200
 
 
-def test_a_message_does_not_tell_where_the_index_is() -> None:
+def test_a_message_does_not_reveal_the_place_of_the_index() -> None:
     index = FakeIndex(STORM)
     index.where = "http://inside:9200/news"
     index.error = UsageError("there is no thing in http://inside:9200/news")
-    told = client_over(news=over(index)).get("/api/v1/search?q=storm").get_json()["error"]["message"]
-    assert "inside" not in told
-    assert "the index" in told
+    message = client_over(news=opener(index)).get("/api/v1/search?q=storm").get_json()["error"]["message"]
+    assert "inside" not in message
+    assert "the index" in message

@@ -20,9 +20,10 @@ import pytest
 from esr.engines import factory as opening
 from esr.errors import EsrError, IndexMissing, UsageError
 from esr.loaders import sources
-from webui.running.server import listen, serve, url
+from webui.running.server import listen, url
+from webui.serve import serve
 
-SERVE = "import sys; from webui.running.server import serve; serve(sys.argv[1], '127.0.0.1', 0)"
+SERVE = "import sys; from webui.serve import serve; serve(sys.argv[1], '127.0.0.1', 0)"
 ROOT = Path(__file__).parents[3]
 DOCUMENT = {"id": "a", "title": "Wind", "text": "It blew. The storms damaged forty houses. Nobody was hurt."}
 
@@ -35,21 +36,21 @@ def test_a_port_in_use_is_one_clear_message() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "port", "said"),
+    ("host", "port", "message"),
     [
         ("127.0.0.1", 70_000, "0 to 65535"),
-        ("no.such.host.invalid", 8000, "no such host"),
+        ("no.such.host.invalid", 8000, "unknown host"),
         ("192.0.2.1", 8000, "cannot serve at 192.0.2.1:8000"),
-        ("a" * 80, 8000, "no such host"),
+        ("a" * 80, 8000, "unknown host"),
     ],
 )
-def test_an_address_that_cannot_be_used_is_one_clear_message(host: str, port: int, said: str) -> None:
-    with pytest.raises(EsrError, match=said) as caught:
+def test_an_address_that_cannot_be_used_is_one_clear_message(host: str, port: int, message: str) -> None:
+    with pytest.raises(EsrError, match=message) as caught:
         listen(host, port)
     assert isinstance(caught.value, UsageError) == (port > 65_535)
 
 
-def test_an_address_is_printed_as_a_browser_takes_it() -> None:
+def test_the_address_is_printed_for_a_browser() -> None:
     with listen("127.0.0.1", 0) as four:
         assert url(four) == f"http://127.0.0.1:{four.getsockname()[1]}/"
     if socket.has_ipv6:
@@ -57,9 +58,7 @@ def test_an_address_is_printed_as_a_browser_takes_it() -> None:
             assert url(six).startswith("http://[::1]:")
 
 
-def test_a_missing_index_is_told_before_anything_is_served(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_index_is_reported_before_serving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webui.running.server._Server.run", lambda server: None)
     with pytest.raises(IndexMissing):
         serve(str(tmp_path / "none"), "127.0.0.1", 0)
@@ -83,7 +82,7 @@ class Running:
                 return error.code, error.read().decode()
 
     def stop(self) -> str:
-        """What it wrote to standard error until it stopped, which it did without fault."""
+        """Stops it cleanly. Returns what it wrote to standard error."""
         self.process.send_signal(signal.SIGTERM)
         _, errors = self.process.communicate(timeout=30)
         assert self.process.returncode == 0
@@ -120,14 +119,14 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Running]]:
         return started[-1]
 
     yield make
-    for each in started:
-        each.process.kill()
-        each.process.communicate()
+    for server in started:
+        server.process.kill()
+        server.process.communicate()
 
 
-def until(what: Callable[[], bool], seconds: float = 20.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
     end = time.monotonic() + seconds
-    while not what():
+    while not condition():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.1)
 
@@ -136,8 +135,8 @@ def until(what: Callable[[], bool], seconds: float = 20.0) -> None:
 def test_the_server_answers_and_stops_gracefully(start: Callable[..., Running]) -> None:
     server = start()
     assert json.loads(server.get("healthz")[1]) == {"status": "ok"}
-    found = json.loads(server.get("search.json?q=storm")[1])
-    assert [hit["sentence_id"] for hit in found["hits"]][:1] == ["a.s1"]
+    answer = json.loads(server.get("search.json?q=storm")[1])
+    assert [hit["sentence_id"] for hit in answer["hits"]][:1] == ["a.s1"]
     assert "<mark>storms</mark>" in server.get("search?q=storm")[1]
     assert server.get("search?q=" + "x" * 9_000)[0] == 414
     stopped = time.monotonic()
@@ -152,7 +151,7 @@ def test_the_server_answers_and_stops_gracefully(start: Callable[..., Running]) 
 
 
 @pytest.mark.slow
-def test_a_request_under_way_is_answered_before_the_server_stops(start: Callable[..., Running]) -> None:
+def test_an_open_request_is_answered_before_the_server_stops(start: Callable[..., Running]) -> None:
     server = start(ESR_ACCESS_LOG="0")
     body = json.dumps({"queries": [{"id": "1", "query": "storm"}]}).encode()
     host, port = server.address.removeprefix("http://").rstrip("/").split(":")
@@ -173,19 +172,19 @@ def test_a_request_under_way_is_answered_before_the_server_stops(start: Callable
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_while_the_index_is_away_is_replaced(start: Callable[..., Running]) -> None:
+def test_a_worker_that_dies_while_the_index_is_missing_is_replaced(start: Callable[..., Running]) -> None:
     server = start(ESR_ACCESS_LOG="0")
     assert server.get("search.json?q=storm")[0] == 200
-    away = server.where.rename(server.where.with_name("away"))
+    moved = server.where.rename(server.where.with_name("away"))
     (worker,) = server.workers()
     os.kill(worker, signal.SIGKILL)
-    until(lambda: server.workers() not in ([], [worker]))
+    wait_until(lambda: server.workers() not in ([], [worker]))
     assert server.get("healthz")[0] == 200
     status, text = server.get("search.json?q=storm")
     assert (status, json.loads(text)["error"]["code"]) == (503, "index_missing")
     assert server.get("readyz")[0] == 503
     assert server.process.poll() is None
-    away.rename(server.where)
+    moved.rename(server.where)
     assert server.get("readyz")[0] == 200
     assert server.get("search.json?q=storm")[0] == 200
 
@@ -193,9 +192,9 @@ def test_a_worker_that_dies_while_the_index_is_away_is_replaced(start: Callable[
 @pytest.mark.slow
 def test_the_metrics_of_several_workers_are_added_up(start: Callable[..., Running]) -> None:
     server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0")
-    until(lambda: len(server.workers()) == 2)
-    one, other = server.workers()
-    for stopped in (one, other):  # so that each of them answers
+    wait_until(lambda: len(server.workers()) == 2)
+    first, second = server.workers()
+    for stopped in (first, second):  # so that each of them answers
         os.kill(stopped, signal.SIGSTOP)
         for _ in range(15):
             assert server.get("search.json?q=storm")[0] == 200
@@ -206,50 +205,50 @@ def test_the_metrics_of_several_workers_are_added_up(start: Callable[..., Runnin
 
 
 @pytest.mark.slow
-def test_several_workers_count_a_clients_requests_together(start: Callable[..., Running]) -> None:
+def test_workers_count_the_requests_of_a_client_together(start: Callable[..., Running]) -> None:
     server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0", ESR_RATE="20/hour")
-    until(lambda: len(server.workers()) == 2)
+    wait_until(lambda: len(server.workers()) == 2)
     one, other = server.workers()
-    found = []
+    statuses = []
     for stopped in (one, other):  # so that each of them answers
         os.kill(stopped, signal.SIGSTOP)
-        found += [server.get("search.json?q=storm")[0] for _ in range(15)]
+        statuses += [server.get("search.json?q=storm")[0] for _ in range(15)]
         os.kill(stopped, signal.SIGCONT)
-    assert found == [200] * 20 + [429] * 10
+    assert statuses == [200] * 20 + [429] * 10
     assert server.stop() == ""
 
 
 @pytest.mark.slow
-def test_a_worker_that_died_leaves_its_counts_and_no_requests_under_way(
+def test_a_dead_worker_leaves_its_counts_and_no_requests_in_flight(
     start: Callable[..., Running],
 ) -> None:
     server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0")
-    until(lambda: len(server.workers()) == 2)
+    wait_until(lambda: len(server.workers()) == 2)
     for _ in range(10):
         assert server.get("search.json?q=storm")[0] == 200
     # One request hangs in each worker: its body does not come.
     host, port = server.address.removeprefix("http://").rstrip("/").split(":")
     head = "POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-    with ExitStack() as open_ones:
+    with ExitStack() as connections:
         for _ in range(6):
-            hanging = open_ones.enter_context(socket.create_connection((host, int(port)), timeout=20))
+            hanging = connections.enter_context(socket.create_connection((host, int(port)), timeout=20))
             hanging.sendall(f"{head}Content-Length: 99\r\n\r\n".encode())
-        until(lambda: in_flight(server) == 7)  # /metrics is one itself
+        wait_until(lambda: in_flight(server) == 7)  # /metrics is one itself
         dying = server.workers()
         for worker in dying:
             os.kill(worker, signal.SIGKILL)
-        until(lambda: len(server.workers()) == 2 and not set(dying) & set(server.workers()))
-    until(lambda: in_flight(server) == 1)
+        wait_until(lambda: len(server.workers()) == 2 and not set(dying) & set(server.workers()))
+    wait_until(lambda: in_flight(server) == 1)
     assert 'esr_requests_total{route="search_json",status="200"} 10.0' in server.get("metrics")[1]
 
 
 def in_flight(server: Running) -> float:
-    (found,) = re.findall(r"^esr_requests_in_flight (\S+)$", server.get("metrics")[1], re.MULTILINE)
-    return float(found)
+    (count,) = re.findall(r"^esr_requests_in_flight (\S+)$", server.get("metrics")[1], re.MULTILINE)
+    return float(count)
 
 
 @pytest.mark.slow
-def test_the_folder_of_counts_goes_with_the_server(start: Callable[..., Running], tmp_path: Path) -> None:
+def test_the_metrics_folder_is_deleted_with_the_server(start: Callable[..., Running], tmp_path: Path) -> None:
     server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0", ESR_RATE="9/hour", TMPDIR=str(tmp_path))
     assert server.get("search.json?q=storm")[0] == 200
     assert list(tmp_path.glob("esr-metrics-*/rates.sqlite"))
@@ -257,7 +256,7 @@ def test_the_folder_of_counts_goes_with_the_server(start: Callable[..., Running]
     assert not list(tmp_path.glob("esr-metrics-*"))
 
 
-def test_an_engine_that_is_away_does_not_keep_the_server_from_starting(
+def test_the_server_starts_even_if_the_engine_is_unreachable(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran: list[object] = []
@@ -269,9 +268,7 @@ def test_an_engine_that_is_away_does_not_keep_the_server_from_starting(
     assert "Warning: cannot reach Elasticsearch" in capsys.readouterr().err
 
 
-def test_a_bad_setting_is_told_before_anything_is_served(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_bad_setting_is_reported_before_serving(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("webui.running.server._Server.run", lambda server: pytest.fail("it was served"))
     for variable, value in (("ESR_RATE", "often"), ("ESR_THREADS", "x"), ("ESR_DEADLINE", "-1")):
         with monkeypatch.context() as patch:

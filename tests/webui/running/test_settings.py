@@ -12,7 +12,7 @@ from webui.running.settings import Settings
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def test_every_setting_is_in_the_table_with_its_default_and_help() -> None:
+def test_the_table_has_every_setting_with_its_default_and_help() -> None:
     table = {row.name: row for row in Settings.table()}
     assert table["max_k"].default == Settings().max_k == 100
     assert table["query_chars"].default == 2_000
@@ -20,7 +20,7 @@ def test_every_setting_is_in_the_table_with_its_default_and_help() -> None:
     assert set(table) == set(Settings.__dataclass_fields__)
 
 
-def test_the_reference_has_every_variable_that_the_code_reads() -> None:
+def test_the_reference_lists_every_variable_that_the_code_reads() -> None:
     files = [path for folder in ("esr", "webui") for path in (ROOT / folder).rglob("*.py")]
     named = {name for path in files for name in re.findall(r"\bESR_[A-Z_]*[A-Z]\b", path.read_text("utf-8"))}
     named |= {row.variable for row in Settings.table()}
@@ -29,15 +29,15 @@ def test_the_reference_has_every_variable_that_the_code_reads() -> None:
     assert len(written) == len(named)
 
 
-def test_the_environment_changes_settings_and_an_empty_variable_none() -> None:
-    found = Settings.from_environment(
+def test_variables_of_the_environment_change_settings_and_empty_ones_do_not() -> None:
+    settings = Settings.from_environment(
         {"ESR_MAX_K": "7", "ESR_DEADLINE": "1.5", "ESR_RATE": " 5/second ", "ESR_THREADS": "", "HOME": "/"}
     )
-    assert found == Settings(max_k=7, deadline=1.5, rate="5/second")
+    assert settings == Settings(max_k=7, deadline=1.5, rate="5/second")
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "said"),
+    ("variable", "value", "message"),
     [
         ("ESR_MAX_K", "many", "a whole number, not 'many'"),
         ("ESR_MAX_K", "0", "at least 1, not 0"),
@@ -48,7 +48,7 @@ def test_the_environment_changes_settings_and_an_empty_variable_none() -> None:
         ("ESR_PROXIES", "-1", "at least 0"),
     ],
 )
-def test_a_bad_value_is_one_message_that_names_the_variable(variable: str, value: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said) as caught:
+def test_the_error_for_a_bad_value_names_the_variable(variable: str, value: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message) as caught:
         Settings.from_environment({variable: value})
     assert variable in str(caught.value)

@@ -12,7 +12,7 @@ from esr.ranking.searcher import Searcher
 from tests.webui.fake_index import STORM, FakeIndex
 from webui.app import create_app
 from webui.running.settings import Settings
-from webui.running.sliding_window import Window
+from webui.running.sliding_window import SlidingWindow
 
 
 class Clock:
@@ -22,9 +22,9 @@ class Clock:
         return self.now
 
 
-def test_what_is_too_much_is_told_until_enough_has_left_the_window() -> None:
+def test_a_hit_over_the_limit_says_when_enough_will_have_left_the_window() -> None:
     clock = Clock()
-    window = Window(":memory:", 3, 60, clock)
+    window = SlidingWindow(":memory:", 3, 60, clock)
     assert window.hit("a", 2) == 0
     clock.now += 10
     assert window.hit("a") == 0
@@ -36,13 +36,13 @@ def test_what_is_too_much_is_told_until_enough_has_left_the_window() -> None:
     assert window.hit("a") == 10
 
 
-def test_more_than_the_rate_at_once_is_never_let_through() -> None:
-    assert Window(":memory:", 3, 60, Clock()).hit("a", 4) == 60
+def test_a_cost_above_the_limit_is_never_allowed() -> None:
+    assert SlidingWindow(":memory:", 3, 60, Clock()).hit("a", 4) == 60
 
 
-def test_what_has_left_the_window_is_forgotten(tmp_path: Path) -> None:
+def test_hits_outside_the_window_are_deleted(tmp_path: Path) -> None:
     clock = Clock()
-    window = Window(str(tmp_path / "w"), 1, 60, clock)
+    window = SlidingWindow(str(tmp_path / "w"), 1, 60, clock)
     for n in range(50):
         window.hit(str(n))
     clock.now += 60
@@ -51,20 +51,20 @@ def test_what_has_left_the_window_is_forgotten(tmp_path: Path) -> None:
         assert other.execute("SELECT count(*) FROM hits").fetchone() == (1,)
 
 
-def let_through(path: str, together: Barrier) -> int:
-    """How many of a thread pool's hits a process of its own gets through."""
-    window = Window(path, 800, 60)
-    together.wait(60)
+def count_allowed(path: str, barrier: Barrier) -> int:
+    """How many hits of a thread pool are allowed in a process of its own."""
+    window = SlidingWindow(path, 800, 60)
+    barrier.wait(60)
     with ThreadPoolExecutor(4) as pool:
-        return sum(again == 0 for again in pool.map(lambda _: window.hit("a"), range(800)))
+        return sum(seconds == 0 for seconds in pool.map(lambda _: window.hit("a"), range(800)))
 
 
 @pytest.mark.slow
-def test_processes_and_threads_count_together(tmp_path: Path) -> None:
+def test_processes_and_threads_count_barrier(tmp_path: Path) -> None:
     spawning = get_context("spawn")
     with spawning.Manager() as manager, ProcessPoolExecutor(2, spawning) as pool:
-        together = manager.Barrier(2)
-        jobs = [pool.submit(let_through, str(tmp_path / "w"), together) for _ in range(2)]
+        barrier = manager.Barrier(2)
+        jobs = [pool.submit(count_allowed, str(tmp_path / "w"), barrier) for _ in range(2)]
         assert sum(job.result() for job in jobs) == 800
 
 
@@ -78,5 +78,5 @@ def test_requests_are_answered_where_they_cannot_be_counted(
     def broken(*args: object) -> float:
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr(Window, "hit", broken)
+    monkeypatch.setattr(SlidingWindow, "hit", broken)
     assert client.get("/api/v1/models").status_code == 200
