@@ -138,8 +138,8 @@ def test_an_uploaded_file_of_queries_is_answered_with_a_run(opens: Opens, tmp_pa
     file = tmp_path / "topics.tsv"
     file.write_text("t7\tearthquake relief\nt8\tferry\n")
     page = opens("/batch")
-    page.get_by_label("or a file of queries").set_input_files(file)
-    page.get_by_label("Answer").select_option("run")
+    page.get_by_label("or upload a file").set_input_files(file)
+    page.get_by_label("Format").select_option("run")
     lines = downloaded(page, "Search for all queries").splitlines()
     assert {line.split()[0] for line in lines} == {"t7", "t8"}
     assert all(len(line.split()) == 6 for line in lines)

@@ -66,7 +66,7 @@ def test_incomplete_answers_to_many_queries_are_reported_and_can_be_downloaded(
     page = opens("/batch?source=Northern+Wire", fails=True, bypass_csp=True)
     uploaded = tmp_path / "queries.txt"
     uploaded.write_text("earthquake\nrelief", "utf-8")
-    page.get_by_label("or a file of queries").set_input_files(uploaded)
+    page.get_by_label("or upload a file").set_input_files(uploaded)
     site.index.incomplete = "1 of 3 shards failed"
     page.get_by_role("button", name="Search for all queries").click()
     alert = page.get_by_role("alert")
