@@ -43,11 +43,11 @@ def arrange_hits(hits: Sequence[Hit], arrangement: Arrangement, analyzer: Analyz
     folded = fold_near_duplicates(hits, analyzer) if arrangement.fold else [FoldedHit(hit) for hit in hits]
     if arrangement.group:
         by_document: dict[str, list[FoldedHit]] = {}
-        for each in folded:
-            by_document.setdefault(record(each.hit).document_id, []).append(each)
+        for hit in folded:
+            by_document.setdefault(record(hit.hit).document_id, []).append(hit)
         entries = [Entry(tuple(group)) for group in by_document.values()]
     else:
-        entries = [Entry((each,)) for each in folded]
+        entries = [Entry((hit,)) for hit in folded]
     return sorted(entries, key=_newest_first) if arrangement.sort == "date" else entries
 
 

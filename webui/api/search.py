@@ -24,9 +24,9 @@ def search(call: Call) -> dict[str, Any]:
     answer, _, entries = rank_and_arrange(snapshot, search, end, call.settings)
     units = [[folded.hit for folded in entry.folded] for entry in entries]
     has_more = len(units) > end or (search.arrangement.is_ranked and answer.total > end)
-    shown = replace(answer, hits=[hit for unit in units[page.offset : end] for hit in unit])
+    page_answer = replace(answer, hits=[hit for unit in units[page.offset : end] for hit in unit])
     return {
-        **answer_dict(shown),
+        **answer_dict(page_answer),
         "offset": page.offset,
         "next": page_token(end, state) if has_more and end < call.settings.max_depth else None,
     }

@@ -109,9 +109,9 @@ def _candidates(selected: str, model: Model) -> list[Option]:
 
 def _features(index_features: Sequence[str]) -> list[Option]:
     names = dict.fromkeys([*ALWAYS, *index_features])
-    known = features.FEATURES
+    registered = features.FEATURES
     return [
-        Option(name, f"{name} – {known[name].description}" if name in known else name, False)
+        Option(name, f"{name} – {registered[name].description}" if name in registered else name, False)
         for name in names
     ]
 

@@ -47,12 +47,12 @@ def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) 
     can_grow = search.arrangement.is_ranked and answer.total > len(answer.hits)
     has_more = len(entries) > search.k or can_grow
     next_k = min(search.k + settings.more_k, settings.max_k) if search.k < settings.max_k else None
-    shown = entries[: search.k]
-    best = [folded.hit for entry in shown for folded in entry.folded[:GROUP_SENTENCES]]
+    listed = entries[: search.k]
+    best = [folded.hit for entry in listed for folded in entry.folded[:GROUP_SENTENCES]]
     is_searched = prepared.plan.terms or prepared.plan.candidates == "all"
     return Results(
         answer,
-        shown,
+        listed,
         count_facets(prepared, search.filters) if is_searched else [],
         _bars(prepared, best),
         next_k if has_more else None,

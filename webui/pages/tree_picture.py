@@ -17,8 +17,8 @@ def tree_picture(explained: ExplainedSentence) -> Markup | None:
     tree, second = explained.tree, explained.explanation.second
     if tree is None or not tree.words:
         return None
-    chosen = second.chosen if second else tree.marked
-    return Markup(svg_tree(tree.words, tree.marked, chosen, alone=False))  # it escapes the words
+    scored_words = second.chosen if second else tree.marked
+    return Markup(svg_tree(tree.words, tree.marked, scored_words, alone=False))  # it escapes the words
 
 
 def describe_term_set(part: TermSet | Relation) -> str:

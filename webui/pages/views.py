@@ -52,12 +52,12 @@ def _add_results(app: Flask, searcher: Searcher, settings: Settings, render: Pag
         if redirection := render.redirect_form("results"):
             return redirection
         search = read_search(request.query_string, settings)
-        found = find_results(searcher, search, settings)
+        page_results = find_results(searcher, search, settings)
         return render(
             "results.html",
             search=search,
-            results=found,
-            answer=found.answer,
+            results=page_results,
+            answer=page_results.answer,
             highlight=query_highlighter(searcher, search.query),
             group_sentences=GROUP_SENTENCES,
         )
