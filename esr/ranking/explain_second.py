@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, cast
 
 from esr.dependency import mrf
@@ -13,6 +13,8 @@ from esr.dependency.parsed_sentences import ParsedSentences
 from esr.dependency.signals import SIGNALS, best_sets, mrf_potentials
 from esr.documents import ParseWord
 from esr.engines.index import Index
+from esr.ranking.explain_parts import Addition
+from esr.ranking.origin import TREES, Origin
 from esr.ranking.rerank import Second
 from esr.ranking.sentence_tree import sentence_tree
 from esr.ranking.signal import RankingSignal
@@ -27,7 +29,7 @@ class SignalPart:
     `bounded`: the sentence has more sets, or ways to choose their words, than are looked at.
     """
 
-    signal: str
+    origin: Origin
     value: float | None
     weight: float
     adds: float
@@ -35,7 +37,14 @@ class SignalPart:
     bounded: bool
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {
+            "signal": self.origin.name,
+            "value": self.value,
+            "weight": self.weight,
+            "adds": self.adds,
+            "sets": tuple(each.as_dict() for each in self.sets),
+            "bounded": self.bounded,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,12 @@ class SecondPart:
     parse: tuple[ParseWord, ...] | None
     marked: tuple[int, ...]
     chosen: tuple[int, ...]
+
+    @property
+    def additions(self) -> list[Addition]:
+        """What the signals and the trees add."""
+        signals = [Addition(part.origin, part.adds) for part in self.signals]
+        return signals if self.trees is None else [*signals, Addition(TREES, self.trees)]
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -93,7 +108,8 @@ def _part(signal: RankingSignal, view: View) -> SignalPart:
     value = float(signal.values(view)[0])
     sets, bounded = _sets(signal, view.parsed()) if signal.signal in SIGNALS else ((), False)
     known = None if math.isnan(value) else value
-    return SignalPart(signal.signal, known, signal.weight, float(signal.adds(view)[0]), sets, bounded)
+    origin, adds = Origin("signal", signal.signal), float(signal.adds(view)[0])
+    return SignalPart(origin, known, signal.weight, adds, sets, bounded)
 
 
 def _sets(signal: RankingSignal, trees: ParsedSentences) -> tuple[tuple[TermSet | Relation, ...], bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,11 +14,12 @@ from esr.adjustments import Adjustment
 from esr.boosts import Expansion, from_json, plan_expansion, to_json
 from esr.errors import InputError, UsageError, unknown
 from esr.models import Settings
-from esr.plans.plan import CANDIDATES, Mixture, Plan, Rule
+from esr.plans.plan import CANDIDATES, Mixture, Plan, Rule, Static
 from esr.plans.statistics import CollectionStatistics, Statistics
 from esr.priors.prior import check_weight
 from esr.ranking import kinds, signal, trees
 from esr.ranking.kinds import FEATURE
+from esr.ranking.origin import Origin
 from esr.ranking.rerank import DEPTH, Second
 from esr.ranking.signal import RankingSignal
 from esr.ranking.trees import Trees
@@ -138,15 +139,19 @@ class Ranking:
             transform=transform,
             candidates=rule,
             context="surrounding" if settings.context == "surrounding" else "document",
-            statics=(
-                *(
-                    priors.get(name).static(check_weight(name, weight), statistics.collection)
-                    for name, weight in self.priors.items()
-                ),
-                *(each.static() for each in self.features),
-                *(static for _, _, static in plan_expansion.feature_steps(self.boosts, added)),
-            ),
+            statics=tuple(static for _, static in self.statics(statistics.collection, added)),
         )
+
+    def statics(
+        self, collection: CollectionStatistics, added: Mapping[str, Expansion] = NO_BOOST
+    ) -> Iterator[tuple[Origin, Static]]:
+        """The statics of the plan, each with its origin: priors, features, and what boosts add."""
+        for name, weight in self.priors.items():
+            yield Origin("prior", name), priors.get(name).static(check_weight(name, weight), collection)
+        for adjustment in self.features:
+            yield Origin("feature", adjustment.feature, adjustment.form), adjustment.static()
+        for boost, feature, static in plan_expansion.feature_steps(self.boosts, added):
+            yield Origin("boost", boost, feature), static
 
     def mixture(self) -> Mixture | None:
         """What it mixes, if it is a language model: that depends on no query and on no collection."""

@@ -92,7 +92,9 @@ def test_boosts_features_and_a_second_stage_go_together(engines: Engines) -> Non
         assert [hit.sentence_id for hit in other] == [hit.sentence_id for hit in one]
         assert [hit.score for hit in other] == pytest.approx([hit.score for hit in one], rel=1e-5)
         for hit in one[:3]:
-            first, second = (explain(searcher, query, hit.sentence_id, ranking) for searcher in engines)
+            first, second = (
+                explain(searcher.prepare(query, ranking), hit.sentence_id) for searcher in engines
+            )
             assert first.score == pytest.approx(hit.score)
             assert second.boosted == pytest.approx(first.boosted)
             assert set(first.boosted) >= {"variants", "feedback"}

@@ -1,4 +1,4 @@
-"""A small index with all that the page can show: parses, features, names, repeats, hostile text."""
+"""A small index with all that a page can show: parses, features, names, duplicates, hostile text."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def store(where: str) -> None:
     """Make the index there."""
     load(where, documents())
     with esr.open(where) as searcher, searcher.index.enrichment() as stored:
-        stored.store(Recipe(("entities",), {"made": "here"}), [(d.id, _enriched(d)) for d in documents()])
+        stored.store(Recipe(("entities",), {"made": "links"}), [(d.id, _enriched(d)) for d in documents()])
 
 
 def documents() -> list[Document]:
-    """The example articles with parses and features, a wire story that came twice, and hostile text."""
+    """The example articles with parses and features, a wire story printed twice, and hostile text."""
     read = [located.document for located in loaders.documents([str(ARTICLES)])]
     again = replace(
         read[0],
@@ -50,7 +50,7 @@ def documents() -> list[Document]:
 
 
 def _parsed(sentence: Sentence) -> Sentence:
-    """Each word hangs on the one two before it."""
+    """Each word depends on the one two before it."""
     words = re.findall(r"\w+|[^\w\s]", sentence.text)
     parse = tuple(ParseWord(word, max(n - 2, -1) if n != 1 else 0) for n, word in enumerate(words))
     return replace(
