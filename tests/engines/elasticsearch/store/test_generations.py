@@ -24,9 +24,9 @@ def test_what_was_switched_to_is_not_removed_where_a_node_does_not_know_of_the_s
     def drop(_: Cluster, doomed: Sequence[Load]) -> None:
         removed.extend(doomed)
 
-    monkeypatch.setattr(generations, "states", lambda _: [(older, KEPT), (old, SERVING), (new, KEPT)])
-    monkeypatch.setattr(generations, "drop", drop)
+    monkeypatch.setattr(generations, "load_states", lambda _: [(older, KEPT), (old, SERVING), (new, KEPT)])
+    monkeypatch.setattr(generations, "delete_generations", drop)
     cluster = Cluster("http://localhost:9200/news")
     cluster.close()
-    generations.pruned(cluster, 0, old, new)
+    generations.delete_old_generations(cluster, 0, old, new)
     assert removed == [older]
