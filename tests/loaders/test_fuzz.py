@@ -118,7 +118,7 @@ def test_spoilt_files_are_refused_or_read_as_whole_documents(kind: str) -> None:
     settings(max_examples=50, **_CALM)(fuzz(kind))()
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_thousand_spoilt_files_are_refused_or_read_as_whole_documents(kind: str) -> None:
     settings(max_examples=1000, **_CALM)(fuzz(kind))()
@@ -148,7 +148,7 @@ def test_a_file_that_is_cut_off_gives_no_partial_document(kind: str) -> None:
     never_partial(kind, 60)
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 @pytest.mark.parametrize("kind", [*samples.ENDING, *PACKED])
 def test_a_file_that_is_cut_off_at_any_byte_gives_no_partial_document(kind: str) -> None:
     never_partial(kind, 10**9)
