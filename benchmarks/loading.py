@@ -43,7 +43,7 @@ def plain(source: str, url: str) -> tuple[int, float]:
     with tempfile.TemporaryDirectory() as folder:
         FolderWriter(Path(folder) / "spool", DESCRIPTION).load(loaders.documents([source]))
         spool = Snapshot(Path(folder) / "spool", manifest.read(Path(folder) / "spool"))
-        told = impacts.told(mixture, spool.collection)
+        told = impacts.told(mixture, spool.statistics.collection)
         load = meta.Load(meta.new_name(cluster), DESCRIPTION, False, "benchmark:0:0", impacts=told)
         for index in (load.index, load.documents_index):
             body = templates.creation(DESCRIPTION, 1, None, load.as_meta())

@@ -30,7 +30,8 @@ from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.places import documents
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
 from esr.engines.priors import Drift, Refreshed, Step
-from esr.engines.segments.reader.snapshot import IMPORTANCE, Snapshot
+from esr.engines.segments.reader.commit_statistics import IMPORTANCE
+from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
 from esr.engines.segments.writer.folder_writer import FolderWriter
 from esr.errors import EsrError, IndexMissing
@@ -93,7 +94,7 @@ class ElasticsearchPriors:
             held = (Located("index", document) for document in documents(pinned))
             FolderWriter(folder, self._description).load(held)
             right = Snapshot(Path(folder), manifest.read(Path(folder)))
-            report.sentences = right.collection.sentences
+            report.sentences = right.statistics.collection.sentences
             for some in batched(_priors(right), _BATCH):
                 report.changed += self._stored(pinned, dict(some))
                 step(len(some), report.sentences)
@@ -136,8 +137,8 @@ class ElasticsearchPriors:
 
 def _priors(right: Snapshot) -> Iterator[tuple[str, Priors]]:
     """The id and the priors of every sentence."""
-    for segment in right.segments:
-        columns = right.importance_of(segment, {}, 0)
+    for owner, segment in enumerate(right.segments):
+        columns = right.statistics.importance_of(owner, {}, 0)
         for number in range(segment.sentence_count):
             own, around = (float(columns[name][number]) for name in IMPORTANCE)
             yield segment.sentence_id(number), (own, around)

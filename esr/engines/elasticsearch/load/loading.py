@@ -128,9 +128,9 @@ class ElasticsearchWriter:
     def _impacts(self, spool: Snapshot) -> dict[str, Any]:
         """What the load says of its impacts. They need the whole collection: an appending load has none."""
         prepared = self._options.prepared
-        if prepared is None or self._append or not possible(prepared, spool.collection):
+        if prepared is None or self._append or not possible(prepared, spool.statistics.collection):
             return {}
-        return told(prepared, spool.collection)
+        return told(prepared, spool.statistics.collection)
 
     def _create(self, members: list[str], planned: Planned, spool: Snapshot) -> meta.Load:
         name = meta.new_name(self._cluster)

@@ -39,8 +39,8 @@ def there(cluster: Cluster, spool: Snapshot, leaving: Snapshot | None = None) ->
         for some in batched(terms, _BATCH):
             occurrences |= Counter({term: found.cf for term, found in known.get(some).terms.items()})
     if leaving is not None:
-        total -= leaving.collection.occurrences
-        occurrences -= Counter({term: leaving.find(term).statistics.cf for term in occurrences})
+        total -= leaving.statistics.collection.occurrences
+        occurrences -= Counter({term: leaving.statistics.find(term).statistics.cf for term in occurrences})
     return There(occurrences, total, *known.ends())
 
 
@@ -62,7 +62,7 @@ def outgoing(
     mixed = mixture(load.impacts) if load.impacts else None
     for owner, segment in enumerate(spool.segments):
         impacts = None if mixed is None else Impacts(spool, owner, mixed)
-        priors = spool.importance_of(segment, before.occurrences, before.total)
+        priors = spool.statistics.importance_of(owner, before.occurrences, before.total)
         first = segment.column("first")
         for number in range(len(segment.documents)):
             cut = slice(int(first[number]), int(first[number + 1]))

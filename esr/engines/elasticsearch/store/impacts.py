@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.elasticsearch.store.peaks import number
-from esr.engines.embedded.search.impacts import outward
 from esr.engines.segments.reader.snapshot import Snapshot
-from esr.engines.segments.reader.term_bounds import all_impacts
+from esr.engines.segments.reader.term_bounds import all_upper_bounds, round_outward
 from esr.plans.bounds import Bound
 from esr.plans.evidence import Array
 from esr.plans.plan import Affine, Mixture, Plan
@@ -34,17 +33,17 @@ class Impacts:
     """The field `impacts` of the documents of a spool's segment."""
 
     def __init__(self, spool: Snapshot, owner: int, transform: Mixture) -> None:
-        segment, spans = spool.segments[owner], spool.spans
+        segment, table = spool.segments[owner], spool.statistics.document_table
         documents = segment.column("document_numbers")
         order = np.argsort(documents, kind="stable")
         self._ends = np.cumsum(np.bincount(documents, minlength=len(segment.documents))).tolist()
         terms = np.arange(len(segment.terms), dtype=np.int32)
         self._terms = np.repeat(terms, np.diff(segment.column("document_starts")))[order]
-        self._codes = _codes(all_impacts(spool, owner, transform))[order]
+        self._codes = _codes(all_upper_bounds(spool.statistics, owner, transform))[order]
         self._names = segment.terms.several(terms)
-        mine = slice(int(spans.owners[owner]), int(spans.owners[owner + 1]))
-        bound = Bound(transform, spool.collection.longest_sentence)
-        self._empty = _codes(bound.ends(spans.shortest[mine], spans.longest[mine])[0] - bound.least)
+        mine = slice(int(table.owners[owner]), int(table.owners[owner + 1]))
+        bound = Bound(transform, spool.statistics.collection.longest_sentence)
+        self._empty = _codes(bound.ends(table.shortest[mine], table.longest[mine])[0] - bound.least)
 
     def of(self, document: int) -> dict[str, float]:
         """Of the document of this number."""
@@ -91,7 +90,7 @@ def fit(kept: Mapping[str, Any], plan: Plan, known: Statistics) -> bool:
 
 def _codes(values: Array) -> npt.NDArray[np.int32]:
     """The upper bits of floats that are no smaller: a sparse vector's postings keep 16 bits of each."""
-    codes: npt.NDArray[np.int32] = -(-outward(np.maximum(values, LEAST), up=True).view(np.int32) >> 15)
+    codes: npt.NDArray[np.int32] = -(-round_outward(np.maximum(values, LEAST), up=True).view(np.int32) >> 15)
     return codes
 
 

@@ -57,10 +57,10 @@ KS = (1, 2, 7, 100_000)
 
 def same(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> Best | str:
     """Holds the pruned answer to the exhaustive one, and gives it."""
-    snapshot = index._now()
-    got = pruned.pruned(plan, snapshot, k, filters)
+    cache = index._latest()
+    got = pruned.pruned(plan, cache, k, filters)
     if not isinstance(got, str):
-        right = exhaustive(plan, snapshot, k, filters)
+        right = exhaustive(plan, cache.snapshot, k, filters)
         assert got.numbers.tolist() == right.numbers.tolist(), (plan, k, filters)
         assert got.scores.tolist() == right.scores.tolist()
         assert got.total == right.total
@@ -134,7 +134,7 @@ def test_models(adverse: EmbeddedIndex, model: str, context: str | None) -> None
 @pytest.mark.parametrize("width", [np.int32, np.int64])
 def test_numbers_of_other_widths_are_read_the_same(width: type[np.integer[Any]]) -> None:
     with corpus(adverse_documents()) as index:
-        (segment,) = index._now().segments
+        (segment,) = index._snapshot().segments
         asked = [planned(index, query, Ranking(candidates=rule)) for query in QUERIES for rule in CANDIDATES]
         right = [same(index, plan, 50, Filters()) for plan in asked]
         narrow = [name for name, column in segment.columns.items() if column.dtype.kind == "u"]
@@ -151,7 +151,7 @@ def test_numbers_of_other_widths_are_read_the_same(width: type[np.integer[Any]])
 @pytest.mark.parametrize("count, bytes", [(256, 1), (257, 2)])
 def test_documents_are_found_up_to_the_last_number_that_a_column_holds(count: int, bytes: int) -> None:
     with corpus([document(f"d{n}", "A flood.", "A bank.") for n in range(count)]) as index:
-        (segment,) = index._now().segments
+        (segment,) = index._snapshot().segments
         assert segment.column("document").itemsize == segment.column("document_numbers").itemsize == bytes
         found = index.search(planned(index, "flood", Ranking()), 2 * count, Filters(), records=False)
         assert [hit.sentence_id for hit in found.hits] == [f"d{n}.s{s}" for s in (0, 1) for n in range(count)]
