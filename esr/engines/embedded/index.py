@@ -44,6 +44,7 @@ from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
 from esr.engines.segments.store.segment import SegmentBroken
 from esr.errors import IndexMissing, UsageError
+from esr.plans.bounds import Unprunable
 from esr.plans.evidence import Evidence, joined
 from esr.plans.plan import FIELDS, Plan
 from esr.plans.statistics import Statistics
@@ -70,19 +71,19 @@ class EmbeddedIndex:
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         cache = self._latest()
         snapshot = cache.snapshot
-        found = pruned(plan, cache, k, filters)
-        why = None
-        if isinstance(found, str):
-            best, why = exhaustive(plan, snapshot, k, filters), found
+        answer, reason = pruned(plan, cache, k, filters), None
+        if isinstance(answer, Unprunable):
+            reason = answer.reason
+            best = exhaustive(plan, snapshot, k, filters)
         else:
-            best = found
+            best = answer
         hits: Sequence[Hit] = Found(best, partial(sentence_ids, snapshot))
         if records:
             scores, ordinals = best.scores.tolist(), best.numbers.tolist()
             shown = list(read_records(snapshot, locate(snapshot, best.numbers)))
             names = [record.sentence_id for record in shown]
             hits = list(map(Hit, names, scores, shown, ordinals))
-        return SearchResult(hits, best.total, None, best.scored, why)
+        return SearchResult(hits, best.total, None, best.scored, reason)
 
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
         raise UsageError(

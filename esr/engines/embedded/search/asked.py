@@ -14,6 +14,7 @@ from esr.engines.embedded.search.static_bounds import StaticBounds
 from esr.engines.index import Filters
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.reader.snapshot import Snapshot
+from esr.plans.bounds import Unprunable
 from esr.plans.evidence import Array
 from esr.plans.plan import Plan
 
@@ -67,12 +68,12 @@ class Asked(NamedTuple):
         return self.known.bound.slack(self.plan, greatest)
 
 
-def asked(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> Asked | str:
-    """The search, or why there are no bounds for it."""
+def asked(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> Asked | Unprunable:
+    """The search, if there are bounds for it."""
     snapshot, known = cache.snapshot, cache.impacts.get(plan.transform)
     why = known.bound.impossible(plan.terms)
     if why is not None:
-        return why
+        return Unprunable(why)
     statics = cache.statics.bounds(plan.statics) if plan.statics else None
     passing = chosen = None
     if filters:

@@ -12,6 +12,7 @@ from esr.engines.embedded.search import gather
 from esr.engines.embedded.search.asked import Asked, Best
 from esr.engines.segments.reader.document_table import reduce_by_document
 from esr.engines.segments.reader.postings import ranges, within
+from esr.plans.bounds import Unprunable
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import FieldName
@@ -26,13 +27,13 @@ CELLS = 4_000_000
 """At most so many counts (terms times sentences) in a chunk, unless one document has more."""
 
 
-def in_chunks(asked: Asked) -> Best | str:
-    """The answer, or why everything has to be scored."""
+def in_chunks(asked: Asked) -> Best | Unprunable:
+    """The answer, unless everything has to be scored."""
     reached, bounds = _bounds(asked)
     documents = _documents(asked, reached)
     total = _total(asked, documents)
     if asked.k + FIRST >= len(documents) and total > FEW:
-        return "so many hits are asked for that no document can be left out"
+        return Unprunable("so many hits are asked for that no document can be left out")
     return _descend(_Scorer(asked), documents, bounds[documents], asked.k, total)
 
 

@@ -14,13 +14,14 @@ from esr.engines.embedded.search.compiled import compiled, covered
 from esr.engines.embedded.search.kernel_loader import LOADER
 from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.index import Filters
+from esr.plans.bounds import Unprunable
 from esr.plans.plan import Plan
 
 
-def pruned(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> Best | str:
-    """The answer, or why everything has to be scored."""
+def pruned(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> Best | Unprunable:
+    """The answer, unless everything has to be scored."""
     ready = asked(plan, cache, k, filters)
-    if isinstance(ready, str):
+    if isinstance(ready, Unprunable):
         return ready
     if LOADER.kernel is not None and covered(ready):
         return compiled(LOADER.kernel, ready)
