@@ -42,7 +42,7 @@ def plain(source: str, url: str) -> tuple[int, float]:
     assert mixture is not None
     with tempfile.TemporaryDirectory() as folder:
         spool = write_spool(Path(folder) / "spool", DESCRIPTION, loaders.documents([source]))
-        described = describe_impacts(mixture, spool.collection)
+        described = describe_impacts(mixture, spool.statistics.collection)
         index = new_sentences_index(cluster.alias)
         load = Load(index, DESCRIPTION, False, "benchmark:0:0", impacts=described)
         for index in (load.index, load.documents_index):

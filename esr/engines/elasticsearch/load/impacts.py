@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from esr.engines.elasticsearch.store.impacts import EMPTY, SMALLEST
 from esr.engines.elasticsearch.store.term_maxima import short_float
-from esr.engines.embedded.search.impacts import outward
 from esr.engines.segments.reader.snapshot import Snapshot
-from esr.engines.segments.reader.term_bounds import all_impacts
+from esr.engines.segments.reader.term_bounds import all_upper_bounds, round_outward
 from esr.plans.bounds import Bound
 from esr.plans.evidence import Array
 from esr.plans.plan import Mixture
@@ -22,17 +21,18 @@ class SegmentImpacts:
 
     def __init__(self, spool: Snapshot, owner: int, transform: Mixture) -> None:
         """`owner` is the number of the segment."""
-        segment, spans = spool.segments[owner], spool.spans
+        statistics = spool.statistics
+        segment, table = spool.segments[owner], statistics.document_table
         documents = segment.column("document_numbers")
         by_document = np.argsort(documents, kind="stable")
         self._ends = np.cumsum(np.bincount(documents, minlength=len(segment.documents))).tolist()
         terms = np.arange(len(segment.terms), dtype=np.int32)
         self._terms = np.repeat(terms, np.diff(segment.column("document_starts")))[by_document]
-        self._upper_bits = _upper_bits(all_impacts(spool, owner, transform))[by_document]
+        self._upper_bits = _upper_bits(all_upper_bounds(statistics, owner, transform))[by_document]
         self._names = segment.terms.several(terms)
-        in_segment = slice(int(spans.owners[owner]), int(spans.owners[owner + 1]))
-        bound = Bound(transform, spool.collection.longest_sentence)
-        highest, _ = bound.ends(spans.shortest[in_segment], spans.longest[in_segment])
+        in_segment = slice(int(table.owners[owner]), int(table.owners[owner + 1]))
+        bound = Bound(transform, statistics.collection.longest_sentence)
+        highest, _ = bound.ends(table.shortest[in_segment], table.longest[in_segment])
         self._empty_bits = _upper_bits(highest - bound.least)
 
     def of_document(self, document: int) -> dict[str, float]:
@@ -46,8 +46,9 @@ class SegmentImpacts:
 
 def _upper_bits(values: Array) -> npt.NDArray[np.int32]:
     """The upper bits of floats that are not less: a sparse vector's postings keep 16 bits of each."""
-    bits: npt.NDArray[np.int32] = -(-outward(np.maximum(values, SMALLEST), up=True).view(np.int32) >> 15)
-    return bits
+    bits = round_outward(np.maximum(values, SMALLEST), up=True).view(np.int32)
+    upper_bits: npt.NDArray[np.int32] = -(-bits >> 15)
+    return upper_bits
 
 
 _impact = lru_cache(1 << 14)(short_float)

@@ -61,8 +61,8 @@ def read_existing_collection(
             of_terms = statistics.lookup(batch).terms
             occurrences |= Counter({term: of_term.cf for term, of_term in of_terms.items()})
     if removed is not None:
-        total -= removed.collection.occurrences
-        occurrences -= Counter({term: removed.find(term).statistics.cf for term in occurrences})
+        total -= removed.statistics.collection.occurrences
+        occurrences -= Counter({term: removed.statistics.find(term).statistics.cf for term in occurrences})
     return ExistingCollection(occurrences, total, *read_next_orders(cluster))
 
 
@@ -84,7 +84,7 @@ def spool_actions(
     mixture = described_mixture(load.impacts) if load.impacts else None
     for owner, segment in enumerate(spool.segments):
         impacts = None if mixture is None else SegmentImpacts(spool, owner, mixture)
-        priors = spool.importance_of(segment, existing.occurrences, existing.total_occurrences)
+        priors = spool.statistics.importance_of(owner, existing.occurrences, existing.total_occurrences)
         first = segment.column("first")
         for number in range(len(segment.documents)):
             sentences = slice(int(first[number]), int(first[number + 1]))

@@ -120,9 +120,9 @@ class ElasticsearchWriter:
     def _impacts(self, spool: Snapshot) -> dict[str, Any]:
         """The description of the impacts. They need the whole collection: an appending load has none."""
         mixture = self._options.prepared
-        if mixture is None or self._append or not has_bounds(mixture, spool.collection):
+        if mixture is None or self._append or not has_bounds(mixture, spool.statistics.collection):
             return {}
-        return describe_impacts(mixture, spool.collection)
+        return describe_impacts(mixture, spool.statistics.collection)
 
     def _create_load(self, members: list[str], target: LoadTarget) -> Load:
         index = new_sentences_index(self._cluster.alias)

@@ -31,7 +31,8 @@ from esr.engines.elasticsearch.store.documents import read_documents
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
 from esr.engines.priors import Drift, Refreshed, Step
-from esr.engines.segments.reader.snapshot import IMPORTANCE, Snapshot
+from esr.engines.segments.reader.commit_statistics import IMPORTANCE
+from esr.engines.segments.reader.snapshot import Snapshot
 from esr.errors import EsrError
 
 SAMPLE_SIZE = 200
@@ -96,7 +97,7 @@ class ElasticsearchPriors:
         with tempfile.TemporaryDirectory(prefix="esr-priors-") as folder:
             stored = (Located("index", document) for document in read_documents(pinned))
             spool = write_spool(Path(folder), self._description, stored)
-            report.sentences = spool.collection.sentences
+            report.sentences = spool.statistics.collection.sentences
             for batch in batched(_spool_priors(spool), _BATCH):
                 report.changed += self._update(pinned, dict(batch))
                 step(len(batch), report.sentences)
@@ -142,8 +143,8 @@ class ElasticsearchPriors:
 
 def _spool_priors(spool: Snapshot) -> Iterator[tuple[str, Priors]]:
     """The id and the priors of every sentence of a spool."""
-    for segment in spool.segments:
-        columns = spool.importance_of(segment, {}, 0)
+    for owner, segment in enumerate(spool.segments):
+        columns = spool.statistics.importance_of(owner, {}, 0)
         for number in range(segment.sentence_count):
             importance, with_surrounding = (float(columns[name][number]) for name in IMPORTANCE)
             yield segment.sentence_id(number), (importance, with_surrounding)
