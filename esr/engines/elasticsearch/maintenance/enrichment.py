@@ -185,10 +185,10 @@ def summarize_enrichment(cluster: Cluster, loads: Sequence[meta.Load]) -> list[d
     buckets = answer["aggregations"]["enriched"]["buckets"]
     counts = {bucket["key"]: bucket["doc_count"] for bucket in buckets}
     recipes = [Recipe.from_dict(recipe) for load in loads for recipe in load.recipes.values()]
-    made = {mark: (part, recipe) for recipe in recipes for part, mark in marks(recipe).items()}
+    recipe_of = {mark: (part, recipe) for recipe in recipes for part, mark in marks(recipe).items()}
     return [
         {"part": part, "documents": counts[mark], "made_with": dict(recipe.made_with)}
-        for mark, (part, recipe) in sorted(made.items())
+        for mark, (part, recipe) in sorted(recipe_of.items())
         if mark in counts
     ]
 

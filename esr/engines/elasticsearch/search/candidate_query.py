@@ -58,9 +58,9 @@ def filter_clauses(filters: Filters, of: Literal["sentences", "documents"] = "se
     """
     clauses: list[Query] = []
     if filters.date_from is not None or filters.date_to is not None:
-        limits = {"gte": filters.date_from, "lte": filters.date_to}
-        given = {key: value for key, value in limits.items() if value is not None}
-        clauses.append({"range": {"date": {**given, "format": "epoch_millis"}}})
+        ends = {"gte": filters.date_from, "lte": filters.date_to}
+        date_range = {key: value for key, value in ends.items() if value is not None}
+        clauses.append({"range": {"date": {**date_range, "format": "epoch_millis"}}})
     if filters.sources:
         clauses.append({"terms": {"source": list(filters.sources)}})
     if filters.documents:

@@ -138,9 +138,8 @@ def _offset(plan: Plan, collection: CollectionStatistics) -> float:
     transform = plan.transform
     if isinstance(transform, Mixture):
         mu, (constant, slope) = transform.mu, transform.collection
-        least = mu / (collection.longest_sentence + mu) if mu else 0.0
-        most = 1.0 if mu else 0.0
-        lowest += plan.query_weight * math.log(min(constant + slope * least, constant + slope * most))
+        betas = (mu / (collection.longest_sentence + mu), 1.0) if mu else (0.0, 0.0)
+        lowest += plan.query_weight * math.log(min(constant + slope * beta for beta in betas))
     for static in plan.statics:
         low, high = static_bounds(static, collection)
         if low < -GREATEST_OFFSET or high > GREATEST_SCORE:

@@ -71,15 +71,15 @@ def delete_old_generations(cluster: Cluster, keep: int, before: Load | None, ser
     deleted, which is no error once the switch is over. A node that hung may not know of the switch yet, and
     take the served generation for a kept one: it is never deleted.
     """
-    kept = [
+    kept_loads = [
         load for load, state in load_states(cluster) if state == KEPT and load.index not in served.members
     ]
-    kept.sort(key=lambda load: load.generation, reverse=True)
+    kept_loads.sort(key=lambda load: load.generation, reverse=True)
     notes = []
-    if before is not None and before.index in {load.index for load in kept[:keep]}:
+    if before is not None and before.index in {load.index for load in kept_loads[:keep]}:
         notes.append(f"generation {before.generation} is kept: esr rollback goes back to it")
     try:
-        delete_generations(cluster, kept[keep:])
+        delete_generations(cluster, kept_loads[keep:])
     except EsrError as error:
         notes.append(f"older generations could not be deleted, see esr indices: {error}")
     return notes

@@ -1,4 +1,4 @@
-"""What belongs together is asked of one node. tests/engines/test_cluster_chaos.py freezes real ones."""
+"""Requests that belong together go to one node. test_cluster_chaos.py freezes real nodes."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ import esr
 from esr.engines.elasticsearch.cluster.node_selector import StickyNodeSelector
 from tests.engines.elasticsearch.support import document, load
 
-Asked = list[str]
+Hosts = list[str]
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
-    """The hosts that are asked, request by request."""
-    hosts: Asked = []
+def requested_hosts(monkeypatch: pytest.MonkeyPatch) -> Hosts:
+    """The hosts of all requests, in order."""
+    hosts: Hosts = []
     send = Urllib3HttpNode.perform_request
 
-    def noted(self: Urllib3HttpNode, *arguments: object, **options: object) -> object:
+    def record(self: Urllib3HttpNode, *arguments: object, **options: object) -> object:
         hosts.append(self.config.host)
         return send(self, *arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Urllib3HttpNode, "perform_request", noted)
+    monkeypatch.setattr(Urllib3HttpNode, "perform_request", record)
     return hosts
 
 
 @pytest.fixture
 def nodes() -> Iterator[list[Urllib3HttpNode]]:
-    made = [Urllib3HttpNode(NodeConfig("http", f"node{n}", 9200)) for n in range(3)]
-    yield made
-    for node in made:
+    nodes = [Urllib3HttpNode(NodeConfig("http", f"node{n}", 9200)) for n in range(3)]
+    yield nodes
+    for node in nodes:
         node.close()
 
 
 @pytest.mark.elasticsearch
-def test_each_search_asks_one_node_and_the_next_search_another(where: str, asked: Asked) -> None:
+def test_each_search_uses_one_node_and_the_next_search_another(where: str, requested_hosts: Hosts) -> None:
     load(where, [document("news", "A flood at the bank.", "A river.")])
     parts = urlsplit(where)
     assert parts.hostname == "127.0.0.1"
     with esr.open(f"http://127.0.0.1:{parts.port},localhost:{parts.port}{parts.path}") as searcher:
-        turns = []
+        first_hosts = []
         for query in ("flood", "bank", "river", "flood bank"):
-            asked.clear()
+            requested_hosts.clear()
             assert searcher.search(query).hits
-            assert len(asked) > 1 and len(set(asked)) == 1
-            turns += asked[:1]
-    assert set(turns) == {"127.0.0.1", "localhost"}
-    assert all(before != after for before, after in pairwise(turns))
+            assert len(requested_hosts) > 1 and len(set(requested_hosts)) == 1
+            first_hosts += requested_hosts[:1]
+    assert set(first_hosts) == {"127.0.0.1", "localhost"}
+    assert all(before != after for before, after in pairwise(first_hosts))
 
 
 def test_a_thread_stays_with_a_node_until_it_fails(nodes: list[Urllib3HttpNode]) -> None:
@@ -62,14 +62,14 @@ def test_a_thread_stays_with_a_node_until_it_fails(nodes: list[Urllib3HttpNode])
     left = [node for node in nodes if node is not first]
     second = selector.select(left)
     assert second in left
-    assert selector.select(nodes) is second, "the one that failed is there again"
+    assert selector.select(nodes) is second, "the node that failed is available again"
 
 
 def test_threads_begin_with_different_nodes(nodes: list[Urllib3HttpNode]) -> None:
     selector = StickyNodeSelector([node.config for node in nodes])
-    chosen = []
+    selected = []
     for _ in nodes:
-        thread = threading.Thread(target=lambda: chosen.append(selector.select(nodes)))
+        thread = threading.Thread(target=lambda: selected.append(selector.select(nodes)))
         thread.start()
         thread.join()
-    assert sorted(map(id, chosen)) == sorted(map(id, nodes))
+    assert sorted(map(id, selected)) == sorted(map(id, nodes))

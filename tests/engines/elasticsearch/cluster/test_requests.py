@@ -1,4 +1,4 @@
-"""What is asked again. The answers are made up: tests/engines/test_cluster_chaos.py kills real nodes."""
+"""Which requests are sent again. The answers are made up: test_cluster_chaos.py kills real nodes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from esr.errors import EngineUnreachable, EsrError, IndexMissing
 
 def answer(*failures: str) -> dict[str, Any]:
     """Of three shards, some of which failed for these reasons."""
-    told = [{"reason": {"type": failure}} for failure in failures]
-    return {"_shards": {"total": 3, "failed": len(failures), "failures": told}}
+    reasons = [{"reason": {"type": failure}} for failure in failures]
+    return {"_shards": {"total": 3, "failed": len(failures), "failures": reasons}}
 
 
 WHOLE = answer()
@@ -67,55 +67,57 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Cluster, Answers]]:
-    def made(*answers: Any) -> tuple[Cluster, Answers]:
+def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Cluster, Answers]]:
+    def connect_to(*answers: Any) -> tuple[Cluster, Answers]:
         client = Answers(*answers)
         cluster = Cluster("http://localhost:9200/news")
         cluster.close()
         monkeypatch.setattr(Cluster, "client", client)
         return cluster, client
 
-    return made
+    return connect_to
 
 
-def test_a_search_that_lost_a_shard_is_asked_again(asked: Callable[..., Any]) -> None:
-    cluster, client = asked(LOST, WHOLE)
+def test_a_search_that_lost_a_shard_is_sent_again(connect: Callable[..., Any]) -> None:
+    cluster, client = connect(LOST, WHOLE)
     assert requests.search(cluster, allow_partial=True, index="news") == WHOLE
     assert [request["index"] for request in client.requests] == ["news", "news"]
 
 
-def test_parts_are_allowed_only_where_they_are_told_of(asked: Callable[..., Any]) -> None:
-    cluster, client = asked(WHOLE, WHOLE)
+def test_partial_answers_are_allowed_only_where_the_caller_reports_them(connect: Callable[..., Any]) -> None:
+    cluster, client = connect(WHOLE, WHOLE)
     requests.search(cluster, index="news")
     requests.search(cluster, allow_partial=True, index="news")
     assert [request["allow_partial_search_results"] for request in client.requests] == [False, True]
 
 
-def test_what_stays_lost_is_given_in_parts_in_the_end(asked: Callable[..., Any]) -> None:
-    cluster, client = asked(LOST, LOST, LOST, WHOLE)
+def test_an_answer_that_stays_partial_is_returned_in_the_end(connect: Callable[..., Any]) -> None:
+    cluster, client = connect(LOST, LOST, LOST, WHOLE)
     assert requests.search(cluster, allow_partial=True) == LOST
     assert client.left == [WHOLE]
 
 
-def test_a_shard_without_a_copy_is_not_asked_again(asked: Callable[..., Any]) -> None:
-    cluster, _ = asked(NO_COPY, WHOLE)
+def test_a_search_is_not_sent_again_for_a_shard_without_a_copy(connect: Callable[..., Any]) -> None:
+    cluster, _ = connect(NO_COPY, WHOLE)
     assert requests.search(cluster, allow_partial=True) == NO_COPY
 
 
-def test_nothing_is_asked_again_where_no_time_is_left(
-    asked: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+def test_nothing_is_sent_again_when_no_time_is_left(
+    connect: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(requests, "PAUSES", (60.0,))
-    cluster, _ = asked(LOST, WHOLE)
+    cluster, _ = connect(LOST, WHOLE)
     with deadline.within(5):
         assert requests.search(cluster, allow_partial=True) == LOST
 
 
-def test_an_error_of_lost_shards_is_asked_again_and_told_in_the_end(asked: Callable[..., Any]) -> None:
+def test_a_search_that_fails_for_lost_shards_is_sent_again_and_then_raises(
+    connect: Callable[..., Any],
+) -> None:
     lost = error(503, "search_phase_execution_exception", "node_disconnected_exception")
-    cluster, _ = asked(lost, WHOLE)
+    cluster, _ = connect(lost, WHOLE)
     assert requests.search(cluster) == WHOLE
-    cluster, _ = asked(lost, lost, lost, WHOLE)
+    cluster, _ = connect(lost, lost, lost, WHOLE)
     with pytest.raises(EngineUnreachable, match="overloaded or not ready"):
         requests.search(cluster)
 
@@ -128,70 +130,72 @@ def test_an_error_of_lost_shards_is_asked_again_and_told_in_the_end(asked: Calla
         error(500, "illegal_state_exception", "illegal_state_exception"),
     ],
 )
-def test_other_errors_are_told_at_once(asked: Callable[..., Any], failure: ApiError) -> None:
-    cluster, client = asked(failure, WHOLE)
+def test_other_errors_are_raised_at_once(connect: Callable[..., Any], failure: ApiError) -> None:
+    cluster, client = connect(failure, WHOLE)
     with pytest.raises(EsrError):
         requests.search(cluster)
     assert client.left == [WHOLE]
 
 
-def test_several_searches_are_asked_again_together(asked: Callable[..., Any]) -> None:
-    cluster, _ = asked([WHOLE, LOST], [WHOLE, WHOLE])
+def test_several_searches_are_sent_again_together(connect: Callable[..., Any]) -> None:
+    cluster, _ = connect([WHOLE, LOST], [WHOLE, WHOLE])
     assert requests.msearch(cluster, []) == [WHOLE, WHOLE]
 
 
-def test_several_searches_are_whole_or_an_error(asked: Callable[..., Any]) -> None:
-    cluster, _ = asked([WHOLE, LOST], [LOST, WHOLE], [WHOLE, LOST])
+def test_several_searches_are_complete_or_an_error(connect: Callable[..., Any]) -> None:
+    cluster, _ = connect([WHOLE, LOST], [LOST, WHOLE], [WHOLE, LOST])
     with pytest.raises(EngineUnreachable, match="1 of 3 shards failed"):
         requests.msearch(cluster, [])
-    cluster, _ = asked([WHOLE, NOTHING])
+    cluster, _ = connect([WHOLE, NOTHING])
     with pytest.raises(IndexMissing, match="no such index"):
         requests.msearch(cluster, [])
 
 
-def test_several_searches_are_given_as_they_are_where_parts_will_do(asked: Callable[..., Any]) -> None:
-    cluster, client = asked([WHOLE, LOST], [WHOLE, LOST], [NOTHING, LOST], [WHOLE, WHOLE])
+def test_several_searches_may_be_returned_incomplete(
+    connect: Callable[..., Any],
+) -> None:
+    cluster, client = connect([WHOLE, LOST], [WHOLE, LOST], [NOTHING, LOST], [WHOLE, WHOLE])
     assert requests.msearch(cluster, [], allow_partial=True) == [NOTHING, LOST]
     assert client.left == [[WHOLE, WHOLE]]
 
 
-def test_pages_follow_until_one_is_not_full(asked: Callable[..., Any]) -> None:
+def test_pages_follow_until_one_is_not_full(connect: Callable[..., Any]) -> None:
     full, last = (WHOLE | {"hits": {"hits": [{"sort": [n]} for n in some]}} for some in ([3, 5], [8]))
-    cluster, client = asked(full, last, WHOLE)
+    cluster, client = connect(full, last, WHOLE)
     assert list(requests.search_pages(cluster, 2, index="news")) == [full, last]
     assert [request.get("search_after") for request in client.requests] == [None, [5]]
     assert client.left == [WHOLE]
 
 
-def test_a_count_is_that_of_all_shards_or_an_error(asked: Callable[..., Any]) -> None:
+def test_a_count_covers_all_shards_or_is_an_error(connect: Callable[..., Any]) -> None:
     lost = error(503, "search_phase_execution_exception", "node_disconnected_exception")
-    cluster, client = asked(lost, WHOLE | {"hits": {"total": {"value": 180}}})
+    cluster, client = connect(lost, WHOLE | {"hits": {"total": {"value": 180}}})
     assert requests.count(cluster, "news", {"match_all": {}}) == 180
-    asked_last = client.requests[-1]
-    assert not asked_last["allow_partial_search_results"] and asked_last["track_total_hits"]
-    assert asked_last["query"] == {"match_all": {}}
+    last_request = client.requests[-1]
+    assert not last_request["allow_partial_search_results"] and last_request["track_total_hits"]
+    assert last_request["query"] == {"match_all": {}}
 
 
-def test_a_refresh_that_a_node_cannot_make_is_asked_of_another(
-    asked: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+def test_a_refresh_that_a_node_rejects_is_sent_to_another(
+    connect: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A node that hung speaks for the primaries it had, and the others refuse that."""
     refused = error(500, "", "")
     refused.body.clear()
     refused.body.update(answer("illegal_state_exception"))
-    cluster, client = asked(refused, WHOLE)
-    turns: list[bool] = []
-    monkeypatch.setattr(Cluster, "switch_node", lambda _: turns.append(True))
+    cluster, client = connect(refused, WHOLE)
+    switches: list[bool] = []
+    monkeypatch.setattr(Cluster, "switch_node", lambda _: switches.append(True))
     requests.refresh(cluster, "news")
-    assert not client.left and turns == [True]
+    assert not client.left and switches == [True]
     with pytest.raises(EsrError, match="overloaded or not ready"):
-        requests.refresh(asked(error(503, "master_not_discovered_exception", "gone"))[0], "news")
+        requests.refresh(connect(error(503, "master_not_discovered_exception", "gone"))[0], "news")
 
 
-def test_a_refresh_reaches_every_copy_or_is_an_error(asked: Callable[..., Any]) -> None:
-    cluster, client = asked(LOST, WHOLE)
+def test_a_refresh_reaches_every_copy_or_is_an_error(connect: Callable[..., Any]) -> None:
+    cluster, client = connect(LOST, WHOLE)
     requests.refresh(cluster, "news")
     assert not client.left
-    cluster, _ = asked(LOST, LOST, LOST, WHOLE)
+    cluster, _ = connect(LOST, LOST, LOST, WHOLE)
     with pytest.raises(EngineUnreachable, match="1 of 3 shards failed to refresh"):
         requests.refresh(cluster, "news")

@@ -1,4 +1,4 @@
-"""What is looked at again. The finds are made up: tests/engines/test_cluster_chaos.py freezes real nodes."""
+"""When contents are checked again. They are made up: test_cluster_chaos.py freezes real nodes."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from esr.engines.elasticsearch.load import verification
 from esr.engines.elasticsearch.load.verification import IndexContents, verify
 from esr.errors import EsrError
 
-WANTED = IndexContents(documents=2, sentences=3, sum=7)
+EXPECTED = IndexContents(documents=2, sentences=3, sum=7)
 
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     monkeypatch.setattr(verification, "PAUSES", (0.0, 0.0))
-    made = Cluster("http://localhost:9200/news")
-    made.close()
-    return made
+    cluster = Cluster("http://localhost:9200/news")
+    cluster.close()
+    return cluster
 
 
-def finding(monkeypatch: pytest.MonkeyPatch, *found: IndexContents) -> list[IndexContents]:
-    """What is there at each look. Gives those that are left."""
-    left = list(found)
+def answer_with(monkeypatch: pytest.MonkeyPatch, *answers: IndexContents) -> list[IndexContents]:
+    """Makes these the contents of one check after another. Returns those that are left."""
+    left = list(answers)
 
     def contents(*_: Any) -> IndexContents:
         return left.pop(0)
@@ -33,21 +33,21 @@ def finding(monkeypatch: pytest.MonkeyPatch, *found: IndexContents) -> list[Inde
     return left
 
 
-def test_what_a_node_did_not_know_yet_is_looked_at_again(
+def test_a_difference_is_checked_again_since_a_node_may_be_out_of_date(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, older = (
         IndexContents(documents=1, sentences=3, sum=3),
         IndexContents(documents=2, sentences=1, sum=7),
     )
-    left = finding(monkeypatch, older, old, WANTED)
-    verify(cluster, "news-1", WANTED)
+    left = answer_with(monkeypatch, older, old, EXPECTED)
+    verify(cluster, "news-1", EXPECTED)
     assert not left
 
 
-def test_what_stays_missing_is_an_error(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_difference_that_remains_is_an_error(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     old = IndexContents(documents=1, sentences=3, sum=3)
-    left = finding(monkeypatch, old, old, old, WANTED)
+    left = answer_with(monkeypatch, old, old, old, EXPECTED)
     with pytest.raises(EsrError, match="1 entries instead of 2, nothing was switched"):
-        verify(cluster, "news-1", WANTED)
-    assert left == [WANTED]
+        verify(cluster, "news-1", EXPECTED)
+    assert left == [EXPECTED]

@@ -16,7 +16,7 @@ from tests.enrichment.seen import enrich, seen
 DOCUMENTS = [document(f"n{n}", *(f"storm {n} {m}" for m in range(n % 4))) for n in range(25)]
 
 
-def test_slices_share_no_document_and_leave_none_out(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slices_share_no_document_and_omit_none(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_PAGE", 3)
     load(where, DOCUMENTS[:20], shards=3)
     load(where, DOCUMENTS[20:], if_exists="append")
@@ -33,7 +33,7 @@ def test_slices_share_no_document_and_leave_none_out(where: str, monkeypatch: py
     assert sorted(asked) == sorted(d.id for d in DOCUMENTS)
 
 
-def test_the_recipe_stands_in_each_index(where: str) -> None:
+def test_each_index_has_the_recipe(where: str) -> None:
     load(where, DOCUMENTS[:20])
     load(where, DOCUMENTS[20:], if_exists="append")
     with esr.open(where) as searcher:
@@ -47,7 +47,7 @@ def test_the_recipe_stands_in_each_index(where: str) -> None:
         assert meta["complete"] and meta["analyzer"] == "english-stem"
 
 
-def test_an_index_from_before_enrichment_gets_the_fields(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_made_before_enrichment_gets_the_fields(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from esr import resources
 
     whole = resources.load
@@ -71,7 +71,7 @@ def test_an_index_from_before_enrichment_gets_the_fields(where: str, monkeypatch
         assert all(found["features"] for found in seen(searcher.index, DOCUMENTS).values())
 
 
-def test_a_load_that_takes_the_place_meanwhile_is_said(where: str) -> None:
+def test_a_load_that_replaces_the_index_meanwhile_is_reported(where: str) -> None:
     load(where, DOCUMENTS)
 
     steps: list[int] = []
@@ -88,7 +88,7 @@ def test_a_load_that_takes_the_place_meanwhile_is_said(where: str) -> None:
         enrich(searcher.index, step=step)
 
 
-def test_what_was_replaced_is_merged_away(where: str) -> None:
+def test_replaced_entries_are_merged_away(where: str) -> None:
     """A copy of a shard keeps deleted entries for its replicas for half a minute."""
     load(where, DOCUMENTS)
     with esr.open(where) as searcher:
@@ -101,7 +101,7 @@ def test_what_was_replaced_is_merged_away(where: str) -> None:
         http("POST", f"{where}/_refresh")
 
 
-def test_what_is_refused_is_said(where: str) -> None:
+def test_a_rejected_entry_is_reported(where: str) -> None:
     load(where, DOCUMENTS)
     http("PUT", f"{where}/_settings", {"index.blocks.write": True})
     with (
