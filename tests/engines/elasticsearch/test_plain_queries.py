@@ -145,7 +145,7 @@ def test_filters_are_printed(where: str) -> None:
         (["flood", "--model", "bm25", "--standalone"], "--standalone is for language models"),
         (["flood", "--standalone", "--set", "background=documents"], "leave out background=documents"),
         (["flood", "--standalone", "--boost", "variants"], "leave out --boost variants"),
-        (["unseenword"], "no document holds a word of the query"),
+        (["unseenword"], "no document contains a term of the query"),
         (["flood", "--index", "some/folder"], "no index"),
     ],
 )
