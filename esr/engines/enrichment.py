@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from esr.documents import Document
-from esr.enrichment.enriched import Enriched
+from esr.documents.enrichment import SentenceEnrichment
 from esr.enrichment.recipe import Recipe
 
 
@@ -23,7 +23,7 @@ class Enrichment(Protocol):
     def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
         """The documents that this recipe has not enriched, in collection order."""
 
-    def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[Enriched]]]) -> None:
+    def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
         """Store the enrichment of documents: their ids, and their sentences in order.
 
         It is durable when this returns, and replaces what was stored of the recipe's parts.

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.enrichment import Enrichment
 from esr.engines.index import Index
-from esr.enrichment.enriched import Enriched
 from esr.enrichment.enricher import Enricher
-from esr.enrichment.pool import enriched
+from esr.enrichment.worker_pool import enrich_documents
 
 BATCH_SECONDS = 20.0
 """A batch is stored after this time: more work is not lost when the process is killed."""
@@ -51,7 +51,7 @@ def run_enrichment(
         batch = _Batch(enrichment, enricher)
         try:
             pending = enrichment.pending(enricher.recipe, slice)
-            for document, sentences in enriched(pending, enricher, workers):
+            for document, sentences in enrich_documents(pending, enricher, workers):
                 batch.add(document.id, sentences)
                 report.documents += 1
                 report.sentences += len(sentences)
@@ -72,11 +72,11 @@ class _Batch:
         self._clear()
 
     def _clear(self) -> None:
-        self._documents: list[tuple[str, Sequence[Enriched]]] = []
+        self._documents: list[tuple[str, Sequence[SentenceEnrichment]]] = []
         self._sentences = 0
         self._started = time.monotonic()
 
-    def add(self, document_id: str, sentences: Sequence[Enriched]) -> None:
+    def add(self, document_id: str, sentences: Sequence[SentenceEnrichment]) -> None:
         self._documents.append((document_id, sentences))
         self._sentences += len(sentences)
         if self._sentences >= BATCH_SENTENCES or time.monotonic() - self._started >= BATCH_SECONDS:

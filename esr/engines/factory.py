@@ -51,7 +51,7 @@ def open_writer(where: str, options: LoadOptions) -> IndexWriter:
     if options.if_exists not in IF_EXISTS:
         raise unknown("choice for --if-exists", options.if_exists, IF_EXISTS)
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.load import starting as engine
+        from esr.engines.elasticsearch.load import writer_factory as engine
     else:
         _check_folder_options(options)
         from esr.engines.segments.writer import open_folder as engine  # type: ignore[no-redef]
@@ -73,7 +73,7 @@ def open_writer(where: str, options: LoadOptions) -> IndexWriter:
 def open_delivery(where: str, options: LoadOptions) -> Delivery:
     """A delivery to the index at this location. Raises IndexMissing if there is none."""
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.load.delivery import ElasticsearchDelivery
+        from esr.engines.elasticsearch.maintenance.delivery import ElasticsearchDelivery
 
         return ElasticsearchDelivery(where, options)
     from esr.engines.embedded.maintenance.delivery import EmbeddedDelivery
@@ -84,7 +84,7 @@ def open_delivery(where: str, options: LoadOptions) -> Delivery:
 def open_generations(where: str) -> Generations:
     """The generations at this location. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.store.generations import ElasticsearchGenerations
+        from esr.engines.elasticsearch.maintenance.generations import ElasticsearchGenerations
 
         return ElasticsearchGenerations(where)
     from esr.engines.embedded.maintenance.generations import EmbeddedGenerations
@@ -95,7 +95,7 @@ def open_generations(where: str) -> Generations:
 def open_priors(where: str) -> StoredPriors:
     """The stored importance priors of the index at this location. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.priors import ElasticsearchPriors
+        from esr.engines.elasticsearch.maintenance.priors import ElasticsearchPriors
 
         return ElasticsearchPriors(where)
     from esr.engines.embedded.maintenance.priors import EmbeddedPriors
@@ -106,7 +106,7 @@ def open_priors(where: str) -> StoredPriors:
 def open_migration(where: str, options: LoadOptions) -> Migration:
     """A migration of an index to the present format. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.load.migrating import ElasticsearchMigration
+        from esr.engines.elasticsearch.maintenance.migration import ElasticsearchMigration
 
         return ElasticsearchMigration(where, options)
     from esr.engines.embedded.maintenance.migration import EmbeddedMigration

@@ -19,8 +19,8 @@ from esr.errors import EsrError, IndexMissing, InputError
 from tests.engines.elasticsearch.support import document, fresh, load, located
 from tests.engines.index_contents import documents, index_contents
 from tests.engines.test_parity import random_documents
-from tests.enrichment.fake import FakeEnricher
-from tests.enrichment.seen import enrich, expected, seen
+from tests.enrichment.fake_enricher import FakeEnricher
+from tests.enrichment.stored_enrichment import enrich, expected, read_enrichment
 
 FIRST = list(random_documents(0, 30, seed=1))
 
@@ -187,10 +187,10 @@ def test_a_delivery_retains_enrichment_and_adds_pending_documents(anywhere: str)
     enricher = FakeEnricher()
     with esr.open(anywhere) as searcher:
         index = searcher.index
-        assert seen(index, remaining) == enriched(index, remaining)
+        assert read_enrichment(index, remaining) == enriched(index, remaining)
         enrich(index, enricher)
-        assert enricher.asked == ["r5", "new"]
-        assert seen(index, [*remaining, *delivered]) == enriched(index, [*remaining, *delivered])
+        assert enricher.enriched_ids == ["r5", "new"]
+        assert read_enrichment(index, [*remaining, *delivered]) == enriched(index, [*remaining, *delivered])
 
 
 def test_partial_enrichment_stays_with_its_documents(anywhere: str) -> None:
@@ -200,10 +200,10 @@ def test_partial_enrichment_stays_with_its_documents(anywhere: str) -> None:
     append(anywhere, [document("small", "A flood.")])  # merged with the segment before it
     remaining = [d for d in FIRST if d.id not in ("r1", "r28")]
     with esr.open(anywhere) as searcher:
-        before = seen(searcher.index, remaining)
+        before = read_enrichment(searcher.index, remaining)
     remove(anywhere, "r1", "r28")
     with esr.open(anywhere) as searcher:
-        assert seen(searcher.index, remaining) == before
+        assert read_enrichment(searcher.index, remaining) == before
 
 
 def test_a_delivery_needs_an_index(anywhere: str) -> None:

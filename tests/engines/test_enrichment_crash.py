@@ -15,13 +15,13 @@ from esr.documents import Document
 from esr.engines.segments.writer import segment_builder
 from tests.engines.elasticsearch.support import fresh, http, load
 from tests.engines.test_parity import random_documents
-from tests.enrichment.fake import FakeEnricher
-from tests.enrichment.seen import enrich, expected, seen
+from tests.enrichment.fake_enricher import FakeEnricher
+from tests.enrichment.stored_enrichment import enrich, expected, read_enrichment
 
 KILLS = 20
 ENRICH = """
 import esr.cli.enrich as command, esr.engines.enrichment_run as run
-from tests.enrichment.fake import FakeEnricher
+from tests.enrichment.fake_enricher import FakeEnricher
 run.BATCH_SECONDS = 0.03
 command.made_enricher = lambda *_, **__: FakeEnricher(seconds=0.004)
 from esr.cli import main
@@ -60,7 +60,7 @@ def kill_and_resume(where: str, documents: list[Document]) -> None:
         process.communicate()
         assert count_enriched(where) >= before
         with esr.open(where) as searcher:
-            stored = seen(searcher.index, documents)
+            stored = read_enrichment(searcher.index, documents)
             hits = searcher.search("flood", 10, model="bm25").hits
             assert len(hits) == 10
         # Before it is enriched, a sentence may have what came with its document.
@@ -77,7 +77,7 @@ def kill_and_resume(where: str, documents: list[Document]) -> None:
     assert "documents were done already" in output
     count_enriched(where)
     with esr.open(where) as searcher:
-        assert seen(searcher.index, documents) == expected_enrichment
+        assert read_enrichment(searcher.index, documents) == expected_enrichment
         assert enrich(searcher.index).documents == 0
 
 

@@ -168,7 +168,7 @@ def test_failing_to_delete_old_generations_is_a_note_and_no_error(
 
     with fresh(elasticsearch_url) as where:
         load(where, FIRST)
-        monkeypatch.setattr(engine, "remove", fail)
+        monkeypatch.setattr(engine, "delete_indices", fail)
         report = load(where, SECOND, if_exists="replace", keep=0)
-        assert report.notes == ["what is older could not be removed, see esr indices: refuses"]
+        assert report.notes == ["older generations could not be deleted, see esr indices: refuses"]
         assert serving_documents(where) == {"two", "three"}

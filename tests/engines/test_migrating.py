@@ -14,8 +14,8 @@ import pytest
 
 import esr
 from esr.documents import Document
-from esr.engines.elasticsearch.load import sending
-from esr.engines.elasticsearch.load.migrating import ElasticsearchMigration
+from esr.engines.elasticsearch.load import sender
+from esr.engines.elasticsearch.maintenance.migration import ElasticsearchMigration
 from esr.engines.elasticsearch.store import generations as elasticsearch_generations
 from esr.engines.elasticsearch.store import meta
 from esr.engines.embedded.maintenance import migration
@@ -28,8 +28,8 @@ from esr.ranking.ranking import Ranking
 from tests.engines.elasticsearch.support import document, fresh, load, located
 from tests.engines.index_contents import documents, index_contents
 from tests.engines.test_parity import random_documents
-from tests.enrichment.fake import FakeEnricher
-from tests.enrichment.seen import enrich, seen
+from tests.enrichment.fake_enricher import FakeEnricher
+from tests.enrichment.stored_enrichment import enrich, read_enrichment
 
 ROOT = Path(__file__).resolve().parents[2]
 NEWS = list(random_documents(0, 40, seed=5))
@@ -38,15 +38,15 @@ FORMATS = ("esr.engines.segments.store.manifest.FORMAT", "esr.engines.elasticsea
 KILLED = """
 import os, signal, sys
 from esr.cli import main
-from esr.engines.elasticsearch.load import sending
+from esr.engines.elasticsearch.load import sender
 from esr.engines.elasticsearch.store import templates
 from esr.engines.segments.writer import segment_builder
 from esr.engines.segments.store import checkpoint
 from esr.engines.segments.store import manifest
 where = sys.argv[1]
 templates.FORMAT = manifest.FORMAT = 2
-segment_builder.FULL_TERMS, sending._SENTENCES = 100, 9
-module, name = (sending, "_send") if where.startswith("http") else (checkpoint, "write")
+segment_builder.FULL_TERMS, sender.CHUNK_SENTENCES = 100, 9
+module, name = (sender, "send_chunk") if where.startswith("http") else (checkpoint, "write")
 real, written = getattr(module, name), []
 def write(*args):
     if len(written) == 4:
@@ -64,7 +64,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in FORMATS:
         monkeypatch.setattr(name, 1)
     monkeypatch.setattr(segment_builder, "FULL_TERMS", 100)
-    monkeypatch.setattr(sending, "_SENTENCES", 9)
+    monkeypatch.setattr(sender, "CHUNK_SENTENCES", 9)
 
 
 @pytest.fixture
@@ -90,9 +90,9 @@ def states(where: str) -> list[str]:
 def record_written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A list that receives the ids of the documents that are written from now on."""
     ids: list[str] = []
-    send, add = sending._send, segment_builder.SegmentBuilder.add
+    send, add = sender.send_chunk, segment_builder.SegmentBuilder.add
     monkeypatch.setattr(
-        sending, "_send", lambda c, chunk: (ids.extend(e.document.id for e in chunk), send(c, chunk))[1]
+        sender, "send_chunk", lambda c, chunk: (ids.extend(e.document.id for e in chunk), send(c, chunk))[1]
     )
     monkeypatch.setattr(
         segment_builder.SegmentBuilder, "add", lambda self, d: (ids.append(d.document.id), add(self, d))[1]
@@ -162,13 +162,13 @@ def test_a_migration_retains_enrichment(anywhere: str, format: Any, monkeypatch:
     load(anywhere, NEWS)
     with esr.open(anywhere) as searcher:
         enrich(searcher.index, FakeEnricher())
-        before = seen(searcher.index, NEWS), searcher.index.status()["enrichment"]
+        before = read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]
     contents = index_contents(anywhere)
     format(2)
     monkeypatch.setattr(segment_builder, "FULL_TERMS", 170)
     migrate(anywhere)
     with esr.open(anywhere) as searcher:
-        assert (seen(searcher.index, NEWS), searcher.index.status()["enrichment"]) == before
+        assert (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]) == before
         assert enrich(searcher.index, FakeEnricher()).documents == 0
     assert index_contents(anywhere) == contents
 
@@ -292,7 +292,7 @@ class TestElasticsearch:
         """Runs an action of an esr of the old format once everything has been sent."""
 
         def set(action: Any) -> None:
-            real = ElasticsearchMigration._marks
+            real = ElasticsearchMigration._count_marks
             actions = iter([action])
 
             def meanwhile(*args: Any) -> Any:
@@ -302,7 +302,7 @@ class TestElasticsearch:
                     format(2)
                 return real(*args)
 
-            monkeypatch.setattr(ElasticsearchMigration, "_marks", meanwhile)
+            monkeypatch.setattr(ElasticsearchMigration, "_count_marks", meanwhile)
 
         return set
 
@@ -317,7 +317,7 @@ class TestElasticsearch:
             if_exists = "replace" if how == "replace" else "append"
             before_the_end(lambda: load(where, [ADDED], if_exists=if_exists))
         format(2)
-        with pytest.raises(EsrError, match="changed by a load or a delivery meanwhile"):
+        with pytest.raises(EsrError, match="changed by a load or a delivery during the migration"):
             migrate(where)
         assert "loading" not in states(where)
         migrate(where)
@@ -333,13 +333,13 @@ class TestElasticsearch:
         def action() -> None:
             with esr.open(where) as searcher:
                 enrich(searcher.index, FakeEnricher())
-                stored.append((seen(searcher.index, NEWS), searcher.index.status()["enrichment"]))
+                stored.append((read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]))
 
         before_the_end(action)
         format(2)
         migrate(where)
         with esr.open(where) as searcher:
-            assert [(seen(searcher.index, NEWS), searcher.index.status()["enrichment"])] == stored
+            assert [(read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"])] == stored
             assert enrich(searcher.index, FakeEnricher()).documents == 0
 
     def test_the_alias_is_switched_only_if_nobody_moved_it(
@@ -349,12 +349,12 @@ class TestElasticsearch:
         load(where, NEWS)
         with closing(open_generations(where)) as generations:
             cluster = generations._cluster  # type: ignore[attr-defined]
-            first = meta.served(cluster)
+            first = meta.searchable_loads(cluster)
             load(where, [ADDED], if_exists="replace", keep=2)
             load(where, NEWS[:3], if_exists="replace", keep=2)
-            kept = meta.every(cluster)[1]
+            kept = meta.all_loads(cluster)[1]
             with monkeypatch.context() as patch:
-                patch.setattr(elasticsearch_generations.meta, "behind", lambda cluster: first)
+                patch.setattr(elasticsearch_generations.meta, "aliased_loads", lambda cluster: first)
                 with pytest.raises(EsrError):
                     elasticsearch_generations.serve(cluster, kept, instead_of=[first[0].index])
         assert documents(where) == NEWS[:3]
@@ -365,6 +365,6 @@ class TestElasticsearch:
         migrate(where)
         with closing(open_generations(where)) as generations:
             cluster = generations._cluster  # type: ignore[attr-defined]
-            (serving,) = meta.served(cluster)
+            (serving,) = meta.searchable_loads(cluster)
             settings = cluster.client.indices.get_settings(index=serving.index)
         assert settings[serving.index]["settings"]["index"]["number_of_shards"] == "3"

@@ -14,6 +14,7 @@ import numpy as np
 from esr import analysis
 from esr.dependency.codec import encode
 from esr.documents import Document
+from esr.documents.enrichment import PARTS, SentenceEnrichment
 from esr.engines.embedded.maintenance.layer_merging import tidy_layers
 from esr.engines.entities import group_entities
 from esr.engines.segments.reader.snapshot import Snapshot
@@ -21,7 +22,7 @@ from esr.engines.segments.store import manifest
 from esr.engines.segments.store.arrays import sync_folder
 from esr.engines.segments.store.cleanup import delete_unreferenced
 from esr.engines.segments.store.disk_errors import translate_disk_errors
-from esr.engines.segments.store.layer_file import SentenceEnrichment, save_layer
+from esr.engines.segments.store.layer_file import EncodedEnrichment, save_layer
 from esr.engines.segments.store.layer_info import (
     LAYERS,
     LayerInfo,
@@ -32,9 +33,7 @@ from esr.engines.segments.store.layer_info import (
 )
 from esr.engines.segments.store.segment import Segment
 from esr.engines.segments.store.writer_lock import hold_writer_lock
-from esr.enrichment.enriched import Enriched
-from esr.enrichment.marks import marks
-from esr.enrichment.recipe import PARTS, Recipe
+from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
 
 
@@ -67,7 +66,7 @@ class EmbeddedEnrichment:
             for number in self._pending(segment, recipe, slice):
                 yield segment.document(int(number))
 
-    def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[Enriched]]]) -> None:
+    def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
         before = self._snapshot.manifest
         layers = list(before.layers)
         with translate_disk_errors(self._folder, "enrich"):
@@ -94,9 +93,10 @@ class EmbeddedEnrichment:
         layers = self._snapshot.manifest.layers_of(segment.folder.name)
         recipes = self._snapshot.manifest.recipes
         is_done = np.ones(segment.document_count, bool)
-        for part, mark in marks(recipe).items():
+        for part, mark in recipe.fingerprints.items():
             has_mark = [
-                layer.recipe is not None and marks(Recipe.from_dict(recipes[layer.recipe])).get(part) == mark
+                layer.recipe is not None
+                and Recipe.from_dict(recipes[layer.recipe]).fingerprints.get(part) == mark
                 for layer in layers
             ]
             owners = resolve_owners(layers, part, len(is_done))
@@ -104,11 +104,11 @@ class EmbeddedEnrichment:
         return documents[~is_done[documents]]
 
     def _by_segment(
-        self, batch: Iterable[tuple[str, Sequence[Enriched]]]
-    ) -> Iterator[tuple[Segment, dict[int, Sequence[Enriched]]]]:
+        self, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]
+    ) -> Iterator[tuple[Segment, dict[int, Sequence[SentenceEnrichment]]]]:
         """The segments that have documents of the batch, with these by their numbers."""
         segments = self._snapshot.segments
-        by_segment: list[dict[int, Sequence[Enriched]]] = [{} for _ in segments]
+        by_segment: list[dict[int, Sequence[SentenceEnrichment]]] = [{} for _ in segments]
         for document_id, sentences in batch:
             for segment, documents in zip(segments, by_segment, strict=True):
                 number = segment.document_ids.find(document_id)
@@ -122,7 +122,7 @@ class EmbeddedEnrichment:
                 yield segment, documents
 
     def _write_layers(
-        self, segment: Segment, recipe: Recipe, documents: dict[int, Sequence[Enriched]]
+        self, segment: Segment, recipe: Recipe, documents: dict[int, Sequence[SentenceEnrichment]]
     ) -> Iterator[LayerInfo]:
         """Write a layer for each run of consecutive documents."""
         (self._folder / LAYERS).mkdir(exist_ok=True)
@@ -132,16 +132,18 @@ class EmbeddedEnrichment:
             sentences = [self._encode(sentence) for number in run for sentence in documents[int(number)]]
             start, stop = int(run[0]), int(run[-1]) + 1
             if len(sentences) != first[stop] - first[start]:
-                raise ValueError("enrichment must give one Enriched for each sentence of its document")
+                raise ValueError(
+                    "enrichment must give one SentenceEnrichment for each sentence of its document"
+                )
             name = new_layer_name()
             layer = LayerInfo(name, segment.folder.name, start, stop, recipe.parts, recipe.digest)
             save_layer(self._folder / LAYERS / name, sentences, layer.parts)
             yield layer
 
-    def _encode(self, sentence: Enriched) -> SentenceEnrichment:
+    def _encode(self, sentence: SentenceEnrichment) -> EncodedEnrichment:
         entities = None if sentence.entities is None else group_entities(sentence.entities)
         parse = None if sentence.parse is None else encode(sentence.parse, self._analyzer)
-        return SentenceEnrichment(sentence.features, entities, parse)
+        return EncodedEnrichment(sentence.features, entities, parse)
 
 
 def _select_slice(segment: Segment, slice: tuple[int, int]) -> Numbers:

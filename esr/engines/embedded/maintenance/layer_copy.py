@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from esr.engines.segments.store.layer import Layer
-from esr.engines.segments.store.layer_file import SentenceEnrichment, save_layer
+from esr.engines.segments.store.layer_file import EncodedEnrichment, save_layer
 from esr.engines.segments.store.layer_info import LAYERS, LayerInfo, Numbers
 
 
@@ -20,11 +20,11 @@ def copy_layer(folder: Path, source: LayerInfo, target: LayerInfo, sentences: Nu
         save_layer(target_path, _extract(Layer(source_path), sentences, source.parts), source.parts)
 
 
-def _extract(layer: Layer, sentences: Numbers, parts: Sequence[str]) -> list[SentenceEnrichment]:
+def _extract(layer: Layer, sentences: Numbers, parts: Sequence[str]) -> list[EncodedEnrichment]:
     columns = {name: column[sentences].astype(float).tolist() for name, column in layer.features.items()}
     parses = layer.parses(sentences) if "parse" in parts else [None] * len(sentences)
     return [
-        SentenceEnrichment(
+        EncodedEnrichment(
             {name: column[n] for name, column in columns.items() if column[n] == column[n]},
             layer.entities(sentence) if "entities" in parts else None,
             parses[n],

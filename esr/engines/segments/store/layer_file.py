@@ -17,7 +17,7 @@ from esr.engines.segments.store.string_table import hash_strings
 from esr.plans.evidence import Array
 
 
-class SentenceEnrichment(NamedTuple):
+class EncodedEnrichment(NamedTuple):
     """What a layer holds of one sentence."""
 
     features: Mapping[str, float]
@@ -25,10 +25,10 @@ class SentenceEnrichment(NamedTuple):
     parse: bytes | None
 
 
-NO_ENRICHMENT = SentenceEnrichment({}, None, None)
+NO_ENRICHMENT = EncodedEnrichment({}, None, None)
 
 
-def save_layer(path: Path, sentences: Sequence[SentenceEnrichment], parts: Iterable[str]) -> None:
+def save_layer(path: Path, sentences: Sequence[EncodedEnrichment], parts: Iterable[str]) -> None:
     """Write a layer of these sentences."""
     arrays: Arrays = {}
     if "features" in parts:
@@ -63,7 +63,7 @@ def merge_layers(path: Path, layers: Sequence[Layer], sizes: Sequence[int], part
     save_bundle(path, arrays)
 
 
-def _feature_columns(sentences: Sequence[SentenceEnrichment]) -> Arrays:
+def _feature_columns(sentences: Sequence[EncodedEnrichment]) -> Arrays:
     columns: dict[str, Array] = {}
     for number, sentence in enumerate(sentences):
         for name, value in sentence.features.items():
@@ -82,7 +82,7 @@ def _narrow_float(column: Array) -> npt.NDArray[Any]:
     return column
 
 
-def _encode_entities(sentences: Sequence[SentenceEnrichment]) -> Arrays:
+def _encode_entities(sentences: Sequence[EncodedEnrichment]) -> Arrays:
     known = np.array([sentence.entities is not None for sentence in sentences], bool)
     numbers: dict[str, int] = {}
     entities: list[int] = []

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from esr import analysis
-from esr.analysis.numbering import Numbered, Numbering
+from esr.analysis.term_encoder import EncodedTexts, TermEncoder
 from esr.documents import Document
 from esr.engines.segments.store.document_codec import compress, decode_texts
 
@@ -18,7 +18,7 @@ class Batch(NamedTuple):
     """The blobs of documents, and the terms of their texts: of each its sentences', then its title's."""
 
     blobs: list[bytes]
-    terms: Numbered
+    terms: EncodedTexts
 
 
 class BatchBuilder:
@@ -26,7 +26,7 @@ class BatchBuilder:
 
     def __init__(self, analyzer: str, title: bool) -> None:
         """`title`: whether the terms of titles count."""
-        self._numbering = Numbering(analysis.get(analyzer))
+        self._encoder = TermEncoder(analysis.get(analyzer))
         self._title = title
 
     def build(self, documents: Iterable[Document], encoded: Sequence[bytes]) -> Batch:
@@ -43,4 +43,4 @@ class BatchBuilder:
         for sentences, title in documents:
             texts += sentences
             texts.append((self._title and title) or "")
-        return Batch([compress(document) for document in encoded], self._numbering.numbered(texts))
+        return Batch([compress(document) for document in encoded], self._encoder.encode(texts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from esr.analysis.numbering import Numbered
+from esr.analysis.term_encoder import EncodedTexts
 from esr.documents import Document
 from esr.engines.segments.writer.batch import Batch
 
@@ -19,7 +19,7 @@ class Payload(NamedTuple):
 
     blob: bytes
     term_count: int
-    batch: Numbered
+    batch: EncodedTexts
     texts: slice
     numbers: slice
 

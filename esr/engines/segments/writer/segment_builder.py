@@ -13,7 +13,7 @@ from esr.dependency.codec import encode
 from esr.documents import Sentence
 from esr.documents.dates import instant
 from esr.engines.segments.store.arrays import save_array, save_bytes, sync_folder
-from esr.engines.segments.store.layer_file import NO_ENRICHMENT, SentenceEnrichment, save_layer
+from esr.engines.segments.store.layer_file import NO_ENRICHMENT, EncodedEnrichment, save_layer
 from esr.engines.segments.store.segment import NO_DATE
 from esr.engines.segments.store.string_table import BlobTable, StringTable, hash_strings
 from esr.engines.segments.writer.columns import Array, TokenizedTexts, build_columns
@@ -41,7 +41,7 @@ class SegmentBuilder:
         self.document_ids: list[str] = []
         self.explicit_ids: list[str] = []
         self._explicit_id_numbers = array("q")
-        self._inline: dict[int, SentenceEnrichment] = {}
+        self._inline: dict[int, EncodedEnrichment] = {}
         """Inline enrichment: features and parses that came with the documents, by sentence."""
 
     @property
@@ -74,9 +74,9 @@ class SegmentBuilder:
         self._bytes += len(payload.blob)
         self.document_ids.append(document.id)
 
-    def _inline_enrichment(self, sentence: Sentence) -> SentenceEnrichment:
+    def _inline_enrichment(self, sentence: Sentence) -> EncodedEnrichment:
         parse = None if sentence.parse is None else encode(sentence.parse, self._analyzer)
-        return SentenceEnrichment(sentence.features, None, parse)
+        return EncodedEnrichment(sentence.features, None, parse)
 
     def save(self, folder: Path) -> None:
         """Write the segment into a new folder, synced to disk."""

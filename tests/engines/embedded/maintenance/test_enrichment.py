@@ -15,12 +15,12 @@ from esr.engines.embedded.search.filter_mask import entity_mask
 from esr.engines.index import Filters
 from esr.engines.segments.store import manifest
 from esr.engines.segments.store.layer import Layer
-from esr.engines.segments.store.layer_file import SentenceEnrichment, save_layer
+from esr.engines.segments.store.layer_file import EncodedEnrichment, save_layer
 from esr.engines.segments.store.segment import SegmentDamaged
 from esr.engines.segments.writer import segment_builder
 from esr.errors import IndexUnusable
-from tests.enrichment.fake import FakeEnricher
-from tests.enrichment.seen import enrich, expected, seen
+from tests.enrichment.fake_enricher import FakeEnricher
+from tests.enrichment.stored_enrichment import enrich, expected, read_enrichment
 from tests.support.folder_index import document, file_contents, load
 
 NEWS = [document(f"n{n}", *(f"storm {n} {m}" for m in range(n % 4))) for n in range(40)]
@@ -60,7 +60,7 @@ def test_stored_batches_become_one_layer_per_segment(
     segments = index.status()["segments"]
     assert segments > 2 and len(layers(where)) == segments
     assert largest <= segments + 5, "layers are merged meanwhile"
-    assert seen(index, DOCUMENTS) == expected_of(FakeEnricher())
+    assert read_enrichment(index, DOCUMENTS) == expected_of(FakeEnricher())
 
 
 def test_an_index_without_enrichment_has_no_layers(index: EmbeddedIndex, where: Path) -> None:
@@ -74,11 +74,11 @@ def test_slices_are_disjoint_and_complete(index: EmbeddedIndex, where: Path) -> 
     for place in (2, 3, 1):
         enricher = FakeEnricher()
         enrich(index, enricher, slice=(place, 3))
-        assert 6 <= len(enricher.asked) <= 20
-        enriched += enricher.asked
+        assert 6 <= len(enricher.enriched_ids) <= 20
+        enriched += enricher.enriched_ids
     assert sorted(enriched) == sorted(d.id for d in DOCUMENTS)
     assert len(layers(where)) == index.status()["segments"]
-    assert seen(index, DOCUMENTS) == expected_of(FakeEnricher())
+    assert read_enrichment(index, DOCUMENTS) == expected_of(FakeEnricher())
 
 
 def test_an_append_retains_enrichment_and_a_replacing_load_drops_it(
@@ -87,17 +87,19 @@ def test_an_append_retains_enrichment_and_a_replacing_load_drops_it(
     enrich(index)
     more = [document(f"m{n}", "calm sea", "storm") for n in range(3)]
     load(where, [*NEWS[:2], *more], if_exists="append")
-    assert seen(index, DOCUMENTS) == expected_of(FakeEnricher())
+    assert read_enrichment(index, DOCUMENTS) == expected_of(FakeEnricher())
     enricher = FakeEnricher()
-    assert enrich(index, enricher).already == 40 and enricher.asked == ["m0", "m1", "m2"]
+    assert enrich(index, enricher).already == 40 and enricher.enriched_ids == ["m0", "m1", "m2"]
     both = DOCUMENTS + [located.document for located in more]
-    assert seen(index, both) == expected_of(FakeEnricher(), both)
+    assert read_enrichment(index, both) == expected_of(FakeEnricher(), both)
     load(where, NEWS, if_exists="replace")
     EmbeddedGenerations(str(where)).rollback()
-    assert seen(index, both) == expected_of(FakeEnricher(), both), "a kept generation stays enriched"
+    assert read_enrichment(index, both) == expected_of(FakeEnricher(), both), (
+        "a kept generation stays enriched"
+    )
     load(where, NEWS, if_exists="replace", keep=0)
     assert layers(where) == [] and index.status()["enrichment"] == []
-    assert seen(index, DOCUMENTS)["n1.s0"] == {"features": {}, "entities": None, "parse": None}
+    assert read_enrichment(index, DOCUMENTS)["n1.s0"] == {"features": {}, "entities": None, "parse": None}
 
 
 def test_another_recipe_replaces_all_of_the_first(
@@ -108,20 +110,20 @@ def test_another_recipe_replaces_all_of_the_first(
     half = FakeEnricher(version="2")
     enrich(index, half, slice=(1, 2))
     assert {(m["made_with"]["fake"], m["documents"]) for m in index.status()["enrichment"]} == {
-        ("1", 40 - len(half.asked)),
-        ("2", len(half.asked)),
+        ("1", 40 - len(half.enriched_ids)),
+        ("2", len(half.enriched_ids)),
     }
     mixed = {
         k: v
         for d in DOCUMENTS
-        for k, v in expected_of(FakeEnricher(version="12"[d.id in half.asked]), [d]).items()
+        for k, v in expected_of(FakeEnricher(version="12"[d.id in half.enriched_ids]), [d]).items()
     }
-    assert seen(index, DOCUMENTS) == mixed
-    assert enrich(index, FakeEnricher(version="1")).documents == len(half.asked)
-    assert seen(index, DOCUMENTS) == expected_of(FakeEnricher())
+    assert read_enrichment(index, DOCUMENTS) == mixed
+    assert enrich(index, FakeEnricher(version="1")).documents == len(half.enriched_ids)
+    assert read_enrichment(index, DOCUMENTS) == expected_of(FakeEnricher())
     enrich(index, FakeEnricher(version="2"))
-    assert seen(index, DOCUMENTS) == expected_of(FakeEnricher(version="2"))
-    assert index._now().features == ["count", "share"], "nothing of the first recipe remains"
+    assert read_enrichment(index, DOCUMENTS) == expected_of(FakeEnricher(version="2"))
+    assert index._snapshot().features == ["count", "share"], "nothing of the first recipe remains"
     assert len(manifest.read(where).recipes) == 1
 
 
@@ -136,11 +138,11 @@ def test_merging_neighbors_retains_what_was_enriched_again_between_them(where: P
             enrichment.store(enricher.recipe, [(d.id, enricher.enrich(d)) for d in DOCUMENTS[cut]])
             versions |= {d.id: version for d in DOCUMENTS[cut]}
     documents = [d for d in DOCUMENTS if d.id in versions]
-    found = seen(index, documents)
+    found = read_enrichment(index, documents)
     assert found == {
         k: v for d in documents for k, v in expected_of(FakeEnricher(version=versions[d.id]), [d]).items()
     }
-    segment = index._now().segments[0]
+    segment = index._snapshot().segments[0]
     for name in ("Barack Obama", "UN"):
         mask = np.flatnonzero(entity_mask(segment, (name,)))
         naming = {
@@ -201,15 +203,15 @@ def test_a_snapshot_does_not_see_later_enrichment(index: EmbeddedIndex) -> None:
     enrich(index)
     assert snapshot.sentences(["n3.s1"])[0].features == {}
     assert index.sentences(["n3.s1"])[0].features
-    assert index._now().importance is not None
-    assert snapshot._now().collection == index._now().collection
+    assert index._snapshot().statistics.importance is not None
+    assert snapshot._snapshot().statistics.collection == index._snapshot().statistics.collection
 
 
 def test_an_open_index_does_not_read_segments_again_after_a_batch(index: EmbeddedIndex) -> None:
-    segments, importance = index._now().segments, index._now().importance
+    segments, importance = index._snapshot().segments, index._snapshot().statistics.importance
     enrich(index)
-    assert [s.terms for s in index._now().segments] == [s.terms for s in segments]
-    assert index._now().importance is importance
+    assert [s.terms for s in index._snapshot().segments] == [s.terms for s in segments]
+    assert index._snapshot().statistics.importance is importance
 
 
 def test_features_and_parses_of_the_documents_are_available_after_the_load(where: Path) -> None:
@@ -234,7 +236,7 @@ def test_a_feature_takes_the_smallest_float_that_holds_it(
 ) -> None:
     save_layer(
         tmp_path / "x",
-        [SentenceEnrichment({} if v is None else {"f": v}, None, None) for v in values],
+        [EncodedEnrichment({} if v is None else {"f": v}, None, None) for v in values],
         ("features",),
     )
     column = Layer(tmp_path / "x").features["f"]

@@ -30,7 +30,7 @@ def test_documents_arrive_in_order_with_the_payloads_that_are_needed(
     for prepared in stream:
         if payload := prepared.payload:
             news = prepared.document
-            terms = [payload.batch.terms[n] for n in payload.batch.numbers[payload.numbers].tolist()]
+            terms = [payload.batch.terms[n] for n in payload.batch.term_ids[payload.numbers].tolist()]
             assert " ".join(terms) == " ".join([*(s.text for s in news.sentences), news.title or ""])
             assert payload.term_count == 3 * len(news.sentences)
 
