@@ -1,7 +1,8 @@
 """Stores enrichment in the entries of sentences, by bulk updates, while searches continue.
 
-Sentences get their marks first, and a document gets its marks once all of its sentences have theirs. So what
-a killed enricher left unfinished is done again, and machines that share the work need not know each other.
+Sentences get the recipe's fingerprints first, and a document gets them once all of its sentences have them.
+So what a killed enricher left unfinished is done again, and machines that share the work need not know each
+other.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from elasticsearch import helpers
 from esr import analysis, resources
 from esr.batches import batched
 from esr.documents import Document
+from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.requests import count, refresh, search, search_pages
 from esr.engines.elasticsearch.load.bulk import Action
@@ -22,8 +24,6 @@ from esr.engines.elasticsearch.load.bulk_actions import encode_parse
 from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document
 from esr.engines.entities import grouped
-from esr.enrichment.enriched import Enriched
-from esr.enrichment.marks import marks
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, UsageError
 
@@ -76,7 +76,7 @@ class ElasticsearchEnrichment:
         for page in search_pages(self._cluster, _PAGE, index=self._cluster.documents_alias, **body):
             yield from (decode_document(hit["_source"]) for hit in page["hits"]["hits"])
 
-    def store(self, recipe: Recipe, some: Iterable[tuple[str, Sequence[Enriched]]]) -> None:
+    def store(self, recipe: Recipe, some: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
         self._record(recipe)
         for batch in batched(some, _PAGE):
             entries = self._find_entries([document_id for document_id, _ in batch])
@@ -139,7 +139,7 @@ class ElasticsearchEnrichment:
     def _sentence_updates(
         self,
         recipe: Recipe,
-        batch: Sequence[tuple[str, Sequence[Enriched]]],
+        batch: Sequence[tuple[str, Sequence[SentenceEnrichment]]],
         entries: Mapping[str, DocumentEntries],
     ) -> Iterator[Action]:
         for document_id, sentences in batch:
@@ -150,7 +150,7 @@ class ElasticsearchEnrichment:
                 stored = {part: value for part, value in fields.items() if value is not None}
                 yield _update_action(index, sentence_id, recipe, stored)
 
-    def _field(self, part: str, enriched: Enriched) -> Any:
+    def _field(self, part: str, enriched: SentenceEnrichment) -> Any:
         """The stored value of a part, or None."""
         if part == "features":
             return {name: float(value) for name, value in enriched.features.items()} or None
@@ -180,28 +180,31 @@ class ElasticsearchEnrichment:
 
 def summarize_enrichment(cluster: Cluster, loads: Sequence[meta.Load]) -> list[dict[str, object]]:
     """By part and recipe, how many documents are enriched."""
-    by_mark = {"enriched": {"terms": {"field": "enriched", "size": _PAGE}}}
-    answer = search(cluster, index=cluster.documents_alias, size=0, aggs=by_mark)
+    by_fingerprint = {"enriched": {"terms": {"field": "enriched", "size": _PAGE}}}
+    answer = search(cluster, index=cluster.documents_alias, size=0, aggs=by_fingerprint)
     buckets = answer["aggregations"]["enriched"]["buckets"]
     counts = {bucket["key"]: bucket["doc_count"] for bucket in buckets}
     recipes = [Recipe.from_dict(recipe) for load in loads for recipe in load.recipes.values()]
-    recipe_of = {mark: (part, recipe) for recipe in recipes for part, mark in marks(recipe).items()}
+    parts = {
+        fingerprint: (part, recipe) for recipe in recipes for part, fingerprint in recipe.fingerprints.items()
+    }
     return [
-        {"part": part, "documents": counts[mark], "made_with": dict(recipe.made_with)}
-        for mark, (part, recipe) in sorted(recipe_of.items())
-        if mark in counts
+        {"part": part, "documents": counts[fingerprint], "made_with": dict(recipe.versions)}
+        for fingerprint, (part, recipe) in sorted(parts.items())
+        if fingerprint in counts
     ]
 
 
 def _update_action(index: str, id: str, recipe: Recipe, fields: Mapping[str, Any]) -> Action:
-    params = {"parts": list(recipe.parts), "found": dict(fields), "marks": list(marks(recipe).values())}
+    fingerprints = list(recipe.fingerprints.values())
+    params = {"parts": list(recipe.parts), "found": dict(fields), "marks": fingerprints}
     script = {"id": ENRICH_SCRIPT, "params": params}
     return {"_op_type": "update", "_index": index, "_id": id, "script": script, "retry_on_conflict": 3}
 
 
 def _done_clauses(recipe: Recipe) -> list[Query]:
-    """Matches what has all marks of a recipe."""
-    return [{"term": {"enriched": mark}} for mark in marks(recipe).values()]
+    """Matches what has all fingerprints of a recipe."""
+    return [{"term": {"enriched": fingerprint}} for fingerprint in recipe.fingerprints.values()]
 
 
 def _slice_clauses(slice: tuple[int, int]) -> list[Query]:
