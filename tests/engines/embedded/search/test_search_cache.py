@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from esr.documents import Sentence
+from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.index import Filters
-from esr.enrichment.enriched import Enriched
 from esr.enrichment.recipe import Recipe
 from esr.plans.plan import Plan, Static
 from esr.ranking.ranking import Ranking
@@ -28,7 +28,7 @@ def index(where: Path) -> EmbeddedIndex:
 
 def enrich(index: EmbeddedIndex, value: float) -> None:
     with index.enrichment() as stored:
-        stored.store(RECIPE, [("a", [Enriched({"x": value}, None, None)])])
+        stored.store(RECIPE, [("a", [SentenceEnrichment({"x": value}, None, None)])])
 
 
 def plan(index: EmbeddedIndex) -> Plan:
