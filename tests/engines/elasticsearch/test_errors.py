@@ -56,8 +56,8 @@ def stand_in(status: int, body: Any, headers: dict[str, str] | None = None) -> I
         server.server_close()
 
 
-def both_ways(where: str) -> list[Callable[[], Any]]:
-    """To search and to load."""
+def search_and_load(where: str) -> list[Callable[[], Any]]:
+    """Opens the location to search it, and to load into it."""
     return [lambda: esr.open(where), lambda: open_writer(where, LoadOptions())]
 
 
@@ -76,7 +76,7 @@ MEDIA_TYPE = {
 }
 
 
-def test_a_search_whose_time_runs_out_in_a_script_is_no_bad_request() -> None:
+def test_a_search_that_runs_out_of_time_in_a_script_is_not_a_bad_request() -> None:
     cause = {"type": "script_exception", "caused_by": {"type": "time_exceeded_exception", "reason": None}}
     shards = [{"shard": 0, "reason": cause | {"reason": "runtime error"}}]
     failed = {"type": "search_phase_execution_exception", "reason": "all", "failed_shards": shards}
@@ -97,7 +97,7 @@ def test_a_search_whose_time_runs_out_in_a_script_is_no_bad_request() -> None:
 )
 def test_another_server(status: int, body: Any, headers: dict[str, str], message: str) -> None:
     with stand_in(status, body, headers) as where:
-        for call in both_ways(where):
+        for call in search_and_load(where):
             with pytest.raises(IndexUnusable, match=message):
                 call()
 
@@ -114,13 +114,13 @@ def test_an_old_version_is_not_loaded_into() -> None:
 def test_overloaded(status: int) -> None:
     body = {"error": {"type": "busy", "reason": "too many requests"}, "status": status}
     with stand_in(status, body, ELASTIC) as where:
-        for call in both_ways(where):
+        for call in search_and_load(where):
             with pytest.raises(EngineUnreachable, match="overloaded or not ready: too many requests"):
                 call()
 
 
-def test_nobody_listens() -> None:
-    for call in both_ways("http://127.0.0.1:9/news"):
+def test_a_refused_connection() -> None:
+    for call in search_and_load("http://127.0.0.1:9/news"):
         with pytest.raises(
             EngineUnreachable, match=r"cannot reach Elasticsearch at http://127\.0\.0\.1:9: check"
         ):
@@ -131,8 +131,8 @@ def test_nobody_listens() -> None:
     "where", ["http://localhost:9200", "http://localhost:9200/", "http://localhost:9200/A", "http://localhost:9200/a/b",
               "http://localhost:9200/a*", "http://localhost:x/a", "http:///a", "http://localhost:9200/_all"]
 )  # fmt: skip
-def test_no_place(where: str) -> None:
-    for call in both_ways(where):
+def test_a_malformed_location(where: str) -> None:
+    for call in search_and_load(where):
         with pytest.raises(UsageError, match="http"):
             call()
 
@@ -155,7 +155,7 @@ def test_missing_alias(where: str) -> None:
         esr.open(where)
 
 
-def test_the_alias_goes_away(where: str) -> None:
+def test_the_alias_is_removed(where: str) -> None:
     load(where, DOCUMENTS)
     url, _, alias = where.rpartition("/")
     with esr.open(where) as searcher:
@@ -267,7 +267,7 @@ def test_security(start_elasticsearch: Callable[..., Any], monkeypatch: pytest.M
     monkeypatch.delenv("ESR_API_KEY", raising=False)
     user, password = node.auth
     where = f"{node.url}/news"
-    for call in both_ways(where):
+    for call in search_and_load(where):
         with pytest.raises(EngineUnreachable, match="requires a login: set ESR_API_KEY, or ESR_USER"):
             call()
     with pytest.raises(EngineUnreachable, match="rejects the login: check the user and password"):
