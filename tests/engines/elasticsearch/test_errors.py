@@ -1,4 +1,4 @@
-"""What can go wrong with a server: each is one clear error, and nothing missing is passed over in silence."""
+"""What can go wrong with a server: one clear error for each, and nothing missing goes unreported."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def stand_in(status: int, body: Any, headers: dict[str, str] | None = None) -> I
         def answer(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
             text = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-            known = {"Content-Type": "text/html" if isinstance(body, str) else "application/json"}
+            defaults = {"Content-Type": "text/html" if isinstance(body, str) else "application/json"}
             self.send_response(status)
-            for name, value in {**known, "Content-Length": str(len(text)), **(headers or {})}.items():
+            for name, value in {**defaults, "Content-Length": str(len(text)), **(headers or {})}.items():
                 self.send_header(name, value)
             self.end_headers()
             if self.command != "HEAD":
@@ -207,12 +207,12 @@ def test_a_search_that_takes_too_long(where: str, monkeypatch: pytest.MonkeyPatc
     with esr.open(where) as searcher:
         real = searcher.index.cluster.client.search  # type: ignore[attr-defined]
 
-        def late(**given: Any) -> Any:
-            answer = real(**given)
+        def answer_late(**request: Any) -> Any:
+            answer = real(**request)
             answer.body["timed_out"] = True
             return answer
 
-        monkeypatch.setattr(searcher.index.cluster.client, "search", late)  # type: ignore[attr-defined]
+        monkeypatch.setattr(searcher.index.cluster.client, "search", answer_late)  # type: ignore[attr-defined]
         assert searcher.search("flood").incomplete == "the search took longer than 20 seconds"
 
 
@@ -234,14 +234,14 @@ def test_a_node_that_hangs_or_dies(
         http("PUT", f"{nodes.url}/{index}/_settings", settings)
     monkeypatch.setattr(Cluster.__init__, "__defaults__", (3,))
     with esr.open(where) as searcher:
-        whole = searcher.search("flood", 100)
-        assert (whole.total, whole.incomplete) == (120, None)
+        complete = searcher.search("flood", 100)
+        assert (complete.total, complete.incomplete) == (120, None)
 
         nodes.nodes[0].pause()
         started = time.monotonic()
         with pytest.raises(EngineUnreachable, match=r"Elasticsearch at .* failed: Connection timed out"):
             searcher.search("flood")
-        assert time.monotonic() - started < 6, "a hanging node is asked once"
+        assert time.monotonic() - started < 6, "a hanging node gets one request"
         nodes.nodes[0].resume()
         nodes.wait()
         monkeypatch.setattr(Cluster.__init__, "__defaults__", (30,))
