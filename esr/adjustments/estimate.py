@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from esr.adjustments.curves import curve
 from esr.errors import UsageError
+from esr.extras import require
 from esr.parameter import Parameter
 from esr.plans.evidence import Array
 from esr.plans.plan import Curve
@@ -168,6 +169,7 @@ def _points(sample: Sample) -> Array:
 
 def _density(points: Array, values: Array, counts: Counts, bandwidth: float) -> Array:
     """The mean of Gaussian kernels around the values, at the points. Of no value, 0 everywhere."""
+    require("the training of a curve", "scipy")
     from scipy.stats import norm  # slow to import
 
     held = np.flatnonzero(counts)

