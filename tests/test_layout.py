@@ -32,7 +32,8 @@ MAY_IMPORT = {
     "esr/engines/elasticsearch": "analysis dependency documents enrichment plans engines engines/segments",
     "esr/boosts": "adjustments engines plans",
     "esr/ranking": "adjustments boosts dependency documents engines models plans priors",
-    "esr/evaluation": "esr adjustments analysis boosts dependency documents engines loaders models plans ranking",
+    "esr/evaluation": "esr adjustments analysis boosts dependency documents engines loaders models plans "
+    "ranking",
     "esr/learning": "adjustments engines evaluation features plans ranking",
     "webui": "esr adjustments analysis boosts dependency documents engines evaluation features models plans "
     "priors ranking",
