@@ -1,8 +1,8 @@
 """The slopes of PCHIP, a cubic interpolation that preserves the shape of its points.
 
 Interior points follow Fritsch & Butland 1984 (doi:10.1137/0905021), the ends Moler 2004 (Numerical Computing
-with MATLAB, section 3.6); formulas.md B.7. SciPy has the same interpolation, but searches need nothing else
-of SciPy, and it would be a third of an installation.
+with MATLAB, section 3.6); docs/formulas.md, B.7. SciPy has the same interpolation, but searches need nothing
+else of SciPy, and it would be a third of an installation.
 """
 
 from __future__ import annotations
