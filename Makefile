@@ -3,6 +3,7 @@
 # make test       install, check, and run all tests but those of endurance, in ten minutes
 # make endurance  crashes by the dozen, chaos, full disks, fuzzing by the thousand
 # make check      ruff and mypy
+# make hooks      let git check each commit before it is made
 # make release    check and build the release VERSION=x.y.z, and try it in empty environments
 # make clean      remove what these made
 #
@@ -15,7 +16,7 @@ DEMO := .demo
 PORT ?= 8080
 SERVE ?= yes
 
-.PHONY: demo quick test endurance check release chromium clean
+.PHONY: demo quick test endurance check hooks release chromium clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -75,6 +76,9 @@ test: check chromium
 
 endurance: $(VENV)/installed-dev
 	$(BIN)/pytest -q -n 2 --dist loadfile -m endurance
+
+hooks: $(VENV)/installed-dev
+	$(BIN)/pre-commit install
 
 release: $(VENV)/installed-dev
 	$(BIN)/python tools/release.py $(VERSION)
