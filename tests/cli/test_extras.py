@@ -44,7 +44,8 @@ def test_a_command_without_its_extra_says_what_to_install(
     monkeypatch.chdir(tmp_path)
     for name in ("qrels.txt", "a.run", "topics.tsv", "comparison.json", "news.parquet", "news.jsonl"):
         Path(name).write_text("")
-    monkeypatch.setitem(sys.modules, module, None)
+    for name in [module, *(name for name in sys.modules if name.startswith(f"{module}."))]:
+        monkeypatch.setitem(sys.modules, name, None)
     line = refused(*(str(index) if argument == "INDEX" else argument for argument in command))
     assert f" needs {module}" in line
     assert line.endswith(f"which is not installed: pip install 'esr[{extra}]'")
