@@ -24,7 +24,7 @@ ROUNDS = 3
 def stored(where: str) -> None:
     """Bytes a sentence, of one copy, by kind of index."""
     cluster = Cluster(where)
-    loads = meta.served(cluster)
+    loads = meta.searchable_loads(cluster)
     found = {}
     sentences = 0
     for kind in ("index", "documents_index"):

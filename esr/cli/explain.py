@@ -10,8 +10,9 @@ import esr
 from esr.cli import options
 from esr.dependency.explain import TermSet
 from esr.dependency.text_tree import text_tree
-from esr.ranking.explain import Explanation, FeaturePart
+from esr.ranking.explain import Explanation
 from esr.ranking.explain import explain as explained
+from esr.ranking.explain_parts import FeaturePart
 from esr.ranking.explain_second import SecondPart
 from esr.ranking.ranking import Ranking
 
@@ -30,8 +31,9 @@ def explain(query: str, sentence_id: str, where: str, ranking: Ranking, as_json:
       esr explain "earthquake relief China" NA-12.s3 --index my-index
     """
     with esr.open(where) as searcher:
-        found = explained(searcher, query, sentence_id, ranking)
-        (record,) = searcher.index.sentences([sentence_id])
+        prepared = searcher.prepare(query, ranking)
+        found = explained(prepared, sentence_id)
+        (record,) = prepared.index.sentences([sentence_id])
     if as_json:
         click.echo(json.dumps(found.as_dict(), indent=1))
         return
@@ -40,15 +42,15 @@ def explain(query: str, sentence_id: str, where: str, ranking: Ranking, as_json:
 
 
 def _table(found: Explanation) -> str:
-    fields = list(found.terms[0].fields) if found.terms else []
+    fields = [part.origin.name for part in found.terms[0].fields] if found.terms else []
     head = ["term", "weight", "p(t|C)", *(f"in {name}" for name in fields), "collection", "adds"]
     rows = [head]
     for part in found.terms:
         probability = "" if part.probability is None else f"{part.probability:.3g}"
-        counts = [f"{f.count}/{f.length} {f.adds:+.4f}" for f in part.fields.values()]
+        counts = [f"{f.count}/{f.length} {f.adds:+.4f}" for f in part.fields]
         rows.append(
             [
-                part.term + (f" ({', '.join(part.boosts)})" if part.boosts else ""),
+                part.origin.name + (f" ({', '.join(part.boosts)})" if part.boosts else ""),
                 f"{part.weight:.4g}",
                 probability,
                 *counts,
@@ -60,22 +62,28 @@ def _table(found: Explanation) -> str:
     if found.length:
         rows.append(["length term", *blank, f"{found.length:+.4f}"])
     rows += [
-        [f"prior {p.name}", f"{p.weight:.4g}", f"{p.value:.4g}", *blank[2:], f"{p.adds:+.4f}"]
+        [f"prior {p.origin.name}", f"{p.weight:.4g}", f"{p.value:.4g}", *blank[2:], f"{p.adds:+.4f}"]
         for p in found.priors
     ]
     rows += [
-        [f"feature {p.feature}", _weight(p), _value(p.value), *blank[2:], f"{p.adds:+.4f}"]
+        [f"feature {p.origin.name}", _weight(p), _value(p.value), *blank[2:], f"{p.adds:+.4f}"]
         for p in found.features
     ]
     rows += [
-        [f"{p.boost} {p.feature}", f"{p.weight:.4g}", _value(p.value), *blank[2:], f"{p.adds:+.4f}"]
+        [
+            f"{p.origin.name} {p.origin.detail}",
+            f"{p.weight:.4g}",
+            _value(p.value),
+            *blank[2:],
+            f"{p.adds:+.4f}",
+        ]
         for p in found.boosts
     ]
     if found.second is not None:
         stage = found.second
         rows.append(["first stage", f"{stage.weight:.4g}", *blank[1:], f"{stage.weight * found.first:+.4f}"])
         rows += [
-            [f"signal {p.signal}", f"{p.weight:.4g}", _value(p.value), *blank[2:], f"{p.adds:+.4f}"]
+            [f"signal {p.origin.name}", f"{p.weight:.4g}", _value(p.value), *blank[2:], f"{p.adds:+.4f}"]
             for p in stage.signals
         ]
         if stage.trees is not None:
@@ -101,10 +109,10 @@ def _second(stage: SecondPart) -> str:
             kind = "" if isinstance(each, TermSet) else f" {each.potential}, height {each.height:g},"
             value = each.strength if isinstance(each, TermSet) else each.value
             lines.append(
-                f"{part.signal}:{kind} {' + '.join(each.terms)}, distance {each.distance:g}: {value:.4f}"
+                f"{part.origin.name}:{kind} {' + '.join(each.terms)}, distance {each.distance:g}: {value:.4f}"
             )
         if part.bounded:
-            lines.append(f"{part.signal}: the sentence has more sets of query terms than are looked at")
+            lines.append(f"{part.origin.name}: the sentence has more sets of query terms than are looked at")
     told = "".join(f"\n{line}" for line in lines)
     if stage.parse is None:
         return told
@@ -114,7 +122,7 @@ def _second(stage: SecondPart) -> str:
 def _weight(part: FeaturePart) -> str:
     """A feature's form and its parameters, the weight first and without its name."""
     params = [f"{value:.4g}" if name == "w" else f"{name}={value:g}" for name, value in part.params.items()]
-    return " ".join([part.form, *params])
+    return " ".join([part.adjustment.form, *params])
 
 
 def _value(value: float | None) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 import esr
 from esr.engines.elasticsearch.cluster import cluster as connection
-from esr.engines.elasticsearch.load import loading, sending
+from esr.engines.elasticsearch.load import sender, writer
 from esr.engines.factory import is_elasticsearch
 from tests.conftest import without_node
 from tests.engines.elasticsearch.support import document, http, load
@@ -72,8 +72,8 @@ def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
     where = f"http://{hosts(cluster)}/{harm.__name__}"
     assert is_elasticsearch(where)
     monkeypatch.setattr(Queries, "RATE", 10)
-    monkeypatch.setattr(sending, "_SENTENCES", 25)
-    monkeypatch.setattr(loading, "LOAD_TIMEOUT", 15)
+    monkeypatch.setattr(sender, "CHUNK_SENTENCES", 25)
+    monkeypatch.setattr(writer, "LOAD_TIMEOUT", 15)
     news = list(random_documents(0, 60, seed=3))
     load(where, OLD, shards=3, replicas=1)
     right = f"{where}-right"

@@ -102,7 +102,7 @@ def test_both_forms_rank_as_esr_does(where: str, outputs: list[str]) -> None:
     "ranking", [{"model": "2si"}, {"model": "3mm"}, {"model": "bm25"}, {"model": "tfmix"}], ids=str
 )
 def test_the_shift_is_what_the_page_says(where: str, outputs: list[str], ranking: dict[str, Any]) -> None:
-    from esr.engines.elasticsearch.search.raw import request
+    from esr.engines.elasticsearch.search.search_body import search_body
     from esr.engines.index import Filters
     from esr.ranking.ranking import Ranking
 
@@ -110,7 +110,7 @@ def test_the_shift_is_what_the_page_says(where: str, outputs: list[str], ranking
         made = Ranking(**ranking, priors={"importance": 1.0})
         right = searcher.search("earthquake relief relief road", 5, ranking=made).hits
         plan = searcher.prepare("earthquake relief relief road", made).plan
-        body = request(plan, searcher.index.statistics(()).collection, Filters(), 5)
+        body = search_body(plan, searcher.index.statistics(()).collection, Filters(), 5)
     hits = http("POST", f"{where}/_search", body)["hits"]["hits"]
     outer = body["query"]["script_score"]
     terms = [clause["script_score"]["script"]["params"] for clause in outer["query"]["bool"]["should"]]

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 import esr
-from esr.engines.elasticsearch.load import bulk, delivery, loading, sending
+from esr.engines.elasticsearch.load import bulk, sender, writer
+from esr.engines.elasticsearch.maintenance import delivery
 from esr.engines.factory import LoadOptions, open_generations
 from esr.engines.factory import open_delivery as delivery_to
 from esr.errors import EngineUnreachable, EsrError
@@ -28,10 +29,10 @@ NEWS = list(random_documents(0, 120, seed=7))
 @pytest.fixture(autouse=True)
 def small_and_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many small requests, short waits."""
-    monkeypatch.setattr(sending, "_SENTENCES", 25)
+    monkeypatch.setattr(sender, "CHUNK_SENTENCES", 25)
     monkeypatch.setattr(bulk, "FIRST_WAIT", 0.05)
     monkeypatch.setattr(bulk, "LONGEST_WAIT", 0.3)
-    for module in (loading, delivery):
+    for module in (writer, delivery):
         monkeypatch.setattr(module, "LOAD_TIMEOUT", 2)
 
 
@@ -166,8 +167,8 @@ def test_a_delivery_whose_switch_is_not_answered_keeps_what_it_made(
 
 
 BLOCKS = {
-    "index.blocks.write": "somebody blocked writes: take that back",
-    "index.blocks.read_only": "somebody made it read-only: take that back",
+    "index.blocks.write": "writes to it were blocked: remove",
+    "index.blocks.read_only": "it was set read-only: remove",
 }
 
 
@@ -188,7 +189,7 @@ def test_a_block_in_the_middle_says_what_to_do_and_a_resumed_load_is_whole(
             for name in made:
                 http("PUT", f"{url}/{name}/_settings", {block: True})
 
-    with pytest.raises(EngineUnreachable, match=f"takes no writes: .*; {BLOCKS[block]}.*--resume"):
+    with pytest.raises(EngineUnreachable, match=f"accepts no writes: .*; {BLOCKS[block]}.*--resume"):
         load(where, NEWS, if_exists="replace", sent=block_it)
     for name in made:
         http("PUT", f"{url}/{name}/_settings", {block: None})
@@ -254,7 +255,7 @@ def test_a_full_disk_is_waited_for_and_then_named(
             filled.append(True)
             room(False)
 
-    with pytest.raises(EngineUnreachable, match=r"flood-stage.*; its disk is full: free some.*--resume"):
+    with pytest.raises(EngineUnreachable, match=r"flood-stage.*; its disk is full: free space.*--resume"):
         load(where, NEWS, if_exists="replace", sent=fill)
     with esr.open(where) as searcher:
         assert searcher.search("flood").total, "what is there is searched on"

@@ -14,8 +14,8 @@ import esr
 from esr import adjustments, resources
 from esr.adjustments import Adjustment
 from esr.documents import Document, Sentence
-from esr.engines.elasticsearch.search.request import SCORE, scored
-from esr.engines.elasticsearch.store.bounds import bounds
+from esr.engines.elasticsearch.search.score_query import SCORE_SCRIPT, score_query
+from esr.engines.elasticsearch.store.static_bounds import static_bounds
 from esr.engines.index import Filters
 from esr.errors import EsrError
 from esr.plans.evaluate import static_part
@@ -82,7 +82,7 @@ def loaded(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def some(chance: random.Random, form: str) -> dict[str, Any]:
     """Parameters of a form, drawn."""
-    if adjustments.get(form).trained:
+    if adjustments.get(form).is_trained:
         values = sorted(
             {round(chance.uniform(-10, 10), chance.choice([0, 3])) for _ in range(chance.randint(1, 9))}
         )
@@ -96,9 +96,9 @@ def some(chance: random.Random, form: str) -> dict[str, Any]:
 
 def doubles(loaded: Loaded, adjustment: Adjustment) -> dict[str, float]:
     """What the score script's own source adds, as the doubles that a score of 32 bits cannot hold."""
-    source = resources.text(f"scripts/{SCORE}.painless")
+    source = resources.text(f"scripts/{SCORE_SCRIPT}.painless")
     assert source.count("return Math.max(0, score);") == 1
-    query, _ = scored(
+    query, _ = score_query(
         Plan((PlanTerm("flood", 1.0),), TFISF, "all", "document", (adjustment.static(),)),
         CollectionStatistics(),
         Filters(),
@@ -146,7 +146,7 @@ def test_what_is_added_stays_within_the_bounds(loaded: Loaded, form: str, featur
     for _ in range(10):
         static = adjustments.from_dict({"feature": feature, "form": form, **some(chance, form)}).static()
         plan = Plan((), TFISF, "all", "document", (static,))
-        low, high = bounds(static, loaded.elasticsearch.index.bounded(plan))
+        low, high = static_bounds(static, loaded.elasticsearch.index.bounded_collection(plan))
         added = static_part(static, evidence.columns[column])
         assert low <= added.min() + 1e-9 and added.max() <= high + 1e-9, (static, low, high)
 
@@ -204,9 +204,9 @@ def test_the_feature_columns_of_both_engines_are_equal(loaded: Loaded) -> None:
 
 
 def test_the_histograms_of_both_engines_are_equal(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
-    from esr.engines.elasticsearch.store import statistics
+    from esr.engines.elasticsearch.store import columns as stored_columns
 
-    monkeypatch.setattr(statistics, "_PAGE", 3)  # several pages
+    monkeypatch.setattr(stored_columns, "_PAGE", 3)  # several pages
     for column in ("length", "position", "features.wild", "features.tame", "features.rare", "features.none"):
         right, got = (each.index.histogram(column) for each in loaded[:2])
         np.testing.assert_array_equal(right.values, got.values)
@@ -219,7 +219,7 @@ def test_both_engines_name_the_features_they_have(loaded: Loaded) -> None:
 
 
 def test_a_query_for_other_applications_carries_the_features(loaded: Loaded) -> None:
-    from esr.engines.elasticsearch.search.raw import request
+    from esr.engines.elasticsearch.search.search_body import search_body
 
     curve = {"values": [0, 1], "adds": [-1.5, 2]}
     ranking = Ranking.from_dict(
@@ -229,7 +229,9 @@ def test_a_query_for_other_applications_carries_the_features(loaded: Loaded) -> 
     plan = searcher.prepare("flood bank", ranking).plan
     place, _, alias = searcher.index.where.rpartition("/")
     for standalone in (False, True):
-        body = request(plan, searcher.index.bounded(plan), Filters(), 20, standalone=standalone)
+        body = search_body(
+            plan, searcher.index.bounded_collection(plan), Filters(), 20, standalone=standalone
+        )
         hits = http("POST", f"{place}/{alias}/_search?search_type=dfs_query_then_fetch", body)["hits"]["hits"]
         right = searcher.search("flood bank", 20, ranking=ranking).hits
         shift = right[0].score - hits[0]["_score"]

@@ -19,7 +19,9 @@ from esr.documents import Document, Sentence
 from tests.engines.elasticsearch.support import document, fresh, http, load
 
 ARTICLES = Path(__file__).resolve().parents[3] / "examples" / "articles.jsonl"
-SPLITS = [(m.name, c) for m in models.MODELS.values() if m.second is None for c in (m.contexts or (None,))]
+SPLITS = [
+    (m.name, c) for m in models.MODELS.values() if m.second_stage is None for c in (m.contexts or (None,))
+]
 MIXTURES = [(m, c) for m, c in SPLITS if m in ("jm", "dir", "3mm", "2s", "2si")]
 QUERIES = ["earthquake relief county", "flood flood bank", "Titleword bank"]
 
@@ -143,7 +145,7 @@ def test_filters_are_printed(where: str) -> None:
         (["flood", "--model", "bm25", "--standalone"], "--standalone is for language models"),
         (["flood", "--standalone", "--set", "background=documents"], "leave out background=documents"),
         (["flood", "--standalone", "--boost", "variants"], "leave out --boost variants"),
-        (["unseenword"], "no document holds a word of the query"),
+        (["unseenword"], "no document contains a term of the query"),
         (["flood", "--index", "some/folder"], "no index"),
     ],
 )

@@ -20,10 +20,10 @@ from click.testing import CliRunner, Result
 
 import esr
 from esr.cli import main
+from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.elasticsearch.cluster import login
-from esr.engines.elasticsearch.roles import descriptors
+from esr.engines.elasticsearch.cluster.roles import role_descriptors
 from esr.engines.factory import LoadOptions, open_delivery, open_generations, open_index
-from esr.enrichment.enriched import Enriched
 from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from tests.conftest import without_node
@@ -98,7 +98,7 @@ def be_root(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def become(role: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, **more: str) -> Api:
     """Let esr have a key with this role for the alias `news`."""
-    key = Api(cluster).key(descriptors(["news"], [role]), **more)
+    key = Api(cluster).key(role_descriptors(["news"], [role]), **more)
     monkeypatch.setenv(login.API_KEY, key)
     return Api(cluster, key)
 
@@ -149,7 +149,7 @@ def test_the_page_can_do_all_it_does_and_write_nothing(
         assert len(list(searcher.index.documents())) == len(DOCUMENTS)
         assert searcher.index.snapshot() is not searcher.index, "it may look up what the alias leads to"
     for if_exists in ("replace", "append"):
-        with pytest.raises(EsrError, match=r"refuses: .*; the login lacks a right: esr roles"):
+        with pytest.raises(EsrError, match=r"denies the request: .*; the login lacks a privilege: esr roles"):
             load(loaded, DOCUMENTS, if_exists=if_exists)
     _, aliases = Api(secured).ask("GET", "/_alias/news")
     (index,) = aliases
@@ -184,7 +184,7 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
     assert (report.added, report.changed) == (1, 1)
     assert open_delivery(where, LoadOptions(keep=2)).remove(["d2"]).removed == 1
     with closing(open_index(where)) as index, index.enrichment() as enrichment:
-        enrichment.store(RECIPE, [("new", [Enriched({"subj": 1.0}, None, None)])])
+        enrichment.store(RECIPE, [("new", [SentenceEnrichment({"subj": 1.0}, None, None)])])
         enrichment.finish(RECIPE)
         assert enrichment.counts(RECIPE)[0] == 1
     with closing(open_generations(where)) as at:
@@ -203,7 +203,7 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
             ("POST", f"/{index}/_doc", {"text": "A lie."}),
         ],
     )
-    with pytest.raises(EsrError, match="refuses"):
+    with pytest.raises(EsrError, match="denies the request"):
         load(f"{secured.url}/{OTHER}", DOCUMENTS, if_exists="replace")
     with closing(open_generations(where)) as at:
         at.delete_all()
@@ -247,7 +247,7 @@ def test_a_certificate_is_checked_unless_it_is_said_loudly(
             monkeypatch.setenv(login.CA_FILE, str(trusted))
         with pytest.raises(EngineUnreachable, match=r"is not trusted: .* Set ESR_CA_FILE"):
             esr.open(loaded)
-    with pytest.raises(EngineUnreachable, match="and that it does not want https://"):
+    with pytest.raises(EngineUnreachable, match="and whether it requires https://"):
         esr.open(loaded.replace("https", "http"))
     assert "NOT checked" not in caplog.text
     monkeypatch.setenv(login.INSECURE, "1")
@@ -255,7 +255,7 @@ def test_a_certificate_is_checked_unless_it_is_said_loudly(
         for uses in (1, 2):
             with esr.open(loaded) as searcher:
                 assert searcher.search("flood", 100).total == 120
-            assert caplog.text.count(f"the certificate of {secured.url} is NOT checked") == uses
+            assert caplog.text.count(f"the certificate of {secured.url} is NOT verified") == uses
     monkeypatch.delenv(login.INSECURE)
     command = [sys.executable, "-c", "from esr.cli import main; main()", "--insecure", "status"]
     done = subprocess.run([*command, "--index", loaded], capture_output=True, text=True, check=True)
@@ -265,7 +265,7 @@ def test_a_certificate_is_checked_unless_it_is_said_loudly(
 def test_who_may_not_enter_is_told_why(
     loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(EngineUnreachable, match="wants a login: set ESR_API_KEY, or ESR_USER"):
+    with pytest.raises(EngineUnreachable, match="requires a login: set ESR_API_KEY, or ESR_USER"):
         esr.open(loaded)
     become("page", secured, monkeypatch, expiration="1s")
     end = time.monotonic() + 20
@@ -276,7 +276,7 @@ def test_who_may_not_enter_is_told_why(
                 time.sleep(0.3)
         except EngineUnreachable as error:
             message = str(error)
-    assert message.endswith("refuses the login, the API key has expired: make another and set it")
+    assert message.endswith("rejects the login: the API key has expired. Create a new one and set it")
 
 
 def test_a_password_is_never_printed(
@@ -319,7 +319,7 @@ def test_files_and_options_say_who_it_is(
 ) -> None:
     monkeypatch.delenv(login.CA_FILE)
     key = tmp_path / "key"
-    key.write_text(Api(secured).key(descriptors(["news"], ["page"])) + "\n")
+    key.write_text(Api(secured).key(role_descriptors(["news"], ["page"])) + "\n")
     trusting = ["--ca-file", str(secured.ca_file)]
     found = call(*trusting, "--api-key-file", str(key), "status", "--index", loaded)
     assert found.exit_code == 0, found.output
