@@ -207,7 +207,7 @@ def _distances(parse: bytes, terms: list[str]) -> dict[tuple[int, int], int]:
     if not parse or len(terms) < 2:
         return {}
     at = find_occurrences(decode([parse]), terms)
-    term = np.repeat(at.terms, at.counts)
+    term = np.repeat(at.posting_terms, at.posting_counts)
     found: dict[tuple[int, int], int] = {}
     for i, j, distance in zip(term[at.pairs.i], term[at.pairs.j], at.pairs.distances, strict=True):
         if i != j and distance >= 0:
