@@ -26,7 +26,7 @@ EXTRAS = {
 OPTIONAL = [*(module for modules in MODULES.values() for module in modules), "numba"]
 
 PICTURES = r"esr\.evaluation\.report\.\w+|esr\.learning\.report"
-KERNEL = r"esr\.engines\.embedded\.search\.\w+"
+KERNEL = r"esr\.engines\.embedded\.search\.[\w.]+"
 IMPORT_EVERYTHING = """
 import importlib, json, pkgutil, sys
 missing = dict.fromkeys({optional!r})
