@@ -9,8 +9,7 @@ from pathlib import Path
 import click
 
 from esr.cli.options import FILE
-from esr.engines.elasticsearch.cluster.location import parse_alias
-from esr.engines.elasticsearch.cluster.roles import ROLES, role_descriptors
+from esr.engines.access import ROLES, create_api_key, parse_alias, role_descriptors
 from esr.errors import UsageError
 
 
@@ -37,8 +36,6 @@ def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None) -
         return
     if len(found) != 1 or "://" not in aliases[0]:
         raise UsageError("--key wants one --role, and a place as the first ALIAS")
-    from esr.engines.elasticsearch.cluster.api_keys import create_api_key
-
     try:  # before there is a key, which else nobody would know
         opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:

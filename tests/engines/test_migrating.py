@@ -292,7 +292,7 @@ class TestElasticsearch:
         """Runs an action of an esr of the old format once everything has been sent."""
 
         def set(action: Any) -> None:
-            real = ElasticsearchMigration._count_marks
+            real = ElasticsearchMigration._count_fingerprints
             actions = iter([action])
 
             def meanwhile(*args: Any) -> Any:
@@ -302,7 +302,7 @@ class TestElasticsearch:
                     format(2)
                 return real(*args)
 
-            monkeypatch.setattr(ElasticsearchMigration, "_count_marks", meanwhile)
+            monkeypatch.setattr(ElasticsearchMigration, "_count_fingerprints", meanwhile)
 
         return set
 

@@ -73,9 +73,9 @@ def where(secured: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv(login.CA_FILE, str(secured.ca_file))
     root = Api(secured)
     yield f"{secured.url}/news"
-    _, found = root.ask("GET", "/_alias/news*")
+    _, aliased = root.ask("GET", "/_alias/news*")
     _, all_of = root.ask("GET", "/news-*/_settings")
-    for index in {*found, *all_of} - {"error", "status"}:
+    for index in {*aliased, *all_of} - {"error", "status"}:
         root.ask("DELETE", f"/{index}")
 
 
@@ -114,10 +114,10 @@ def test_a_key_is_made_into_a_file_and_not_shown(
 ) -> None:
     be_root(secured, monkeypatch)
     file = tmp_path / "page.key"
-    made = call("roles", loaded, "--role", "page", "--key", str(file))
-    assert made.exit_code == 0, made.output
+    result = call("roles", loaded, "--role", "page", "--key", str(file))
+    assert result.exit_code == 0, result.output
     assert file.stat().st_mode & 0o777 == 0o600
-    assert file.read_text() not in made.output
+    assert file.read_text() not in result.output
     assert "cannot be made" in call("roles", loaded, "--role", "page", "--key", str(file)).output
     monkeypatch.delenv(login.USER)
     monkeypatch.delenv(login.PASSWORD)
@@ -189,7 +189,7 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
         assert enrichment.progress(RECIPE)[0] == 1
     with closing(open_generations(where)) as at:
         at.rollback()
-        kept = [each.name for each in at.all() if each.state == "kept"]
+        kept = [generation.name for generation in at.all() if generation.state == "kept"]
         at.delete(kept[:1])
     with esr.open(where) as searcher:
         assert searcher.search("flood", 100).total
@@ -215,10 +215,10 @@ def test_the_operator_can_take_a_snapshot_and_bring_it_back(
 ) -> None:
     api = become("operator", secured, monkeypatch)
     settings = {"location": str(secured.backups)}  # type: ignore[attr-defined]
-    wanted = {"indices": "news-*-esr-*", "include_global_state": True}
+    snapshot = {"indices": "news-*-esr-*", "include_global_state": True}
     for method, path, body in [
         ("PUT", "/_snapshot/backup", {"type": "fs", "settings": settings}),
-        ("PUT", "/_snapshot/backup/monday?wait_for_completion=true", wanted),
+        ("PUT", "/_snapshot/backup/monday?wait_for_completion=true", snapshot),
     ]:
         status, answer = api.ask(method, path, body)
         assert status == 200, answer
@@ -309,9 +309,9 @@ def test_a_password_is_never_printed(
         ["load", str(news), "--index", with_login.replace("/news", "/BAD")],
         ["serve", "--index", f"a={with_login} {with_login}"],
     ]:
-        found = call(*arguments)
-        assert found.exception is None or isinstance(found.exception, SystemExit), arguments
-        assert password not in found.output, arguments
+        result = call(*arguments)
+        assert result.exception is None or isinstance(result.exception, SystemExit), arguments
+        assert password not in result.output, arguments
 
 
 def test_files_and_options_say_who_it_is(
@@ -321,24 +321,24 @@ def test_files_and_options_say_who_it_is(
     key = tmp_path / "key"
     key.write_text(Api(secured).key(role_descriptors(["news"], ["page"])) + "\n")
     trusting = ["--ca-file", str(secured.ca_file)]
-    found = call(*trusting, "--api-key-file", str(key), "status", "--index", loaded)
-    assert found.exit_code == 0, found.output
+    result = call(*trusting, "--api-key-file", str(key), "status", "--index", loaded)
+    assert result.exit_code == 0, result.output
     assert not set(login.VARIABLES) & set(os.environ), "the options are for one command"
     assert secured.auth
     password = tmp_path / "password"
     password.write_text(secured.auth[1])
-    said = [*trusting, "--user", secured.auth[0], "--password-file", str(password)]
-    found = call(*said, "status", "--index", loaded)
-    assert found.exit_code == 0, found.output
+    options = [*trusting, "--user", secured.auth[0], "--password-file", str(password)]
+    result = call(*options, "status", "--index", loaded)
+    assert result.exit_code == 0, result.output
 
 
 @pytest.mark.parametrize("role", ["page", "loader", "operator"])
 def test_the_security_api_takes_the_roles_as_they_are_printed(
     secured: Cluster, where: str, role: str
 ) -> None:
-    found = call("roles", where, "news.old", "--role", role)
-    assert found.exit_code == 0, found.output
-    status, answer = Api(secured).ask("PUT", f"/_security/role/esr-{role}", json.loads(found.output)[role])
+    result = call("roles", where, "news.old", "--role", role)
+    assert result.exit_code == 0, result.output
+    status, answer = Api(secured).ask("PUT", f"/_security/role/esr-{role}", json.loads(result.output)[role])
     assert status == 200, answer
 
 

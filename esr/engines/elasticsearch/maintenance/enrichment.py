@@ -1,7 +1,8 @@
 """Stores enrichment in the entries of sentences, by bulk updates, while searches continue.
 
-Sentences get their marks first, and a document gets its marks once all of its sentences have theirs. So what
-a killed enricher left unfinished is done again, and machines that share the work need not know each other.
+Sentences get the recipe's fingerprints first, and a document gets them once all of its sentences have them.
+So what a killed enricher left unfinished is done again, and machines that share the work need not know each
+other.
 """
 
 from __future__ import annotations
@@ -179,28 +180,31 @@ class ElasticsearchEnrichment:
 
 def summarize_enrichment(cluster: Cluster, loads: Sequence[meta.Load]) -> list[dict[str, object]]:
     """By part and recipe, how many documents are enriched."""
-    by_mark = {"enriched": {"terms": {"field": "enriched", "size": _PAGE}}}
-    answer = search(cluster, index=cluster.documents_alias, size=0, aggs=by_mark)
+    by_fingerprint = {"enriched": {"terms": {"field": "enriched", "size": _PAGE}}}
+    answer = search(cluster, index=cluster.documents_alias, size=0, aggs=by_fingerprint)
     buckets = answer["aggregations"]["enriched"]["buckets"]
     counts = {bucket["key"]: bucket["doc_count"] for bucket in buckets}
     recipes = [Recipe.from_dict(recipe) for load in loads for recipe in load.recipes.values()]
-    recipe_of = {mark: (part, recipe) for recipe in recipes for part, mark in recipe.fingerprints.items()}
+    parts = {
+        fingerprint: (part, recipe) for recipe in recipes for part, fingerprint in recipe.fingerprints.items()
+    }
     return [
-        {"part": part, "documents": counts[mark], "made_with": dict(recipe.versions)}
-        for mark, (part, recipe) in sorted(recipe_of.items())
-        if mark in counts
+        {"part": part, "documents": counts[fingerprint], "made_with": dict(recipe.versions)}
+        for fingerprint, (part, recipe) in sorted(parts.items())
+        if fingerprint in counts
     ]
 
 
 def _update_action(index: str, id: str, recipe: Recipe, fields: Mapping[str, Any]) -> Action:
-    params = {"parts": list(recipe.parts), "found": dict(fields), "marks": list(recipe.fingerprints.values())}
+    fingerprints = list(recipe.fingerprints.values())
+    params = {"parts": list(recipe.parts), "found": dict(fields), "marks": fingerprints}
     script = {"id": ENRICH_SCRIPT, "params": params}
     return {"_op_type": "update", "_index": index, "_id": id, "script": script, "retry_on_conflict": 3}
 
 
 def _done_clauses(recipe: Recipe) -> list[Query]:
-    """Matches what has all marks of a recipe."""
-    return [{"term": {"enriched": mark}} for mark in recipe.fingerprints.values()]
+    """Matches what has all fingerprints of a recipe."""
+    return [{"term": {"enriched": fingerprint}} for fingerprint in recipe.fingerprints.values()]
 
 
 def _slice_clauses(slice: tuple[int, int]) -> list[Query]:

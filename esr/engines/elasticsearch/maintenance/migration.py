@@ -38,7 +38,7 @@ _ENRICHED_FIELDS = ("features", "entities", "parse", "enriched")
 """What enrichment writes to the entry of a sentence."""
 _DOCUMENT_BATCH = 100
 _ENTRY_BATCH = 1000
-_MAX_MARKS = 10_000
+_MAX_FINGERPRINTS = 10_000
 
 
 class ElasticsearchMigration(ElasticsearchWriter):
@@ -101,19 +101,19 @@ class ElasticsearchMigration(ElasticsearchWriter):
     ) -> Load:
         """Send and verify, until what esr enrich writes meanwhile has come along. Returns the load with its
         recipes."""
-        last_marks = None
+        last_fingerprints = None
         while True:
             expected = self._transfer(spool, load, is_resumed, report)
             enable_refresh(self._cluster, load.index)
             verify(self._cluster, load.index, expected)
-            marks = self._count_marks(self._source.documents_alias)
-            if marks == self._count_marks(load.documents_index) or self._has_moved():
+            fingerprints = self._count_fingerprints(self._source.documents_alias)
+            if fingerprints == self._count_fingerprints(load.documents_index) or self._has_moved():
                 break
-            if marks == last_marks:
+            if fingerprints == last_fingerprints:
                 raise EsrError(
                     f"what esr enrich stored in {self._cluster.where} cannot be read: enrich it again"
                 )
-            last_marks = marks
+            last_fingerprints = fingerprints
             is_resumed = True
         served = meta.aliased_loads(self._cluster)
         return replace(
@@ -143,20 +143,20 @@ class ElasticsearchMigration(ElasticsearchWriter):
         return indices != {load.index for load in self._loads}
 
     def _with_enrichment(self, documents: Iterator[DocumentActions]) -> Iterator[DocumentActions]:
-        """Adds stored enrichment. Marks of documents are read first, since esr enrich writes them last."""
+        """Adds stored enrichment. Fingerprints of documents are read first, as they are written last."""
         if not any(load.recipes for load in meta.aliased_loads(self._cluster)):
             yield from documents
             return
         for batch in batched(documents, _DOCUMENT_BATCH):
-            marks = self._read_fields(
+            of_documents = self._read_fields(
                 self._source.documents_alias, [actions.document.id for actions in batch], ("enriched",)
             )
             sentence_ids = [action["_id"] for actions in batch for action in actions.sentences]
-            enriched = self._read_fields(self._source.alias, sentence_ids, _ENRICHED_FIELDS)
+            of_sentences = self._read_fields(self._source.alias, sentence_ids, _ENRICHED_FIELDS)
             for actions in batch:
-                actions.entry.update(marks[actions.document.id])
+                actions.entry.update(of_documents[actions.document.id])
                 for action in actions.sentences:
-                    action.update(enriched[action["_id"]])
+                    action.update(of_sentences[action["_id"]])
                 yield actions
 
     def _read_fields(self, indices: str, ids: Sequence[str], fields: Iterable[str]) -> dict[str, Any]:
@@ -177,12 +177,12 @@ class ElasticsearchMigration(ElasticsearchWriter):
             )
         return sources
 
-    def _count_marks(self, indices: str) -> dict[str, int]:
-        """How many documents have each mark of enrichment."""
-        by_mark = {"marks": {"terms": {"field": "enriched", "size": _MAX_MARKS}}}
+    def _count_fingerprints(self, indices: str) -> dict[str, int]:
+        """How many documents have each fingerprint of a recipe."""
+        by_fingerprint = {"fingerprints": {"terms": {"field": "enriched", "size": _MAX_FINGERPRINTS}}}
         refresh(self._cluster, indices)
-        answer = search(self._cluster, index=indices, size=0, aggs=by_mark)
-        buckets = answer["aggregations"]["marks"]["buckets"]
+        answer = search(self._cluster, index=indices, size=0, aggs=by_fingerprint)
+        buckets = answer["aggregations"]["fingerprints"]["buckets"]
         return {bucket["key"]: bucket["doc_count"] for bucket in buckets}
 
 

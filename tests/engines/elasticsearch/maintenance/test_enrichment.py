@@ -20,17 +20,17 @@ def test_slices_share_no_document_and_omit_none(where: str, monkeypatch: pytest.
     monkeypatch.setattr(engine, "_PAGE", 3)
     load(where, DOCUMENTS[:20], shards=3)
     load(where, DOCUMENTS[20:], if_exists="append")
-    asked: list[str] = []
+    enriched_ids: list[str] = []
     with esr.open(where) as searcher:
         for place in (2, 3, 1):
             enricher = FakeEnricher()
             report = enrich(searcher.index, enricher, slice=(place, 3))
             assert len(enricher.enriched_ids) in (8, 9)
-            asked += enricher.enriched_ids
+            enriched_ids += enricher.enriched_ids
             assert report.notes[0].startswith(
-                "Elasticsearch is merging" if place == 1 else f"{25 - len(asked)} of 25"
+                "Elasticsearch is merging" if place == 1 else f"{25 - len(enriched_ids)} of 25"
             )
-    assert sorted(asked) == sorted(d.id for d in DOCUMENTS)
+    assert sorted(enriched_ids) == sorted(d.id for d in DOCUMENTS)
 
 
 def test_each_index_has_the_recipe(where: str) -> None:
@@ -39,9 +39,9 @@ def test_each_index_has_the_recipe(where: str) -> None:
     with esr.open(where) as searcher:
         enrich(searcher.index)
     recipe = FakeEnricher().recipe
-    found = http("GET", f"{where}/_mapping")
-    assert len(found) == 2
-    for index in found.values():
+    mappings = http("GET", f"{where}/_mapping")
+    assert len(mappings) == 2
+    for index in mappings.values():
         meta = index["mappings"]["_meta"]["esr"]
         assert Recipe.from_dict(meta["recipes"][recipe.digest]) == recipe
         assert meta["complete"] and meta["analyzer"] == "english-stem"
@@ -53,12 +53,12 @@ def test_an_index_made_before_enrichment_gets_the_fields(where: str, monkeypatch
     whole = resources.load
 
     def before(path: str) -> Any:
-        found = whole(path)
+        component = whole(path)
         if path not in ("components/esr-sentences.json", "components/esr-documents.json"):
-            return found
-        mapping = found["template"]["mappings"]
+            return component
+        mapping = component["template"]["mappings"]
         old = {k: v for k, v in mapping["properties"].items() if k not in engine._ENRICHMENT_FIELDS}
-        return found | {"template": {"mappings": mapping | {"properties": old}}}
+        return component | {"template": {"mappings": mapping | {"properties": old}}}
 
     with monkeypatch.context() as patch:
         patch.setattr(resources, "load", before)
@@ -68,7 +68,7 @@ def test_an_index_made_before_enrichment_gets_the_fields(where: str, monkeypatch
     with esr.open(where) as searcher:
         enrich(searcher.index)
         http("POST", f"{where}/_refresh")
-        assert all(found["features"] for found in read_enrichment(searcher.index, DOCUMENTS).values())
+        assert all(enriched["features"] for enriched in read_enrichment(searcher.index, DOCUMENTS).values())
 
 
 def test_a_load_that_replaces_the_index_meanwhile_is_reported(where: str) -> None:

@@ -50,13 +50,13 @@ MIXTURES = [
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards and a second load"])
 def adverse(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[ElasticsearchIndex]:
-    found = adverse_documents()
+    documents = adverse_documents()
     with fresh(elasticsearch_url) as where:
         if request.param == 1:
-            load(where, found, precomputed_mixture=Ranking().mixture())
+            load(where, documents, precomputed_mixture=Ranking().mixture())
         else:
-            load(where, found[:50], shards=3)
-            load(where, found[50:], if_exists="append")
+            load(where, documents[:50], shards=3)
+            load(where, documents[50:], if_exists="append")
         index = ElasticsearchIndex(where)
         yield index.snapshot()
         index.close()
@@ -115,10 +115,10 @@ def test_any_plan(adverse: ElasticsearchIndex, plan: Plan, k: int, filters: Filt
 def test_models(adverse: ElasticsearchIndex, model: str, context: str | None) -> None:
     for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
         ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **more})
-        found = check_pruned(
+        result = check_pruned(
             adverse, planned(adverse, query, ranking), KS[n % len(KS)], FILTERS[n % len(FILTERS)]
         )
-        assert not isinstance(found, Unprunable), found
+        assert not isinstance(result, Unprunable), result
 
 
 @pytest.mark.parametrize("ranking", MIXTURES, ids=str)
@@ -170,17 +170,17 @@ def test_a_required_feature_that_is_not_there_adds_nothing(adverse: Elasticsearc
 
 
 def test_equal_documents_stand_in_the_order_of_the_collection(adverse: ElasticsearchIndex) -> None:
-    found = check_pruned(adverse, planned(adverse, "only", Ranking()), 2, Filters())
-    assert not isinstance(found, Unprunable)
-    first, second = found.hits
+    result = check_pruned(adverse, planned(adverse, "only", Ranking()), 2, Filters())
+    assert not isinstance(result, Unprunable)
+    first, second = result.hits
     assert first.score == second.score and first.ordinal < second.ordinal
 
 
 def test_a_filter_that_no_document_passes_lets_nothing_through(adverse: ElasticsearchIndex) -> None:
     for rule in CANDIDATES:
         plan = planned(adverse, "bank", Ranking(candidates=rule))
-        found = check_pruned(adverse, plan, 2, Filters(documents=("none",)))
-        assert not isinstance(found, Unprunable) and (found.hits, found.total, found.scored) == ([], 0, 0)
+        result = check_pruned(adverse, plan, 2, Filters(documents=("none",)))
+        assert not isinstance(result, Unprunable) and (result.hits, result.total, result.scored) == ([], 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -211,16 +211,16 @@ def test_what_is_not_worth_pruning_is_scored_in_full_and_says_why(
 def test_a_plan_without_a_bound_is_answered_in_full_and_says_so(adverse: ElasticsearchIndex) -> None:
     plan = planned(adverse, "rare stone", Ranking())
     odd = replace(plan, transform=replace(plan.transform, collection=Affine(1e-295)))
-    found = adverse.search(odd, 3, Filters())
-    assert found.exhaustive == "the mixture may be 0 without the collection's part"
+    result = adverse.search(odd, 3, Filters())
+    assert result.exhaustive == "the mixture may be 0 without the collection's part"
 
 
 def test_an_alias_that_may_move_is_searched_in_one_request(adverse: ElasticsearchIndex) -> None:
     index = ElasticsearchIndex(adverse.where.replace(adverse.cluster.alias, alias_of(adverse)))
     plan = planned(index, "rare stone", Ranking())
-    found = index.search(plan, 3, Filters())
-    assert found.exhaustive == "the alias may move between two requests"
-    assert index.snapshot().search(plan, 3, Filters()).hits == found.hits
+    result = index.search(plan, 3, Filters())
+    assert result.exhaustive == "the alias may move between two requests"
+    assert index.snapshot().search(plan, 3, Filters()).hits == result.hits
 
 
 def alias_of(index: ElasticsearchIndex) -> str:
@@ -253,25 +253,25 @@ def test_few_candidates_are_scored_also_when_the_entries_were_updated(elasticsea
     chance = random.Random(5)
     words = [f"w{n}" for n in range(50)]
     texts = [[" ".join(chance.choices(words, k=8)) for _ in range(5)] for _ in range(200)]
-    found = [made(n, each, [None] * 5, None) for n, each in enumerate(texts)]
+    documents = [made(n, each, [None] * 5, None) for n, each in enumerate(texts)]
     recipe, one = Recipe(("features",), {"model": "none"}), SentenceEnrichment({"x": 1.0}, (), None)
     with fresh(elasticsearch_url) as where:
-        load(where, found)
+        load(where, documents)
         index = ElasticsearchIndex(where)
         for _ in range(2):
             now = index.snapshot()
             got = check_pruned(now, planned(now, "w3 w7", Ranking()), 2, Filters())
             assert not isinstance(got, Unprunable) and got.scored is not None and got.scored < 0.6 * got.total
             with index.enrichment() as stored:
-                stored.store(recipe, [(d.document.id, [one] * 5) for d in found])
+                stored.store(recipe, [(d.document.id, [one] * 5) for d in documents])
                 stored.finish(recipe)
         index.close()
 
 
 def test_deliveries_keep_the_bounds_right(elasticsearch_url: str) -> None:
-    found = adverse_documents()
+    documents = adverse_documents()
     with fresh(elasticsearch_url) as where:
-        load(where, found, precomputed_mixture=Ranking().mixture())
+        load(where, documents, precomputed_mixture=Ranking().mixture())
         new = document("new", "only " * 9, "")
         open_delivery(where, LoadOptions()).append([new])
         open_delivery(where, LoadOptions()).remove(["d3", "d20"])

@@ -4,7 +4,6 @@ import pytest
 
 from esr.errors import UsageError
 from esr.loaders import FORMATS, documents
-from esr.loaders.extras import require
 
 NEEDY = [format.name for format in FORMATS.values() if format.needs]
 
@@ -18,10 +17,6 @@ def test_a_library_that_is_missing_is_named_with_the_line_that_installs_it(name,
     monkeypatch.setitem(sys.modules, FORMATS[name].needs[0], None)
     with pytest.raises(UsageError, match=rf"the format {name} needs .*: pip install 'esr\[formats\]'"):
         documents(["-"], name)
-
-
-def test_what_is_there_is_not_complained_of():
-    require("this", ["json"])
 
 
 def test_formats_of_the_extra_are_known_without_it(monkeypatch):
