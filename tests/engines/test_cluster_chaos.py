@@ -90,7 +90,14 @@ def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
                     harm(cluster, node)
 
             report = load(
-                where, news, if_exists="replace", shards=3, replicas=1, resume=True, workers=4, on_progress=break_it
+                where,
+                news,
+                if_exists="replace",
+                shards=3,
+                replicas=1,
+                resume=True,
+                workers=4,
+                on_progress=break_it,
             )
             assert broken and report.documents == len(news)
             wait_until_green(cluster)

@@ -12,7 +12,6 @@ from esr.engines.embedded.search.filter_mask import document_mask
 from esr.engines.embedded.search.impacts import Impacts
 from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.embedded.search.static_bounds import StaticBounds
-from esr.engines.embedded.search.filter_mask import document_mask
 from esr.engines.index import Filters
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.reader.snapshot import Snapshot

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.embedded.search.filter_mask import document_mask, entity_mask
-from esr.engines.embedded.search.filter_mask import document_mask, entity_mask
 from esr.engines.index import Filters
 from esr.engines.segments.reader.commit_statistics import IMPORTANCE
 from esr.engines.segments.reader.snapshot import Snapshot
