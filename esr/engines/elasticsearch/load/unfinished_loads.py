@@ -17,9 +17,9 @@ from esr.engines.options import LoadOptions
 
 
 class LoadTarget(NamedTuple):
-    """What a load makes: two are the same where they make the same entries of the same documents.
+    """What a load is to make. Only a load with the same target can be resumed.
 
-    `manifest` tells the input, `impacts` what the documents' impacts are made for, if there are any.
+    `manifest` identifies the documents; `impacts` describes their impacts, if they are to have some.
     """
 
     description: Description

@@ -24,9 +24,8 @@ def serve(cluster: Cluster, load: Load, instead_of: Iterable[str] | None = None)
         raise EsrError(f"{cluster.where} no longer leads to the indices that were to be replaced")
     for old in before:
         if not old.is_complete and old.index not in load.members:
-            meta.write(
-                cluster, replace(old, is_complete=True)
-            )  # it is served: its load was cut off after that
+            # It is served, so its load was interrupted after the switch.
+            meta.write(cluster, replace(old, is_complete=True))
     unchanged = {old.index for old in before} & set(load.members)
     actions: list[dict[str, Any]] = []
     for verb, indices in (
