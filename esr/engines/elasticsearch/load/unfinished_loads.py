@@ -1,4 +1,4 @@
-"""The two indices of a load: created, compared with an input, and deleted where a load was killed."""
+"""Loads that are not finished: their indices are created, found again to be resumed, and deleted."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from esr.engines.options import LoadOptions
 
 
 class LoadTarget(NamedTuple):
-    """What a load makes: two are the same where they make the same entries of the same documents.
+    """What a load is to make. Only a load with the same target can be resumed.
 
-    `manifest` tells the input, `impacts` what the documents' impacts are made for, if there are any.
+    `manifest` identifies the documents; `impacts` describes their impacts, if they are to have some.
     """
 
     description: Description
@@ -30,7 +30,7 @@ class LoadTarget(NamedTuple):
         return Load(
             index,
             self.description,
-            complete=False,
+            is_complete=False,
             owner=owner,
             members=members,
             manifest=self.manifest,
@@ -64,13 +64,13 @@ def has_both_indices(cluster: Cluster, load: Load) -> bool:
         return bool(cluster.client.indices.exists(index=load.documents_index))
 
 
-def unfinished_loads(cluster: Cluster, target: LoadTarget) -> list[Load]:
+def find_unfinished_loads(cluster: Cluster, target: LoadTarget) -> list[Load]:
     """The loads of this target that are not finished, newest first."""
     served = {load.index for load in meta.aliased_loads(cluster)}
     return [
         load
         for load in reversed(meta.all_loads(cluster))
-        if target.is_of(load) and not load.complete and load.index not in served
+        if target.is_of(load) and not load.is_complete and load.index not in served
     ]
 
 
