@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from esr.engines.elasticsearch.cluster import login as variables
+from esr.engines.access import login as variables
 from esr.environment import set_environment
 
 _FILES = {

@@ -8,7 +8,7 @@ import click
 
 from esr import adjustments, analysis, boosts, features, loaders, models, priors
 from esr.cli.main import main
-from esr.engines.elasticsearch.cluster.login import VARIABLES
+from esr.engines.access import VARIABLES
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
 from esr.ranking.ranking_signal import WEIGHT

@@ -125,7 +125,7 @@ def test_what_is_not_installed_is_said_with_the_line_that_installs_it(
     with pytest.raises(UsageError, match="'en_core_web_lg' is not installed: python -m spacy download"):
         Enricher(model="en_core_web_lg")
     there.clear()
-    with pytest.raises(EsrError, match=r"enrichment needs spaCy: .*pip install 'esr\[enrich\]'"):
+    with pytest.raises(EsrError, match=r"enrichment needs spacy, .*: pip install 'esr\[enrich\]'"):
         Enricher()
 
 

@@ -121,7 +121,7 @@ def test_another_recipe_does_it_again_and_what_it_does_not_find_is_gone(
     assert read_enrichment(index, DOCUMENTS) == right(FakeEnricher())
     enrich(index, FakeEnricher(version="2"))
     assert read_enrichment(index, DOCUMENTS) == right(FakeEnricher(version="2"))
-    assert index._now().features == ["count", "share"], "nothing of the first recipe is kept"
+    assert index._snapshot().features == ["count", "share"], "nothing of the first recipe is kept"
     assert len(manifest.read(where).recipes) == 1
 
 
@@ -138,7 +138,7 @@ def test_what_was_done_again_stays_when_its_neighbours_are_merged(where: Path) -
     documents = [d for d in DOCUMENTS if d.id in made]
     found = read_enrichment(index, documents)
     assert found == {k: v for d in documents for k, v in right(FakeEnricher(version=made[d.id]), [d]).items()}
-    segment = index._now().segments[0]
+    segment = index._snapshot().segments[0]
     for name in ("Barack Obama", "UN"):
         chosen = np.flatnonzero(segment.enriched.with_entities([name]))
         naming = {
@@ -197,15 +197,15 @@ def test_a_search_that_has_begun_sees_one_state(index: EmbeddedIndex) -> None:
     enrich(index)
     assert then.sentences(["n3.s1"])[0].features == {}
     assert index.sentences(["n3.s1"])[0].features
-    assert index._now().importance is not None
-    assert then._now().collection == index._now().collection
+    assert index._snapshot().statistics.importance is not None
+    assert then._snapshot().statistics.collection == index._snapshot().statistics.collection
 
 
 def test_an_open_index_reads_no_segment_again_after_a_checkpoint(index: EmbeddedIndex) -> None:
-    segments, importance = index._now().segments, index._now().importance
+    segments, importance = index._snapshot().segments, index._snapshot().statistics.importance
     enrich(index)
-    assert [s.terms for s in index._now().segments] == [s.terms for s in segments]
-    assert index._now().importance is importance
+    assert [s.terms for s in index._snapshot().segments] == [s.terms for s in segments]
+    assert index._snapshot().statistics.importance is importance
 
 
 def test_features_and_parses_of_documents_are_columns_and_blobs_at_once(where: Path) -> None:
