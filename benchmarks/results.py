@@ -28,7 +28,7 @@ from esr.enrichment.enricher import Enricher
 from esr.evaluation.comparing import Collection, Comparison, cells, compute, done, every_model
 from esr.evaluation.parameters import SOURCES
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 
 COLLECTIONS = ("squad-small", "squadshifts-medium", "wice-dev")
 TOPICS = 400

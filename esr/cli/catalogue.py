@@ -16,7 +16,7 @@ from esr import models as model_registry
 from esr import priors as prior_registry
 from esr.cli.options import as_json
 from esr.extras import install_command
-from esr.ranking.kinds import kinds
+from esr.ranking.signal_types import signal_types
 
 
 @click.command()
@@ -111,7 +111,7 @@ def signals(as_json: bool) -> None:
     Example:
       esr search "bank fraud" --index my-index --rerank mrf_sdm:0.5
     """
-    _list((signal.as_dict() for signal in kinds().values()), as_json)
+    _list((signal.as_dict() for signal in signal_types().values()), as_json)
 
 
 @click.command()

@@ -19,7 +19,7 @@ from esr.engines.options import DEFAULT_WORKERS
 from esr.errors import UsageError
 from esr.evaluation.measures import DEFAULT as DEFAULT_MEASURES
 from esr.plans.plan import CANDIDATES
-from esr.ranking import signal
+from esr.ranking import ranking_signal
 from esr.ranking.ranking import Ranking
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -151,7 +151,7 @@ def ranking(command: F) -> F:
         given = {(f.feature, f.form): f for f in map(adjustments.parse, feature_texts)}
         data["features"] = list(({(f.feature, f.form): f for f in base.features} | given).values())
         data["boosts"] = {**base.boosts, **dict(map(boosts.parse, boost_texts))}
-        signals = {s.signal: s for s in map(signal.parse, signal_texts)}
+        signals = {s.signal: s for s in map(ranking_signal.parse, signal_texts)}
         data["rerank"] = list(({s.signal: s for s in base.rerank} | signals).values())
         data |= {"depth": base.depth, "trees": base.trees}
         said = {"context": context, "candidates": candidates, "depth": rerank_depth}

@@ -11,8 +11,8 @@ from esr.cli.main import main
 from esr.engines.access import VARIABLES
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
-from esr.ranking.kinds import FEATURE, PRIOR, Kind, kinds
-from esr.ranking.signal import WEIGHT
+from esr.ranking.ranking_signal import WEIGHT
+from esr.ranking.signal_types import FEATURE, PRIOR, SignalType, signal_types
 from webui.running.settings import Settings
 
 
@@ -86,8 +86,8 @@ def _form(form: adjustments.Form | boosts.Boost) -> str:
 
 def _signals() -> Iterator[str]:
     """Those of term dependence in full; the others are described elsewhere on the page."""
-    other = [kind for kind in kinds().values() if kind.group != "term dependence"]
-    yield from (_signal(kind) for kind in kinds().values() if kind not in other)
+    other = [t for t in signal_types().values() if t.group != "term dependence"]
+    yield from (_signal(t) for t in signal_types().values() if t not in other)
     models_of = ", ".join(f"`{kind.name}`" for kind in other if not kind.name.startswith(PRIOR))
     priors_of = ", ".join(f"`{kind.name}`" for kind in other if kind.name.startswith(PRIOR))
     yield (
@@ -96,7 +96,7 @@ def _signals() -> Iterator[str]:
     )
 
 
-def _signal(signal: Kind) -> str:
+def _signal(signal: SignalType) -> str:
     description = f"{signal.description[0].upper()}{signal.description[1:]}."
     head = f"### {signal.name} (signal)\n\n{description}\n\nSource: {signal.source}.\n"
     return head + "\n" + _parameters((WEIGHT, *signal.parameters))

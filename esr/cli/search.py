@@ -47,7 +47,7 @@ def search(query: str, where: str, ranking: Ranking, filters: Filters, k: int, a
 
 
 def _shown(rank: int, hit: Hit) -> str:
-    record = answers.record(hit)
+    record = answers.require_record(hit)
     about = " · ".join(part for part in (record.title, record.source, record.date) if part)
     lines = [click.style(f"{rank:>3}  {hit.score:.4f}  {hit.sentence_id}", bold=True)]
     lines += [f"     {about}"] if about else []

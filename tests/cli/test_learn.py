@@ -9,7 +9,7 @@ import pytest
 from esr.learning import lambdamart
 from tests.cli.conftest import Esr
 from tests.engines.elasticsearch.support import load
-from tests.ranking.test_rerank import WORDS, documents
+from tests.ranking.test_reranker import WORDS, documents
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 import esr
 from esr.documents import Document, ParseWord, Sentence
 from esr.ranking.searcher import Searcher
-from esr.ranking.sentence_tree import Apart, sentence_tree
+from esr.ranking.sentence_tree import TermDistance, sentence_tree
 from tests.engines.elasticsearch.support import load as load_there
 
 WORDS = ["Relief", "teams", "reached", "the", "earthquake", "zone", "with", "relief", "tents"]
@@ -39,9 +39,9 @@ def test_two_terms_are_as_far_apart_as_the_nearest_of_their_words(searcher: Sear
     tree = sentence_tree(searcher.index, ["earthquake", "relief", "teams"], "a.s0")
     assert tree is not None
     assert tree.apart == (
-        Apart(("relief", "teams"), (0, 1), 1),
-        Apart(("earthquake", "teams"), (4, 1), 3),
-        Apart(("earthquake", "relief"), (4, 0), 4),
+        TermDistance(("relief", "teams"), (0, 1), 1),
+        TermDistance(("earthquake", "teams"), (4, 1), 3),
+        TermDistance(("earthquake", "relief"), (4, 0), 4),
     )
 
 

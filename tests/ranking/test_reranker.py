@@ -17,7 +17,7 @@ from esr.evaluation.tuning.figures import Task, Tuner
 from esr.evaluation.tuning.search import ascent
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank import merged
+from esr.ranking.reranker import merge_scores
 from esr.ranking.searcher import Searcher
 from tests.engines.elasticsearch.support import close, fresh
 from tests.engines.elasticsearch.support import load as load_there
@@ -150,9 +150,9 @@ def test_equal_strengths_keep_the_collections_order_or_take_the_first_stages(sea
 
 
 def test_other_sentences_are_shifted_below_the_lowest_new_score() -> None:
-    found = merged(np.array([5.0, 9.0, 7.0, -np.inf, 8.0]), np.array([1, 4]), np.array([0.1, 0.3]))
+    found = merge_scores(np.array([5.0, 9.0, 7.0, -np.inf, 8.0]), np.array([1, 4]), np.array([0.1, 0.3]))
     assert found.tolist() == pytest.approx([-2.9, 0.1, -0.9, -np.inf, 0.3])
-    assert merged(np.array([1.0]), np.array([], np.intp), np.array([])).tolist() == [1.0]
+    assert merge_scores(np.array([1.0]), np.array([], np.intp), np.array([])).tolist() == [1.0]
 
 
 @pytest.mark.parametrize("data", RANKINGS, ids=IDS)
@@ -183,7 +183,7 @@ def test_weights_of_signals_are_tuned_by_their_names(searcher: Searcher) -> None
 def test_a_saved_ranking_keeps_its_second_stage(data: dict[str, Any]) -> None:
     saved = Ranking.from_dict(data).as_dict()
     assert Ranking.from_dict(saved).as_dict() == saved
-    assert Ranking.from_dict(saved).second() is not None
+    assert Ranking.from_dict(saved).reranker() is not None
 
 
 @pytest.mark.parametrize(
@@ -192,11 +192,11 @@ def test_a_saved_ranking_keeps_its_second_stage(data: dict[str, Any]) -> None:
         ({"rerank": [{"signal": "tsdr"}]}, "unknown signal 'tsdr'"),
         ({"rerank": [{"signal": "tdsr", "alfa": 1}]}, "unknown parameter of tdsr 'alfa'"),
         ({"rerank": [{"signal": "tdsr", "alpha": 7}]}, "parameter 'alpha' must be a number in"),
-        ({"rerank": [{"signal": "sdm"}, {"signal": "mrf_sdm"}]}, "signal 'mrf_sdm' stands twice"),
-        ({"rerank": {"signal": "sdm"}}, "ranking key 'rerank' is a list"),
-        ({"rerank": ["sdm"]}, "a signal is a JSON object as"),
-        ({"depth": 0}, "'depth' is a positive whole number, not 0"),
-        ({"depth": True}, "'depth' is a positive whole number, not True"),
+        ({"rerank": [{"signal": "sdm"}, {"signal": "mrf_sdm"}]}, "signal 'mrf_sdm' is duplicated"),
+        ({"rerank": {"signal": "sdm"}}, "ranking key 'rerank' must be a list"),
+        ({"rerank": ["sdm"]}, "a signal must be a JSON object such as"),
+        ({"depth": 0}, "'depth' must be a positive whole number, not 0"),
+        ({"depth": True}, "'depth' must be a positive whole number, not True"),
         ({"model": "tdsr", "params": {"mu": 3}}, "unknown parameter of tdsr 'mu'"),
     ],
 )

@@ -9,17 +9,17 @@ from esr import features, models, priors
 from esr.documents import Document, Sentence
 from esr.errors import UsageError
 from esr.ranking.explain import explain
-from esr.ranking.kinds import find, kinds
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
+from esr.ranking.signal_types import find_signal_type, signal_types
 from tests.engines.elasticsearch.support import load
 
-MODELS = [kind.name for kind in kinds().values() if kind.group == "models"]
+MODELS = [t.name for t in signal_types().values() if t.group == "models"]
 
 
 @pytest.fixture(scope="module")
 def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
-    where = str(tmp_path_factory.mktemp("kinds") / "index")
+    where = str(tmp_path_factory.mktemp("signal_types") / "index")
     texts = ["flood rose north", "bank of the flood flood", "the", "north wind", "flood", "wind wind bank"]
     made = tuple(
         Sentence(f"a.s{n}", text, features={"subj": n / 2} if n != 3 else {}) for n, text in enumerate(texts)
@@ -34,8 +34,10 @@ def test_every_model_that_needs_no_second_stage_is_a_signal_in_each_context() ->
         m.name for m in models.MODELS.values() if not m.second_stage
     }
     assert {"2si both", "2si document", "2si surrounding", "dir"} <= set(MODELS)
-    assert [name for name in kinds() if name.startswith("prior ")] == [f"prior {p}" for p in priors.PRIORS]
-    assert not set(features.FEATURES) & set(kinds())
+    assert [name for name in signal_types() if name.startswith("prior ")] == [
+        f"prior {p}" for p in priors.PRIORS
+    ]
+    assert not set(features.FEATURES) & set(signal_types())
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -59,7 +61,7 @@ def test_parameters_of_the_model_are_parameters_of_the_signal(searcher: Searcher
     ).second
     assert found is not None
     assert found.signals[0].value == pytest.approx(explain(searcher.prepare("flood", own), "a.s1").score)
-    assert "nu" not in {p.name for p in find(name).parameters}
+    assert "nu" not in {p.name for p in find_signal_type(name).parameters}
     with pytest.raises(UsageError, match="unknown parameter of 2si document 'nu'"):
         Ranking.from_dict({"rerank": [{"signal": name, "nu": 0.1}]})
 

@@ -8,10 +8,10 @@ import pytest
 
 import esr
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
-from esr.ranking.view import view
+from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.rerank_context import build_context
 from tests.engines.elasticsearch.support import load
-from tests.ranking.test_rerank import QUERIES, documents
+from tests.ranking.test_reranker import QUERIES, documents
 
 
 def test_evidence_of_more_terms_or_in_another_order_gives_the_same_scores(tmp_path: Path) -> None:
@@ -19,14 +19,14 @@ def test_evidence_of_more_terms_or_in_another_order_gives_the_same_scores(tmp_pa
     with esr.open(str(tmp_path / "index")) as searcher:
         prepared = searcher.prepare(QUERIES[0], Ranking())
         ids = [hit.sentence_id for hit in searcher.search(QUERIES[0], 30).hits]
-        seen = view(searcher.index, prepared.counts, prepared.statistics, ids, ())
-        terms = ["word9", *reversed(seen.terms)]
+        context = build_context(searcher.index, prepared.counts, prepared.statistics, ids, ())
+        terms = ["word9", *reversed(context.terms)]
         evidence = searcher.index.evidence(terms, ids)
-        other = replace(seen, terms=terms, evidence=lambda: evidence)
+        other = replace(context, terms=terms, evidence=lambda: evidence)
         for name in ("dir", "bm25f both"):
             signal = RankingSignal(name)
-            assert signal.values(other) == pytest.approx(signal.values(seen), abs=1e-12)
-            assert len(np.unique(signal.values(seen))) > 5
+            assert signal.values(other) == pytest.approx(signal.values(context), abs=1e-12)
+            assert len(np.unique(signal.values(context))) > 5
 
 
 def test_hits_are_found_by_their_places_and_not_by_their_ids(
@@ -37,9 +37,11 @@ def test_hits_are_found_by_their_places_and_not_by_their_ids(
         prepared = searcher.prepare(QUERIES[0], Ranking())
         hits = searcher.search(QUERIES[0], 30).hits[::-1]
         ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
-        by_id = view(searcher.index, prepared.counts, prepared.statistics, ids, ()).evidence()
+        by_id = build_context(searcher.index, prepared.counts, prepared.statistics, ids, ()).evidence()
         monkeypatch.delattr(type(searcher.index), "_place")
-        by_place = view(searcher.index, prepared.counts, prepared.statistics, ids, (), ordinals).evidence()
+        by_place = build_context(
+            searcher.index, prepared.counts, prepared.statistics, ids, (), ordinals
+        ).evidence()
         for name, counts in by_id.counts.items():
             assert np.array_equal(by_place.counts[name], counts)
         assert np.array_equal(by_place.lengths["sentence"], by_id.lengths["sentence"])

@@ -8,8 +8,8 @@ import pytest
 
 from esr.errors import InputError, UsageError
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
-from esr.ranking.trees import Tree, from_dict, relative
+from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.tree_ensemble import RegressionTree, from_dict, relative_to_best
 
 TREES: dict[str, Any] = {
     "inputs": [{"signal": "dir"}, {"signal": "feature len"}],
@@ -29,19 +29,19 @@ TREES: dict[str, Any] = {
 
 def test_a_row_goes_left_up_to_the_threshold_and_where_it_is_not_known_as_the_node_says() -> None:
     table = np.array([[0.0, 5.0], [0.0, 4.5], [-1.0, 1.0], [np.nan, np.nan]])
-    assert from_dict(TREES).sums(table).tolist() == [3.125, 0.375, -0.375, 0.375]
+    assert from_dict(TREES).predict(table).tolist() == [3.125, 0.375, -0.375, 0.375]
 
 
 def test_what_depends_on_the_query_is_measured_from_the_lists_best() -> None:
     inputs = [RankingSignal("dir"), RankingSignal("feature len"), RankingSignal("tdsr")]
     values = np.array([[-5.0, 3.0, np.nan], [-2.0, np.nan, np.nan], [np.nan, 8.0, np.nan]])
-    found = relative(inputs, values)
+    found = relative_to_best(inputs, values)
     assert np.array_equal(
         found,
         [[-3.0, 3.0, np.nan], [0.0, np.nan, np.nan], [np.nan, 8.0, np.nan]],
         equal_nan=True,
     )
-    assert relative(inputs, np.zeros((0, 3))).shape == (0, 3)
+    assert relative_to_best(inputs, np.zeros((0, 3))).shape == (0, 3)
 
 
 def test_a_ranking_file_keeps_its_trees() -> None:
@@ -60,25 +60,25 @@ def changed(**parts: Any) -> dict[str, Any]:
 
 
 BAD = [
-    ({"inputs": [], "trees": []}, "lists, 'inputs' not empty"),
+    ({"inputs": [], "trees": []}, "must be lists, 'inputs' not empty"),
     ({"trees": []}, 'with "inputs" and "trees"'),
     ("x", 'with "inputs" and "trees"'),
     ({**TREES, "inputs": [{"signal": "dirr"}]}, "unknown signal 'dirr'"),
     ({**TREES, "inputs": [{"signal": "dir", "mu": -1}] * 2}, "parameter 'mu' must be a number"),
-    ({**TREES, "trees": [[]]}, "tree 1 of the ranking is no object of"),
-    (changed(left="ab"), "has a part that is no list"),
-    (changed(left=[1]), "has lists of other lengths"),
-    (changed(value=[1.0]), "has lists of other lengths"),
-    (changed(left=[0, -2]), "a child that is no later node"),
-    (changed(left=[2, -2]), "a child that is no later node"),
-    (changed(right=[-1, -4]), "a child that is no later node"),
+    ({**TREES, "trees": [[]]}, "tree 1 of the ranking is not an object of"),
+    (changed(left="ab"), "has a part that is not a list"),
+    (changed(left=[1]), "has lists of the wrong lengths"),
+    (changed(value=[1.0]), "has lists of the wrong lengths"),
+    (changed(left=[0, -2]), "a child that is neither a later node nor"),
+    (changed(left=[2, -2]), "a child that is neither a later node nor"),
+    (changed(right=[-1, -4]), "a child that is neither a later node nor"),
     (changed(input=[2, 0]), "an input that is none of its 2"),
     (changed(input=[-1, 0]), "an input that is none of its 2"),
-    (changed(input=[True, 0]), "input that is no whole number"),
-    (changed(threshold=[float("nan"), 0.0]), "threshold that is no finite number"),
-    (changed(value=[float("inf"), 0.0, 0.0]), "value that is no finite number"),
-    (changed(value=["1", 0.0, 0.0]), "value that is no finite number"),
-    (changed(left=[1.0, -2]), "left that is no whole number"),
+    (changed(input=[True, 0]), "input that is not a whole number"),
+    (changed(threshold=[float("nan"), 0.0]), "threshold that is not a finite number"),
+    (changed(value=[float("inf"), 0.0, 0.0]), "value that is not a finite number"),
+    (changed(value=["1", 0.0, 0.0]), "value that is not a finite number"),
+    (changed(left=[1.0, -2]), "left that is not a whole number"),
 ]
 
 
@@ -93,10 +93,10 @@ def test_what_is_no_tree_is_refused_with_what_is_wrong(data: Any, said: str, tmp
 
 
 def test_numbers_that_are_too_large_are_refused() -> None:
-    with pytest.raises(UsageError, match="value that is no finite number"):
+    with pytest.raises(UsageError, match="value that is not a finite number"):
         Ranking.from_dict({"trees": changed(value=[10**400, 0.0, 0.0])})
 
 
 def test_a_damaged_tree_cannot_go_in_circles() -> None:
-    tree = Tree((0,), (0.0,), (1,), (-1,), (-2,), (1.0, 2.0))
-    assert tree.sums(np.array([[-1.0], [1.0], [np.nan]])).tolist() == [1.0, 2.0, 1.0]
+    tree = RegressionTree((0,), (0.0,), (1,), (-1,), (-2,), (1.0, 2.0))
+    assert tree.predict(np.array([[-1.0], [1.0], [np.nan]])).tolist() == [1.0, 2.0, 1.0]

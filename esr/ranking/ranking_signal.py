@@ -11,9 +11,8 @@ import numpy as np
 from esr.errors import UsageError
 from esr.parameter import Parameter, Value, check_parameters, parse_values
 from esr.plans.evidence import Array
-from esr.ranking import kinds
-from esr.ranking.kinds import Kind
-from esr.ranking.view import View
+from esr.ranking.rerank_context import RerankContext
+from esr.ranking.signal_types import SignalType, find_signal_type
 
 WEIGHT = Parameter(
     "w",
@@ -27,7 +26,7 @@ WEIGHT = Parameter(
 
 @dataclass(frozen=True)
 class RankingSignal:
-    """Checked when made. `params` may leave parameters out: they take their defaults.
+    """A signal and its parameters; those missing from `params` have their defaults.
 
     Raises UsageError for an unknown signal or parameter, with the nearest name, or a value out of range.
     """
@@ -36,16 +35,16 @@ class RankingSignal:
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "signal", self.kind.name)
+        object.__setattr__(self, "signal", self.type.name)
         self.settings()
 
     @property
-    def kind(self) -> Kind:
-        return kinds.find(self.signal)
+    def type(self) -> SignalType:
+        return find_signal_type(self.signal)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        return (WEIGHT, *self.kind.parameters)
+        return (WEIGHT, *self.type.parameters)
 
     @property
     def weight(self) -> float:
@@ -55,13 +54,13 @@ class RankingSignal:
         """All parameters, defaults filled in."""
         return check_parameters(self.signal, self.parameters, self.params)
 
-    def values(self, view: View) -> Array:
+    def values(self, context: RerankContext) -> Array:
         """The signal of each sentence before its weight, of shape (n,). NaN where it has no value."""
-        return self.kind.scores(view, self.settings())
+        return self.type.compute(context, self.settings())
 
-    def adds(self, view: View) -> Array:
-        """What the signal adds to each sentence, of shape (n,): nothing where it has no value."""
-        return self.weight * np.nan_to_num(self.values(view), nan=0.0)
+    def adds(self, context: RerankContext) -> Array:
+        """What the signal adds to each sentence, of shape (n,): 0 where it has no value."""
+        return self.weight * np.nan_to_num(self.values(context), nan=0.0)
 
     def as_dict(self) -> dict[str, Any]:
         """As in a ranking file, with every default filled in."""
@@ -71,7 +70,9 @@ class RankingSignal:
 def from_dict(data: Any) -> RankingSignal:
     """From JSON: `{"signal": "sdm", "w": 0.5, "alpha": 0.3}`."""
     if not isinstance(data, Mapping) or not isinstance(data.get("signal"), str):
-        raise UsageError(f'a signal is a JSON object as {{"signal": "tdsr", "w": 0.5}}, not {data!r}')
+        raise UsageError(
+            f'a signal must be a JSON object such as {{"signal": "tdsr", "w": 0.5}}, not {data!r}'
+        )
     return RankingSignal(data["signal"], {key: value for key, value in data.items() if key != "signal"})
 
 
