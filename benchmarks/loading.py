@@ -41,7 +41,7 @@ def plain(source: str, url: str) -> tuple[int, float]:
     mixture = Ranking().mixture()
     assert mixture is not None
     with tempfile.TemporaryDirectory() as folder:
-        FolderWriter(Path(folder) / "spool", DESCRIPTION).load(loaders.documents([source]))
+        FolderWriter(Path(folder) / "spool", DESCRIPTION).load(loaders.read_documents([source]))
         spool = Snapshot(Path(folder) / "spool", manifest.read(Path(folder) / "spool"))
         told = impacts.told(mixture, spool.collection)
         load = meta.Load(meta.new_name(cluster), DESCRIPTION, False, "benchmark:0:0", impacts=told)

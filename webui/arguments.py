@@ -225,8 +225,8 @@ def _wish(one: Mapping[str, str]) -> Wish:
 
 def filters(values: Values) -> Filters:
     """The filters among the arguments. Raises BadArgument."""
-    first = _moment("from", values, dates.instant)
-    last = _moment("to", values, dates.instant_end)
+    first = _moment("from", values, dates.parse_date_start)
+    last = _moment("to", values, dates.parse_date_end)
     if first is not None and last is not None and first > last:
         raise BadArgument("the first day comes after the last: exchange from and to", "from")
     sources, documents, entities = (tuple(values.get(n, ())) for n in ("source", "document", "entity"))

@@ -1,4 +1,4 @@
-"""Libraries that only some formats need: imported when such a format is read."""
+"""Optional libraries of single formats, imported only when such a format is read."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from importlib import import_module
 from esr.errors import UsageError
 
 
-def require(what: str, modules: Iterable[str]) -> None:
-    """Raises UsageError with the line that installs what is missing."""
+def require(dependent: str, modules: Iterable[str]) -> None:
+    """Raise UsageError, with the command that installs the library, if one of the modules is missing."""
     for module in modules:
         try:
             import_module(module)
         except ImportError as error:
-            # trafilatura fails on a part of lxml that is a package of its own since lxml 5.2
+            # trafilatura fails on a part of lxml that is a separate package since lxml 5.2.
+            missing = error.name or module
             raise UsageError(
-                f"{what} needs {error.name or module}, which is not installed: pip install 'esr[formats]'"
+                f"{dependent} needs {missing}, which is not installed: pip install 'esr[formats]'"
             ) from None

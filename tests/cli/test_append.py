@@ -36,9 +36,9 @@ def test_a_delivery_says_what_it_did(esr: Esr, where: Path, tmp_path: Path) -> N
 
 
 def test_a_removal_says_what_was_not_there(esr: Esr, where: Path) -> None:
-    said = esr("remove", where, "a", "x", "-", input="b\n y z\n").stdout.splitlines()
-    assert said[0].startswith(f"{where}: 2 removed, in ")
-    assert said[1] == "3 were not there: x, y, z"
+    lines = esr("remove", where, "a", "x", "-", input="b\n y z\n").stdout.splitlines()
+    assert lines[0].startswith(f"{where}: 2 removed, in ")
+    assert lines[1] == "3 were not in the index: x, y, z"
     assert ids(esr, where) == []
 
 
@@ -48,10 +48,10 @@ def test_the_report_is_json_when_asked(esr: Esr, where: Path) -> None:
     assert len(json.loads(esr("indices", where, "--json").stdout)) == 1
 
 
-def test_a_bad_delivery_is_one_message(refused: Esr, esr: Esr, where: Path, tmp_path: Path) -> None:
+def test_a_bad_delivery_is_one_message(esr_error: Esr, esr: Esr, where: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"id": "new", "text": "One."}\n{"id": 7}\n')
-    assert "bad.jsonl:2: id must be a string" in str(refused("append", where, bad))
-    assert "there is no index" in str(refused("append", tmp_path / "none", bad))
-    assert "there is no index" in str(refused("remove", tmp_path / "none", "a"))
+    assert "bad.jsonl:2: id must be a string" in str(esr_error("append", where, bad))
+    assert "there is no index" in str(esr_error("append", tmp_path / "none", bad))
+    assert "there is no index" in str(esr_error("remove", tmp_path / "none", "a"))
     assert ids(esr, where) == ["a", "b"]

@@ -35,7 +35,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
         return FakeEnricher(parts)
 
     for module in ("esr.cli.enrich", "esr.cli.load"):
-        monkeypatch.setattr(f"{module}.made_enricher", enricher)
+        monkeypatch.setattr(f"{module}.build_enricher", enricher)
     return asked
 
 
@@ -45,7 +45,7 @@ def lacking(monkeypatch: pytest.MonkeyPatch) -> None:
         raise UsageError(LACKING)
 
     for module in ("esr.cli.enrich", "esr.cli.load"):
-        monkeypatch.setattr(f"{module}.made_enricher", enricher)
+        monkeypatch.setattr(f"{module}.build_enricher", enricher)
 
 
 def test_it_says_what_it_did_and_what_was_done_already(
@@ -59,7 +59,7 @@ def test_it_says_what_it_did_and_what_was_done_already(
     assert "already" not in first.stdout
     second = esr("enrich", "--index", where)
     assert second.stdout.startswith("enriched 6 documents with 18 sentences")
-    assert "3 documents were done already" in second.stdout
+    assert "3 documents were already enriched" in second.stdout
     assert esr("enrich", "--index", where).stdout.startswith("enriched 0 documents")
 
 
@@ -87,14 +87,14 @@ def test_load_does_both(esr: Esr, news: Path, tmp_path: Path, made: object) -> N
 
 
 def test_what_is_missing_is_said_before_anything_is_touched(
-    refused: Esr, esr: Esr, news: Path, tmp_path: Path, lacking: None
+    esr_error: Esr, esr: Esr, news: Path, tmp_path: Path, lacking: None
 ) -> None:
     where = tmp_path / "index"
-    assert refused("load", news, "--index", where, "--enrich") == LACKING
+    assert esr_error("load", news, "--index", where, "--enrich") == LACKING
     assert not where.exists()
     esr("load", news, "--index", where)
-    assert refused("enrich", "--index", where) == LACKING
-    assert "there is no index" in str(refused("enrich", "--index", tmp_path / "none"))
+    assert esr_error("enrich", "--index", where) == LACKING
+    assert "there is no index" in str(esr_error("enrich", "--index", tmp_path / "none"))
 
 
 def test_settings_reach_the_enricher(esr: Esr, news: Path, tmp_path: Path, made: list[object]) -> None:
@@ -105,13 +105,13 @@ def test_settings_reach_the_enricher(esr: Esr, news: Path, tmp_path: Path, made:
 
 
 @pytest.mark.parametrize("slice", ["3/2", "0/2", "1", "a/b", "1/0", "-1/2", ""])
-def test_a_slice_that_is_none_is_refused(refused: Esr, tmp_path: Path, made: object, slice: str) -> None:
-    line = refused("enrich", "--index", tmp_path, f"--slice={slice}")
-    assert line == f"--slice wants I/N, as 2/8 for the second of eight, not {slice!r}"
+def test_a_slice_that_is_none_is_refused(esr_error: Esr, tmp_path: Path, made: object, slice: str) -> None:
+    line = esr_error("enrich", "--index", tmp_path, f"--slice={slice}")
+    assert line == f"--slice needs I/N, like 2/8 for the second of eight, not {slice!r}"
 
 
-def test_an_unknown_part_is_refused(refused: Esr, tmp_path: Path, made: object) -> None:
-    assert refused("enrich", "--index", tmp_path, "--only", "features,poems") == (
+def test_an_unknown_part_is_refused(esr_error: Esr, tmp_path: Path, made: object) -> None:
+    assert esr_error("enrich", "--index", tmp_path, "--only", "features,poems") == (
         "unknown part 'poems': known: entities, features, parse"
     )
 

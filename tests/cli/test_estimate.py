@@ -38,16 +38,16 @@ def test_the_textbooks_way_is_there_to_compare_with(esr: Esr, place: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--model", "tfisf"), "tfisf leaves no parameter open: name one and its values with --grid"),
+        (("--model", "tfisf"), "tfisf has no parameter left to vary: name one, with values, by --grid"),
         (("--model", "bm25", "--from", "likelihood"), "bm25 gives no probabilities"),
         (("--measure", "nDCG@10"), "cannot tune for"),
         (("--grid", "mu"), "--grid wants NAME=VALUE"),
     ],
 )
 def test_what_cannot_be_estimated_is_said(
-    refused: Esr,
+    esr_error: Esr,
     place: Path,  # noqa: F811
     arguments: tuple[str, ...],
     said: str,
 ) -> None:
-    assert said in str(refused("estimate", "--index", place, "--topics", 10, *arguments))
+    assert said in str(esr_error("estimate", "--index", place, "--topics", 10, *arguments))

@@ -104,8 +104,8 @@ def test_a_topic_that_lacks_what_is_asked_for_is_passed_over_and_told(folder):
     Path("topics.jsonl").write_text("\n".join([*lines, '{"id": 3, "desc": "toll"}']))
     done = esr("run", "topics.jsonl", "--index", "index", "--restrict", "topics", "-o", "x.run")
     assert done.stderr.splitlines() == [
-        "nothing for topic 3: topic 3 has no title: it has desc",
-        "nothing for topic 2: no document is named for it",
+        "skipped topic 3: topic 3 has no title: it has desc",
+        "skipped topic 2: --restrict names no document for it",
     ]
     assert "for 1 topics to x.run" in done.stdout
     assert {line.split()[0] for line in Path("x.run").read_text().splitlines()} == {"1"}
@@ -132,9 +132,9 @@ def test_topics_that_do_not_fit_together_are_told(folder):
     assert found["measures"] == {"AP": 1 / 3}
     assert found["topics"] == {"N1": {"AP": 1.0}, "N2": {"AP": 0.0}, "N3": {"AP": 0.0}}
     assert done.stderr.splitlines() == [
-        "qrels has no relevant sentence for 1 of 3 topics, all score 0: N3",
+        "qrels has no relevant sentence for 1 of 3 topics, which score 0: N3",
         "a.run lacks 2 of 3 topics, which score 0: N2, N3",
-        "a.run answers without judgements 1 of 2 topics, which are passed over: N7",
+        "a.run: no judgements for 1 of 2 topics, which are ignored: N7",
     ]
 
 
@@ -142,8 +142,8 @@ def test_judged_sentences_that_the_index_does_not_hold_are_counted_and_listed(fo
     esr("load", "docs.sgml", "--index", "index")
     Path("qrels").write_text(QRELS + "".join(f"N2 X:{n}\n" for n in range(7)))
     write("a.run", N1="a:1", N2="a:1")
-    said = esr("evaluate", "qrels", "a.run", "--index", "index").stderr
-    assert said == "index does not hold 7 of 11 judged sentences: X:0, X:1, X:2, X:3, X:4, …\n"
+    warning = esr("evaluate", "qrels", "a.run", "--index", "index").stderr
+    assert warning == "index lacks 7 of 11 judged sentences: X:0, X:1, X:2, X:3, X:4, …\n"
 
 
 def test_a_baseline_may_be_among_the_runs_and_is_the_one_that_was_named(folder):
@@ -186,8 +186,8 @@ def test_packed_files_and_standard_input_are_read(folder):
     ("arguments", "code", "said"),
     [
         (["qrels", "a.run", "-m", "ndcg@10"], 2, "unknown measure 'ndcg': did you mean 'nDCG'?"),
-        (["qrels", "a.run", "-m", " "], 2, "no measure is named"),
-        (["qrels", "a.run", "--csv", "--json"], 2, "--csv or --json"),
+        (["qrels", "a.run", "-m", " "], 2, "no measure given"),
+        (["qrels", "a.run", "--csv", "--json"], 2, "--csv and --json exclude each other"),
         (["qrels", "bad.run"], 1, "bad.run:2: expected qid Q0 sentence_id rank score tag"),
         (["bad.run", "a.run"], 1, "bad.run:1: expected qid 0 sentence_id grade"),
         (["qrels", "none"], 1, "none: cannot be read"),

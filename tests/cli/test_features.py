@@ -78,7 +78,7 @@ def test_explain_says_that_a_feature_is_not_known(esr: Esr, tmp_path: Path) -> N
     esr("load", tmp_path / "news.jsonl", "--index", tmp_path / "index")
     found = esr("explain", "china", "a.s0", "--index", tmp_path / "index", "--feature", "subj:linear:2")
     (line,) = [line for line in found.stdout.splitlines() if line.startswith("feature")]
-    assert "not known" in line and line.endswith("+0.0000")
+    assert "unknown" in line and line.endswith("+0.0000")
 
 
 @pytest.mark.parametrize(
@@ -90,14 +90,14 @@ def test_explain_says_that_a_feature_is_not_known(esr: Esr, tmp_path: Path) -> N
         (["--feature", "pos:floe"], "esr tune --train floe:pos makes one"),
     ],
 )
-def test_bad_features_are_one_line(refused: Esr, index: Path, options: list[str], message: str) -> None:
-    assert message in str(refused("search", "china", "--index", index, *options))
+def test_bad_features_are_one_line(esr_error: Esr, index: Path, options: list[str], message: str) -> None:
+    assert message in str(esr_error("search", "china", "--index", index, *options))
 
 
-def test_bad_training_is_one_line(refused: Esr, index: Path, topics: Path, qrels: Path) -> None:
+def test_bad_training_is_one_line(esr_error: Esr, index: Path, topics: Path, qrels: Path) -> None:
     for text, message in (("flow:pos", "did you mean 'floe'?"), ("floe:poss", "did you mean 'pos'?")):
         options = ["--model", "tfisf", "--train", text]
-        assert message in str(refused("tune", topics, qrels, "--index", index, *options))
+        assert message in str(esr_error("tune", topics, qrels, "--index", index, *options))
 
 
 def test_the_report_shows_the_curves_of_features(

@@ -60,8 +60,8 @@ def test_the_program_has_help_a_version_and_an_example(esr: Esr) -> None:
     assert __version__ in esr("--version").output
 
 
-def test_an_unknown_command_is_refused_with_the_nearest(refused: Esr) -> None:
-    assert refused("serach", "x") == "unknown command 'serach': did you mean 'search'?"
+def test_an_unknown_command_is_refused_with_the_nearest(esr_error: Esr) -> None:
+    assert esr_error("serach", "x") == "unknown command 'serach': did you mean 'search'?"
 
 
 def test_an_unknown_option_is_refused(esr: Esr, index: object) -> None:

@@ -44,7 +44,7 @@ def test_a_learned_ranking_is_written_and_searched_with(
     assert "on topics left out of learning, 2 folds of" in told.stdout
     assert "by the first stage: difference" in told.stdout
     assert "without term dependence: AP" in told.stdout
-    assert "have nothing relevant and are left out" in told.stderr
+    assert "have no relevant sentence and are left out" in told.stderr
     assert json.loads(best.read_text())["depth"] == 100
     text = page.read_text()
     assert "What is lost without" in text and "Differences from first stage" in text
@@ -88,17 +88,17 @@ def test_the_same_call_learns_the_same(esr: Esr, call: tuple[object, ...]) -> No
         (("--measure", "RR"), "cannot learn for 'RR': choose AP, nDCG or nDCG@k"),
         (("--signals", "dirr"), "unknown signal of the index 'dirr': did you mean 'dir'"),
         (("--folds", 4000), "4000 folds need at least 2 and at most"),
-        (("--report", "page.txt"), "ends in neither .html nor .json"),
+        (("--report", "page.txt"), "the file name must end in .html or .json"),
         (("--rerank", "tdsr"), "learning makes the second stage"),
         (("--model", "tdsr"), "learning makes the second stage"),
         (("--group", "no-such-file"), "no-such-file"),
     ],
 )
 def test_what_cannot_be_learned_is_said(
-    refused: Esr, call: tuple[object, ...], arguments: tuple[object, ...], said: str
+    esr_error: Esr, call: tuple[object, ...], arguments: tuple[object, ...], said: str
 ) -> None:
-    assert said in str(refused(*call, *arguments))
+    assert said in str(esr_error(*call, *arguments))
 
 
-def test_what_is_read_is_not_written_over(refused: Esr, folder: Path, call: tuple[object, ...]) -> None:
-    assert "is read by this command" in str(refused(*call, "-o", folder / "topics.tsv"))
+def test_what_is_read_is_not_written_over(esr_error: Esr, folder: Path, call: tuple[object, ...]) -> None:
+    assert "is an input of this command" in str(esr_error(*call, "-o", folder / "topics.tsv"))

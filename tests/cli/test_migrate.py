@@ -23,5 +23,5 @@ def test_a_migration_says_what_it_did(esr: Esr, tmp_path: Path, monkeypatch: pyt
     assert json.loads(esr("migrate", where, "--json").stdout)["documents"] == 0
 
 
-def test_there_is_nothing_to_migrate(refused: Esr, tmp_path: Path) -> None:
-    assert "there is no index" in str(refused("migrate", tmp_path / "none"))
+def test_there_is_nothing_to_migrate(esr_error: Esr, tmp_path: Path) -> None:
+    assert "there is no index" in str(esr_error("migrate", tmp_path / "none"))

@@ -104,8 +104,8 @@ def test_what_runs_lack_is_said_and_shown(folder):
     "arguments, said",
     [
         (("-m", "APP"), "did you mean 'AP'?"),
-        (("-m", ""), "no measure is named"),
-        (("--topics", "topics.sgml"), "--topics goes with --index"),
+        (("-m", ""), "no measure given"),
+        (("--topics", "topics.sgml"), "--topics needs --index"),
         (("--model", "jm"), "give --index and --topics too"),
         (("--index", "index", "--topics", "topics.sgml", "--model", "tfisf"), "no parameter to vary"),
         (("--index", "nowhere"), "nowhere"),

@@ -184,7 +184,7 @@ def test_a_wrong_call_is_one_line(tmp_path, arguments, code, said):
 def test_an_archive_that_leads_out_of_its_folder_is_refused(tmp_path):
     miniature.write(tmp_path / "data", ("2002",), add={"../../../escaped": b"bad"})
     done = novelty(tmp_path / "data", "--work", tmp_path / "work", code=1)
-    assert "refused: '../../../escaped' would be written outside of the folder" in done.stderr
+    assert "esr_error: '../../../escaped' would be written outside of the folder" in done.stderr
     assert not list(tmp_path.rglob("escaped"))
 
 

@@ -70,7 +70,7 @@ def test_restricting_ranks_only_a_topics_documents(run, tmp_path: Path) -> None:
     assert {s for s, *_ in found["q"]} == {"D2.1", "D2.2", "D2.3", "D3.1", "D3.2"}
     assert {s for s, *_ in found["other"]} == {"D1.1", "D1.2", "D1.3"}
     assert "none" not in found
-    assert "nothing for topic none: no document" in result.stderr
+    assert "skipped topic none: --restrict names no document" in result.stderr
 
 
 def test_restricting_leaves_the_scores_alone(run, tmp_path: Path) -> None:
@@ -93,9 +93,9 @@ def test_a_topic_that_cannot_be_searched_for_is_told_and_passed_over(esr: Esr, r
     result = run("q1\tthe of\nq2\tstorm\nq3\t?!\n", index=tmp_path / "english")
     assert result.exit_code == 0
     assert list(parsed(tmp_path / "out.run")) == ["q2"]
-    told = result.stderr.splitlines()
-    assert [line.split(":")[0] for line in told] == ["nothing for topic q1", "nothing for topic q3"]
-    assert "stop words" in told[0]
+    warnings = result.stderr.splitlines()
+    assert [line.split(":")[0] for line in warnings] == ["skipped topic q1", "skipped topic q3"]
+    assert "stop words" in warnings[0]
 
 
 @pytest.mark.parametrize(
@@ -122,11 +122,11 @@ def test_bad_topics_are_refused_with_their_place(
 
 
 def test_topics_and_restrictions_that_are_not_there_are_refused(
-    refused: Esr, index: Path, topics: Path, tmp_path: Path
+    esr_error: Esr, index: Path, topics: Path, tmp_path: Path
 ) -> None:
     out, none = tmp_path / "out.run", tmp_path / "none.tsv"
-    assert "none.tsv" in str(refused("run", none, "--index", index, "-o", out))
-    assert "none.tsv" in str(refused("run", topics, "--index", index, "-o", out, "--restrict", none))
+    assert "none.tsv" in str(esr_error("run", none, "--index", index, "-o", out))
+    assert "none.tsv" in str(esr_error("run", topics, "--index", index, "-o", out, "--restrict", none))
     assert not out.exists()
 
 

@@ -158,5 +158,5 @@ def test_the_status_counts_what_is_there(esr: Esr, news: Path) -> None:
     assert all(name.replace("_", " ") in output for name in data if name != "drift")
 
 
-def test_a_query_for_elasticsearch_needs_one(refused: Esr, news: Path) -> None:
-    assert "only http(s)://host:port/alias of Elasticsearch" in refused("query", "storm", "--index", news)
+def test_a_query_for_elasticsearch_needs_one(esr_error: Esr, news: Path) -> None:
+    assert "only http(s)://host:port/alias of Elasticsearch" in esr_error("query", "storm", "--index", news)

@@ -23,7 +23,7 @@ ENRICH = """
 import esr.cli.enrich as command, esr.engines.enriching as run
 from tests.enrichment.fake import FakeEnricher
 run.SECONDS = 0.03
-command.made_enricher = lambda *_, **__: FakeEnricher(seconds=0.004)
+command.build_enricher = lambda *_, **__: FakeEnricher(seconds=0.004)
 from esr.cli import main
 main()
 """

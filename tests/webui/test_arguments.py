@@ -49,7 +49,7 @@ def test_every_argument_has_its_place() -> None:
     assert found.ranking.priors == {"length": 0.5}
     assert found.ranking.candidates == "all"
     assert found.k == 7
-    first, last = dates.instant("2017-03"), dates.instant_end("2017-03")
+    first, last = dates.parse_date_start("2017-03"), dates.parse_date_end("2017-03")
     assert found.filters == Filters(first, last, ("bbc", "npr"), ("a",))
 
 

@@ -23,8 +23,8 @@ def test_each_count_is_what_a_search_within_it_finds(searcher: Searcher) -> None
         for value in facet.values:
             given = value.arguments
             filters = Filters(
-                date_from=dates.instant(given["from"]) if "from" in given else None,
-                date_to=dates.instant_end(given["to"]) if "to" in given else None,
+                date_from=dates.parse_date_start(given["from"]) if "from" in given else None,
+                date_to=dates.parse_date_end(given["to"]) if "to" in given else None,
                 sources=(given["source"],) if "source" in given else (),
                 entities=(given["entity"],) if "entity" in given else (),
             )
@@ -40,7 +40,7 @@ def test_months_stand_in_their_order_newest_first(searcher: Searcher) -> None:
     "field, name, filters",
     [
         ("source", "Northern Wire", Filters(sources=("Northern Wire",))),
-        ("month", "2024-11", Filters(dates.instant("2024-11"), dates.instant_end("2024-11"))),
+        ("month", "2024-11", Filters(dates.parse_date_start("2024-11"), dates.parse_date_end("2024-11"))),
         ("location", "China", Filters(entities=("location:China",))),
     ],
 )

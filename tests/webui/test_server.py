@@ -19,7 +19,7 @@ import pytest
 
 from esr.engines import factory as opening
 from esr.errors import EsrError, IndexMissing, UsageError
-from esr.loaders import sources
+from esr.loaders import read_documents
 from webui.server import listen, serve, url
 
 SERVE = "import sys; from webui.server import serve; serve(sys.argv[1], '127.0.0.1', 0)"
@@ -103,7 +103,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Running]]:
     def make(**settings: str) -> Running:
         news, where = tmp_path / "news.jsonl", tmp_path / "index"
         news.write_text(json.dumps(DOCUMENT))
-        opening.open_writer(str(where), opening.LoadOptions()).load(sources.documents([str(news)]))
+        opening.open_writer(str(where), opening.LoadOptions()).load(read_documents([str(news)]))
         process = subprocess.Popen(
             [sys.executable, "-c", SERVE, str(where)],
             cwd=ROOT,

@@ -11,8 +11,8 @@ from typing import Any
 from esr.analysis import Analyzer
 from esr.dependency.codec import encode
 from esr.documents import Document, ParseWord
-from esr.documents.dates import instant
-from esr.documents.fields import checksum
+from esr.documents.dates import parse_date_start
+from esr.documents.serialisation import checksum
 from esr.engines.elasticsearch.store.peaks import extent, peaks
 from esr.engines.index import Description
 
@@ -100,7 +100,7 @@ def common_date(date: str) -> str:
     """A date in a form that Elasticsearch reads: as given where it can be, else the same moment."""
     if _COMMON_DATE.fullmatch(date):
         return date
-    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=instant(date))
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=parse_date_start(date))
     return moment.isoformat().replace("+00:00", "Z")
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from esr.analysis.numbering import Numbered
 from esr.documents import Document, Located
-from esr.documents.document import own_ids
+from esr.documents.document import custom_id_positions
 from esr.engines.index import Description
 from esr.engines.segments.store.document_codec import code
 from esr.engines.segments.writer.batch import Batch, Preparing
@@ -54,7 +54,7 @@ class _Read:
     batch: Batch | None = None
 
     def add(self, located: Located, wanted: bool) -> None:
-        own = own_ids(located.document)
+        own = custom_id_positions(located.document)
         made = code(located.document, own)
         self.read.append((located, own, made, wanted))
         self.size += len(made)

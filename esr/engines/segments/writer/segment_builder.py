@@ -12,7 +12,7 @@ import numpy as np
 from esr.analysis import Analyzer
 from esr.dependency.codec import encode
 from esr.documents import Document
-from esr.documents.dates import instant
+from esr.documents.dates import parse_date_start
 from esr.engines.segments.store import layer
 from esr.engines.segments.store.arrays import save_array, save_bytes, sync_folder
 from esr.engines.segments.store.segment import NO_DATE
@@ -68,7 +68,7 @@ class SegmentBuilder:
         self._tokens.add(prepared.batch, prepared.texts, prepared.numbers)
         self._terms += prepared.terms
         self._sizes.append(len(document.sentences))
-        self._dates.append(NO_DATE if document.date is None else instant(document.date))
+        self._dates.append(NO_DATE if document.date is None else parse_date_start(document.date))
         self._source_codes.append(self._sources.setdefault(document.source, len(self._sources)))
         self._blobs.append(prepared.blob)
         self._bytes += len(prepared.blob)

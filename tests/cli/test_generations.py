@@ -59,9 +59,9 @@ def test_deleting_asks_and_is_left_at_no(esr: Esr, twice: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["indices", "rollback", "delete"])
-def test_a_place_with_nothing_is_told(refused: Esr, tmp_path: Path, command: str) -> None:
-    assert "there is no index at" in str(refused(command, tmp_path / "none"))
-    assert "is neither a folder nor http" in str(refused(command, "ftp://host/news"))
+def test_a_place_with_nothing_is_told(esr_error: Esr, tmp_path: Path, command: str) -> None:
+    assert "there is no index at" in str(esr_error(command, tmp_path / "none"))
+    assert "is neither a folder nor http" in str(esr_error(command, "ftp://host/news"))
 
 
 def test_generations_to_keep_are_chosen_at_the_load(esr: Esr, twice: Path, tmp_path: Path) -> None:
