@@ -1,8 +1,9 @@
-# make demo    install, load the example news, answer a few queries, serve the page (SERVE=no: do not serve)
-# make test    install and run every check and every test
-# make quick   the tests that need no node, no browser and no large corpus, in under a minute
-# make check   ruff and mypy
-# make clean   remove what these made
+# make demo       install, load the example news, answer a few queries, serve the page (SERVE=no: do not serve)
+# make quick      the tests that need no node, no browser and no large corpus, in under a minute
+# make test       install, check, and run all tests but those of endurance, in ten minutes
+# make endurance  crashes by the dozen, chaos, full disks, fuzzing by the thousand
+# make check      ruff and mypy
+# make clean      remove what these made
 #
 # A second run skips what is done.
 
@@ -13,7 +14,7 @@ DEMO := .demo
 PORT ?= 8080
 SERVE ?= yes
 
-.PHONY: demo test quick check chromium clean
+.PHONY: demo quick test endurance check chromium clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -65,11 +66,14 @@ check: $(VENV)/installed-dev
 	$(BIN)/mypy
 
 quick: $(VENV)/installed-dev
-	$(BIN)/pytest -q -n 2 --dist worksteal -m "not elasticsearch and not slow and not browser" \
-		--hypothesis-profile quick
+	$(BIN)/pytest -q -n 2 --dist worksteal \
+		-m "not elasticsearch and not browser and not slow and not endurance" --hypothesis-profile quick
 
 test: check chromium
-	$(BIN)/pytest -q -n 2 --dist loadfile
+	$(BIN)/pytest -q -n 2 --dist loadfile -m "not endurance"
+
+endurance: $(VENV)/installed-dev
+	$(BIN)/pytest -q -n 2 --dist loadfile -m endurance
 
 # The tests of the page want a browser. Debian has one; elsewhere they say what to install.
 chromium:

@@ -23,7 +23,11 @@ class Verdict(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A claim, where it stands, and its test on a collection."""
+    """A claim and its test on a collection.
+
+    `source` is the number of its place in the formulas' page: "A.15, 8" is docs/formulas.md, A.15, line 8.
+    Claims beyond the papers have `esr`.
+    """
 
     text: str
     source: str

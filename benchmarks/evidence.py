@@ -161,9 +161,9 @@ def _page(known: dict[tuple[str, str, str], Any], given: argparse.Namespace) -> 
                 yield f"| {feature} | " + " | ".join(row) + " |"
             yield ""
     yield "## What holds of the claims\n"
-    yield "Over tfisf (formulas.md B.11); n.s.: not significant at 95 %. Curves are trained on all topics."
-    yield "Topics of the collections have no type: whether gains hold for events and opinions alike cannot be"
-    yield "tested.\n"
+    yield "Over tfisf (docs/formulas.md, B.11); n.s.: not significant at 95 %. Curves are trained on all"
+    yield "topics. Topics of the collections have no type: whether gains hold for events and opinions alike"
+    yield "cannot be tested.\n"
     yield "| claim | " + " | ".join(COLLECTIONS) + " |"
     yield "| --- |" + " --- |" * len(COLLECTIONS)
     found = {c: _found(known, c, given) for c in COLLECTIONS}

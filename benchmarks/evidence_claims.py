@@ -1,4 +1,4 @@
-"""Claims of the second paper (formulas.md B.11), each tested on one collection's figures and curves.
+"""Claims of the second paper (docs/formulas.md, B.11), each tested on one collection's figures and curves.
 
 They were made over tfisf where a topic's few relevant documents are ranked; here whole collections are.
 """

@@ -164,7 +164,8 @@ def _page(figures: Figures) -> Iterator[str]:
         path = recall.write(figures, collection, CURVES, TARGET.parent / "pictures")
         yield f"![{collection}: precision at eleven points of recall](pictures/{path.name})\n"
     yield "## What holds of the claims\n"
-    yield "On tuned parameters, in AP, unless the claim says otherwise.\n"
+    yield "On tuned parameters, in AP, unless the claim says otherwise. A number behind a claim is its place"
+    yield "in [docs/formulas.md](formulas.md): A.15, 8 is line 8 of A.15.\n"
     yield "| claim | " + " | ".join(COLLECTIONS) + " |"
     yield "| --- |" + " --- |" * len(COLLECTIONS)
     for claim in CLAIMS:

@@ -20,7 +20,7 @@ class Parameter:
 
     `open_low` and `open_high` leave the end itself out. `only_with` names the context that the
     parameter needs to mean anything. `grid` holds the values that tuning tries, the papers' where
-    they give some (formulas.md, A.14); a parameter without one is not tuned unless asked for. A `whole`
+    they give some (docs/formulas.md, A.14); a parameter without one is not tuned unless asked for. A `whole`
     one takes no fractions.
     """
 

@@ -1,7 +1,7 @@
 """An independent scorer: the formulas in plain Python, with nothing of esr in it.
 
-It is slow and looks at every sentence in turn. Formulas A.1 to A.12 and B.2; the numbers in the names of
-the functions are theirs. What the formulas leave open:
+It is slow and looks at every sentence in turn. The functions name the formulas that they compute, of
+docs/formulas.md, A.1-A.12, B.2. What the formulas leave open:
 
 - A title's terms count in its document's context and in df, not in cf, sf, N or the average sentence.
 - A query term is seen if a sentence or a title holds it. In titles only, its cf is taken as 1.
@@ -125,7 +125,7 @@ class Reference:
         return total / query_length if model == "kld" else total
 
     def _tf(self, model: str, t: str, place: Place, context: str | None, p: dict[str, Any]) -> float:
-        """A.10, A.12"""
+        """docs/formulas.md, A.10, A.12"""
         if p["idf"] == "sentence":
             idf = log((self.n + 1) / (0.5 + self.sf[t]))
         else:
@@ -142,7 +142,7 @@ class Reference:
         return log(tf + 1) * idf
 
     def _bm25(self, model: str, t: str, place: Place, context: str | None, p: dict[str, Any]) -> float:
-        """A.9, A.11"""
+        """docs/formulas.md, A.9, A.11"""
         idf = log((self.n - self.sf[t] + 0.5) / (self.sf[t] + 0.5))
         if model == "bm25":
             tf = self._normalised(t, place.s, p["b"], self.avsl)
@@ -164,7 +164,7 @@ class Reference:
         return field.count(t) / (1 - b + b * len(field) / average) if t in field else 0.0
 
     def _likelihood(self, model: str, t: str, place: Place, context: str | None, p: dict[str, Any]) -> float:
-        """A.2, A.3, A.5, A.6, A.7"""
+        """docs/formulas.md, A.2, A.3, A.5, A.6, A.7"""
         if p["background"] == "documents":
             background = self.df[t] / sum(self.df.values())
         else:
@@ -199,7 +199,7 @@ class Reference:
         raise ValueError(model)
 
     def prior(self, name: str, place: Place) -> float:
-        """A.4, A.8"""
+        """docs/formulas.md, A.4, A.8"""
         if name == "length":
             return log(len(place.s) / self.tokens) if place.s else -inf
         field = place.d if name == "importance" else place.surrounding

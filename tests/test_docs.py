@@ -1,8 +1,7 @@
-"""The documentation names what there is, and the packages stand on one another as they say."""
+"""The documentation names what there is."""
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
 import pytest
@@ -50,84 +49,6 @@ def test_the_readme_leads_to_every_page() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     for page in (ROOT / "docs").glob("*.md"):
         assert f"docs/{page.name}" in readme
-
-
-def imported(folder: str) -> dict[str, set[str]]:
-    """The modules that each file of a folder imports, wherever in the file."""
-    found: dict[str, set[str]] = {}
-    for path in sorted((ROOT / folder).rglob("*.py")):
-        names: set[str] = set()
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Import):
-                names |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                assert not node.level, f"{path} imports relatively"
-                names |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
-        found[str(path.relative_to(ROOT))] = names
-    assert found
-    return found
-
-
-@pytest.mark.parametrize(
-    ("folder", "foreign"),
-    [
-        ("esr/engines", "esr.models"),
-        ("esr/engines", "esr.ranking"),
-        ("esr/engines", "esr.cli"),
-        ("esr/models", "esr.engines"),
-        ("esr/priors", "esr.engines"),
-        ("esr/engines", "esr.learning"),
-        ("esr/models", "esr.learning"),
-        ("esr/ranking", "esr.learning"),
-        ("esr/evaluation", "esr.learning"),
-        ("esr/learning", "esr.cli"),
-        ("webui", "esr.learning"),
-        ("esr/engines", "esr.adjustments"),
-        ("esr/adjustments", "esr.engines"),
-        ("esr/adjustments", "esr.ranking"),
-        ("esr/plans", "esr.adjustments"),
-        ("esr/dependency", "esr.engines"),
-        ("esr/dependency", "esr.ranking"),
-        ("esr/plans", "esr.models"),
-        ("esr/plans", "esr.engines"),
-        ("esr/loaders", "esr.engines"),
-        ("esr/documents", "esr.engines"),
-        ("esr/features", "esr.engines"),
-        ("esr/features", "esr.models"),
-        ("esr/enrichment", "esr.engines"),
-        ("esr/enrichment", "esr.models"),
-        ("esr/engines/embedded", "elasticsearch"),
-        ("esr/engines/embedded", "esr.engines.elasticsearch"),
-        ("esr/engines/embedded/store", "esr.engines.embedded.load"),
-        ("esr/engines/embedded/store", "esr.engines.embedded.index"),
-        ("esr/engines/embedded/load", "esr.engines.embedded.search"),
-        ("esr/engines/embedded/search", "esr.engines.embedded.load"),
-        ("esr/engines/elasticsearch/cluster", "esr.engines.elasticsearch.store"),
-        ("esr/engines/elasticsearch/cluster", "esr.engines.elasticsearch.search"),
-        ("esr/engines/elasticsearch/cluster", "esr.engines.elasticsearch.load"),
-        ("esr/engines/elasticsearch/store", "esr.engines.elasticsearch.search"),
-        ("esr/engines/elasticsearch/store", "esr.engines.elasticsearch.load"),
-        ("esr/engines/elasticsearch/search", "esr.engines.elasticsearch.load"),
-        ("esr/engines/elasticsearch/load", "esr.engines.elasticsearch.search"),
-        ("esr/boosts", "esr.ranking"),
-        ("esr/boosts", "esr.engines.embedded"),
-        ("esr/boosts", "esr.engines.elasticsearch"),
-        ("esr/engines", "esr.boosts"),
-        ("esr/models", "esr.boosts"),
-        ("esr/plans", "esr.boosts"),
-        ("webui", "esr.cli"),
-        ("webui", "esr.engines.embedded"),
-        ("webui", "esr.engines.elasticsearch"),
-    ],
-)
-def test_a_package_knows_nothing_of_what_stands_above_or_beside_it(folder: str, foreign: str) -> None:
-    for path, names in imported(folder).items():
-        assert not [n for n in names if n == foreign or n.startswith(foreign + ".")], path
-
-
-def test_only_one_command_and_the_reference_know_the_page() -> None:
-    knowing = [p for p, names in imported("esr").items() if any(n.split(".")[0] == "webui" for n in names)]
-    assert knowing == ["esr/cli/reference.py", "esr/cli/serve.py"]
 
 
 def test_the_python_of_the_features_page_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:

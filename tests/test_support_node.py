@@ -512,7 +512,7 @@ def test_node_answers(elasticsearch_url: str) -> None:
 
 
 @pytest.mark.elasticsearch
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_cluster_survives_a_killed_node(start_elasticsearch: Callable[..., Cluster]) -> None:
     cluster = start_elasticsearch(nodes=3)
     cluster.nodes[0].kill()
@@ -524,7 +524,7 @@ def test_cluster_survives_a_killed_node(start_elasticsearch: Callable[..., Clust
 
 
 @pytest.mark.elasticsearch
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_security_asks_for_a_password(start_elasticsearch: Callable[..., Cluster]) -> None:
     cluster = start_elasticsearch(security=True)
     assert cluster.auth is not None

@@ -1,6 +1,7 @@
 """The worked examples: three documents, two queries and every score of them, from `tests/data/worked.json`.
 
-They are those of section E of the formulas, with their names: there tfmix is tfisf with a `mix`.
+They are those of docs/formulas.md, section E, where E.2 works one sentence by hand. Their names are those of
+the file: tfmix is tfisf with a `mix` there.
 """
 
 from __future__ import annotations

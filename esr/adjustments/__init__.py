@@ -1,4 +1,7 @@
-"""Adjustments: what a feature, a number known of a sentence before any query, adds to its score."""
+"""Adjustments: what a feature, a number known of a sentence before any query, adds to its score.
+
+Fernández & Losada 2012; docs/formulas.md, section B.
+"""
 
 from esr.adjustments import floe, indep, linear, log, satu, sigm, step  # noqa: F401  registers them
 from esr.adjustments.adjustment import Adjustment, column, from_dict, parse

@@ -1,6 +1,6 @@
 """Curves from points: shape-preserving, so that between two points there is no new peak or dip.
 
-Fritsch & Carlson 1980 (PCHIP); formulas.md B.7.
+PCHIP (Fritsch & Carlson 1980, with the slopes of Fritsch & Butland 1984); docs/formulas.md, B.7.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """indep and FLOE from values: how likely a value is among relevant sentences, at the top, and at all.
 
-Fernández & Losada 2012, eqs. 6-9; formulas.md B.4-B.7.
+Fernández & Losada 2012, eqs. 6-9; docs/formulas.md, B.4-B.7.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ FLOE = register(
     Form(
         "floe",
         "log P(I|R) / P(I|T), a curve trained from judgements: T are what the ranking puts first",
-        "Craswell et al. 2005; Fernández & Losada 2012, eqs. 8-9; formulas.md B.6",
+        "Craswell et al. 2005; Fernández & Losada 2012, eqs. 8-9; docs/formulas.md, B.6",
         "curve",
     )
 )

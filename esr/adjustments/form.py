@@ -25,8 +25,8 @@ WEIGHT = Parameter(
 HALFWAY = Parameter(
     "k", "value that gets half of the weight", 1.0, high=math.inf, open_low=True, open_high=True
 )
-CRASWELL = "Craswell, Robertson, Zaragoza & Taylor 2005; formulas.md B.9"
-FERNANDEZ = "Fernández & Losada 2012, section 5.2.1; formulas.md B.9"
+CRASWELL = "Craswell, Robertson, Zaragoza & Taylor 2005; docs/formulas.md, B.9"
+FERNANDEZ = "Fernández & Losada 2012, section 5.2.1; docs/formulas.md, B.9"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 A set of k terms in a sentence has as many *choices* as there are ways to take one occurrence for each of its
 terms. Each choice has a distance (the mean over the pairs of its nodes) and heights. The models take the
-best choice of a set (formulas.md C.5, D.7), and which is best may depend on their parameters: so all stay.
+best choice of a set (docs/formulas.md, C.5, D.7), and which is best may depend on their parameters: so all
+stay.
 
 What is looked at is bounded:
 - A sentence that has more than MOST_TERMS distinct query terms gives, for "subsets", its pairs and the runs
@@ -27,7 +28,8 @@ from esr.dependency.occurrences import Occurrences, find
 from esr.dependency.trees import Flags, Forest, Indices
 
 Sets = Literal["subsets", "contiguous", "adjacent"]
-"""All sets of query terms; those that stand in a row in the query; pairs of neighbours. Two terms or more."""
+"""All sets of query terms; those that stand in a row in the query; pairs of neighbours. Two terms or more
+(docs/formulas.md, C.1, D.9)."""
 
 Array = npt.NDArray[np.float64]
 
@@ -71,7 +73,7 @@ class Cliques:
 
     @cached_property
     def connected(self) -> Flags:
-        """(R): whether the nodes form a subtree by direct links alone (formulas.md D.4).
+        """(R): whether the nodes form a subtree by direct links alone (docs/formulas.md, D.4).
 
         That is so if each has its head among them, or is the common ancestor. Two terms of one word are
         one node.
@@ -94,7 +96,8 @@ HEIGHTS: dict[str, Callable[[Cliques], npt.NDArray[np.generic]]] = {
     "mean": lambda cliques: cliques.depths.mean(axis=0),
     "max": lambda cliques: cliques.depths.max(axis=0),
 }
-"""The depth of the top-most query term, of the lowest common ancestor; the mean and the greatest (D.6)."""
+"""The depth of the top-most query term, of the lowest common ancestor; the mean and the greatest
+(docs/formulas.md, D.6)."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The Markov random field of query terms and a sentence: FIDM, SDM and FDM.
 
-Cai, Chen, Liu, Bu & Huang 2007 (SIGIR poster); formulas.md section D. With I the cliques of one query term,
-CD those of several that stand in a row in the query, and UD those of others,
+Cai, Chen, Liu, Bu & Huang 2007 (SIGIR poster); docs/formulas.md, section D. With I the cliques of one query
+term, CD those of several that stand in a row in the query, and UD those of others (D.8),
 
     score = lambda_I  sum over I        of f_I
           + lambda_SR sum over CD       of f_SR      (and UD with `sr_on_ud`)
@@ -27,22 +27,23 @@ from esr.errors import unknown
 from esr.parameter import TENTHS, Parameter
 
 MODELS: dict[str, Sets | None] = {"mrf_fidm": None, "mrf_sdm": "adjacent", "mrf_fdm": "subsets"}
-"""The models, and the sets of terms that each looks at beside single ones (formulas.md D.9)."""
+"""The models, and the sets of terms that each looks at beside single ones (docs/formulas.md, D.9)."""
 
 ALIASES = {name.removeprefix("mrf_"): name for name in MODELS}
 """Short names."""
 
 FORMS = ("product", "sum")
-"""alpha^distance * beta^height, or alpha/distance + beta/(1 + height) with distances below 1 as 1 (D.4)."""
+"""alpha^distance * beta^height, or alpha/distance + beta/(1 + height) with distances below 1 as 1
+(docs/formulas.md, D.4)."""
 
 PROXIMITIES = ("exclusive", "inclusive", "threshold")
 """Which sets f_PR takes: those in one tree that no choice of nodes connects, all in one tree, or those with a
-distance of at most `max_dis` (formulas.md D.7)."""
+distance of at most `max_dis` (docs/formulas.md, D.7)."""
 
 DECAYS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 
 F_I = ("dir", "jm", "tfisf", "binary")
-"""Readings of the score of single terms (formulas.md D.3), which the first stage computes."""
+"""Readings of the score of single terms (docs/formulas.md, D.3), which the first stage computes."""
 
 PARAMETERS = (
     Parameter("lambda_I", "weight of single terms; the others are tuned against it", 0.8),

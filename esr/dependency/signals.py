@@ -125,7 +125,7 @@ TDSR = SIGNALS.register(
     Signal(
         "tdsr",
         "the strength of the sentence's best set of query terms in its dependency tree",
-        "Cai, Bu, Chen & Liu 2007; formulas.md C",
+        "Cai, Bu, Chen & Liu 2007; docs/formulas.md, section C",
         tuple(p for p in tdsr.PARAMETERS if p.name != "ties"),
         lambda parsed, settings: found_tdsr(parsed, settings).scores,
     )
@@ -138,7 +138,7 @@ for _name, _what in (
         Signal(
             _name,
             f"syntactic relation and proximity of {_what} in the dependency tree",
-            "Cai, Chen, Liu, Bu & Huang 2007; formulas.md D",
+            "Cai, Chen, Liu, Bu & Huang 2007; docs/formulas.md, section D",
             tuple(p for p in mrf.PARAMETERS if p.name not in _OF_FIRST_STAGE),
             _mrf(_name),
         )

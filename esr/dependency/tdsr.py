@@ -1,6 +1,6 @@
 """TDSR: a sentence is as good as its most strongly associated set of query terms.
 
-Cai, Bu, Chen & Liu 2007 (ACL posters, P07-2025); formulas.md section C. The paper's formula of the
+Cai, Bu, Chen & Liu 2007 (ACL posters, P07-2025); docs/formulas.md, section C. The paper's formula of the
 association strength is lost, so it comes in three readings. A set is the stronger the larger it is and the
 smaller the mean distance of its terms in the dependency tree. A term alone has distance 0; a set that is
 not in one tree has no strength. So of the sets of one size the nearest one is the best, whatever the
@@ -25,7 +25,10 @@ FORMS: dict[str, Callable[[float, float, Array, Array], Array]] = {
     "power": lambda alpha, beta, size, distance: size**alpha * np.maximum(distance, 1.0) ** -beta,
     "linear": lambda alpha, beta, size, distance: alpha * size + beta / (1.0 + distance),
 }
-"""The readings of the association strength (formulas.md C.3). In `power` a distance below 1 counts as 1."""
+"""The readings of the association strength (docs/formulas.md, C.3).
+
+In `power` a distance below 1 counts as 1.
+"""
 
 PARAMETERS = (
     Parameter("alpha", "how much the size of a term set counts", 0.5, grid=INNER_TENTHS),
@@ -67,7 +70,10 @@ def nearest(evidence: CliqueEvidence, counts: Array | None = None) -> Array:
 
 
 def scores(nearest: Array, alpha: float, beta: float, form: str = "exp") -> Tdsr:
-    """The best strength of each sentence. Of equally strong sets the smallest is named."""
+    """The best strength of each sentence (docs/formulas.md, C.4).
+
+    Of equally strong sets the smallest is named.
+    """
     size = np.arange(1.0, len(nearest) + 1)[:, None]
     there = np.isfinite(nearest)
     strength = np.where(there, FORMS[form](alpha, beta, size, np.where(there, nearest, 0.0)), 0.0)

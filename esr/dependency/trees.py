@@ -2,7 +2,7 @@
 
 A node is a word. A sentence may have several trees; nodes of different trees have no distance. Depth is the
 number of links up to the root, distance the number of links between two nodes, whatever their direction
-(formulas.md C.2, D.5, D.6). A trace that some parsers add is no node here.
+(docs/formulas.md, C.2, D.5, D.6). A trace that some parsers add is no node here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A sentence's length (Fernández & Losada 2012, F_len; formulas.md B.8)."""
+"""A sentence's length (Fernández & Losada 2012, F_len; docs/formulas.md, B.8)."""
 
 from esr.features.feature import Feature, register
 

@@ -1,4 +1,4 @@
-"""The number of names of places in a sentence (Fernández & Losada 2012, F_loc; formulas.md B.8)."""
+"""The number of names of places in a sentence (Fernández & Losada 2012, F_loc; docs/formulas.md, B.8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The number of named entities in a sentence (Fernández & Losada 2012, F_ne; formulas.md B.8)."""
+"""The number of named entities in a sentence (Fernández & Losada 2012, F_ne; docs/formulas.md, B.8)."""
 
 from __future__ import annotations
 

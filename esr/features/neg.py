@@ -1,4 +1,4 @@
-"""The number of negative words in a sentence (Fernández & Losada 2012, F_neg; formulas.md B.8)."""
+"""The number of negative words in a sentence (Fernández & Losada 2012, F_neg; docs/formulas.md, B.8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The number of polar words in a sentence (Fernández & Losada 2012, F_opt; formulas.md B.8)."""
+"""The number of polar words in a sentence (Fernández & Losada 2012, F_opt; docs/formulas.md, B.8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The number of names of organisations in a sentence (Fernández & Losada 2012, F_org; formulas.md B.8)."""
+"""The number of organisation names in a sentence (Fernández & Losada 2012, F_org; docs/formulas.md, B.8)."""
 
 from __future__ import annotations
 

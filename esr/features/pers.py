@@ -1,4 +1,4 @@
-"""The number of persons' names in a sentence (Fernández & Losada 2012, F_pers; formulas.md B.8)."""
+"""The number of persons' names in a sentence (Fernández & Losada 2012, F_pers; docs/formulas.md, B.8)."""
 
 from __future__ import annotations
 

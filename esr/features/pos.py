@@ -1,4 +1,4 @@
-"""The number of positive words in a sentence (Fernández & Losada 2012, F_pos; formulas.md B.8)."""
+"""The number of positive words in a sentence (Fernández & Losada 2012, F_pos; docs/formulas.md, B.8)."""
 
 from __future__ import annotations
 

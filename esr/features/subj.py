@@ -1,4 +1,4 @@
-"""Whether a sentence is subjective (Fernández & Losada 2012, F_subj; formulas.md B.8)."""
+"""Whether a sentence is subjective (Fernández & Losada 2012, F_subj; docs/formulas.md, B.8)."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ BM25 = register(
     Model(
         "bm25",
         "Okapi BM25 over sentences",
-        "Robertson et al. 1999; formulas.md A.9",
+        "Robertson et al. 1999; docs/formulas.md, A.9",
         plan,
         (K1, Parameter("b", "length normalisation", 0.75, grid=TENTHS), K3),
     )

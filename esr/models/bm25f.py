@@ -29,7 +29,7 @@ BM25F = register(
     Model(
         "bm25f",
         "BM25 over two fields, the sentence and its context",
-        "Robertson et al. 2004; Fernández, Losada & Azzopardi 2011; formulas.md A.11",
+        "Robertson et al. 2004; Fernández, Losada & Azzopardi 2011; docs/formulas.md, A.11",
         plan,
         (
             Parameter("alpha", "share of the sentence", 0.6, grid=TENTHS),

@@ -18,7 +18,7 @@ DIR = register(
     Model(
         "dir",
         "Dirichlet language model of the sentence",
-        "Fernández, Losada & Azzopardi 2011, eq. 3; formulas.md A.3",
+        "Fernández, Losada & Azzopardi 2011, eq. 3; docs/formulas.md, A.3",
         plan,
         (mu(), BACKGROUND),
     )

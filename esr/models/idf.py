@@ -1,4 +1,4 @@
-"""Term weights of the saturating models: how rare a term is. formulas.md A.9, A.10, A.12."""
+"""Term weights of the saturating models: how rare a term is. docs/formulas.md, A.9, A.10, A.12."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ JM = register(
     Model(
         "jm",
         "Jelinek-Mercer language model of the sentence",
-        "Fernández, Losada & Azzopardi 2011, eq. 2; formulas.md A.2",
+        "Fernández, Losada & Azzopardi 2011, eq. 2; docs/formulas.md, A.2",
         plan,
         (Parameter("lambda", "share of the collection", 0.5, open_low=True, grid=INNER_TENTHS), BACKGROUND),
     )

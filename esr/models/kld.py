@@ -14,7 +14,7 @@ KLD = register(
     Model(
         "kld",
         "Kullback-Leibler divergence with Dirichlet smoothing; ranks as dir does",
-        "Larkey et al. 2002; Fernández & Losada 2012; formulas.md B.2",
+        "Larkey et al. 2002; Fernández & Losada 2012; docs/formulas.md, B.2",
         plan,
         (mu(), BACKGROUND),
     )

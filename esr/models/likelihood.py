@@ -1,6 +1,6 @@
 """What the language models share: query likelihood, p(t|C) and the contexts' shares.
 
-Source: Fernández, Losada & Azzopardi 2011; formulas.md A.1 and section 0.
+Source: Fernández, Losada & Azzopardi 2011; docs/formulas.md, A.1 and section 0.
 """
 
 from __future__ import annotations

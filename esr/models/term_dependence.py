@@ -40,7 +40,7 @@ F_I: dict[str, Callable[[Settings, Query], Ranked]] = {
     "tfisf": _tfisf,
     "binary": _binary,
 }
-"""The potential of single terms, f_I, summed over a query (formulas.md D.3)."""
+"""The potential of single terms, f_I, summed over a query (docs/formulas.md, D.3)."""
 
 
 def _first(settings: Settings) -> Settings:
@@ -67,7 +67,7 @@ TDSR = register(
     Model(
         "tdsr",
         "the sentence's best set of query terms in its dependency tree, over candidates by tfisf",
-        "Cai, Bu, Chen & Liu 2007; formulas.md C",
+        "Cai, Bu, Chen & Liu 2007; docs/formulas.md, section C",
         _tdsr_plan,
         tdsr.PARAMETERS,
         second=_tdsr_second,
@@ -82,7 +82,7 @@ for _name, _signal, _what in (
         Model(
             _name,
             f"Markov random field of {_what} over the dependency tree",
-            "Cai, Chen, Liu, Bu & Huang 2007; formulas.md D",
+            "Cai, Chen, Liu, Bu & Huang 2007; docs/formulas.md, section D",
             _mrf_plan,
             mrf.PARAMETERS,
             second=partial(_mrf_second, _signal),

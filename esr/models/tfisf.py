@@ -24,7 +24,7 @@ TFISF = register(
     Model(
         "tfisf",
         "term frequency times inverse sentence frequency",
-        "Allan, Wade & Bolivar 2003; formulas.md A.10",
+        "Allan, Wade & Bolivar 2003; docs/formulas.md, A.10",
         plan,
         (IDF,),
     )

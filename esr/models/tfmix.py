@@ -21,7 +21,7 @@ TFMIX = register(
     Model(
         "tfmix",
         "tfisf over mixed counts of the sentence and its context",
-        "Fernández, Losada & Azzopardi 2011; formulas.md A.12",
+        "Fernández, Losada & Azzopardi 2011; docs/formulas.md, A.12",
         plan,
         (Parameter("alpha", "share of the sentence's own counts", 0.6, grid=TENTHS), NU, IDF),
         ALL_CONTEXTS,

@@ -40,7 +40,7 @@ THREE_MIXTURE = register(
     Model(
         "3mm",
         "three-mixture model: sentence, context, collection",
-        "Murdock 2006; Fernández, Losada & Azzopardi 2011; formulas.md A.5",
+        "Murdock 2006; Fernández, Losada & Azzopardi 2011; docs/formulas.md, A.5",
         plan,
         (
             Parameter(

@@ -27,7 +27,7 @@ TWO_STAGE = register(
     Model(
         "2s",
         "two-stage smoothing: context by Dirichlet, then collection by mixture",
-        "Fernández, Losada & Azzopardi 2011; formulas.md A.6",
+        "Fernández, Losada & Azzopardi 2011; docs/formulas.md, A.6",
         plan,
         (
             mu(),

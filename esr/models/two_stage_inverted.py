@@ -29,7 +29,7 @@ TWO_STAGE_INVERTED = register(
     Model(
         "2si",
         "two-stage smoothing inverted: context by mixture, then collection by Dirichlet (the default)",
-        "Fernández, Losada & Azzopardi 2011; formulas.md A.7",
+        "Fernández, Losada & Azzopardi 2011; docs/formulas.md, A.7",
         plan,
         (
             mu(30.0),

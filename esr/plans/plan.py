@@ -1,6 +1,6 @@
 """The scoring plan: a ranking for one query as plain data. Engines execute it, models write it.
 
-Two shapes of transform cover every model of the papers (formulas.md, section A):
+Two shapes of transform cover every model of the papers (docs/formulas.md, section A):
 
 *Mixture*     score = sum over terms of  weight * log( evidence + C * p(t) )
               evidence = A * c(t,s)/c(s) + N * c(t,c_s)/c(c_s) + B * c(t,d)/c(d)

@@ -1,4 +1,4 @@
-"""What is known of a collection as a whole. Source: formulas.md, section 0."""
+"""What is known of a collection as a whole. Source: docs/formulas.md, section 0."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ IMPORTANCE = register(
     Prior(
         "importance",
         f"log p(d|s), terms of the sentence in its document against the collection ({HARM})",
-        "Fernández, Losada & Azzopardi 2011, eqs. 4-7; formulas.md A.4",
+        "Fernández, Losada & Azzopardi 2011, eqs. 4-7; docs/formulas.md, A.4",
         "importance",
     )
 )
@@ -16,7 +16,7 @@ IMPORTANCE_SURROUNDING = register(
     Prior(
         "importance-surrounding",
         f"log p(d|s) with the surrounding sentences in the document's place ({HARM})",
-        "formulas.md A.4, second reading",
+        "docs/formulas.md, A.4, second reading",
         "importance_surrounding",
     )
 )

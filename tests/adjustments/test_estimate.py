@@ -21,7 +21,7 @@ def made(everywhere: dict[float, int], relevant: list[float], top: list[float]) 
     return estimate.sample(values, counts, np.array(relevant, float), np.array(top, float))
 
 
-# formulas.md E.10: F_pos over the eight sentences, the three relevant ones, and tfisf's first three.
+# docs/formulas.md, E.10: F_pos over the eight sentences, the three relevant ones, and tfisf's first three.
 WORKED = made({0: 2, 1: 4, 2: 2}, [0, 1, 2], [1, 1, 0])
 
 

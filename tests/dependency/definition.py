@@ -1,6 +1,7 @@
-"""Term dependence by its definition in plain Python: formulas.md C and D, one sentence at a time, no arrays.
+"""Term dependence by its definition in plain Python: docs/formulas.md, sections C and D.
 
-A sentence is its parse: for each word its terms and its head. It shares no code with esr.
+One sentence at a time, no arrays. A sentence is its parse: for each word its terms and its head. It shares no
+code with esr.
 """
 
 from __future__ import annotations

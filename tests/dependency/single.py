@@ -1,4 +1,4 @@
-"""The first potential of the MRF: one query term and the sentence (formulas.md D.3).
+"""The first potential of the MRF: one query term and the sentence (docs/formulas.md, D.3).
 
 The paper's formula is lost. Any other score of sentences that is a sum over query terms, such as that of
 2S-I, can stand in its place: the MRF takes an array.

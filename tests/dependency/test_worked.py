@@ -1,4 +1,4 @@
-"""The worked examples of formulas.md, E.7 to E.9 and E.11, from `tests/data/worked_dependence.json`."""
+"""The worked examples of docs/formulas.md, E.7-E.9, E.11, from `tests/data/worked_dependence.json`."""
 
 from __future__ import annotations
 

@@ -88,12 +88,12 @@ def killed_and_resumed(where: str, loads: int, kills: int) -> int:
     return broken
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_a_loader_that_is_killed_three_times_is_resumed_to_the_same_index(anywhere: str) -> None:
     killed_and_resumed(anywhere, 1, 3)
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_a_loader_that_is_killed_fifty_times_is_resumed_to_the_same_index(anywhere: str) -> None:
     assert killed_and_resumed(anywhere, 25, 2) > 5, "no kill came in the middle: the test shows nothing"
 
@@ -151,7 +151,7 @@ class Queries:
             thread.join(60)
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_switching_under_fifty_queries_a_second_is_never_seen(anywhere: str) -> None:
     """Loads, deliveries and rollbacks: no error, no empty answer, no answer of two collections."""
     first, second = list(random_documents(0, 60, seed=1)), list(random_documents(60, 90, seed=2))

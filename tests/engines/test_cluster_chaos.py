@@ -18,7 +18,7 @@ from tests.engines.test_chaos import Queries
 from tests.engines.test_parity import random_documents
 from tests.support.node import Cluster, Node, NoNode
 
-pytestmark = [pytest.mark.elasticsearch, pytest.mark.slow]
+pytestmark = [pytest.mark.elasticsearch, pytest.mark.endurance]
 NOTICED: dict[str, object] = {
     f"cluster.fault_detection.{who}_check.{name}": value
     for who in ("leader", "follower")

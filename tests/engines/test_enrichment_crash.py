@@ -77,7 +77,7 @@ def killed_and_resumed(where: str, documents: list[Document]) -> None:
         assert enrich(searcher.index).documents == 0
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "FULL_TERMS", 6000)
     documents = list(random_documents(0, 900, seed=4))
@@ -90,7 +90,7 @@ def test_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(list((where / "layers").iterdir())) == segments, "one layer a segment, and nothing left over"
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_elasticsearch(elasticsearch_url: str) -> None:
     documents = list(random_documents(0, 900, seed=4))
     with fresh(elasticsearch_url) as where:

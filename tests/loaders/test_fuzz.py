@@ -118,7 +118,7 @@ def test_corrupt_files_are_rejected_or_read_as_complete_documents(kind: str) -> 
     settings(max_examples=50, **_CALM)(fuzz(kind))()
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_thousand_corrupt_files_are_rejected_or_read_as_complete_documents(kind: str) -> None:
     settings(max_examples=1000, **_CALM)(fuzz(kind))()
@@ -148,7 +148,7 @@ def test_a_file_that_is_truncated_gives_no_partial_document(kind: str) -> None:
     check_truncations(kind, 60)
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 @pytest.mark.parametrize("kind", [*samples.ENDING, *PACKED])
 def test_a_file_that_is_truncated_at_any_byte_gives_no_partial_document(kind: str) -> None:
     check_truncations(kind, 10**9)

@@ -15,7 +15,7 @@ from esr.loaders import read_documents
 from esr.loaders.duplicates import DuplicateFilter
 from tests.loaders import samples
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.endurance
 
 FEW, MANY = 500, 5000
 TEXT = "The ferry sails again. " * 20

@@ -1,7 +1,7 @@
 """What a feature could add to a ranking, and what is left of that once the ranking has it.
 
 Fernández & Losada 2012, sections 5.1 and 5.2.2: p(I), p(I|R) and p(I|T), indep and FLOE, before the feature
-is added and after, with T from the combined ranking; formulas.md B.5-B.9.
+is added and after, with T from the combined ranking; docs/formulas.md, B.5-B.9.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The retrieval-formula analysis: what a query term that a sentence lacks weighs, by the sentence's length.
 
-Fernández, Losada & Azzopardi 2011, Table 8 and Figure 4; formulas.md A.13. A longer sentence that lacks a
-term should be punished less if its document holds the term: this is what sets 2S-I apart. The weights come
+Fernández, Losada & Azzopardi 2011, Table 8 and Figure 4; docs/formulas.md, A.13. A longer sentence that lacks
+a term should be punished less if its document holds the term: this is what sets 2S-I apart. The weights come
 from the models' own plans.
 """
 

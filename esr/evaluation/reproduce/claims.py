@@ -1,4 +1,4 @@
-"""What survives of the first paper's results (Fernández, Losada & Azzopardi 2011; formulas.md, A.15)."""
+"""What survives of the first paper's results (Fernández, Losada & Azzopardi 2011; docs/formulas.md, A.15)."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ _prior_lengths = every(
     *(near(f"top-100 length of {s}, {t}", 20.0, 2.0, _length(t, s)) for t in TESTS for s in _PRIOR)
 )
 _others = [name for name in _PLAIN if not name.startswith("2si")]
-SOURCE = "Fernández, Losada & Azzopardi 2011; A.15-"
+SOURCE = "Fernández, Losada & Azzopardi 2011; docs/formulas.md, A.15, "
 _CLAIMS: tuple[tuple[str, Check], ...] = (
     (
         "relevant sentences: 2002 2 %, 2003 39.07 %, 2004 15.97 %",

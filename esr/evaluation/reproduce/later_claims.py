@@ -7,8 +7,9 @@ from esr.evaluation.reproduce.claims import shape
 from esr.evaluation.reproduce.found import Found
 from esr.evaluation.reproduce.target import Check, Line, Target, not_built
 
-_B = "Fernández & Losada 2012; "
-_C = "Cai et al. 2007; C.6"
+_DATA = "Fernández & Losada 2012; docs/formulas.md, B.10"
+_RESULTS = "Fernández & Losada 2012; docs/formulas.md, B.11"
+_TDSR = "Cai et al. 2007; docs/formulas.md, C.6"
 _BOTH_WAYS = (("2003", "2004"), ("2004", "2003"))
 _PUBLISHED = {
     "2003": {"tfisf": 0.308, "okapi": 0.239, "kld": 0.281},
@@ -72,20 +73,20 @@ _tfisf = every(
     )
 )
 TARGETS = (
-    Target("B0", "relevant sentences: 2003 38 %, 2004 19 %", f"{_B}B.10", _relevant),
-    Target("B1", "tfisf is at least as good as tuned BM25 and KLD", f"{_B}B.11", _tfisf),
-    Target("B2", "FLOE of opinion features: F_subj significant in P@10 and MAP", f"{_B}B.11", not_built),
-    Target("B3", "tfisf + linear(F_subj): +9 % to +26 % over tfisf", f"{_B}B.11", not_built),
-    Target("B4", "tfisf + linear(F_subj) + length: +11 % to +29 %", f"{_B}B.11", not_built),
-    Target("B5", "named entities: P@10 not improved, MAP hardly changes", f"{_B}B.11", not_built),
-    Target("B6", "F_len: FLOE brings nothing, linear or log improve MAP", f"{_B}B.11", not_built),
-    Target("B7", "indep(F_len) > 0 from 9 terms on; FLOE(F_len) > 0 below 15", f"{_B}B.11", not_built),
-    Target("B8", "named-entity curves: p(I=0) > p(I=0|R) > p(I=0|T)", f"{_B}B.11", not_built),
-    Target("B9", "indep(F_pers) > 0 for 1 to 4 persons", f"{_B}B.11", not_built),
-    Target("B10", "the features' gains hold for event and opinion topics alike", f"{_B}B.11", not_built),
-    Target("C1", "TFIDF: AP 0.308 on N1-N50, 0.215 on N51-N100", _C, _published("tfisf")),
-    Target("C2", "OKAPI (k1 1.2, b 0.75): AP 0.239 and 0.165", _C, _published("okapi")),
-    Target("C3", "KLD (trained on the other year): AP 0.281 and 0.204", _C, _published("kld")),
-    Target("C4", "TFIDF is above KLD, and KLD above OKAPI, in both years", _C, _order),
-    Target("C5", "TDSR: AP 0.355 and 0.237, above the others", _C, not_built),
+    Target("B0", "relevant sentences: 2003 38 %, 2004 19 %", _DATA, _relevant),
+    Target("B1", "tfisf is at least as good as tuned BM25 and KLD", _RESULTS, _tfisf),
+    Target("B2", "FLOE of opinion features: F_subj significant in P@10 and MAP", _RESULTS, not_built),
+    Target("B3", "tfisf + linear(F_subj): +9 % to +26 % over tfisf", _RESULTS, not_built),
+    Target("B4", "tfisf + linear(F_subj) + length: +11 % to +29 %", _RESULTS, not_built),
+    Target("B5", "named entities: P@10 not improved, MAP hardly changes", _RESULTS, not_built),
+    Target("B6", "F_len: FLOE brings nothing, linear or log improve MAP", _RESULTS, not_built),
+    Target("B7", "indep(F_len) > 0 from 9 terms on; FLOE(F_len) > 0 below 15", _RESULTS, not_built),
+    Target("B8", "named-entity curves: p(I=0) > p(I=0|R) > p(I=0|T)", _RESULTS, not_built),
+    Target("B9", "indep(F_pers) > 0 for 1 to 4 persons", _RESULTS, not_built),
+    Target("B10", "the features' gains hold for event and opinion topics alike", _RESULTS, not_built),
+    Target("C1", "TFIDF: AP 0.308 on N1-N50, 0.215 on N51-N100", _TDSR, _published("tfisf")),
+    Target("C2", "OKAPI (k1 1.2, b 0.75): AP 0.239 and 0.165", _TDSR, _published("okapi")),
+    Target("C3", "KLD (trained on the other year): AP 0.281 and 0.204", _TDSR, _published("kld")),
+    Target("C4", "TFIDF is above KLD, and KLD above OKAPI, in both years", _TDSR, _order),
+    Target("C5", "TDSR: AP 0.355 and 0.237, above the others", _TDSR, not_built),
 )

@@ -51,7 +51,7 @@ class Protocol:
             "no stemming",
             f"tuned for {OBJECTIVE} on the training year (the papers do not say for what); "
             "of equal settings the first",
-            f"grids: the papers', but for {grid}" if grid else "grids: the papers' (formulas.md, A.14)",
+            f"grids: the papers', but for {grid}" if grid else "grids: the papers' (docs/formulas.md, A.14)",
             "3MM is the flat form, p(s|d) comes from the whole document and is not divided by length",
             "surrounding sentences: the previous and the next one in the same document",
             "BM25f has the k1 of the tuned BM25 and b_context 0.75; idfdoc takes both N and sf in documents",

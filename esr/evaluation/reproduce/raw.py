@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from esr.errors import InputError
 
-# formulas.md, A.14
+# docs/formulas.md, A.14
 NAMES: dict[str, tuple[str, str, str]] = {
     "2002": ("novelty_topics.txt", "novelty.tar.gz", "min_qrels.relevant"),
     "2003": ("03.novelty.topics.txt", "documents.tar.gz", "qrels.relevant.03.txt"),

@@ -20,7 +20,7 @@ from esr.evaluation.tuning import tasks
 from esr.evaluation.tuning.figures import Task
 
 ANALYZER = "english"
-"""Stop words removed, no stemming (formulas.md, A.14)."""
+"""Stop words removed, no stemming (docs/formulas.md, A.14)."""
 
 
 @dataclass(frozen=True)

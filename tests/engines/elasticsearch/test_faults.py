@@ -222,7 +222,7 @@ def test_a_mapping_that_somebody_changed_names_the_field_and_switches_nothing(wh
     load(where, named, if_exists="replace")
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_a_full_disk_is_waited_for_and_then_named(
     start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

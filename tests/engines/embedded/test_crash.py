@@ -47,7 +47,7 @@ def finish(loader: subprocess.Popen[str]) -> None:
     assert loader.returncode == 0, complaint
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 @pytest.mark.parametrize("if_exists", ["append", "replace"])
 def test_a_killed_load_keeps_the_last_commit_and_can_be_said_again(
     tmp_path: Path, news: Path, if_exists: str
@@ -85,7 +85,7 @@ def test_a_killed_load_keeps_the_last_commit_and_can_be_said_again(
     assert seen_half, "no kill came in the middle: the test shows nothing"
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_a_first_load_that_was_killed_can_be_said_again(tmp_path: Path, news: Path) -> None:
     for wanted in (0, 1, 7):
         where = tmp_path / f"index{wanted}"

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.folder_index import document, files, indexed, load
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.endurance
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ def marks(found):
 def test_every_target_that_survives_is_there_once():
     ids = [target.id for target in TARGETS]
     assert len(set(ids)) == len(ids)
-    assert [t.source.rpartition("-")[2] for t in FIRST] == [str(n) for n in range(1, 14)]
+    assert [t.source.rpartition(", ")[2] for t in FIRST] == [str(n) for n in range(1, 14)]
     assert {target.id[0] for target in TARGETS} == {"A", "B", "C"}
 
 

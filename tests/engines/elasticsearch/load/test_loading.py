@@ -221,7 +221,7 @@ main()
 """
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 @pytest.mark.parametrize(
     "moment",
     [
@@ -277,7 +277,7 @@ def served_ids(where: str) -> set[str]:
     return {hit["_id"] for hit in found}
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_kill_at_any_moment(where: str, tmp_path: Path) -> None:
     """Without a chosen moment: what is served is always one whole load."""
     source = tmp_path / "news.jsonl"

@@ -1,0 +1,152 @@
+"""The folders import one another in one direction: each only what stands in its row."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+BASE = "batches environment errors extras hashing parameter registry resources"
+"""Modules of `esr` itself that know nothing of the rest: every folder may import them."""
+MAY_IMPORT = {
+    "esr/plans": "",
+    "esr/documents": "",
+    "esr/analysis": "",
+    "esr/features": "documents",
+    "esr/priors": "plans",
+    "esr/adjustments": "plans",
+    "esr/dependency": "analysis documents",
+    "esr/models": "plans dependency",
+    "esr/loaders": "documents",
+    "esr/enrichment": "analysis documents features",
+    "esr/engines": "analysis documents enrichment plans engines",
+    "esr/engines/segments/store": "documents engines plans",
+    "esr/engines/segments/writer": "analysis dependency documents engines engines/segments/store",
+    "esr/engines/segments/reader": "plans engines engines/segments/store",
+    "esr/engines/embedded": "analysis dependency documents enrichment plans engines engines/segments",
+    "esr/engines/elasticsearch": "analysis dependency documents enrichment plans engines engines/segments",
+    "esr/boosts": "adjustments engines plans",
+    "esr/ranking": "adjustments boosts dependency documents engines models plans priors",
+    "esr/evaluation": "esr adjustments analysis boosts dependency documents engines loaders models plans "
+    "ranking",
+    "esr/learning": "adjustments engines evaluation features plans ranking",
+    "webui": "esr adjustments analysis boosts dependency documents engines evaluation features models plans "
+    "priors ranking",
+    "esr/cli": "esr adjustments analysis boosts dependency documents engines enrichment evaluation features "
+    "learning loaders models plans priors ranking webui",
+}
+"""By folder, what it may import beside itself and `BASE`. `engines` is what all of esr sees of the engines:
+the files of that folder, none of its rooms. `esr` is the Python API, `esr.open`."""
+ROOMS = {
+    "esr/engines/elasticsearch": "cluster store load search",
+    "esr/engines/embedded": "search maintenance",
+}
+"""Rooms that know those before them and none behind."""
+FACTORY = "esr/engines/factory.py"
+"""The one file that knows both engines."""
+PAGE_FROM = {"esr/cli/reference.py", "esr/cli/serve.py"}
+"""The commands that know the page."""
+
+
+@cache
+def files() -> dict[str, frozenset[str]]:
+    """By path, the modules that a file imports, wherever in it, as paths without their ending."""
+    return {
+        str(path.relative_to(ROOT)): frozenset(_imports(path))
+        for folder in ("esr", "webui")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    }
+
+
+def _imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path} imports relatively"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            target = name.replace(".", "/")
+            while target and not (ROOT / f"{target}.py").exists() and not (ROOT / target).is_dir():
+                target = target.rpartition("/")[0]
+            if target.split("/")[0] in ("esr", "webui"):
+                yield target
+
+
+def folder_of(path: str) -> str | None:
+    """The row that a file or a module belongs to, the deepest; None for the files of `esr` itself."""
+    return max((row for row in MAY_IMPORT if f"{path}/".startswith(f"{row}/")), key=len, default=None)
+
+
+def allowed(row: str) -> set[str]:
+    """The rows whose modules a folder may import."""
+    named = {name if name in ("esr", "webui") else f"esr/{name}" for name in MAY_IMPORT[row].split()}
+    segments = {other for other in MAY_IMPORT if other.startswith("esr/engines/segments")}
+    return {row, *named} | (segments if "esr/engines/segments" in named else set())
+
+
+@pytest.mark.parametrize("row", MAY_IMPORT)
+def test_a_folder_imports_only_what_stands_in_its_row(row: str) -> None:
+    own = [path for path in files() if folder_of(path) == row and path != FACTORY]
+    assert own, f"there is no {row}"
+    for path in own:
+        for target in files()[path]:
+            folder = folder_of(target)
+            base = folder is None and target.removeprefix("esr/") in BASE.split()
+            assert base or (folder or target) in allowed(row), f"{path} imports {target}"
+
+
+@pytest.mark.parametrize("row", MAY_IMPORT)
+def test_what_a_row_allows_is_used(row: str) -> None:
+    used = {folder_of(t) or t for path in files() if folder_of(path) == row for t in files()[path]}
+    for name in MAY_IMPORT[row].split():
+        name = name if name in ("esr", "webui") else f"esr/{name}"
+        assert any(f"{folder}/".startswith(f"{name}/") for folder in used), f"{row}: {name}"
+
+
+@pytest.mark.parametrize("engine", ROOMS)
+def test_the_rooms_of_an_engine_know_only_those_before_them(engine: str) -> None:
+    rooms = ROOMS[engine].split()
+    for number, room in enumerate(rooms):
+        behind = [f"{engine}/{later}" for later in rooms[number + 1 :]] + [f"{engine}/index"]
+        for path, targets in files().items():
+            if path.startswith(f"{engine}/{room}/"):
+                assert not [t for t in targets if t.startswith(tuple(behind))], path
+
+
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    graph = {path.removesuffix(".py").removesuffix("/__init__"): targets for path, targets in files().items()}
+    open_: list[str] = []
+    done: set[str] = set()
+
+    def visit(module: str) -> None:
+        assert module not in open_, " -> ".join([*open_[open_.index(module) :], module])
+        if module in done or module not in graph:
+            return
+        open_.append(module)
+        for target in sorted(graph[module] - {module}):
+            visit(target)
+        done.add(open_.pop())
+
+    for module in graph:
+        visit(module)
+
+
+def test_only_one_command_and_the_reference_know_the_page() -> None:
+    assert {
+        p for p, ts in files().items() if p.startswith("esr/") and any(t.startswith("webui") for t in ts)
+    } == (PAGE_FROM)
+
+
+def test_only_the_elasticsearch_engine_knows_the_client_of_elasticsearch() -> None:
+    for path in files():
+        if not path.startswith("esr/engines/elasticsearch/"):
+            names = (ROOT / path).read_text("utf-8")
+            assert "import elasticsearch" not in names and "from elasticsearch" not in names, path
