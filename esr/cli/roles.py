@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from esr.cli.options import FILE
-from esr.engines.access import ROLES, create_api_key, describe_roles
+from esr.engines.access import ROLES
+from esr.engines.factory import create_api_key, describe_roles
 from esr.errors import UsageError
 
 

@@ -1,41 +1,23 @@
-"""Access control, which Elasticsearch has and an index folder does not: logins, roles and API keys."""
+"""Logins and roles of Elasticsearch, as the user names them: environment variables, and uses of roles."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
-from esr.engines.elasticsearch.cluster.login import (
-    API_KEY_FILE,
-    CA_FILE,
-    INSECURE,
-    PASSWORD_FILE,
-    USER,
-    VARIABLES,
-)
-from esr.engines.elasticsearch.cluster.place import alias_of
-from esr.engines.elasticsearch.roles import ROLES, descriptors
-
-__all__ = [
-    "API_KEY_FILE",
-    "CA_FILE",
-    "INSECURE",
-    "PASSWORD_FILE",
-    "ROLES",
-    "USER",
-    "VARIABLES",
-    "create_api_key",
-    "describe_roles",
-]
-
-
-def describe_roles(locations: Sequence[str], roles: Sequence[str]) -> dict[str, Any]:
-    """The descriptors of these roles for Elasticsearch's security API, for these aliases or their URLs."""
-    return descriptors([alias_of(location) for location in locations], roles)
-
-
-def create_api_key(where: str, descriptors: Mapping[str, Any]) -> str:
-    """A new API key with these role descriptors. Raises EsrError if the login may not create one."""
-    from esr.engines.elasticsearch.keys import make_key  # deferred: it imports the client
-
-    return make_key(where, descriptors)
+API_KEY, API_KEY_FILE = "ESR_API_KEY", "ESR_API_KEY_FILE"
+USER, PASSWORD, PASSWORD_FILE = "ESR_USER", "ESR_PASSWORD", "ESR_PASSWORD_FILE"
+CA_FILE, INSECURE = "ESR_CA_FILE", "ESR_INSECURE"
+VARIABLES: Mapping[str, str] = {
+    API_KEY: "an API key of Elasticsearch, unless the index's URL contains a login",
+    API_KEY_FILE: "a file with the API key",
+    USER: "a user of Elasticsearch, unless the index's URL contains a login",
+    PASSWORD: "the user's password",
+    PASSWORD_FILE: "a file with the user's password",
+    CA_FILE: "a file (PEM) with the certificates of the authorities to trust, instead of the system's",
+    INSECURE: "1: do not verify Elasticsearch's certificate, and warn of that at each connection",
+}
+ROLES: Mapping[str, str] = {
+    "page": "search and read: esr serve, esr search, esr export",
+    "loader": "write to its indices: esr load, append, remove, enrich, rollback, delete",
+    "operator": "the rights of a loader, snapshots, and the cluster's settings",
+}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from esr import analysis
 from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
 from esr.engines.delivery import Delivery
@@ -15,6 +18,8 @@ from esr.errors import UsageError, unknown
 __all__ = [
     "IF_EXISTS",
     "LoadOptions",
+    "create_api_key",
+    "describe_roles",
     "is_elasticsearch",
     "open_delivery",
     "open_generations",
@@ -113,6 +118,21 @@ def open_migration(where: str, options: LoadOptions) -> Migration:
     from esr.engines.embedded.maintenance.migration import EmbeddedMigration
 
     return EmbeddedMigration(where, options.keep)
+
+
+def describe_roles(locations: Sequence[str], roles: Sequence[str]) -> dict[str, Any]:
+    """The descriptors of these roles for Elasticsearch's security API, for these aliases or their URLs."""
+    from esr.engines.elasticsearch.cluster.place import alias_of
+    from esr.engines.elasticsearch.roles import descriptors
+
+    return descriptors([alias_of(location) for location in locations], roles)
+
+
+def create_api_key(where: str, descriptors: Mapping[str, Any]) -> str:
+    """A new API key of Elasticsearch with these role descriptors. Raises EsrError if that is not allowed."""
+    from esr.engines.elasticsearch.keys import make_key
+
+    return make_key(where, descriptors)
 
 
 def _description(options: LoadOptions, kept: Description | None) -> Description:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from esr.engines.access import ROLES
+
 _SCRIPTS = ["cluster:admin/script/get", "cluster:admin/script/put"]
 _LOADER = ["monitor", "manage_index_templates", *_SCRIPTS]
 _OPERATOR = [
@@ -22,11 +24,6 @@ _RIGHTS: Mapping[str, tuple[list[str], list[str]]] = {
     "operator": (_OPERATOR, ["read", "write", "manage"]),
 }
 """By role: rights on the cluster, and on the indices of the aliases."""
-ROLES = {
-    "page": "search and read: esr serve, esr search, esr export",
-    "loader": "write to its indices: esr load, append, remove, enrich, rollback, delete",
-    "operator": "what a loader may, snapshots, and the cluster's settings",
-}
 
 
 def descriptors(aliases: Sequence[str], roles: Sequence[str] = tuple(ROLES)) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from click.testing import CliRunner, Result
 
 import esr
 from esr.cli import main
-from esr.engines.elasticsearch.cluster import login
+from esr.engines import access
 from esr.engines.elasticsearch.roles import descriptors
 from esr.engines.factory import LoadOptions, open_delivery, open_generations, open_index
 from esr.enrichment.enriched import Enriched
@@ -68,9 +68,9 @@ def secured() -> Iterator[Cluster]:
 @pytest.fixture
 def where(secured: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The place without a login. The authority is trusted, nobody is logged in."""
-    for name in login.VARIABLES:
+    for name in access.VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv(login.CA_FILE, str(secured.ca_file))
+    monkeypatch.setenv(access.CA_FILE, str(secured.ca_file))
     root = Api(secured)
     yield f"{secured.url}/news"
     _, found = root.ask("GET", "/_alias/news*")
@@ -85,21 +85,21 @@ def loaded(where: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch) -> str
     be_root(secured, monkeypatch)
     load(where, DOCUMENTS)
     load(f"{secured.url}/{OTHER}", DOCUMENTS[:2])
-    monkeypatch.delenv(login.USER)
-    monkeypatch.delenv(login.PASSWORD)
+    monkeypatch.delenv(access.USER)
+    monkeypatch.delenv(access.PASSWORD)
     return where
 
 
 def be_root(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cluster.auth
-    monkeypatch.setenv(login.USER, cluster.auth[0])
-    monkeypatch.setenv(login.PASSWORD, cluster.auth[1])
+    monkeypatch.setenv(access.USER, cluster.auth[0])
+    monkeypatch.setenv(access.PASSWORD, cluster.auth[1])
 
 
 def become(role: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, **more: str) -> Api:
     """Let esr have a key with this role for the alias `news`."""
     key = Api(cluster).key(descriptors(["news"], [role]), **more)
-    monkeypatch.setenv(login.API_KEY, key)
+    monkeypatch.setenv(access.API_KEY, key)
     return Api(cluster, key)
 
 
@@ -119,10 +119,10 @@ def test_a_key_is_made_into_a_file_and_not_shown(
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text() not in made.output
     assert "cannot be made" in call("roles", loaded, "--role", "page", "--key", str(file)).output
-    monkeypatch.delenv(login.USER)
-    monkeypatch.delenv(login.PASSWORD)
+    monkeypatch.delenv(access.USER)
+    monkeypatch.delenv(access.PASSWORD)
     refused(Api(secured, file.read_text()), NOTHING_ELSE)
-    monkeypatch.setenv(login.API_KEY_FILE, str(file))
+    monkeypatch.setenv(access.API_KEY_FILE, str(file))
     with esr.open(loaded) as searcher:
         assert searcher.search("flood", 100).total == 120
     other = tmp_path / "other.key"
@@ -173,8 +173,8 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
 ) -> None:
     be_root(secured, monkeypatch)
     load(f"{secured.url}/{OTHER}", DOCUMENTS[:2])
-    monkeypatch.delenv(login.USER)
-    monkeypatch.delenv(login.PASSWORD)
+    monkeypatch.delenv(access.USER)
+    monkeypatch.delenv(access.PASSWORD)
     api = become("loader", secured, monkeypatch)
     load(where, DOCUMENTS[:20])
     load(where, DOCUMENTS[20:], if_exists="append")
@@ -240,23 +240,23 @@ def test_a_certificate_is_checked_unless_it_is_said_loudly(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     become("page", secured, monkeypatch)
-    monkeypatch.delenv(login.CA_FILE)
+    monkeypatch.delenv(access.CA_FILE)
     stranger = certificates.make(tmp_path)
     for trusted in (None, stranger):
         if trusted:
-            monkeypatch.setenv(login.CA_FILE, str(trusted))
+            monkeypatch.setenv(access.CA_FILE, str(trusted))
         with pytest.raises(EngineUnreachable, match=r"is not trusted: .* Set ESR_CA_FILE"):
             esr.open(loaded)
     with pytest.raises(EngineUnreachable, match="and that it does not want https://"):
         esr.open(loaded.replace("https", "http"))
     assert "NOT checked" not in caplog.text
-    monkeypatch.setenv(login.INSECURE, "1")
+    monkeypatch.setenv(access.INSECURE, "1")
     with caplog.at_level(logging.WARNING, "esr"):
         for uses in (1, 2):
             with esr.open(loaded) as searcher:
                 assert searcher.search("flood", 100).total == 120
             assert caplog.text.count(f"the certificate of {secured.url} is NOT checked") == uses
-    monkeypatch.delenv(login.INSECURE)
+    monkeypatch.delenv(access.INSECURE)
     command = [sys.executable, "-c", "from esr.cli import main; main()", "--insecure", "status"]
     done = subprocess.run([*command, "--index", loaded], capture_output=True, text=True, check=True)
     assert "NOT checked" in done.stderr
@@ -317,13 +317,13 @@ def test_a_password_is_never_printed(
 def test_files_and_options_say_who_it_is(
     loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.delenv(login.CA_FILE)
+    monkeypatch.delenv(access.CA_FILE)
     key = tmp_path / "key"
     key.write_text(Api(secured).key(descriptors(["news"], ["page"])) + "\n")
     trusting = ["--ca-file", str(secured.ca_file)]
     found = call(*trusting, "--api-key-file", str(key), "status", "--index", loaded)
     assert found.exit_code == 0, found.output
-    assert not set(login.VARIABLES) & set(os.environ), "the options are for one command"
+    assert not set(access.VARIABLES) & set(os.environ), "the options are for one command"
     assert secured.auth
     password = tmp_path / "password"
     password.write_text(secured.auth[1])
@@ -343,6 +343,6 @@ def test_the_security_api_takes_the_roles_as_they_are_printed(
 
 
 def test_what_contradicts_itself_is_a_usage_error(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(login.USER, "me")
+    monkeypatch.setenv(access.USER, "me")
     with pytest.raises(UsageError, match="belong together"):
         esr.open(where)

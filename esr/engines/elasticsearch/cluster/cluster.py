@@ -9,8 +9,9 @@ from elastic_transport import ConnectionError, ConnectionTimeout, TlsError, Tran
 from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 
 from esr.engines import deadline
+from esr.engines.access import API_KEY, CA_FILE, PASSWORD, USER
 from esr.engines.elasticsearch.cluster import place
-from esr.engines.elasticsearch.cluster.login import API_KEY, CA_FILE, PASSWORD, USER, Login
+from esr.engines.elasticsearch.cluster.login import Login
 from esr.engines.elasticsearch.cluster.nodes import StayingSelector
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
 
