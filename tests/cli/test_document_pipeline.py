@@ -29,7 +29,7 @@ def documents(where: Path) -> list[str]:
     return sorted(hit.record.document_id for hit in hits if hit.record)
 
 
-def test_columns_of_other_names_are_loaded(esr: Esr, tmp_path: Path) -> None:
+def test_columns_with_other_names_are_loaded(esr: Esr, tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("url,body\nu1,A ferry.\n")
     result = esr(
         "load",
@@ -45,7 +45,7 @@ def test_columns_of_other_names_are_loaded(esr: Esr, tmp_path: Path) -> None:
     assert documents(tmp_path / "i") == ["u1"]
 
 
-def test_a_mapping_of_a_column_that_is_not_there_is_refused(esr_error: Esr, tmp_path: Path) -> None:
+def test_a_mapping_of_a_missing_column_is_rejected(esr_error: Esr, tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("url,body\nu1,A ferry.\n")
     to = ["--index", tmp_path / "i"]
     line = esr_error("load", tmp_path / "table.csv", "--mapping", "id=link", *to)
@@ -76,18 +76,18 @@ def test_duplicates_are_handled_by_the_policy(
     assert (f"b at {copies}:2 repeats a" in result.stdout) == (note is not None)
 
 
-def test_a_marked_copy_can_be_ranked_down(esr: Esr, copies: Path, tmp_path: Path) -> None:
+def test_a_marked_duplicate_can_be_ranked_down(esr: Esr, copies: Path, tmp_path: Path) -> None:
     esr("load", copies, "--index", tmp_path / "i", "--duplicates", "mark")
     result = esr("search", "word1", "--index", tmp_path / "i", "--feature", "duplicate:linear:-9", "--json")
     scores = {hit["document_id"]: hit["score"] for hit in json.loads(result.stdout)["hits"]}
     assert scores["a"] - scores["b"] == pytest.approx(9)
 
 
-def test_a_language_is_recorded_where_none_is_given(esr: Esr, copies: Path, tmp_path: Path) -> None:
+def test_a_missing_language_is_detected(esr: Esr, copies: Path, tmp_path: Path) -> None:
     result = esr("load", copies, "--index", tmp_path / "i", "--detect-language")
     assert "1 documents got the detected language" in result.stdout
-    found = json.loads(esr("search", "ferry", "--index", tmp_path / "i", "--json").stdout)["hits"]
-    assert [hit["language"] for hit in found] == ["en"]
+    hits = json.loads(esr("search", "ferry", "--index", tmp_path / "i", "--json").stdout)["hits"]
+    assert [hit["language"] for hit in hits] == ["en"]
 
 
 def test_documents_without_a_sentence_are_named(esr: Esr, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_documents_without_a_sentence_are_named(esr: Esr, tmp_path: Path) -> Non
     )
 
 
-def test_malformed_documents_go_to_a_file_and_the_rest_is_loaded(
+def test_malformed_documents_are_listed_in_a_file_and_the_others_loaded(
     esr: Esr, copies: Path, tmp_path: Path
 ) -> None:
     copies.write_text(COPIES + '{"id": "d", "text": 7}\n{\n')
@@ -118,7 +118,7 @@ def test_malformed_documents_go_to_a_file_and_the_rest_is_loaded(
     assert documents(tmp_path / "i") == ["a", "b", "c"]
 
 
-def test_a_file_that_cannot_be_written_is_refused_before_anything_is_loaded(
+def test_an_unwritable_file_is_rejected_before_anything_is_loaded(
     esr_error: Esr, copies: Path, tmp_path: Path
 ) -> None:
     line = esr_error("load", copies, "--index", tmp_path / "i", "--bad-documents", tmp_path / "no" / "bad")

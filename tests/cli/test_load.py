@@ -26,7 +26,7 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_load_says_what_it_did(esr: Esr, source: Path, tmp_path: Path) -> None:
+def test_a_load_reports_its_counts(esr: Esr, source: Path, tmp_path: Path) -> None:
     result = esr("load", source, "--index", tmp_path / "index")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("loaded 2 documents with 4 sentences into ")
@@ -39,7 +39,7 @@ def test_json_reports_the_same_counts(esr: Esr, source: Path, tmp_path: Path) ->
     assert (data["documents"], data["sentences"], data["without_sentences"]) == (2, 2, 1)
 
 
-def test_documents_without_a_sentence_are_counted_and_no_error(
+def test_documents_without_a_sentence_are_counted_and_not_an_error(
     esr: Esr, source: Path, tmp_path: Path
 ) -> None:
     source.write_text(ONE + '{"id": "none"}\n{"id": "blank", "text": "  "}\n')
@@ -123,7 +123,7 @@ BAD: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_file_is_refused_with_its_place_and_nothing_is_loaded(
+def test_a_bad_file_is_rejected_with_its_place_and_nothing_is_loaded(
     esr_error: Esr, esr: Esr, tmp_path: Path, name: str
 ) -> None:
     content, message = BAD[name]
@@ -147,20 +147,20 @@ def test_a_bad_file_is_refused_with_its_place_and_nothing_is_loaded(
         (["--shards", "2"], "--shards is for Elasticsearch"),
     ],
 )
-def test_a_bad_option_is_refused_before_anything_is_made(
+def test_a_bad_option_is_rejected_before_anything_is_created(
     esr_error: Esr, source: Path, tmp_path: Path, options: list[str], message: str
 ) -> None:
     assert message in str(esr_error("load", source, "--index", tmp_path / "index", *options))
     assert not (tmp_path / "index").exists()
 
 
-def test_a_path_that_is_not_there_is_refused(esr_error: Esr, tmp_path: Path) -> None:
+def test_a_missing_path_is_rejected(esr_error: Esr, tmp_path: Path) -> None:
     line = str(esr_error("load", tmp_path / "none.jsonl", "--index", tmp_path / "index"))
     assert "none.jsonl: there is no such file or folder" in line
     assert not (tmp_path / "index").exists()
 
 
-def test_a_place_that_is_something_else_is_refused_and_left_alone(
+def test_a_folder_that_is_not_an_index_is_rejected_and_unchanged(
     esr_error: Esr, source: Path, tmp_path: Path
 ) -> None:
     letters = tmp_path / "letters"
@@ -175,7 +175,7 @@ def test_a_place_that_is_something_else_is_refused_and_left_alone(
     assert "is neither a folder nor http" in str(esr_error("load", source, "--index", "ftp://host/news"))
 
 
-def test_an_index_that_exists_is_not_loaded_over_by_accident(
+def test_an_existing_index_is_not_overwritten_by_accident(
     esr_error: Esr, esr: Esr, source: Path, tmp_path: Path
 ) -> None:
     esr("load", source, "--index", tmp_path / "index")
@@ -183,7 +183,7 @@ def test_an_index_that_exists_is_not_loaded_over_by_accident(
     assert "say --if-exists replace or --if-exists append" in line
 
 
-def test_bad_documents_are_set_aside_in_a_file_and_the_rest_is_loaded(esr: Esr, tmp_path: Path) -> None:
+def test_rejected_documents_are_listed_in_a_file_and_the_others_loaded(esr: Esr, tmp_path: Path) -> None:
     source, aside = tmp_path / "news.jsonl", tmp_path / "bad.jsonl"
     source.write_text(ONE + TWO + ONE)
     loaded = esr("load", source, "--index", tmp_path / "index", "--bad-documents", aside)
@@ -195,7 +195,7 @@ def test_bad_documents_are_set_aside_in_a_file_and_the_rest_is_loaded(esr: Esr, 
     assert len(ids(tmp_path / "index")) == 4
 
 
-def test_a_slice_that_is_none_or_goes_with_no_such_load_is_refused(esr_error: Esr, tmp_path: Path) -> None:
+def test_invalid_slices_and_slices_for_a_folder_are_rejected(esr_error: Esr, tmp_path: Path) -> None:
     news = tmp_path / "news.jsonl"
     news.write_text('{"id": "a", "text": "A storm."}\n')
     here = ("load", news, "--index", tmp_path / "index", "--slice")
