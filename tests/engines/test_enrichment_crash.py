@@ -70,7 +70,7 @@ def killed_and_resumed(where: str, documents: list[Document]) -> None:
     last = start(where)
     out, complaint = last.communicate(timeout=300)
     assert last.returncode == 0, complaint
-    assert "documents were done already" in out
+    assert "documents were already enriched" in out
     done(where)
     with esr.open(where) as searcher:
         assert seen(searcher.index, documents) == right
