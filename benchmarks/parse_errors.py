@@ -24,7 +24,7 @@ import numpy as np
 import esr
 from esr.analysis import Analyzer, get
 from esr.dependency.codec import decode, encode
-from esr.dependency.occurrences import find
+from esr.dependency.occurrences import find_occurrences
 from esr.documents import Document, Located, ParseWord, Sentence
 from esr.engines.enriching import run
 from esr.engines.factory import LoadOptions, open_writer
@@ -206,7 +206,7 @@ def _distances(parse: bytes, terms: list[str]) -> dict[tuple[int, int], int]:
     """The least distance of each two terms that have one."""
     if not parse or len(terms) < 2:
         return {}
-    at = find(decode([parse]), terms)
+    at = find_occurrences(decode([parse]), terms)
     term = np.repeat(at.terms, at.counts)
     found: dict[tuple[int, int], int] = {}
     for i, j, distance in zip(term[at.pairs.i], term[at.pairs.j], at.pairs.distances, strict=True):

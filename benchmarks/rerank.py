@@ -26,7 +26,7 @@ from esr.evaluation import topics
 from esr.evaluation.topic import TITLE
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank import Second, reranked
-from esr.ranking.searcher import NothingToSearchFor, Prepared, Searcher
+from esr.ranking.searcher import NothingToSearchFor, PreparedQuery, Searcher
 from esr.ranking.view import parsed
 
 SECOND = {
@@ -70,21 +70,20 @@ def _queries(searcher: Searcher, path: Path, model: str) -> Iterator[tuple[str, 
 
 
 def _steps(searcher: Searcher, query: str, hits: list[Hit], model: str) -> Iterator[tuple[str, float]]:
-    now = searcher.snapshot()
-    prepared = now.prepare(query, Ranking.from_dict({"model": model}))
+    prepared = searcher.prepare(query, Ranking.from_dict({"model": model}))
     ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
-    now.index.parses(ids, ordinals)  # what is read first is read from disk
-    yield "fetch", _milliseconds(lambda: now.index.parses(ids, ordinals))
-    yield "fetch, decode", _milliseconds(lambda: parsed(now.index, prepared.counts, ids, ordinals))
+    prepared.index.parses(ids, ordinals)  # what is read first is read from disk
+    yield "fetch", _milliseconds(lambda: prepared.index.parses(ids, ordinals))
+    yield "fetch, decode", _milliseconds(lambda: parsed(prepared.index, prepared.counts, ids, ordinals))
     for name, signals in SECOND.items():
         second = Ranking.from_dict({"model": model, "rerank": signals}).second()
         assert second is not None
-        yield f"in all, {name}", _milliseconds(partial(_again, now, prepared, hits, second))
+        yield f"in all, {name}", _milliseconds(partial(_again, prepared, hits, second))
 
 
-def _again(now: Searcher, prepared: Prepared, hits: list[Hit], second: Second) -> None:
+def _again(prepared: PreparedQuery, hits: list[Hit], second: Second) -> None:
     ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
-    reranked(hits, prepared.view(now.index, ids, second.columns, ordinals), second)
+    reranked(hits, prepared.view(ids, second.columns, ordinals), second)
 
 
 def _milliseconds(step: Any) -> float:

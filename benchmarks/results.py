@@ -34,7 +34,7 @@ COLLECTIONS = ("squad-small", "squadshifts-medium", "wice-dev")
 TOPICS = 400
 MEASURES = ("AP", "P@10", "RR")
 LEXICAL = {
-    name: ranking for name, ranking in every_model().items() if models.get(ranking.model).second is None
+    name: ranking for name, ranking in every_model().items() if models.get(ranking.model).second_stage is None
 }
 BESIDE = ("tfisf", "bm25", "kld", "2si both")
 PRIORS = {

@@ -35,10 +35,17 @@ MAY_IMPORT = {
     "esr/evaluation": "esr adjustments analysis boosts dependency documents engines loaders models plans "
     "ranking",
     "esr/learning": "adjustments engines evaluation features plans ranking",
-    "webui": "esr adjustments analysis boosts dependency documents engines evaluation features models plans "
-    "priors ranking",
+    "webui/running": "esr engines ranking",
+    "webui/arguments": "adjustments boosts dependency documents engines features models plans priors ranking "
+    "webui/running",
+    "webui/answers": "analysis documents engines evaluation plans ranking webui/arguments webui/running",
+    "webui/pages": "adjustments analysis dependency documents engines evaluation plans ranking webui/answers "
+    "webui/arguments webui/running",
+    "webui/api": "esr adjustments boosts dependency documents engines features models plans priors ranking "
+    "webui/answers webui/arguments webui/running",
+    "webui": "plans ranking webui/api webui/pages webui/running",
     "esr/cli": "esr adjustments analysis boosts dependency documents engines enrichment evaluation features "
-    "learning loaders models plans priors ranking webui",
+    "learning loaders models plans priors ranking webui webui/running",
 }
 """By folder, what it may import beside itself and `BASE`. `engines` is what all of esr sees of the engines:
 the files of that folder, none of its rooms. `esr` is the Python API, `esr.open`."""
@@ -85,9 +92,15 @@ def folder_of(path: str) -> str | None:
     return max((row for row in MAY_IMPORT if f"{path}/".startswith(f"{row}/")), key=len, default=None)
 
 
+def full_names(row: str) -> set[str]:
+    """What a row names, as paths."""
+    names = MAY_IMPORT[row].split()
+    return {name if name.split("/")[0] in ("esr", "webui") else f"esr/{name}" for name in names}
+
+
 def allowed(row: str) -> set[str]:
     """The rows whose modules a folder may import."""
-    named = {name if name in ("esr", "webui") else f"esr/{name}" for name in MAY_IMPORT[row].split()}
+    named = full_names(row)
     segments = {other for other in MAY_IMPORT if other.startswith("esr/engines/segments")}
     return {row, *named} | (segments if "esr/engines/segments" in named else set())
 
@@ -106,8 +119,7 @@ def test_a_folder_imports_only_what_stands_in_its_row(row: str) -> None:
 @pytest.mark.parametrize("row", MAY_IMPORT)
 def test_what_a_row_allows_is_used(row: str) -> None:
     used = {folder_of(t) or t for path in files() if folder_of(path) == row for t in files()[path]}
-    for name in MAY_IMPORT[row].split():
-        name = name if name in ("esr", "webui") else f"esr/{name}"
+    for name in full_names(row):
         assert any(f"{folder}/".startswith(f"{name}/") for folder in used), f"{row}: {name}"
 
 

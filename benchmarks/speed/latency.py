@@ -95,7 +95,7 @@ def models(setup: Setup) -> Iterator[dict[str, Any]]:
     rankings = {
         f"{name} {context}" if context else name: Ranking(name, context)
         for name, model in MODELS.items()
-        if model.second is None
+        if model.second_stage is None
         for context in model.contexts or (None,)
     }
     searches: dict[str, Search] = {

@@ -11,8 +11,9 @@ from esr.cli import options
 from esr.cli.ranking_options import ranking_options
 from esr.dependency.explain import TermSet
 from esr.dependency.text_tree import text_tree
-from esr.ranking.explain import Explanation, FeaturePart
+from esr.ranking.explain import Explanation
 from esr.ranking.explain import explain as explain_sentence
+from esr.ranking.explain_parts import FeaturePart
 from esr.ranking.explain_second import SecondPart
 from esr.ranking.ranking import Ranking
 
@@ -31,8 +32,9 @@ def explain(query: str, sentence_id: str, where: str, ranking: Ranking, as_json:
       esr explain "earthquake relief China" NA-12.s3 --index my-index
     """
     with esr.open(where) as searcher:
-        explanation = explain_sentence(searcher, query, sentence_id, ranking)
-        (record,) = searcher.index.sentences([sentence_id])
+        prepared = searcher.prepare(query, ranking)
+        explanation = explain_sentence(prepared, sentence_id)
+        (record,) = prepared.index.sentences([sentence_id])
     if as_json:
         click.echo(json.dumps(explanation.as_dict(), indent=1))
         return
@@ -46,13 +48,16 @@ def _format(explanation: Explanation) -> str:
     if explanation.length:
         rows.append(["length term", *blank, f"{explanation.length:+.4f}"])
     parts = [
-        *((f"prior {p.name}", f"{p.weight:.4g}", f"{p.value:.4g}", p.adds) for p in explanation.priors),
         *(
-            (f"feature {p.feature}", _format_form(p), _format_value(p.value), p.adds)
+            (f"prior {p.origin.name}", f"{p.weight:.4g}", f"{p.value:.4g}", p.adds)
+            for p in explanation.priors
+        ),
+        *(
+            (f"feature {p.origin.name}", _format_form(p), _format_value(p.value), p.adds)
             for p in explanation.features
         ),
         *(
-            (f"{p.boost} {p.feature}", f"{p.weight:.4g}", _format_value(p.value), p.adds)
+            (f"{p.origin.name} {p.origin.detail}", f"{p.weight:.4g}", _format_value(p.value), p.adds)
             for p in explanation.boosts
         ),
     ]
@@ -60,7 +65,8 @@ def _format(explanation: Explanation) -> str:
     if stage is not None:
         parts.append(("first stage", f"{stage.weight:.4g}", "", stage.weight * explanation.first))
         parts += [
-            (f"signal {p.signal}", f"{p.weight:.4g}", _format_value(p.value), p.adds) for p in stage.signals
+            (f"signal {p.origin.name}", f"{p.weight:.4g}", _format_value(p.value), p.adds)
+            for p in stage.signals
         ]
     rows += [[name, weight, value, *blank[2:], f"{adds:+.4f}"] for name, weight, value, adds in parts]
     if stage is not None and stage.trees is not None:
@@ -76,17 +82,17 @@ def _format(explanation: Explanation) -> str:
 
 
 def _head(explanation: Explanation) -> list[str]:
-    fields = list(explanation.terms[0].fields) if explanation.terms else []
+    fields = [part.origin.name for part in explanation.terms[0].fields] if explanation.terms else []
     return ["term", "weight", "p(t|C)", *(f"in {name}" for name in fields), "collection", "adds"]
 
 
 def _term_rows(explanation: Explanation) -> list[list[str]]:
     return [
         [
-            part.term + (f" ({', '.join(part.boosts)})" if part.boosts else ""),
+            part.origin.name + (f" ({', '.join(part.boosts)})" if part.boosts else ""),
             f"{part.weight:.4g}",
             "" if part.probability is None else f"{part.probability:.3g}",
-            *(f"{f.count}/{f.length} {f.adds:+.4f}" for f in part.fields.values()),
+            *(f"{f.count}/{f.length} {f.adds:+.4f}" for f in part.fields),
             f"{part.background:+.4f}",
             f"{part.adds:+.4f}",
         ]
@@ -103,9 +109,10 @@ def _format_second_stage(stage: SecondPart) -> str:
         for s in part.sets:
             kind = "" if isinstance(s, TermSet) else f" {s.potential}, height {s.height:g},"
             value = s.strength if isinstance(s, TermSet) else s.value
-            lines.append(f"{part.signal}:{kind} {' + '.join(s.terms)}, distance {s.distance:g}: {value:.4f}")
+            terms = " + ".join(s.terms)
+            lines.append(f"{part.origin.name}:{kind} {terms}, distance {s.distance:g}: {value:.4f}")
         if part.bounded:
-            lines.append(f"{part.signal}: not all sets of query terms were scored, the sentence has too many")
+            lines.append(f"{part.origin.name}: not all sets of query terms were scored, there are too many")
     text = "".join(f"\n{line}" for line in lines)
     if stage.parse is None:
         return text
@@ -115,7 +122,7 @@ def _format_second_stage(stage: SecondPart) -> str:
 def _format_form(part: FeaturePart) -> str:
     """A feature's form and its parameters, the weight first and without its name."""
     params = [f"{value:.4g}" if name == "w" else f"{name}={value:g}" for name, value in part.params.items()]
-    return " ".join([part.form, *params])
+    return " ".join([part.adjustment.form, *params])
 
 
 def _format_value(value: float | None) -> str:

@@ -10,7 +10,7 @@ import click
 
 from esr.cli.options import add_options
 from esr.engines import access
-from esr.environment import environment
+from esr.environment import set_environment
 
 _FILES = {
     "--api-key-file": (access.API_KEY_FILE, "A file with an API key of Elasticsearch"),
@@ -42,7 +42,7 @@ def use_login(user: str | None, insecure: bool, **files: str | None) -> Abstract
     """Put the options into the environment while inside, also for the processes that a command starts."""
     values = {access.USER: user, access.INSECURE: "1" if insecure else None}
     values |= {variable: files[_parameter_name(option)] for option, (variable, _) in _FILES.items()}
-    return environment({variable: value for variable, value in values.items() if value is not None})
+    return set_environment({variable: value for variable, value in values.items() if value is not None})
 
 
 def _parameter_name(option: str) -> str:

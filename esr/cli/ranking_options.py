@@ -45,7 +45,7 @@ _OPTIONS = (
         multiple=True,
         metavar="NAME:FORM[:WEIGHT]",
         help="A feature of the sentences, such as subj:linear:0.5 or len:log:0.1:shift=0. Forms: "
-        f"{_join(f.name for f in adjustments.FORMS.values() if not f.trained)}. See esr forms.",
+        f"{_join(f.name for f in adjustments.FORMS.values() if not f.is_trained)}. See esr forms.",
     ),
     click.option(
         "--boost",

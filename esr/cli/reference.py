@@ -13,7 +13,7 @@ from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
 from esr.ranking.kinds import FEATURE, PRIOR, Kind, kinds
 from esr.ranking.signal import WEIGHT
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 
 def build_page() -> str:
@@ -66,7 +66,7 @@ def _features() -> list[features.Feature]:
 
 
 def _needs(feature: features.Feature) -> str:
-    if feature.values is None:
+    if feature.compute is None:
         return "nothing: every index has it"
     return ", ".join(features.NEEDS[need] for need in feature.needs) or "the text"
 
@@ -117,7 +117,10 @@ def _meaning(parameter: models.Parameter) -> str:
 
 
 def _settings() -> list[tuple[str, ...]]:
-    serve = [(f"`{row.variable}`", row.help, row.shown and f"`{row.shown}`") for row in Settings.table()]
+    serve = [
+        (f"`{row.variable}`", row.help, row.default_text and f"`{row.default_text}`")
+        for row in Settings.table()
+    ]
     return [
         ("`ESR_INDEX`", "the index, where a command has no `--index`", ""),
         *((f"`{name}`", help, "") for name, help in VARIABLES.items()),

@@ -76,13 +76,13 @@ def _topic(
         prepared = None
     hits: Sequence[Hit] = ()
     if prepared is not None and prepared.plan.terms:
-        hits = searcher.index.search(prepared.plan, max(RUN, depth), task.filters, records=False).hits
+        hits = prepared.index.search(prepared.plan, max(RUN, depth), task.filters, records=False).hits
     ids = tuple(hit.sentence_id for hit in hits)
     first = np.array([hit.score for hit in hits])
     values = np.zeros((0, len(signals)))
     if prepared is not None and hits:
         assert second is not None
-        view = prepared.view(searcher.index, ids[:depth], second.columns)
+        view = prepared.view(ids[:depth], second.columns)
         values = np.column_stack([each.values(view) for each in signals])
     grades = np.array([grades_of.get(id, 0) for id in ids[:depth]], np.int64)
     return TopicSignals(task.topic, task.query, ids, first, values, grades, grades_of)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, cast
 
 from esr.dependency import mrf
-from esr.dependency.cliques import Sets
-from esr.dependency.explain import Relation, TermSet, best_set, relations
-from esr.dependency.signals import SIGNALS, Parsed, found_potentials, found_tdsr
+from esr.dependency.cliques import SetFamily
+from esr.dependency.explain import Relation, TermSet, find_best_set, find_relations
+from esr.dependency.parsed_sentences import ParsedSentences
+from esr.dependency.signals import SIGNALS, best_sets, mrf_potentials
 from esr.documents import ParseWord
 from esr.engines.index import Index
+from esr.ranking.explain_parts import Addition
+from esr.ranking.origin import TREES, Origin
 from esr.ranking.rerank import Second
 from esr.ranking.sentence_tree import sentence_tree
 from esr.ranking.signal import RankingSignal
@@ -26,7 +29,7 @@ class SignalPart:
     `bounded`: the sentence has more sets, or ways to choose their words, than are looked at.
     """
 
-    signal: str
+    origin: Origin
     value: float | None
     weight: float
     adds: float
@@ -34,7 +37,14 @@ class SignalPart:
     bounded: bool
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {
+            "signal": self.origin.name,
+            "value": self.value,
+            "weight": self.weight,
+            "adds": self.adds,
+            "sets": tuple(each.as_dict() for each in self.sets),
+            "bounded": self.bounded,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +63,12 @@ class SecondPart:
     parse: tuple[ParseWord, ...] | None
     marked: tuple[int, ...]
     chosen: tuple[int, ...]
+
+    @property
+    def additions(self) -> list[Addition]:
+        """What the signals and the trees add."""
+        signals = [Addition(part.origin, part.adds) for part in self.signals]
+        return signals if self.trees is None else [*signals, Addition(TREES, self.trees)]
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -92,18 +108,19 @@ def _part(signal: RankingSignal, view: View) -> SignalPart:
     value = float(signal.values(view)[0])
     sets, bounded = _sets(signal, view.parsed()) if signal.signal in SIGNALS else ((), False)
     known = None if math.isnan(value) else value
-    return SignalPart(signal.signal, known, signal.weight, float(signal.adds(view)[0]), sets, bounded)
+    origin, adds = Origin("signal", signal.signal), float(signal.adds(view)[0])
+    return SignalPart(origin, known, signal.weight, adds, sets, bounded)
 
 
-def _sets(signal: RankingSignal, trees: Parsed) -> tuple[tuple[TermSet | Relation, ...], bool]:
+def _sets(signal: RankingSignal, trees: ParsedSentences) -> tuple[tuple[TermSet | Relation, ...], bool]:
     """The term sets that made a signal of term dependence, and whether there are more than are looked at."""
     name, settings = signal.signal, signal.settings()
     sets: tuple[TermSet | Relation, ...]
     if name in mrf.MODELS:
         evidence = trees.evidence(mrf.MODELS[name] or "adjacent")
-        sets = tuple(relations(evidence, found_potentials(name, trees, settings), settings, 0))
+        sets = tuple(find_relations(evidence, mrf_potentials(name, trees, settings), settings, 0))
     else:
-        evidence = trees.evidence(cast(Sets, settings["sets"]))
-        best = best_set(evidence, found_tdsr(trees, settings), 0, trees.counted())
+        evidence = trees.evidence(cast(SetFamily, settings["sets"]))
+        best = find_best_set(evidence, best_sets(trees, settings), 0, trees.text_counts())
         sets = () if best is None else (best,)
-    return sets, bool(evidence.bounded[0])
+    return sets, bool(evidence.truncated[0])

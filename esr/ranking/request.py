@@ -24,4 +24,5 @@ def raw_request(
             "--standalone is for any words, and a boost is found for the words of one query: leave out "
             + ", ".join(f"--boost {name}" for name in ranking.boosts)
         )
-    return searcher.index.request(searcher.prepare(query, ranking).plan, k, filters, standalone=standalone)
+    prepared = searcher.prepare(query, ranking)
+    return prepared.index.request(prepared.plan, k, filters, standalone=standalone)

@@ -28,8 +28,8 @@ from esr.ranking.ranking import Ranking
 from tests.engines.elasticsearch.support import document, fresh, load, located
 from tests.engines.holding import documents, everything
 from tests.engines.test_parity import random_documents
-from tests.enrichment.fake import FakeEnricher
-from tests.enrichment.seen import enrich, seen
+from tests.enrichment.fake_enricher import FakeEnricher
+from tests.enrichment.stored_enrichment import enrich, read_enrichment
 
 ROOT = Path(__file__).resolve().parents[2]
 NEWS = list(random_documents(0, 40, seed=5))
@@ -162,13 +162,13 @@ def test_enrichment_is_carried_over(anywhere: str, format: Any, monkeypatch: pyt
     load(anywhere, NEWS)
     with esr.open(anywhere) as searcher:
         enrich(searcher.index, FakeEnricher())
-        before = seen(searcher.index, NEWS), searcher.index.status()["enrichment"]
+        before = read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]
     held = everything(anywhere)
     format(2)
     monkeypatch.setattr(build, "FULL_TERMS", 170)
     migrate(anywhere)
     with esr.open(anywhere) as searcher:
-        assert (seen(searcher.index, NEWS), searcher.index.status()["enrichment"]) == before
+        assert (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]) == before
         assert enrich(searcher.index, FakeEnricher()).documents == 0
     assert everything(anywhere) == held
 
@@ -327,13 +327,13 @@ class TestElasticsearch:
         def action() -> None:
             with esr.open(where) as searcher:
                 enrich(searcher.index, FakeEnricher())
-                found.append((seen(searcher.index, NEWS), searcher.index.status()["enrichment"]))
+                found.append((read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]))
 
         before_the_end(action)
         format(2)
         migrate(where)
         with esr.open(where) as searcher:
-            assert [(seen(searcher.index, NEWS), searcher.index.status()["enrichment"])] == found
+            assert [(read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"])] == found
             assert enrich(searcher.index, FakeEnricher()).documents == 0
 
     def test_the_alias_moves_from_where_it_was_and_from_nowhere_else(

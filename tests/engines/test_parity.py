@@ -44,7 +44,7 @@ QUERIES = [
     "court vote river stone",
 ]
 SPLITS = [(m.name, c) for m in models.MODELS.values() for c in (m.contexts or (None,))]
-FIRST_STAGES = [split for split in SPLITS if models.get(split[0]).second is None]
+FIRST_STAGES = [split for split in SPLITS if models.get(split[0]).second_stage is None]
 PRIORS: list[dict[str, float]] = [
     {},
     *({name: 1.0} for name in priors.PRIORS),
@@ -211,15 +211,15 @@ def test_explanations(engines: Engines, model: str, context: str | None) -> None
     hits = engines.elasticsearch.search(query, 3, ranking=ranking).hits
     assert hits
     for hit in hits:
-        right, got = (explain(searcher, query, hit.sentence_id, ranking) for searcher in engines)
+        right, got = (explain(searcher.prepare(query, ranking), hit.sentence_id) for searcher in engines)
         assert close(got.score, hit.score)
         assert got.unseen == right.unseen == ("unseenword",)
-        assert [(t.term, t.probability, t.weight) for t in got.terms] == [
-            (t.term, t.probability, t.weight) for t in right.terms
+        assert [(t.origin, t.probability, t.weight) for t in got.terms] == [
+            (t.origin, t.probability, t.weight) for t in right.terms
         ]
         for mine, theirs in zip(got.terms, right.terms, strict=True):
             assert mine.adds == pytest.approx(theirs.adds, rel=1e-9)
-            assert mine.fields.keys() == theirs.fields.keys()
+            assert [f.origin for f in mine.fields] == [f.origin for f in theirs.fields]
         total = sum(t.adds for t in got.terms) + got.length + sum(p.adds for p in got.priors)
         assert total == pytest.approx(got.score, rel=1e-9)
 

@@ -20,8 +20,8 @@ from esr.errors import EsrError, IndexMissing
 from tests.engines.elasticsearch.support import document, fresh, http, load, located
 from tests.engines.holding import STORED_PRIORS, everything
 from tests.engines.test_parity import random_documents
-from tests.enrichment.fake import FakeEnricher
-from tests.enrichment.seen import enrich
+from tests.enrichment.fake_enricher import FakeEnricher
+from tests.enrichment.stored_enrichment import enrich
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = list(random_documents(0, 30, seed=1))

@@ -63,7 +63,7 @@ def test_candidates_have_the_signals_that_a_search_would_give_them(searcher: Sea
     assert {0, 1, 2} == {grade for each in found for grade in each.grades.tolist()}
     for name, ranking in (("dir", Ranking("dir")), ("bm25f surrounding", Ranking("bm25f", "surrounding"))):
         column = [signal.signal for signal in every].index(name)
-        scores = [explain(searcher, QUERIES[0], id, ranking).score for id in found[0].ids[:12]]
+        scores = [explain(searcher.prepare(QUERIES[0], ranking), id).score for id in found[0].ids[:12]]
         assert found[0].values[:, column].tolist() == pytest.approx(scores, abs=1e-12)
 
 

@@ -30,7 +30,9 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
 
 
 def test_every_model_that_needs_no_second_stage_is_a_signal_in_each_context() -> None:
-    assert {name.split()[0] for name in MODELS} == {m.name for m in models.MODELS.values() if not m.second}
+    assert {name.split()[0] for name in MODELS} == {
+        m.name for m in models.MODELS.values() if not m.second_stage
+    }
     assert {"2si both", "2si document", "2si surrounding", "dir"} <= set(MODELS)
     assert [name for name in kinds() if name.startswith("prior ")] == [f"prior {p}" for p in priors.PRIORS]
     assert not set(features.FEATURES) & set(kinds())
@@ -42,8 +44,8 @@ def test_a_model_as_a_signal_gives_its_own_score(searcher: Searcher, name: str) 
     own = Ranking(model, context or None)
     added = Ranking.from_dict({"model": "dir", "rerank": [{"signal": name, "w": 0.5}]})
     for hit in searcher.search("flood flood north unseen", ranking=added).hits:
-        found = explain(searcher, "flood flood north unseen", hit.sentence_id, added)
-        wanted = explain(searcher, "flood flood north unseen", hit.sentence_id, own).score
+        found = explain(searcher.prepare("flood flood north unseen", added), hit.sentence_id)
+        wanted = explain(searcher.prepare("flood flood north unseen", own), hit.sentence_id).score
         assert found.second is not None
         assert found.second.signals[0].value == pytest.approx(wanted, abs=1e-12)
         assert hit.score == pytest.approx(found.first + 0.5 * wanted, abs=1e-12)
@@ -52,9 +54,11 @@ def test_a_model_as_a_signal_gives_its_own_score(searcher: Searcher, name: str) 
 def test_parameters_of_the_model_are_parameters_of_the_signal(searcher: Searcher) -> None:
     name, data = "2si document", {"signal": "2si document", "w": 1, "mu": 7, "lambda": 0.4}
     own = Ranking("2si", "document", {"mu": 7.0, "lambda": 0.4})
-    found = explain(searcher, "flood", "a.s1", Ranking.from_dict({"model": "dir", "rerank": [data]})).second
+    found = explain(
+        searcher.prepare("flood", Ranking.from_dict({"model": "dir", "rerank": [data]})), "a.s1"
+    ).second
     assert found is not None
-    assert found.signals[0].value == pytest.approx(explain(searcher, "flood", "a.s1", own).score)
+    assert found.signals[0].value == pytest.approx(explain(searcher.prepare("flood", own), "a.s1").score)
     assert "nu" not in {p.name for p in find(name).parameters}
     with pytest.raises(UsageError, match="unknown parameter of 2si document 'nu'"):
         Ranking.from_dict({"rerank": [{"signal": name, "nu": 0.1}]})
@@ -65,14 +69,14 @@ def test_a_prior_and_a_feature_add_their_value_and_nothing_where_there_is_none(s
     ranking = Ranking.from_dict({"candidates": "all", "rerank": rerank})
     as_prior = Ranking.from_dict({"candidates": "all", "priors": {"length": 2}})
     for place, subj in ((1, 0.5), (3, None), (5, 2.5)):
-        found = explain(searcher, "flood", f"a.s{place}", ranking)
+        found = explain(searcher.prepare("flood", ranking), f"a.s{place}")
         assert found.second is not None
         feature, length = found.second.signals
         assert (feature.value, feature.adds) == (subj, 10 * (subj or 0.0))
         assert length.adds == pytest.approx(
-            explain(searcher, "flood", f"a.s{place}", as_prior).priors[0].adds
+            explain(searcher.prepare("flood", as_prior), f"a.s{place}").priors[0].adds
         )
-    empty = explain(searcher, "flood", "a.s2", ranking).second  # only a stop word
+    empty = explain(searcher.prepare("flood", ranking), "a.s2").second  # only a stop word
     assert empty is not None
     assert (empty.signals[1].value, empty.signals[1].adds) == (None, 0.0)
     assert "a.s2" in {hit.sentence_id for hit in searcher.search("flood", ranking=ranking).hits}

@@ -94,7 +94,7 @@ def test_explanations_add_up_to_the_scores_of_a_search(
     hits = searcher.search(query, 20, ranking=ranking).hits
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     for hit in hits[:8]:
-        found = explain(searcher, query, hit.sentence_id, ranking)
+        found = explain(searcher.prepare(query, ranking), hit.sentence_id)
         assert found.second is not None
         ties = "ties" in data.get("params", {})  # what breaks ties is no part of a score
         assert found.score == pytest.approx(hit.score, abs=2e-4 if ties else 1e-9)
@@ -114,7 +114,7 @@ def test_explanations_say_where_not_all_sets_were_looked_at(
     with esr.open(where) as searcher:
         for query, of in ((words, bounded), (words[1:], False)):
             found = explain(
-                searcher, " ".join(query), "a.s0", Ranking.from_dict({"rerank": [{"signal": signal}]})
+                searcher.prepare(" ".join(query), Ranking.from_dict({"rerank": [{"signal": signal}]})), "a.s0"
             )
             assert found.second is not None
             assert found.second.signals[0].bounded == of
@@ -191,7 +191,7 @@ def test_a_saved_ranking_keeps_its_second_stage(data: dict[str, Any]) -> None:
     [
         ({"rerank": [{"signal": "tsdr"}]}, "unknown signal 'tsdr'"),
         ({"rerank": [{"signal": "tdsr", "alfa": 1}]}, "unknown parameter of tdsr 'alfa'"),
-        ({"rerank": [{"signal": "tdsr", "alpha": 7}]}, "parameter 'alpha' is a number in"),
+        ({"rerank": [{"signal": "tdsr", "alpha": 7}]}, "parameter 'alpha' must be a number in"),
         ({"rerank": [{"signal": "sdm"}, {"signal": "mrf_sdm"}]}, "signal 'mrf_sdm' stands twice"),
         ({"rerank": {"signal": "sdm"}}, "ranking key 'rerank' is a list"),
         ({"rerank": ["sdm"]}, "a signal is a JSON object as"),

@@ -16,14 +16,13 @@ from esr import analysis, resources
 from esr.analysis import Analyzer
 from esr.batches import batched
 from esr.documents import Document
+from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.elasticsearch.cluster.asking import count, pages, refresh, search
 from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.load.actions import Action, binary_parse
 from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.stored import document_of
 from esr.engines.entities import grouped
-from esr.enrichment.enriched import Enriched
-from esr.enrichment.marks import marks
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, IndexMissing, UsageError
 
@@ -74,7 +73,7 @@ class ElasticsearchEnrichment:
         for answer in pages(self._cluster, _PAGE, index=self._cluster.documents_alias, **body):
             yield from (document_of(hit["_source"]) for hit in answer["hits"]["hits"])
 
-    def store(self, recipe: Recipe, some: Iterable[tuple[str, Sequence[Enriched]]]) -> None:
+    def store(self, recipe: Recipe, some: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
         self._record(recipe)
         for found in batched(some, _PAGE):
             places = self._places([document_id for document_id, _ in found])
@@ -133,7 +132,7 @@ class ElasticsearchEnrichment:
     def _sentence_actions(
         self,
         recipe: Recipe,
-        found: Sequence[tuple[str, Sequence[Enriched]]],
+        found: Sequence[tuple[str, Sequence[SentenceEnrichment]]],
         places: Mapping[str, tuple[str, list[str]]],
     ) -> Iterator[Action]:
         for name, sentences in found:
@@ -143,7 +142,7 @@ class ElasticsearchEnrichment:
                 known = {part: value for part, value in fields.items() if value is not None}
                 yield _action(self._loads[documents_index].index, sentence_id, recipe, known)
 
-    def _field(self, part: str, found: Enriched) -> Any:
+    def _field(self, part: str, found: SentenceEnrichment) -> Any:
         if part == "features":
             return {name: float(value) for name, value in found.features.items()} or None
         if part == "entities":
@@ -176,22 +175,22 @@ def summary(cluster: Cluster, loads: Sequence[meta.Load]) -> list[dict[str, obje
     answer = search(cluster, index=cluster.documents_alias, size=0, aggs=by)
     counts = {each["key"]: each["doc_count"] for each in answer["aggregations"]["enriched"]["buckets"]}
     recipes = [Recipe.from_dict(recipe) for load in loads for recipe in load.recipes.values()]
-    made = {mark: (part, recipe) for recipe in recipes for part, mark in marks(recipe).items()}
+    made = {mark: (part, recipe) for recipe in recipes for part, mark in recipe.fingerprints.items()}
     return [
-        {"part": part, "documents": counts[mark], "made_with": dict(recipe.made_with)}
+        {"part": part, "documents": counts[mark], "made_with": dict(recipe.versions)}
         for mark, (part, recipe) in sorted(made.items())
         if mark in counts
     ]
 
 
 def _action(index: str, name: str, recipe: Recipe, found: Mapping[str, Any]) -> Action:
-    params = {"parts": list(recipe.parts), "found": dict(found), "marks": list(marks(recipe).values())}
+    params = {"parts": list(recipe.parts), "found": dict(found), "marks": list(recipe.fingerprints.values())}
     script = {"id": ENRICH, "params": params}
     return {"_op_type": "update", "_index": index, "_id": name, "script": script, "retry_on_conflict": 3}
 
 
 def _made(recipe: Recipe) -> list[Query]:
-    return [{"term": {"enriched": mark}} for mark in marks(recipe).values()]
+    return [{"term": {"enriched": mark}} for mark in recipe.fingerprints.values()]
 
 
 def _sliced(slice: tuple[int, int]) -> list[Query]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.dependency.signals import Parsed
+from esr.dependency.parsed_sentences import ParsedSentences
 from esr.engines.index import Filters
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array, Evidence
@@ -18,7 +18,7 @@ from esr.plans.plan import Static
 from esr.plans.top_k import top_k
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank import merged
-from esr.ranking.searcher import Known, NothingToSearchFor, Searcher
+from esr.ranking.searcher import NothingToSearchFor, PreparedQuery, Searcher
 from esr.ranking.view import View, parsed
 
 
@@ -29,7 +29,7 @@ class JudgedPool(NamedTuple):
     those outside the candidates too. `name` gives the id of the candidate at a place.
     """
 
-    known: Known
+    prepared: PreparedQuery
     evidence: Evidence
     relevant: npt.NDArray[np.intp]
     judged: int
@@ -38,7 +38,7 @@ class JudgedPool(NamedTuple):
 
     def scores(self, ranking: Ranking) -> Array:
         """The scores of the candidates under a setting. No search is made."""
-        first = scores(ranking.plan(*self.known), self.evidence)
+        first = scores(self.prepared.replan(ranking), self.evidence)
         second = ranking.second()
         if second is None:
             return first
@@ -58,10 +58,10 @@ def gather(
     """
     searcher, relevant = searcher.snapshot(), list(relevant)
     try:
-        known = searcher.known(query, ranking)
+        prepared = searcher.prepare(query, ranking)
     except NothingToSearchFor:
         return None
-    plan = ranking.plan(*known)
+    plan = prepared.plan
     if not plan.terms:
         return None
     second = ranking.second()
@@ -73,11 +73,11 @@ def gather(
     name = cache(pool.name)
 
     @cache
-    def trees() -> Parsed:
+    def trees() -> ParsedSentences:
         ids = [pool.name(place) for place in range(len(pool.evidence.lengths["sentence"]))]
-        return parsed(index, known.counts, ids)
+        return parsed(index, prepared.counts, ids)
 
     index = searcher.index
     terms = [term.term for term in plan.terms]
-    seen = View(known.counts, known.statistics, terms, lambda: pool.evidence, trees)
-    return JudgedPool(known, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name, seen)
+    seen = View(prepared.counts, prepared.statistics, terms, lambda: pool.evidence, trees)
+    return JudgedPool(prepared, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name, seen)

@@ -10,8 +10,8 @@ from esr.engines.elasticsearch import enrichment as engine
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError
 from tests.engines.elasticsearch.support import document, http, load
-from tests.enrichment.fake import FakeEnricher
-from tests.enrichment.seen import enrich, seen
+from tests.enrichment.fake_enricher import FakeEnricher
+from tests.enrichment.stored_enrichment import enrich, read_enrichment
 
 DOCUMENTS = [document(f"n{n}", *(f"storm {n} {m}" for m in range(n % 4))) for n in range(25)]
 
@@ -25,8 +25,8 @@ def test_slices_share_no_document_and_leave_none_out(where: str, monkeypatch: py
         for place in (2, 3, 1):
             enricher = FakeEnricher()
             report = enrich(searcher.index, enricher, slice=(place, 3))
-            assert len(enricher.asked) in (8, 9)
-            asked += enricher.asked
+            assert len(enricher.enriched_ids) in (8, 9)
+            asked += enricher.enriched_ids
             assert report.notes[0].startswith(
                 "Elasticsearch now merges" if place == 1 else f"{25 - len(asked)} of 25"
             )
@@ -68,7 +68,7 @@ def test_an_index_from_before_enrichment_gets_the_fields(where: str, monkeypatch
     with esr.open(where) as searcher:
         enrich(searcher.index)
         http("POST", f"{where}/_refresh")
-        assert all(found["features"] for found in seen(searcher.index, DOCUMENTS).values())
+        assert all(found["features"] for found in read_enrichment(searcher.index, DOCUMENTS).values())
 
 
 def test_a_load_that_takes_the_place_meanwhile_is_said(where: str) -> None:

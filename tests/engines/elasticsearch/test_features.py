@@ -82,7 +82,7 @@ def loaded(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def some(chance: random.Random, form: str) -> dict[str, Any]:
     """Parameters of a form, drawn."""
-    if adjustments.get(form).trained:
+    if adjustments.get(form).is_trained:
         values = sorted(
             {round(chance.uniform(-10, 10), chance.choice([0, 3])) for _ in range(chance.randint(1, 9))}
         )

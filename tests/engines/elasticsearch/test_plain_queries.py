@@ -19,7 +19,9 @@ from esr.documents import Document, Sentence
 from tests.engines.elasticsearch.support import document, fresh, http, load
 
 ARTICLES = Path(__file__).resolve().parents[3] / "examples" / "articles.jsonl"
-SPLITS = [(m.name, c) for m in models.MODELS.values() if m.second is None for c in (m.contexts or (None,))]
+SPLITS = [
+    (m.name, c) for m in models.MODELS.values() if m.second_stage is None for c in (m.contexts or (None,))
+]
 MIXTURES = [(m, c) for m, c in SPLITS if m in ("jm", "dir", "3mm", "2s", "2si")]
 QUERIES = ["earthquake relief county", "flood flood bank", "Titleword bank"]
 

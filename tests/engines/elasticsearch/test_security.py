@@ -20,10 +20,10 @@ from click.testing import CliRunner, Result
 
 import esr
 from esr.cli import main
+from esr.documents.enrichment import SentenceEnrichment
 from esr.engines import access
 from esr.engines.elasticsearch.roles import descriptors
 from esr.engines.factory import LoadOptions, open_delivery, open_generations, open_index
-from esr.enrichment.enriched import Enriched
 from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from tests.conftest import without_node
@@ -184,7 +184,7 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
     assert (report.added, report.changed) == (1, 1)
     assert open_delivery(where, LoadOptions(keep=2)).remove(["d2"]).removed == 1
     with closing(open_index(where)) as index, index.enrichment() as enrichment:
-        enrichment.store(RECIPE, [("new", [Enriched({"subj": 1.0}, None, None)])])
+        enrichment.store(RECIPE, [("new", [SentenceEnrichment({"subj": 1.0}, None, None)])])
         enrichment.finish(RECIPE)
         assert enrichment.counts(RECIPE)[0] == 1
     with closing(open_generations(where)) as at:

@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esr.documents import Located
+from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.elasticsearch.index import ElasticsearchIndex
 from esr.engines.elasticsearch.search import pruned
 from esr.engines.elasticsearch.search.searching import Search
 from esr.engines.elasticsearch.store import impacts
 from esr.engines.factory import LoadOptions, open_delivery, open_writer
 from esr.engines.index import Filters, SearchResult
-from esr.enrichment.enriched import Enriched
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError
 from esr.plans import bounds
@@ -246,7 +246,7 @@ def test_few_candidates_are_scored_also_when_the_entries_were_updated(elasticsea
     words = [f"w{n}" for n in range(50)]
     texts = [[" ".join(chance.choices(words, k=8)) for _ in range(5)] for _ in range(200)]
     found = [made(n, each, [None] * 5, None) for n, each in enumerate(texts)]
-    recipe, one = Recipe(("features",), {"model": "none"}), Enriched({"x": 1.0}, (), None)
+    recipe, one = Recipe(("features",), {"model": "none"}), SentenceEnrichment({"x": 1.0}, (), None)
     with fresh(elasticsearch_url) as where:
         load(where, found)
         index = ElasticsearchIndex(where)

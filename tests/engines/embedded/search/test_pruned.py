@@ -19,6 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esr.documents import Document, Located, Sentence
+from esr.documents.annotation import Entity
+from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.embedded.search import chunks, pruned
 from esr.engines.embedded.search.asked import Best
@@ -27,8 +29,6 @@ from esr.engines.embedded.search.kernel_loader import LOADER
 from esr.engines.index import Filters
 from esr.engines.segments.store.arrays import save_array
 from esr.engines.segments.writer import segment_builder as build
-from esr.enrichment.annotation import Entity
-from esr.enrichment.enriched import Enriched
 from esr.enrichment.recipe import Recipe
 from esr.plans.plan import (
     CANDIDATES,
@@ -192,9 +192,9 @@ def test_layers_of_enrichment_and_filters_by_entity() -> None:
 LAYERED = [Static("features.x", "linear", -2.0), Static("features.x", "satu", 3.0, required=True)]
 
 
-def _enriched(document: Document, chance: random.Random) -> list[Enriched]:
+def _enriched(document: Document, chance: random.Random) -> list[SentenceEnrichment]:
     return [
-        Enriched(
+        SentenceEnrichment(
             {"x": chance.choice([-5.0, 0.1, 9.0])} if chance.random() < 0.7 else {},
             tuple(Entity(name, "PERSON") for name in ("Ann", "Bo") if chance.random() < 0.3),
             None,
