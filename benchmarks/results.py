@@ -116,7 +116,7 @@ def prepared(source: Path, work: Path) -> Collection:
     index, topics = work / source.name, work / f"{source.name}.tsv"
     qrels = source / "qrels.txt.gz"
     if not index.exists():
-        documents = loaders.documents([str(source / "docs.jsonl.gz")])
+        documents = loaders.read_documents([str(source / "docs.jsonl.gz")])
         open_writer(str(index), LoadOptions(analyzer="english-stem")).load(documents)
         with esr.open(str(index)) as searcher:
             run_enrichment(searcher.index, Enricher(analyzer="english-stem"), workers=2)

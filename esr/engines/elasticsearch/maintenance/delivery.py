@@ -15,7 +15,7 @@ from pathlib import Path
 
 from esr.batches import batched
 from esr.documents import Document, Located
-from esr.documents.fields import checksum
+from esr.documents.serialisation import checksum
 from esr.engines.delivery import DeliveryReport
 from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.index_names import new_sentences_index

@@ -1,4 +1,4 @@
-"""`esr models`, `priors`, `features`, `forms`, `boosts`, `signals`, `analyzers`, `formats`: what there is."""
+"""`esr models`, `priors`, `features`, `forms`, `boosts`, `signals`, `analyzers`, `formats`: registries."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ def models(as_json: bool) -> None:
     """
     entries = [model.as_dict() for model in model_registry.MODELS.values()]
     if as_json:
-        _json(entries)
+        _print_json(entries)
         return
     for entry in entries:
         default = " (default model)" if entry["name"] == model_registry.DEFAULT.name else ""
-        click.echo(f"{entry['name']}{default}\n{_indented(entry['description'])}")
-        click.echo(_indented(f"source: {entry['source']}"))
+        click.echo(f"{entry['name']}{default}\n{_indent(entry['description'])}")
+        click.echo(_indent(f"source: {entry['source']}"))
         if entry["contexts"]:
-            click.echo(_indented(f"context: {' | '.join(entry['contexts'])} (first is the default)"))
-        click.echo(_indented(f"candidates: {entry['candidates']}"))
-        _parameters(entry["parameters"])
+            click.echo(_indent(f"context: {' | '.join(entry['contexts'])} (first is the default)"))
+        click.echo(_indent(f"candidates: {entry['candidates']}"))
+        _print_parameters(entry["parameters"])
         click.echo()
 
 
-def _parameters(parameters: Iterable[dict[str, Any]]) -> None:
+def _print_parameters(parameters: Iterable[dict[str, Any]]) -> None:
     for p in parameters:
-        only = f"; with --context {p['only_with']}" if p["only_with"] else ""
+        condition = f"; with --context {p['only_with']}" if p["only_with"] else ""
         text = f"{p['name']}={p['default']:g}" if not p["choices"] else f"{p['name']}={p['default']}"
-        click.echo(_indented(f"{text}  {p['range']}{only}: {p['description']}", 6))
+        click.echo(_indent(f"{text}  {p['range']}{condition}: {p['description']}", 6))
 
 
 @click.command()
@@ -60,50 +60,50 @@ def priors(as_json: bool) -> None:
     Example:
       esr search "bank fraud" --index my-index --prior length
     """
-    _list((prior.as_dict() for prior in prior_registry.PRIORS.values()), as_json)
+    _print_entries((prior.as_dict() for prior in prior_registry.PRIORS.values()), as_json)
 
 
 @click.command()
 @as_json
 def features(as_json: bool) -> None:
-    """List the features: what is known of a sentence before any query.
+    """List the features: properties of a sentence that no query affects.
 
     \b
     Example:
       esr features
       esr features --json
     """
-    _list((feature.as_dict() for feature in feature_registry.FEATURES.values()), as_json)
+    _print_entries((feature.as_dict() for feature in feature_registry.FEATURES.values()), as_json)
 
 
 @click.command()
 @as_json
 def forms(as_json: bool) -> None:
-    """List the forms: what a feature of a sentence adds to its score. I is the feature's value.
+    """List the forms: how a feature's value I adds to a sentence's score.
 
     \b
     Example:
       esr search "bank fraud" --index my-index --feature len:log:0.1
     """
-    _list((form.as_dict() for form in adjustments.FORMS.values()), as_json)
+    _print_entries((form.as_dict() for form in adjustments.FORMS.values()), as_json)
 
 
 @click.command()
 @as_json
 def boosts(as_json: bool) -> None:
-    """List the boosts: what a query's words say beyond themselves.
+    """List the boosts: what they derive from a query beyond its words.
 
     \b
     Example:
       esr search "who owns the bank" --index my-index --boost answer_type --boost variants:0.1
     """
-    _list((boost.as_dict() for boost in boost_registry.BOOSTS.values()), as_json)
+    _print_entries((boost.as_dict() for boost in boost_registry.BOOSTS.values()), as_json)
 
 
 @click.command()
 @as_json
 def signals(as_json: bool) -> None:
-    """List the signals: what the second stage may add to the best sentences of a ranking.
+    """List the signals, which the second stage can add to the scores of a ranking's best sentences.
 
     The value of any feature is a signal too, as "feature subj".
 
@@ -111,7 +111,7 @@ def signals(as_json: bool) -> None:
     Example:
       esr search "bank fraud" --index my-index --rerank mrf_sdm:0.5
     """
-    _list((signal.as_dict() for signal in signal_types().values()), as_json)
+    _print_entries((signal.as_dict() for signal in signal_types().values()), as_json)
 
 
 @click.command()
@@ -123,7 +123,7 @@ def analyzers(as_json: bool) -> None:
     Example:
       esr load news.jsonl --index my-index --analyzer english
     """
-    _list(({"name": n, "description": d} for n, d in analysis.ANALYZERS.items()), as_json)
+    _print_entries(({"name": n, "description": d} for n, d in analysis.ANALYZERS.items()), as_json)
 
 
 @click.command()
@@ -144,25 +144,25 @@ def formats(as_json: bool) -> None:
         }
         for f in loaders.FORMATS.values()
     )
-    _list(entries, as_json)
+    _print_entries(entries, as_json)
 
 
-def _list(entries: Iterable[dict[str, Any]], as_json: bool) -> None:
+def _print_entries(entries: Iterable[dict[str, Any]], as_json: bool) -> None:
     if as_json:
-        _json(list(entries))
+        _print_json(list(entries))
         return
     for entry in entries:
-        click.echo(f"{entry['name']}\n{_indented(entry['description'])}")
+        click.echo(f"{entry['name']}\n{_indent(entry['description'])}")
         for key in ("source", "needs", "suffixes", "column"):
             if entry.get(key):
                 value = entry[key]
-                click.echo(_indented(f"{key}: {value if isinstance(value, str) else ' '.join(value)}"))
-        _parameters(entry.get("parameters", ()))
+                click.echo(_indent(f"{key}: {value if isinstance(value, str) else ' '.join(value)}"))
+        _print_parameters(entry.get("parameters", ()))
 
 
-def _json(entries: list[dict[str, Any]]) -> None:
+def _print_json(entries: list[dict[str, Any]]) -> None:
     click.echo(json.dumps(entries, indent=1))
 
 
-def _indented(text: str, by: int = 4) -> str:
+def _indent(text: str, by: int = 4) -> str:
     return fill(text, 100, initial_indent=" " * by, subsequent_indent=" " * (by + 2))

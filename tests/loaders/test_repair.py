@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esr.loaders.mended import mended
+from esr.loaders.repair import repair_text
 
 
 @pytest.mark.parametrize(
@@ -25,17 +25,17 @@ from esr.loaders.mended import mended
         ("Heading    Text", "Heading\n\nText"),
     ],
 )
-def test_marks_that_are_sure_are_mended(broken, right):
-    assert mended(broken) == right
+def test_unambiguous_marks_are_repaired(broken, right):
+    assert repair_text(broken) == right
 
 
 @pytest.mark.parametrize(
     "text", ['so scared"? Now', 'some "?15 more', "T\ufffd\ufffdnaiste", 'He said "why?" twice.', ""]
 )
-def test_what_is_not_sure_stays(text):
-    assert mended(text) == text
+def test_ambiguous_marks_stay(text):
+    assert repair_text(text) == text
 
 
 @given(st.text(alphabet='ab O"\ufffd?.,-\u00a01'))
 def test_no_letter_or_digit_is_lost(text):
-    assert "".join(filter(str.isalnum, mended(text))) == "".join(filter(str.isalnum, text))
+    assert "".join(filter(str.isalnum, repair_text(text))) == "".join(filter(str.isalnum, text))

@@ -23,8 +23,8 @@ def twice(tmp_path: Path) -> Path:
 
 
 def listed(where: Path) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = json.loads(call("indices", where, "--json").stdout)
-    return found
+    generations: list[dict[str, object]] = json.loads(call("indices", where, "--json").stdout)
+    return generations
 
 
 def test_indices_are_listed_as_a_table_and_as_json(esr: Esr, twice: Path) -> None:
@@ -38,18 +38,18 @@ def test_indices_are_listed_as_a_table_and_as_json(esr: Esr, twice: Path) -> Non
     assert second.split()[:4] == [oldest["name"], "kept", "1", "2"]
 
 
-def test_rolling_back_says_what_is_served(esr: Esr, twice: Path) -> None:
+def test_a_rollback_reports_the_serving_generation(esr: Esr, twice: Path) -> None:
     newest, oldest = listed(twice)
-    said = esr("rollback", twice).stdout
-    assert said == f"{twice} serves generation {oldest['name']} again: 1 documents with 2 sentences\n"
+    message = esr("rollback", twice).stdout
+    assert message == f"{twice} serves generation {oldest['name']} again: 1 documents with 2 sentences\n"
     assert newest["name"] in esr("rollback", twice, "--to", newest["name"]).stdout
-    assert [each["state"] for each in listed(twice)] == ["serving", "kept"]
+    assert [g["state"] for g in listed(twice)] == ["serving", "kept"]
 
 
-def test_deleting_asks_and_is_left_at_no(esr: Esr, twice: Path) -> None:
-    asked = esr("delete", twice, input="n\n")
-    assert asked.exit_code == 1
-    assert "and all 2 generations of it?" in asked.stderr and "2 documents with 2 sentences" in asked.stderr
+def test_deleting_asks_first_and_no_cancels_it(esr: Esr, twice: Path) -> None:
+    result = esr("delete", twice, input="n\n")
+    assert result.exit_code == 1
+    assert "and all 2 generations of it?" in result.stderr and "2 documents with 2 sentences" in result.stderr
     assert len(listed(twice)) == 2
     oldest = listed(twice)[1]["name"]
     assert "deleted 1 of 2 generations" in esr("delete", twice, oldest, input="y\n").stdout
@@ -59,12 +59,12 @@ def test_deleting_asks_and_is_left_at_no(esr: Esr, twice: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["indices", "rollback", "delete"])
-def test_a_place_with_nothing_is_told(refused: Esr, tmp_path: Path, command: str) -> None:
-    assert "there is no index at" in str(refused(command, tmp_path / "none"))
-    assert "is neither a folder nor http" in str(refused(command, "ftp://host/news"))
+def test_a_place_without_an_index_is_reported(esr_error: Esr, tmp_path: Path, command: str) -> None:
+    assert "there is no index at" in str(esr_error(command, tmp_path / "none"))
+    assert "is neither a folder nor http" in str(esr_error(command, "ftp://host/news"))
 
 
-def test_generations_to_keep_are_chosen_at_the_load(esr: Esr, twice: Path, tmp_path: Path) -> None:
+def test_a_load_sets_the_number_of_kept_generations(esr: Esr, twice: Path, tmp_path: Path) -> None:
     load = ("load", tmp_path / "news.jsonl", "--index", twice, "--if-exists", "replace")
     assert esr(*load, "--keep", "2").exit_code == 0
     assert len(listed(twice)) == 3

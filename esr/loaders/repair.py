@@ -1,7 +1,7 @@
-"""Repair of the example news: its curly quotes, dashes and apostrophes came as `"?` and the blank was lost.
+"""Repairs the example news, where curly quotes, dashes and apostrophes became `"?` and lost their blank.
 
-`don"t`, `teachers"?unions`, `it was so,"?he said`, `Trump "?like others "?was`, `he said, "�Yes`. Only what
-can be told from its neighbours is mended. Letters that are gone ("T��naiste") stay gone.
+`don"t`, `teachers"?unions`, `it was so,"?he said`, `Trump "?like others "?was`, `he said, "�Yes`. A mark is
+repaired only if its context determines it. Lost letters ("T��naiste") stay lost.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 _LETTER = r"[^\W\d_]"
-# In this order: what is left by one rule is plainer for the next.
+# The order matters: each rule leaves fewer ambiguous marks to the next.
 _RULES = [
     # couldn"t, they"ve, O"Neill: an apostrophe within a word
     (re.compile(rf'(?<={_LETTER})"\ufffd?(?=(?:t|ve|re|ll)\b)', re.I), "'"),
@@ -21,18 +21,18 @@ _RULES = [
     (re.compile(rf'\s*-"\?(?={_LETTER})'), " - "),
     # so,"?he said: a closing quote and the blank after it
     (re.compile(r'(?<=[.,!?])"\?(?=[\w"(\[#])'), '" '),
-    # so."? And: the same, its blank kept
+    # so."? And: the same, with its blank
     (re.compile(r'(?<=[.,!])"\?(?=[\s-]|$)'), '"'),
 ]
 _AFTER_WORD = re.compile(r'(?<=\w)"\?(?=[\w"(\[])')
 _OPENING_QUOTE = re.compile(r'(?:^|[\s(\[-])"(?=[^\s"])')
 _SPACES = re.compile(r"[ \xa0]+")
-# Three blanks and more stand where the page had a new paragraph, heading or caption.
+# Three blanks or more replace the start of a paragraph, heading or caption on the page.
 _PARAGRAPH = re.compile(r"[ \xa0]{3,}")
 
 
-def mended(text: str) -> str:
-    """The text with the marks that are sure, single blanks, and paragraphs parted by blank lines."""
+def repair_text(text: str) -> str:
+    """The text with its unambiguous marks repaired, single blanks, and blank lines between paragraphs."""
     text = text.replace("\u200b", "").replace("\xa0", " ")
     for wrong, right in _RULES:
         text = wrong.sub(right, text)
@@ -42,8 +42,8 @@ def mended(text: str) -> str:
 
 
 def _quote_or_apostrophe(mark: re.Match[str]) -> str:
-    """`an "America First"?pledge` closes a quote; without one open, `teachers"?unions` is an apostrophe."""
+    """`an "America First"?pledge` closes a quote; `teachers"?unions`, without an open one, is a genitive."""
     before = mark.string[max(0, mark.start() - 300) : mark.start()]
-    opened = before.rfind('"')
-    closes = opened >= 0 and _OPENING_QUOTE.search(before, max(0, opened - 1), opened + 2)
-    return '" ' if closes or mark.string[mark.start() - 1] not in "sz" else "' "
+    last_quote = before.rfind('"')
+    is_closing = last_quote >= 0 and _OPENING_QUOTE.search(before, max(0, last_quote - 1), last_quote + 2)
+    return '" ' if is_closing or mark.string[mark.start() - 1] not in "sz" else "' "

@@ -6,39 +6,39 @@ from pathlib import Path
 
 import pytest
 
-from esr.cli.output import check, written
+from esr.cli.output_file import check_output, open_output
 from esr.errors import EsrError, UsageError
 
 
 def write(output: Path | str, *inputs: Path) -> None:
-    with written(output, *inputs) as file:
+    with open_output(output, *inputs) as file:
         file.write("whole\n")
 
 
-def test_a_file_appears_when_it_is_whole(tmp_path: Path) -> None:
+def test_a_file_appears_when_it_is_complete(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with written(out) as file:
+    with open_output(out) as file:
         file.write("half")
         assert not out.exists()
     assert out.read_text() == "half"
     assert os.listdir(tmp_path) == ["out"]
 
 
-def test_a_file_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.write_text("before")
-    with pytest.raises(KeyError), written(out):
+    with pytest.raises(KeyError), open_output(out):
         raise KeyError
     assert out.read_text() == "before"
     assert os.listdir(tmp_path) == ["out"]
 
 
 @pytest.mark.parametrize("name", ["in", "link"])
-def test_an_input_is_never_written_over(tmp_path: Path, name: str) -> None:
+def test_an_input_is_never_overwritten(tmp_path: Path, name: str) -> None:
     source = tmp_path / "in"
     source.write_text("mine")
     (tmp_path / "link").symlink_to(source)
-    with pytest.raises(UsageError, match="is read by this command"):
+    with pytest.raises(UsageError, match="is an input of this command"):
         write(tmp_path / name, source)
     assert source.read_text() == "mine"
 
@@ -62,12 +62,12 @@ def test_a_pipe_stays_a_pipe(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-def test_a_full_device_is_told_in_plain_words() -> None:
+def test_a_full_device_is_one_line() -> None:
     with pytest.raises(EsrError, match="cannot write /dev/full: No space left"):
         write("/dev/full")
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
-def test_a_missing_folder_is_told_before_any_work(tmp_path: Path) -> None:
-    with pytest.raises(EsrError, match="there is no folder"):
-        check(tmp_path / "no" / "out")
+def test_a_missing_folder_is_reported_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(EsrError, match="create the folder"):
+        check_output(tmp_path / "no" / "out")
