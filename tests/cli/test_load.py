@@ -183,7 +183,7 @@ def test_an_existing_index_is_not_overwritten_by_accident(
 ) -> None:
     esr("load", source, "--index", tmp_path / "index")
     line = str(esr_error("load", source, "--index", tmp_path / "index"))
-    assert "say --if-exists replace or --if-exists append" in line
+    assert "use --if-exists replace or --if-exists append" in line
 
 
 def test_rejected_documents_are_listed_in_a_file_and_the_others_loaded(esr: Esr, tmp_path: Path) -> None:

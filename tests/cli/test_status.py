@@ -22,7 +22,7 @@ def test_a_folder_has_no_drift_and_nothing_to_refresh(esr: Esr, index: Path) -> 
     assert "drift" not in esr("status", "--index", index).stdout
     assert json.loads(esr("status", "--index", index, "--json").stdout)["drift"] == []
     message = esr("refresh-priors", index).stdout
-    assert message == "an index folder makes its priors itself, exactly: there is nothing to do\n"
+    assert message == "an index folder always computes its priors exactly: there is nothing to do\n"
 
 
 def test_drift_is_reported_for_each_load_with_advice(
