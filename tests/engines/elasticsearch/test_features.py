@@ -192,9 +192,9 @@ def test_both_engines_rank_alike(loaded: Loaded, features: list[dict[str, Any]],
             assert right.total == got.total > 20
 
 
-def test_a_feature_greater_than_scores_can_hold_is_refused_with_what_to_do(loaded: Loaded) -> None:
+def test_a_feature_beyond_the_range_of_scores_is_rejected_with_what_to_do(loaded: Loaded) -> None:
     ranking = Ranking.from_dict({"features": [{"feature": "wild", "form": "linear", "w": 1}]})
-    with pytest.raises(EsrError, match=r"features.wild adds from -1.7e\+308 .* lower its weight, or take"):
+    with pytest.raises(EsrError, match=r"features.wild adds from -1.7e\+308 .* lower its weight, or use"):
         loaded.elasticsearch.search("flood", ranking=ranking)
 
 
