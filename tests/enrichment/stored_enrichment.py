@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from esr.documents import Document
-from esr.engines.enriching import Report, run
+from esr.engines.enrichment_run import EnrichmentReport, run_enrichment
 from esr.engines.index import Index
 from esr.plans.plan import FEATURES
 from tests.enrichment.fake_enricher import FakeEnricher
 
 
-def enrich(index: Index, enricher: FakeEnricher | None = None, **options: Any) -> Report:
-    return run(index, enricher or FakeEnricher(), **options)
+def enrich(index: Index, enricher: FakeEnricher | None = None, **options: Any) -> EnrichmentReport:
+    return run_enrichment(index, enricher or FakeEnricher(), **options)
 
 
 def read_enrichment(index: Index, documents: Iterable[Document]) -> dict[str, Mapping[str, Any]]:
@@ -35,12 +35,12 @@ def read_enrichment(index: Index, documents: Iterable[Document]) -> dict[str, Ma
 def expected(enricher: FakeEnricher, document: Document, analyzer: Any) -> dict[str, Mapping[str, Any]]:
     """The same, straight from the enricher."""
     from esr.dependency.codec import encode
-    from esr.engines.entities import grouped
+    from esr.engines.entities import group_entities
 
     return {
         sentence.id: {
             "features": dict(enrichment.features),
-            "entities": None if enrichment.entities is None else grouped(enrichment.entities),
+            "entities": None if enrichment.entities is None else group_entities(enrichment.entities),
             "parse": None if enrichment.parse is None else encode(enrichment.parse, analyzer),
         }
         for sentence, enrichment in zip(document.sentences, enricher.enrich(document), strict=True)

@@ -55,7 +55,7 @@ def _newest_first(entry: Entry) -> tuple[bool, int]:
     """Entries without a date come last; equal dates stay in the order of their scores."""
     text = require_record(entry.best).date
     try:
-        moment = None if text is None else dates.instant(text)
+        moment = None if text is None else dates.parse_date_start(text)
     except (ValueError, OverflowError, EsrError):
         moment = None
     return (moment is None, -(moment or 0))

@@ -14,7 +14,7 @@ import numpy as np
 
 from esr import analysis
 from esr.documents import Document
-from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summary
+from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summarize_enrichment
 from esr.engines.embedded.search import facets, gather
 from esr.engines.embedded.search.exhaustive import exhaustive
 from esr.engines.embedded.search.found import Found
@@ -31,9 +31,9 @@ from esr.engines.embedded.search.records import (
 )
 from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.index import (
-    COLUMNS,
+    EVIDENCE_COLUMNS,
     CandidateEvidence,
-    Facet,
+    FacetCounts,
     Filters,
     Histogram,
     Hit,
@@ -42,7 +42,7 @@ from esr.engines.index import (
 )
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
-from esr.engines.segments.store.segment import SegmentBroken
+from esr.engines.segments.store.segment import SegmentDamaged
 from esr.errors import IndexMissing, UsageError
 from esr.plans.bounds import Unprunable
 from esr.plans.evidence import Evidence, joined
@@ -90,14 +90,14 @@ class EmbeddedIndex:
             "an index folder takes no requests: only http(s)://host:port/alias of Elasticsearch does"
         )
 
-    def ready(self) -> None:
+    def check_ready(self) -> None:
         try:
             self._commit_mark()
         except OSError as error:
             raise IndexMissing(f"there is no index at {self.where}: make one with esr load") from error
         self._snapshot()
 
-    def warm(self) -> None:
+    def warm_up(self) -> None:
         # Searches go by numpy until it is done.
         threading.Thread(target=LOADER.load, name="esr-kernel", daemon=True).start()
 
@@ -113,7 +113,7 @@ class EmbeddedIndex:
         ordinals: Sequence[int] | None = None,
     ) -> Evidence:
         snapshot = self._snapshot()
-        wanted = {*COLUMNS, *columns}
+        wanted = {*EVIDENCE_COLUMNS, *columns}
         parts, order = [], []
         for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
             segment, importance = snapshot.segments[owner], snapshot.statistics.importance[owner]
@@ -125,13 +125,15 @@ class EmbeddedIndex:
         snapshot = self._snapshot()
         parses: list[bytes | None] = [None] * len(ids)
         for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
-            blobs = snapshot.segments[owner].enriched.parses(numbers)
+            blobs = snapshot.segments[owner].enrichment.parses(numbers)
             for place, blob in zip(places, blobs, strict=True):
                 parses[place] = blob
         return parses
 
-    def facets(self, plan: Plan, asked: Mapping[str, Filters], size: int) -> dict[str, Facet]:
-        return facets.facets(self._snapshot().segments, plan, asked, size)
+    def facets(
+        self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+    ) -> dict[str, FacetCounts]:
+        return facets.facets(self._snapshot().segments, plan, filters_by_field, size)
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
         return enrichment(Path(self.where))
@@ -139,7 +141,7 @@ class EmbeddedIndex:
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
         snapshot = self._snapshot()
         terms = [term.term for term in plan.terms]
-        wanted = {*COLUMNS, *(static.column for static in plan.statics)}
+        wanted = {*EVIDENCE_COLUMNS, *(static.column for static in plan.statics)}
         numbers, parts = [], []
         for segment, importance in zip(snapshot.segments, snapshot.statistics.importance, strict=True):
             numbers.append(gather.candidates(plan, segment, filters))
@@ -163,7 +165,7 @@ class EmbeddedIndex:
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         segments = self._snapshot().segments
-        return sorted({t for segment in segments for t in segment.terms.beginning(prefix, limit)})[:limit]
+        return sorted({t for segment in segments for t in segment.terms.with_prefix(prefix, limit)})[:limit]
 
     def features(self) -> Sequence[str]:
         return self._snapshot().features
@@ -179,22 +181,22 @@ class EmbeddedIndex:
 
     def document(self, document_id: str) -> Document:
         for segment in self._snapshot().segments:
-            number = segment.documents.find(document_id)
+            number = segment.document_ids.find(document_id)
             if number is not None:
                 return segment.document(number)
         raise UsageError(f"there is no document {document_id!r} in {self.where}")
 
     def documents(self) -> Iterator[Document]:
         for segment in self._snapshot().segments:
-            yield from (segment.document(number) for number in range(len(segment.documents)))
+            yield from (segment.document(number) for number in range(segment.document_count))
 
-    def documents_at(self, places: Sequence[int]) -> list[Document]:
+    def documents_at(self, numbers: Sequence[int]) -> list[Document]:
         segments = self._snapshot().segments
-        ends = np.cumsum([len(segment.documents) for segment in segments])
-        owners = np.searchsorted(ends, places, "right")
+        ends = np.cumsum([segment.document_count for segment in segments])
+        owners = np.searchsorted(ends, numbers, "right")
         return [
-            segments[owner].document(int(place - (ends[owner - 1] if owner else 0)))
-            for place, owner in zip(places, owners.tolist(), strict=True)
+            segments[owner].document(int(number - (ends[owner - 1] if owner else 0)))
+            for number, owner in zip(numbers, owners.tolist(), strict=True)
         ]
 
     def status(self) -> Mapping[str, Any]:
@@ -210,8 +212,8 @@ class EmbeddedIndex:
             "occurrences": collection.occurrences,
             "size_bytes": size + sum(file.stat().st_size for file in files),
             "segments": len(snapshot.segments),
-            "generation": snapshot.manifest.generation,
-            "enrichment": summary(snapshot),
+            "generation": snapshot.manifest.commit_number,
+            "enrichment": summarize_enrichment(snapshot),
             **self.description.as_dict(),
         }
 
@@ -224,7 +226,7 @@ class EmbeddedIndex:
             last = manifest.read(folder)
             try:
                 return Snapshot(folder, last, before)
-            except SegmentBroken:
+            except SegmentDamaged:
                 # Perhaps a loader replaced the commit and swept the old one between the two steps.
                 if manifest.read(folder) == last:
                     raise

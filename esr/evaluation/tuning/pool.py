@@ -68,13 +68,13 @@ def gather(
     columns = reranker.columns if reranker else ()
     looked_at = (*plan.statics, *(Static(column, "linear", 0.0) for column in columns))
     pool = searcher.index.candidates(replace(plan, statics=looked_at), filters)
-    places = [place for place in map(pool.place, relevant) if place is not None]
+    places = [place for place in map(pool.row_of, relevant) if place is not None]
     # The same few sentences tie under many settings.
-    name = cache(pool.name)
+    name = cache(pool.sentence_id)
 
     @cache
     def trees() -> ParsedSentences:
-        ids = [pool.name(place) for place in range(len(pool.evidence.lengths["sentence"]))]
+        ids = [pool.sentence_id(place) for place in range(len(pool.evidence.lengths["sentence"]))]
         return load_parses(index, prepared.counts, ids)
 
     index = searcher.index

@@ -18,7 +18,7 @@ from esr.errors import EsrError
 _TIMEOUT = "120s"
 
 
-def copy_load(cluster: Cluster, load: Load, index: str, members: tuple[str, ...], *, heads: bool) -> Load:
+def copy_load(cluster: Cluster, load: Load, index: str, members: tuple[str, ...], *, is_head: bool) -> Load:
     """A copy of a load, not complete yet, with this index of sentences.
 
     The original cannot be enriched while it is being copied.
@@ -26,10 +26,10 @@ def copy_load(cluster: Cluster, load: Load, index: str, members: tuple[str, ...]
     copy = replace(
         load,
         index=index,
-        complete=False,
+        is_complete=False,
         owner=load_owner.this_process(),
         members=members,
-        heads=heads,
+        is_head=is_head,
         impacts={},  # the delivery changes p(t|C), which impacts depend on
     )
     for source, target in ((load.index, copy.index), (load.documents_index, copy.documents_index)):

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.embedded.search import gather
+from esr.engines.embedded.search.filter_mask import document_mask
 from esr.engines.embedded.search.impacts import Impacts
 from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.embedded.search.static_bounds import StaticBounds
@@ -77,7 +78,7 @@ def asked(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> Asked | U
     statics = cache.statics.bounds(plan.statics) if plan.statics else None
     passing = chosen = None
     if filters:
-        masks = [segment.passing(filters) for segment in snapshot.segments]
+        masks = [document_mask(segment, filters) for segment in snapshot.segments]
         passing = np.concatenate([np.zeros(0, bool), *(mask for mask in masks if mask is not None)])
     if filters.entities:
         every = [gather.chosen(plan, segment, filters) for segment in snapshot.segments]

@@ -73,7 +73,7 @@ def _bounds(asked: Asked) -> tuple[Mask, Array]:
     for term, start in zip(plan.terms, kept.starts, strict=True):
         weight = np.float64(term.weight)  # keeps the product from being one of 32 bits
         for owner, number in enumerate(statistics.find(term.term).numbers):
-            documents = statistics.segments[owner].in_documents(number).numbers
+            documents = statistics.segments[owner].document_postings(number).numbers
             there = slice(spans.owners[owner], spans.owners[owner + 1])
             bounds[there][documents] += weight * kept.values[start : start + len(documents)]
             reached[there][documents] |= term.own
@@ -114,9 +114,9 @@ def _holding(asked: Asked, documents: Numbers) -> Mask:
     for owner, segment in enumerate(statistics.segments):
         here = holding[statistics.starts[owner] : statistics.starts[owner + 1]]
         for term in plan.matching:
-            here[segment.in_sentences(statistics.find(term).numbers[owner]).numbers] = True
+            here[segment.sentence_postings(statistics.find(term).numbers[owner]).numbers] = True
         if plan.candidates == "context":
-            here[:] = gather.spread(here, segment.joined_before)
+            here[:] = gather.spread(here, segment.has_previous)
         here &= wanted[spans.owners[owner] : spans.owners[owner + 1]][segment.column("document")]
     return holding
 

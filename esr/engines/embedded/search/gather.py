@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from esr.engines.embedded.search.filter_mask import document_mask, entity_mask
 from esr.engines.index import Filters
 from esr.engines.segments.reader.commit_statistics import IMPORTANCE
 from esr.engines.segments.reader.snapshot import Snapshot
-from esr.engines.segments.store.segment import NOWHERE, Postings, Segment
+from esr.engines.segments.store.segment import NO_POSTINGS, Postings, Segment
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import FEATURES, FieldName, Plan
 
@@ -26,20 +27,20 @@ def chosen(plan: Plan, segment: Segment, filters: Filters) -> npt.NDArray[np.boo
     """Whether the plan's rule and the filters let each sentence through, of shape (sentences,)."""
     found = _chosen(plan, segment, filters)
     if filters.entities:
-        found &= segment.enriched.with_entities(filters.entities)
+        found &= entity_mask(segment, filters.entities)
     return found
 
 
 def _chosen(plan: Plan, segment: Segment, filters: Filters) -> npt.NDArray[np.bool_]:
-    passing = segment.passing(filters)
+    passing = document_mask(segment, filters)
     numbers = [segment.terms.find(term) for term in plan.matching]
     document = segment.column("document")
     if plan.candidates == "all":
         chosen = np.ones(segment.sentence_count, bool)
     elif plan.candidates == "context" and plan.context == "document":
-        reached = np.zeros(len(segment.documents), bool)
+        reached = np.zeros(segment.document_count, bool)
         for number in numbers:
-            reached[segment.in_documents(number).numbers] = True
+            reached[segment.document_postings(number).numbers] = True
         if passing is not None:
             reached &= passing
             passing = None
@@ -47,9 +48,9 @@ def _chosen(plan: Plan, segment: Segment, filters: Filters) -> npt.NDArray[np.bo
     else:
         chosen = np.zeros(segment.sentence_count, bool)
         for number in numbers:
-            chosen[segment.in_sentences(number).numbers] = True
+            chosen[segment.sentence_postings(number).numbers] = True
         if plan.candidates == "context":
-            chosen = spread(chosen, segment.joined_before)
+            chosen = spread(chosen, segment.has_previous)
     if passing is not None:
         chosen &= passing[document]
     return chosen
@@ -78,9 +79,9 @@ def evidence(
             counts["surrounding"] = around
     if "document" in wanted:
         counts["document"] = np.empty((len(terms), len(at)))
-        size = len(segment.documents)
+        size = segment.document_count
         for row, number in enumerate(numbers):
-            counts["document"][row] = _dense(segment.in_documents(number), size)[document]
+            counts["document"][row] = _dense(segment.document_postings(number), size)[document]
     lengths: dict[FieldName, Array] = {"sentence": segment.column("length")[at].astype(float)}
     if "surrounding" in wanted:
         lengths["surrounding"] = segment.column("surrounding_length")[at].astype(float)
@@ -135,7 +136,7 @@ def column(name: str, segment: Segment, importance: dict[str, Array], at: Number
     """A column of these sentences, of shape (n,): NaN where it is not known."""
     found: Array
     if name.startswith(FEATURES):
-        return segment.enriched.feature(name.removeprefix(FEATURES), at)
+        return segment.enrichment.feature(name.removeprefix(FEATURES), at)
     if name == "length":
         found = segment.column("length")[at].astype(float)
     elif name == "position":
@@ -152,10 +153,10 @@ def _sentence_counts(
     around = np.empty_like(own) if surrounding else None
     # A border has no neighbour: it looks at the slot behind the last sentence, which is always 0.
     size = segment.sentence_count
-    before = np.where(segment.joined_before[at], at - 1, size)
-    after = np.where(np.append(segment.joined_before, False)[at + 1], at + 1, size)
+    before = np.where(segment.has_previous[at], at - 1, size)
+    after = np.where(np.append(segment.has_previous, False)[at + 1], at + 1, size)
     for row, number in enumerate(numbers):
-        dense = _dense(segment.in_sentences(number), size + 1)
+        dense = _dense(segment.sentence_postings(number), size + 1)
         own[row] = dense[at]
         if around is not None:
             around[row] = own[row] + dense[before] + dense[after]
@@ -164,7 +165,7 @@ def _sentence_counts(
 
 def _dense(postings: Postings, size: int) -> Array:
     dense = np.zeros(size)
-    if postings is not NOWHERE:
+    if postings is not NO_POSTINGS:
         dense[postings.numbers] = postings.counts
     return dense
 

@@ -80,8 +80,8 @@ def _joined(parts: Sequence[_Part]) -> _Part:
 
 def _part(segment: Segment, first: int, last: int, surrounding: bool) -> _Part:
     """The terms numbered from `first` to before `last`."""
-    sentence, counts = segment.in_sentences(first, last)
-    documents, in_document = segment.in_documents(first, last)
+    sentence, counts = segment.sentence_postings(first, last)
+    documents, in_document = segment.document_postings(first, last)
     count = counts.astype(np.float64)
     document = segment.column("document")[sentence]
     change = np.ones(len(sentence), bool)  # whether a row is the first of its document, or of its term
@@ -93,7 +93,7 @@ def _part(segment: Segment, first: int, last: int, surrounding: bool) -> _Part:
             for name in ("sentence_starts", "document_starts")
         )
         change[1:] |= of_row[1:] != of_row[:-1]
-        size = len(segment.documents)
+        size = segment.document_count
         keys, wanted = of_entry * size + documents, of_row * size + document
     start = np.flatnonzero(change)
     around = around_length = count
@@ -134,13 +134,13 @@ def within(segment: Segment, numbers: Sequence[int | None], documents: Numbers) 
     rows: list[tuple[npt.NDArray[Any], ...]] = []
     entries: list[tuple[npt.NDArray[Any], ...]] = []
     for term, number in enumerate(numbers):
-        sentence, count = segment.in_sentences(number)
+        sentence, count = segment.sentence_postings(number)
         low, high = np.searchsorted(sentence, borders)
         at = ranges(low, high - low)
         rows.append(
             (np.full(len(at), term), sentence[at], np.repeat(np.arange(len(low)), high - low), count[at])
         )
-        holder, in_document = segment.in_documents(number)
+        holder, in_document = segment.document_postings(number)
         if len(holder):
             entry = np.minimum(np.searchsorted(holder, documents), len(holder) - 1)
             place = np.flatnonzero(holder[entry] == documents)

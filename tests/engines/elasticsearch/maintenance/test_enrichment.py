@@ -85,7 +85,7 @@ def test_a_load_that_replaces_the_index_meanwhile_is_reported(where: str) -> Non
         esr.open(where) as searcher,
         pytest.raises(EsrError, match=r"a load replaced .* meanwhile: enrich it again"),
     ):
-        enrich(searcher.index, step=step)
+        enrich(searcher.index, on_progress=step)
 
 
 def test_replaced_entries_are_merged_away(where: str) -> None:

@@ -28,7 +28,7 @@ from esr.engines.embedded.search.exhaustive import exhaustive
 from esr.engines.embedded.search.kernel_loader import LOADER
 from esr.engines.index import Filters
 from esr.engines.segments.store.arrays import save_array
-from esr.engines.segments.writer import segment_builder as build
+from esr.engines.segments.writer import segment_builder
 from esr.enrichment.recipe import Recipe
 from esr.plans.bounds import Unprunable
 from esr.plans.plan import (
@@ -70,11 +70,11 @@ def same(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> Best | U
 
 
 @contextmanager
-def corpus(*loads: Sequence[Located], full: int = build.FULL_TERMS) -> Iterator[EmbeddedIndex]:
+def corpus(*loads: Sequence[Located], full: int = segment_builder.FULL_TERMS) -> Iterator[EmbeddedIndex]:
     """These documents, one load after another; a segment is full with so many terms."""
     with tempfile.TemporaryDirectory() as folder, mock.patch("os.fsync"):
         where = Path(folder, "index")
-        with mock.patch.object(build, "FULL_TERMS", full):
+        with mock.patch.object(segment_builder, "FULL_TERMS", full):
             for number, documents in enumerate(loads):
                 load(where, documents, if_exists="append" if number else "fail")
         yield EmbeddedIndex(str(where))
@@ -96,7 +96,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.mark.slow
 @given(
     loads=st.lists(documents(), min_size=1, max_size=2),
-    full=st.sampled_from([0, 60, build.FULL_TERMS]),
+    full=st.sampled_from([0, 60, segment_builder.FULL_TERMS]),
     asked=st.lists(plans(tiny=True), min_size=8, max_size=8),
     k=st.sampled_from(KS),
     filters=st.sampled_from(FILTERS),
@@ -115,7 +115,7 @@ def _renamed(loads: list[list[Located]]) -> Iterator[Located]:
         yield document("e" + found.document.id, *sentences, source=found.document.source)
 
 
-@pytest.fixture(scope="module", params=[1500, build.FULL_TERMS], ids=["segments", "segment"])
+@pytest.fixture(scope="module", params=[1500, segment_builder.FULL_TERMS], ids=["segments", "segment"])
 def adverse(request: pytest.FixtureRequest) -> Iterator[EmbeddedIndex]:
     """Equal documents, a term 300 times, one sentence and a thousand, none, empty ones, two loads."""
     found = adverse_documents()
