@@ -29,7 +29,7 @@ def test_evidence_of_more_terms_or_in_another_order_gives_the_same_scores(tmp_pa
             assert len(np.unique(signal.values(context))) > 5
 
 
-def test_hits_are_found_by_their_places_and_not_by_their_ids(
+def test_hits_are_looked_up_by_their_ordinals_and_not_by_their_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load(str(tmp_path / "index"), documents(), analyzer="plain")
@@ -38,7 +38,7 @@ def test_hits_are_found_by_their_places_and_not_by_their_ids(
         hits = searcher.search(QUERIES[0], 30).hits[::-1]
         ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
         by_id = build_context(searcher.index, prepared.counts, prepared.statistics, ids, ()).evidence()
-        monkeypatch.delattr(type(searcher.index), "_place")
+        monkeypatch.delattr("esr.engines.embedded.index.find_sentence")
         by_place = build_context(
             searcher.index, prepared.counts, prepared.statistics, ids, (), ordinals
         ).evidence()
@@ -48,11 +48,11 @@ def test_hits_are_found_by_their_places_and_not_by_their_ids(
         assert len(np.unique(by_id.lengths["document"])) > 5
 
 
-def test_what_no_signal_asks_for_is_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_no_signal_needs_is_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load(str(tmp_path / "index"), documents(), analyzer="plain")
     with esr.open(str(tmp_path / "index")) as searcher:
-        asked: list[str] = []
-        kind = type(searcher.index)
-        monkeypatch.setattr(kind, "parses", lambda *given: asked.append("parses"))
+        fetched: list[str] = []
+        index_type = type(searcher.index)
+        monkeypatch.setattr(index_type, "parses", lambda *arguments: fetched.append("parses"))
         searcher.search(QUERIES[0], ranking=Ranking.from_dict({"rerank": [{"signal": "dir"}]}))
-        assert asked == []
+        assert fetched == []

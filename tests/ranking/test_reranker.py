@@ -29,16 +29,16 @@ QUERIES = ["word1 word2 word3", "word4 word4 word5 unseen", "word6", " ".join(WO
 def documents() -> list[Document]:
     """Sentences with random trees; every fifth has none."""
     chance = random.Random(11)
-    made = []
+    corpus = []
     for n in range(40):
         sentences = []
-        for at in range(chance.randint(1, 6)):
+        for position in range(chance.randint(1, 6)):
             words = chance.choices(WORDS, k=chance.randint(0, 9))
             tree = tuple(ParseWord(w, chance.randrange(i) if i else -1) for i, w in enumerate(words))
             parse = tree if chance.random() < 0.8 else None
-            sentences.append(Sentence(f"d{n}.s{at}", " ".join(words), parse=parse))
-        made.append(Document(f"d{n}", tuple(sentences)))
-    return made
+            sentences.append(Sentence(f"d{n}.s{position}", " ".join(words), parse=parse))
+        corpus.append(Document(f"d{n}", tuple(sentences)))
+    return corpus
 
 
 _NODES = {
@@ -81,8 +81,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def searcher(place: str) -> Iterator[Searcher]:
-    with esr.open(place) as opened:
-        yield opened
+    with esr.open(place) as searcher:
+        yield searcher
 
 
 @pytest.mark.parametrize("data", RANKINGS, ids=IDS)
@@ -94,43 +94,43 @@ def test_explanations_add_up_to_the_scores_of_a_search(
     hits = searcher.search(query, 20, ranking=ranking).hits
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     for hit in hits[:8]:
-        found = explain(searcher.prepare(query, ranking), hit.sentence_id)
-        assert found.second is not None
+        explanation = explain(searcher.prepare(query, ranking), hit.sentence_id)
+        assert explanation.second is not None
         ties = "ties" in data.get("params", {})  # what breaks ties is no part of a score
-        assert found.score == pytest.approx(hit.score, abs=2e-4 if ties else 1e-9)
-        parts = sum(part.adds for part in found.second.signals) + (found.second.trees or 0.0)
-        assert found.second.weight * found.first + parts == pytest.approx(found.score, abs=1e-12)
+        assert explanation.score == pytest.approx(hit.score, abs=2e-4 if ties else 1e-9)
+        parts = sum(part.adds for part in explanation.second.signals) + (explanation.second.trees or 0.0)
+        assert explanation.second.weight * explanation.first + parts == pytest.approx(
+            explanation.score, abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("signal, bounded", [("tdsr", True), ("fdm", True), ("sdm", False)])
-def test_explanations_say_where_not_all_sets_were_looked_at(
-    tmp_path: Path, signal: str, bounded: bool
-) -> None:
+def test_explanations_say_where_sets_were_left_out(tmp_path: Path, signal: str, bounded: bool) -> None:
     words = [f"term{n}" for n in range(13)]
-    parse = tuple(ParseWord(word, place - 1) for place, word in enumerate(words))
+    parse = tuple(ParseWord(word, position - 1) for position, word in enumerate(words))
     where = str(tmp_path / "index")
     sentence = Sentence("a.s0", " ".join(words), parse=parse)
     load_there(where, [Document("a", (sentence,))], analyzer="plain")
     with esr.open(where) as searcher:
-        for query, of in ((words, bounded), (words[1:], False)):
-            found = explain(
+        for query, expected in ((words, bounded), (words[1:], False)):
+            explanation = explain(
                 searcher.prepare(" ".join(query), Ranking.from_dict({"rerank": [{"signal": signal}]})), "a.s0"
             )
-            assert found.second is not None
-            assert found.second.signals[0].bounded == of
+            assert explanation.second is not None
+            assert explanation.second.signals[0].bounded == expected
 
 
 def test_what_lies_below_the_depth_keeps_its_order_and_stays_below(searcher: Searcher) -> None:
     base = [hit.sentence_id for hit in searcher.search(QUERIES[3], 100, model="2si").hits]
     signal = {"signal": "fdm", "w": -50.0}
     hits = searcher.search(QUERIES[3], 100, model="2si", rerank=[signal], depth=10).hits
-    found = [hit.sentence_id for hit in hits]
-    assert found != base
-    assert sorted(found[:10]) == sorted(base[:10])
-    assert found[10:] == base[10:]
+    reranked = [hit.sentence_id for hit in hits]
+    assert reranked != base
+    assert sorted(reranked[:10]) == sorted(base[:10])
+    assert reranked[10:] == base[10:]
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     few = searcher.search(QUERIES[3], 5, model="2si", rerank=[signal], depth=10).hits
-    assert [hit.sentence_id for hit in few] == found[:5]
+    assert [hit.sentence_id for hit in few] == reranked[:5]
 
 
 def test_a_signal_of_weight_zero_changes_no_score(searcher: Searcher) -> None:
@@ -150,8 +150,8 @@ def test_equal_strengths_keep_the_collections_order_or_take_the_first_stages(sea
 
 
 def test_other_sentences_are_shifted_below_the_lowest_new_score() -> None:
-    found = merge_scores(np.array([5.0, 9.0, 7.0, -np.inf, 8.0]), np.array([1, 4]), np.array([0.1, 0.3]))
-    assert found.tolist() == pytest.approx([-2.9, 0.1, -0.9, -np.inf, 0.3])
+    scores = merge_scores(np.array([5.0, 9.0, 7.0, -np.inf, 8.0]), np.array([1, 4]), np.array([0.1, 0.3]))
+    assert scores.tolist() == pytest.approx([-2.9, 0.1, -0.9, -np.inf, 0.3])
     assert merge_scores(np.array([1.0]), np.array([], np.intp), np.array([])).tolist() == [1.0]
 
 
@@ -200,7 +200,7 @@ def test_a_saved_ranking_keeps_its_second_stage(data: dict[str, Any]) -> None:
         ({"model": "tdsr", "params": {"mu": 3}}, "unknown parameter of tdsr 'mu'"),
     ],
 )
-def test_what_is_wrong_is_said(data: dict[str, Any], said: str) -> None:
+def test_an_invalid_key_is_an_error(data: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said.replace("(", r"\(")):
         Ranking.from_dict(data)
 

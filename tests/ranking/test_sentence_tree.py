@@ -24,8 +24,8 @@ SENTENCES = (
 def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     where = str(tmp_path_factory.mktemp("tree") / "index")
     load_there(where, [Document("a", SENTENCES)], analyzer="plain")
-    with esr.open(where) as opened:
-        yield opened
+    with esr.open(where) as searcher:
+        yield searcher
 
 
 def test_a_tree_has_its_words_and_the_places_of_query_words(searcher: Searcher) -> None:
@@ -55,10 +55,10 @@ def test_a_parse_of_the_enrichment_takes_its_words_from_the_text(tmp_path: Path)
     from esr.enrichment.recipe import Recipe
 
     load_there(str(tmp_path / "i"), [Document("a", (SENTENCES[1],))], analyzer="plain")
-    with esr.open(str(tmp_path / "i")) as opened:
+    with esr.open(str(tmp_path / "i")) as searcher:
         parse = tuple(ParseWord(w, h) for w, h in zip(("Relief", "came", "."), (1, -1, 1), strict=True))
         recipe = Recipe(("parse",), {"spacy": "1"})
-        with opened.index.enrichment() as stored:
+        with searcher.index.enrichment() as stored:
             stored.store(recipe, [("a", [SentenceEnrichment({}, None, parse)])])
-        tree = sentence_tree(opened.index, ["relief"], "a.s1")
+        tree = sentence_tree(searcher.index, ["relief"], "a.s1")
         assert tree is not None and tree.words == parse and tree.marked == (0,)

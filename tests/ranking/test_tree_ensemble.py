@@ -27,7 +27,7 @@ TREES: dict[str, Any] = {
 }
 
 
-def test_a_row_goes_left_up_to_the_threshold_and_where_it_is_not_known_as_the_node_says() -> None:
+def test_a_row_goes_left_up_to_the_threshold_and_an_unknown_value_as_the_node_says() -> None:
     table = np.array([[0.0, 5.0], [0.0, 4.5], [-1.0, 1.0], [np.nan, np.nan]])
     assert from_dict(TREES).predict(table).tolist() == [3.125, 0.375, -0.375, 0.375]
 
@@ -35,9 +35,9 @@ def test_a_row_goes_left_up_to_the_threshold_and_where_it_is_not_known_as_the_no
 def test_what_depends_on_the_query_is_measured_from_the_lists_best() -> None:
     inputs = [RankingSignal("dir"), RankingSignal("feature len"), RankingSignal("tdsr")]
     values = np.array([[-5.0, 3.0, np.nan], [-2.0, np.nan, np.nan], [np.nan, 8.0, np.nan]])
-    found = relative_to_best(inputs, values)
+    table = relative_to_best(inputs, values)
     assert np.array_equal(
-        found,
+        table,
         [[-3.0, 3.0, np.nan], [0.0, np.nan, np.nan], [np.nan, 8.0, np.nan]],
         equal_nan=True,
     )
@@ -53,10 +53,10 @@ def test_a_ranking_file_keeps_its_trees() -> None:
     assert "trees" not in Ranking().as_dict()
 
 
-def changed(**parts: Any) -> dict[str, Any]:
-    made = copy.deepcopy(TREES)
-    made["trees"][0] |= parts
-    return made
+def with_tree_parts(**parts: Any) -> dict[str, Any]:
+    data = copy.deepcopy(TREES)
+    data["trees"][0] |= parts
+    return data
 
 
 BAD = [
@@ -66,25 +66,25 @@ BAD = [
     ({**TREES, "inputs": [{"signal": "dirr"}]}, "unknown signal 'dirr'"),
     ({**TREES, "inputs": [{"signal": "dir", "mu": -1}] * 2}, "parameter 'mu' must be a number"),
     ({**TREES, "trees": [[]]}, "tree 1 of the ranking is not an object of"),
-    (changed(left="ab"), "has a part that is not a list"),
-    (changed(left=[1]), "has lists of the wrong lengths"),
-    (changed(value=[1.0]), "has lists of the wrong lengths"),
-    (changed(left=[0, -2]), "a child that is neither a later node nor"),
-    (changed(left=[2, -2]), "a child that is neither a later node nor"),
-    (changed(right=[-1, -4]), "a child that is neither a later node nor"),
-    (changed(input=[2, 0]), "an input that is none of its 2"),
-    (changed(input=[-1, 0]), "an input that is none of its 2"),
-    (changed(input=[True, 0]), "input that is not a whole number"),
-    (changed(threshold=[float("nan"), 0.0]), "threshold that is not a finite number"),
-    (changed(value=[float("inf"), 0.0, 0.0]), "value that is not a finite number"),
-    (changed(value=["1", 0.0, 0.0]), "value that is not a finite number"),
-    (changed(left=[1.0, -2]), "left that is not a whole number"),
+    (with_tree_parts(left="ab"), "has a part that is not a list"),
+    (with_tree_parts(left=[1]), "has lists of the wrong lengths"),
+    (with_tree_parts(value=[1.0]), "has lists of the wrong lengths"),
+    (with_tree_parts(left=[0, -2]), "a child that is neither a later node nor"),
+    (with_tree_parts(left=[2, -2]), "a child that is neither a later node nor"),
+    (with_tree_parts(right=[-1, -4]), "a child that is neither a later node nor"),
+    (with_tree_parts(input=[2, 0]), "an input that is none of its 2"),
+    (with_tree_parts(input=[-1, 0]), "an input that is none of its 2"),
+    (with_tree_parts(input=[True, 0]), "input that is not a whole number"),
+    (with_tree_parts(threshold=[float("nan"), 0.0]), "threshold that is not a finite number"),
+    (with_tree_parts(value=[float("inf"), 0.0, 0.0]), "value that is not a finite number"),
+    (with_tree_parts(value=["1", 0.0, 0.0]), "value that is not a finite number"),
+    (with_tree_parts(left=[1.0, -2]), "left that is not a whole number"),
 ]
 
 
-@pytest.mark.parametrize(("data", "said"), BAD)
-def test_what_is_no_tree_is_refused_with_what_is_wrong(data: Any, said: str, tmp_path: Any) -> None:
-    with pytest.raises(UsageError, match=said.replace("(", r"\(")):
+@pytest.mark.parametrize(("data", "message"), BAD)
+def test_an_invalid_tree_is_an_error_that_says_why(data: Any, message: str, tmp_path: Any) -> None:
+    with pytest.raises(UsageError, match=message.replace("(", r"\(")):
         Ranking.from_dict({"trees": data})
     file = tmp_path / "r.json"
     file.write_text('{"trees": {"inputs": 3}}')
@@ -94,7 +94,7 @@ def test_what_is_no_tree_is_refused_with_what_is_wrong(data: Any, said: str, tmp
 
 def test_numbers_that_are_too_large_are_refused() -> None:
     with pytest.raises(UsageError, match="value that is not a finite number"):
-        Ranking.from_dict({"trees": changed(value=[10**400, 0.0, 0.0])})
+        Ranking.from_dict({"trees": with_tree_parts(value=[10**400, 0.0, 0.0])})
 
 
 def test_a_damaged_tree_cannot_go_in_circles() -> None:

@@ -96,7 +96,7 @@ def draw_parameters(chance: random.Random, form: str) -> dict[str, Any]:
 
 def doubles(loaded: Loaded, adjustment: Adjustment) -> dict[str, float]:
     """What the score script's own source adds, as the doubles that a score of 32 bits cannot hold."""
-    source = resources.text(f"scripts/{SCORE_SCRIPT}.painless")
+    source = resources.read_text(f"scripts/{SCORE_SCRIPT}.painless")
     assert source.count("return Math.max(0, score);") == 1
     query, _ = score_query(
         Plan((PlanTerm("flood", 1.0),), TFISF, "all", "document", (adjustment.static(),)),

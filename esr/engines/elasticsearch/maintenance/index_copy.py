@@ -35,7 +35,7 @@ def copy_load(cluster: Cluster, load: Load, index: str, members: tuple[str, ...]
     for source, target in ((load.index, copy.index), (load.documents_index, copy.documents_index)):
         _clone(cluster, source, target)
     meta.write(cluster, copy)
-    properties = resources.load("components/esr-documents.json")["template"]["mappings"]["properties"]
+    properties = resources.load_json("components/esr-documents.json")["template"]["mappings"]["properties"]
     added = {name: properties[name] for name in ("checksum", "given_date")}  # older indices lack them
     with cluster.translate_errors():
         cluster.client.indices.put_mapping(index=copy.documents_index, properties=added)
