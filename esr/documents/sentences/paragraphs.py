@@ -8,7 +8,7 @@ from collections.abc import Iterator
 UNWRAPPED = 120
 """A text with a longer line is not wrapped: each line is a paragraph."""
 NARROW = 40
-"""A text with shorter lines only is not wrapped either: they are headings, or the lines of a list."""
+"""Lines that are all shorter are not wrapped either: they are headings, or the lines of a list."""
 SHORT = 0.75
 """Of the longest line. A shorter one that had room for the next word ends a paragraph."""
 
@@ -17,8 +17,8 @@ _BLANK_LINE = re.compile(r"\n\s*\n")
 _BULLETS = tuple("•‣⁃◦▪▫●■□◆►▶➢✓✔∙")
 # A hyphen may be a dash, and a wrapped line may begin with a number: a single such line is not a list.
 _LIST_MARKERS = re.compile(r"[-–—*+·]\s"), re.compile(r"\(?(?:\d{1,3}|[a-z])[.)]\s")
-# A line with such an end continues on the next one.
-_UNFINISHED = tuple(",;-–—‐/&(（[、，")
+# A line does not end with these, and the next one does not begin with them.
+_UNFINISHED = tuple(",;-–—‐/&、，")
 
 
 def split_paragraphs(text: str) -> Iterator[str]:
@@ -54,12 +54,13 @@ def _join_wrapped(lines: list[str]) -> Iterator[str]:
 
 def _ends_paragraph(line: str, next_line: str, width: int) -> bool:
     """Whether a line ends a paragraph, as a heading or a byline does, and is not just wrapped."""
-    if line.endswith(_UNFINISHED) or next_line[0].islower():
+    if line.endswith(_UNFINISHED) or next_line[0].islower() or next_line.startswith(_UNFINISHED):
         return False
-    if width > UNWRAPPED or (width < NARROW and not line.endswith(".")):
+    if _is_unspaced(next_line[0]):
+        return width > UNWRAPPED // 2 or len(line) + 1 <= SHORT * width
+    if width > UNWRAPPED or (width < NARROW and next_line[0].isupper() and not line.endswith(".")):
         return True
-    next_word = 1 if _is_unspaced(next_line[0]) else len(next_line.split(" ", 1)[0])
-    return len(line) + 1 + next_word <= SHORT * width
+    return len(line) + 1 + len(next_line.split(" ", 1)[0]) <= SHORT * width
 
 
 def _is_item(line: str, markers: list[re.Pattern[str]]) -> bool:

@@ -16,7 +16,7 @@ LONGEST_WORD = 1000
 # These have no other use, so they end a sentence even without a blank behind them.
 _FULL_STOPS = "。！？｡؟۔।॥։။។៕።"
 _MARKS = f".!?…{_FULL_STOPS}"
-_QUOTES = "\"'”’»›“‘」』）】〕》〉"
+_QUOTES = "\"'”’»›“‘«‹」』）】〕》〉"
 # Closing quotes and brackets, and the numbers of notes, "[12]", belong to the sentence before them.
 _CLOSING = rf"(?:[{_QUOTES})\]}}]|&quot;|&#39;|\[\d{{1,3}}\])*+"
 _NOTES = r"(?: \[\d{1,3}\])*+"
