@@ -28,7 +28,7 @@ from esr.learning.outcome import as_dict
 from esr.learning.signals import known
 from esr.learning.table import Table
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import NothingToSearchFor, Searcher
+from esr.ranking.searcher import Searcher, UnsearchableQuery
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "learning.md"
 BEGIN, END = "<!-- figures: python -m benchmarks.learning -->", "<!-- end of figures -->"
@@ -43,7 +43,7 @@ class Laboratory:
         self._places, self._path = places, path
         self._gathered: dict[str, list[TopicSignals]] = {}
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
-        self._known = {each["key"]: each for each in map(json.loads, lines)}
+        self._known: dict[str, dict[str, Any]] = {each["key"]: each for each in map(json.loads, lines)}
         with esr.open(next(iter(places.values())).index) as searcher:
             self.signals = known(searcher.index, BASE)
 
@@ -90,7 +90,7 @@ class Laboratory:
         for each in self.topics(collection):
             try:
                 hits = searcher.search(each.query, RUN, ranking=ranking, records=False).hits
-            except NothingToSearchFor:
+            except UnsearchableQuery:
                 continue
             run[each.topic] = {hit.sentence_id: hit.score for hit in hits}
         judged = {each.topic: dict(each.grades_of) for each in self.topics(collection)}

@@ -1,1 +1,1 @@
-"""The search page: a Flask application over a `Searcher`, and the server that runs it."""
+"""The search pages and the API: a Flask application over a `Searcher`, and the server that runs it."""

@@ -1,9 +1,8 @@
-"""The Flask application: its pages and how they are put together."""
+"""The Flask application: its pages and its API, put together."""
 
 from __future__ import annotations
 
 import hashlib
-import math
 from functools import cache
 from pathlib import Path
 
@@ -11,66 +10,57 @@ from flask import Flask, Response, url_for
 
 from esr.errors import EsrError
 from esr.plans.statistics import CollectionStatistics
-from esr.ranking import answers
 from esr.ranking.searcher import Searcher
-from webui import api, batching, errors, explaining, headers, health, observing, rates, showing, views
-from webui.errors import Problem
-from webui.indexes import ONLY, Indexes, RequestSearcher
-from webui.page import Pages
-from webui.settings import Settings
+from webui.api import routes
+from webui.pages import batch, template_filters, views
+from webui.pages.renderer import PageRenderer
+from webui.running import access_log, health, problems, rate_limit, security_headers
+from webui.running.index_places import DEFAULT_NAME
+from webui.running.problems import Problem
+from webui.running.served_indexes import RequestSearcher, ServedIndexes
+from webui.running.settings import Settings
+
+STATIC_SECONDS = 3600
+"""How long browsers may cache static files. Their addresses change with them."""
 
 
-def create_app(served: Searcher | Indexes, settings: Settings | None = None) -> Flask:
+def create_app(served: Searcher | ServedIndexes, settings: Settings | None = None) -> Flask:
     """The application over one index or several. It only reads, keeps no state and sets no cookies."""
-    limits = settings or Settings()
-    indexes = served if isinstance(served, Indexes) else Indexes({ONLY: lambda: served}, limits)
+    settings = settings or Settings()
+    if isinstance(served, ServedIndexes):
+        indexes = served
+    else:
+        indexes = ServedIndexes({DEFAULT_NAME: lambda: served}, settings)
     searcher = RequestSearcher(indexes)
     app = Flask("webui")
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
-    app.config["MAX_CONTENT_LENGTH"] = limits.body_bytes
-    app.config["SEND_FILE_MAX_AGE_DEFAULT"] = 3600
-    app.jinja_env.filters.update(
-        link=showing.link,
-        day=showing.day,
-        month=showing.month,
-        relation=explaining.relation,
-        language=showing.language,
-        duration=showing.duration,
-        score=showing.score,
-        plain=showing.plain,
-        unremarked=showing.unremarked,
-        brief=showing.brief,
-        told=showing.told,
-        first_part=showing.first_part,
-        signed=showing.signed,
-    )
-    app.jinja_env.tests["full_date"] = showing.full_date
-    app.jinja_env.filters["finite"] = math.isfinite
-    app.jinja_env.globals.update(count=showing.count, record=answers.record, static=_static)
-
-    page = Pages(searcher, limits, list(indexes.by_name))
+    app.config["MAX_CONTENT_LENGTH"] = settings.body_bytes
+    app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
+    template_filters.install(app)
+    app.jinja_env.globals["static"] = _static_address
+    render = PageRenderer(searcher, settings, list(indexes.by_name))
 
     @app.get("/")
     def home() -> Response:
-        return page("home.html", collection=_collection(searcher, app))
+        return render("home.html", collection=_collection(searcher, app))
 
-    def error_page(told: Problem) -> Response:
-        return page("error.html", problem=told)
+    def error_page(problem: Problem) -> Response:
+        return render("error.html", problem=problem)
 
     indexes.install(app)
-    observing.install(app, limits)
-    rates.install(app, limits)
+    access_log.install(app, settings)
+    rate_limit.install(app, settings)
     health.install(app, indexes)
-    views.install(app, searcher, limits, page)
-    batching.install(app, searcher, limits, page)
-    api.install(app, searcher, limits)
-    headers.install(app)
-    errors.install(app, error_page, indexes.hide)
+    views.install(app, searcher, settings, render)
+    batch.install(app, searcher, settings, render)
+    routes.install(app, searcher, settings)
+    security_headers.install(app)
+    problems.install(app, error_page, indexes.redact)
     return app
 
 
 def _collection(searcher: Searcher, app: Flask) -> CollectionStatistics | None:
-    """What there is to search, for the first page; None if the engine does not say."""
+    """What there is to search, for the first page; None if the engine gives no answer."""
     try:
         return searcher.index.statistics([]).collection
     except EsrError as error:
@@ -78,8 +68,8 @@ def _collection(searcher: Searcher, app: Flask) -> CollectionStatistics | None:
         return None
 
 
-def _static(name: str) -> str:
-    """The address of a static file. It changes with the file, so that no old copy is used."""
+def _static_address(name: str) -> str:
+    """The address of a static file. It changes with the file, so that browsers use no old copy."""
     return url_for("static", filename=name, v=_version(name))
 
 

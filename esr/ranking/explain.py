@@ -1,152 +1,83 @@
-"""Why a sentence has its score: the plan's parts, which add up to it."""
+"""Explains a sentence's score: the parts of the plan, which add up to it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from esr.adjustments import Adjustment
-from esr.boosts import adding
-from esr.engines.index import NO_FILTERS, Index
-from esr.plans.evaluate import Parts, parts, scores
+from esr.boosts import plan_expansion
+from esr.engines.index import NO_FILTERS
+from esr.plans.evaluate import parts, scores, static_part
 from esr.plans.evidence import Evidence
-from esr.plans.plan import FieldName, Plan
+from esr.plans.plan import Plan
+from esr.ranking.explain_parts import Addition, BoostPart, FeaturePart, FieldPart, PriorPart, TermPart
 from esr.ranking.explain_second import SecondPart, explain_second
-from esr.ranking.ranking import Ranking
-from esr.ranking.rerank import Second
-from esr.ranking.searcher import Prepared, Searcher
-
-
-@dataclass(frozen=True, slots=True)
-class FieldPart:
-    """What one field gave for one term: its count, the field's length, and what that adds."""
-
-    count: int
-    length: int
-    adds: float
-
-
-@dataclass(frozen=True, slots=True)
-class TermPart:
-    """One term: its weight, p(t|C) (mixtures), its fields, and what the collection alone adds.
-
-    `boosts` says how much of the weight is of which boost.
-    """
-
-    term: str
-    weight: float
-    probability: float | None
-    fields: dict[FieldName, FieldPart]
-    background: float
-    boosts: Mapping[str, float]
-
-    @property
-    def adds(self) -> float:
-        return self.background + sum(part.adds for part in self.fields.values())
-
-
-@dataclass(frozen=True, slots=True)
-class PriorPart:
-    """One prior: the stored value, the weight on it, and what it adds."""
-
-    name: str
-    value: float
-    weight: float
-    adds: float
-
-
-@dataclass(frozen=True, slots=True)
-class FeaturePart:
-    """One feature: its value (None where it is not known), its form, its parameters, and what it adds."""
-
-    feature: str
-    value: float | None
-    form: str
-    params: Mapping[str, float]
-    adds: float
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "feature": self.feature,
-            "value": self.value,
-            "form": self.form,
-            **self.params,
-            "adds": self.adds,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class BoostPart:
-    """A boost's step on a feature: the value (None where it is not known), the weight, and what it adds."""
-
-    boost: str
-    feature: str
-    value: float | None
-    weight: float
-    adds: float
+from esr.ranking.origin import LENGTH, Origin
+from esr.ranking.reranker import Reranker
+from esr.ranking.searcher import PreparedQuery
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """A score and its parts: terms, the length term of a smoothed model, priors, features, boosts.
 
-    With a second stage these make `first`, the first stage's score, and `second` tells the rest.
+    With a second stage these add up to `first`, the first stage's score, and `second` has the rest.
     """
 
     sentence_id: str
     score: float
     first: float
-    terms: list[TermPart]
+    terms: Sequence[TermPart]
     length: float
-    priors: list[PriorPart]
-    features: list[FeaturePart]
-    boosts: list[BoostPart]
+    priors: Sequence[PriorPart]
+    features: Sequence[FeaturePart]
+    boosts: Sequence[BoostPart]
     second: SecondPart | None
     unseen: tuple[str, ...]
     plan: Plan
 
     @property
+    def rows(self) -> list[tuple[Origin, list[Addition]]]:
+        """What adds to the first stage's score: several additions for a term, one for anything else."""
+        rows = [(part.origin, part.additions) for part in self.terms]
+        if self.length:
+            rows.append((LENGTH, [Addition(LENGTH, self.length)]))
+        statics: list[PriorPart | FeaturePart | BoostPart] = [*self.priors, *self.features, *self.boosts]
+        return rows + [(part.origin, [Addition(part.origin, part.adds)]) for part in statics]
+
+    @property
     def boosted(self) -> dict[str, float]:
         """What each boost adds in all: by its share of the terms' weights, and by its steps."""
-        found: dict[str, float] = {}
-        for part in self.terms:
-            for name, weight in part.boosts.items():
-                found[name] = found.get(name, 0.0) + part.adds * weight / part.weight
+        totals: dict[str, float] = {}
+        for term in self.terms:
+            for name, weight in term.boosts.items():
+                totals[name] = totals.get(name, 0.0) + term.adds * weight / term.weight
         for step in self.boosts:
-            found[step.boost] = found.get(step.boost, 0.0) + step.adds
-        return found
+            totals[step.origin.name] = totals.get(step.origin.name, 0.0) + step.adds
+        return totals
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "sentence_id": self.sentence_id,
-            "score": _finite(self.score),
-            "first": _finite(self.first),
-            "terms": [
-                {
-                    "term": part.term,
-                    "weight": part.weight,
-                    "probability": part.probability,
-                    "fields": {
-                        name: {"count": f.count, "length": f.length, "adds": f.adds}
-                        for name, f in part.fields.items()
-                    },
-                    "background": part.background,
-                    "adds": part.adds,
-                    "boosts": dict(part.boosts),
-                }
-                for part in self.terms
-            ],
+            "score": _finite_or_none(self.score),
+            "first": _finite_or_none(self.first),
+            "terms": [part.as_dict() for part in self.terms],
             "length": self.length,
             "priors": [
-                {"name": p.name, "value": p.value, "weight": p.weight, "adds": _finite(p.adds)}
-                for p in self.priors
+                {
+                    "name": part.origin.name,
+                    "value": part.value,
+                    "weight": part.weight,
+                    "adds": _finite_or_none(part.adds),
+                }
+                for part in self.priors
             ],
             "features": [part.as_dict() for part in self.features],
-            "boosts": [asdict(part) for part in self.boosts],
+            "boosts": [part.as_dict() for part in self.boosts],
             "boosted": self.boosted,
             "second": self.second and self.second.as_dict(),
             "unseen": list(self.unseen),
@@ -154,90 +85,89 @@ class Explanation:
         }
 
 
-def _finite(value: float) -> float | None:
-    """A sentence that the ranking has no value for has null in JSON, which knows no infinity."""
-    return value if math.isfinite(value) else None
-
-
-def explain(searcher: Searcher, query: str, sentence_id: str, ranking: Ranking) -> Explanation:
-    """The parts of a sentence's score. Raises UsageError for an unknown sentence or a bad query."""
-    searcher = searcher.snapshot()
-    known = searcher.known(query, ranking)
-    prepared = searcher.planned(query, ranking, known)
-    plan, unseen = prepared.plan, prepared.unseen
+def explain(prepared: PreparedQuery, sentence_id: str) -> Explanation:
+    """The parts of a sentence's score for a prepared query. Raises UsageError for an unknown sentence."""
+    index, plan, unseen = prepared.index, prepared.plan, prepared.unseen
     columns = [static.column for static in plan.statics]
-    evidence = searcher.index.evidence([term.term for term in plan.terms], [sentence_id], columns)
+    evidence = index.evidence([term.term for term in plan.terms], [sentence_id], columns)
     if not plan.terms:
         return Explanation(sentence_id, 0.0, 0.0, [], 0.0, [], [], [], None, unseen, plan)
-    split = parts(plan, evidence)
-    values = [float(evidence.columns[static.column][0]) for static in plan.statics]
-    rest = list(zip(plan.statics, values, (float(part[0]) for part in split.statics), strict=True))
-    priors = [
-        PriorPart(name, value, static.weight, adds)
-        for name, (static, value, adds) in zip(ranking.priors, rest, strict=False)
-    ]
-    features = [
-        FeaturePart(each.feature, _known(value), each.form, _params(each), adds)
-        for each, (_, value, adds) in zip(ranking.features, rest[len(priors) :], strict=False)
-    ]
-    steps = [
-        BoostPart(boost, feature, _known(value), static.weight, adds)
-        for (boost, feature, _), (static, value, adds) in zip(
-            adding.statics(ranking.boosts, known.added), rest[len(priors) + len(features) :], strict=True
-        )
-    ]
-    own = replace(ranking, boosts={}).plan(known.counts, known.statistics)
-    terms = _terms(plan, evidence, split, adding.by_boost(ranking.boosts, known.added, plan.terms, own.terms))
+    terms, length = _term_parts(prepared, evidence)
+    priors, features, steps = _static_parts(prepared, evidence)
     first = float(scores(plan, evidence)[0])
-    stage = ranking.second()
-    second = None
-    if stage is not None:
-        view = prepared.view(searcher.index, [sentence_id], stage.columns)
-        learned = _from_trees(searcher.index, prepared, sentence_id, stage)
-        second = explain_second(searcher.index, view, sentence_id, stage, first, learned)
+    second, reranker = None, prepared.ranking.reranker()
+    if reranker is not None:
+        context = prepared.rerank_context([sentence_id], reranker.columns)
+        tree_score = _tree_score(prepared, sentence_id, reranker)
+        second = explain_second(index, context, sentence_id, reranker, first, tree_score)
     score = first if second is None else second.score
-    length = float(split.length[0])
     return Explanation(
         sentence_id, score, first, terms, length, priors, features, steps, second, unseen, plan
     )
 
 
-def _terms(
-    plan: Plan, evidence: Evidence, split: Parts, boosted: Mapping[str, Mapping[str, float]]
-) -> list[TermPart]:
-    return [
+def _term_parts(prepared: PreparedQuery, evidence: Evidence) -> tuple[list[TermPart], float]:
+    """The terms of the plan, and what the length adds."""
+    plan, ranking = prepared.plan, prepared.ranking
+    unboosted = replace(ranking, boosts={}).plan(prepared.counts, prepared.statistics)
+    boosted = plan_expansion.weights_by_boost(
+        ranking.boosts, prepared.expansions, plan.terms, unboosted.terms
+    )
+    split = parts(plan, evidence)
+    terms = [
         TermPart(
-            term.term,
+            Origin("term", term.term),
             term.weight,
             term.background or None,
-            {
-                name: FieldPart(
-                    int(evidence.counts[name][row, 0]), int(evidence.lengths[name][0]), float(adds[row, 0])
+            [
+                FieldPart(
+                    Origin("field", name, term.term),
+                    int(evidence.counts[name][row, 0]),
+                    int(evidence.lengths[name][0]),
+                    float(adds[row, 0]),
                 )
                 for name, adds in split.fields.items()
-            },
+            ],
             float(split.background[row, 0]),
             boosted.get(term.term, {}),
         )
         for row, term in enumerate(plan.terms)
     ]
+    return terms, float(split.length[0])
 
 
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
+def _static_parts(
+    prepared: PreparedQuery, evidence: Evidence
+) -> tuple[list[PriorPart], list[FeaturePart], list[BoostPart]]:
+    adjustments = {(a.feature, a.form): a for a in prepared.ranking.features}
+    priors: list[PriorPart] = []
+    features: list[FeaturePart] = []
+    steps: list[BoostPart] = []
+    for origin, static in prepared.statics():
+        column = evidence.columns[static.column]
+        value, adds = float(column[0]), float(static_part(static, column)[0])
+        value_or_none = None if math.isnan(value) else value
+        if origin.kind == "prior":
+            priors.append(PriorPart(origin, value, static.weight, adds))
+        elif origin.kind == "feature":
+            adjustment = adjustments[origin.name, origin.detail]
+            features.append(FeaturePart(origin, value_or_none, adjustment, adds))
+        else:
+            steps.append(BoostPart(origin, value_or_none, static.weight, adds))
+    return priors, features, steps
 
 
-def _from_trees(index: Index, prepared: Prepared, sentence_id: str, stage: Second) -> float | None:
+def _tree_score(prepared: PreparedQuery, sentence_id: str, reranker: Reranker) -> float | None:
     """What trees add to a sentence among the best of the first stage, which they compare it with."""
-    if stage.trees is None:
+    if reranker.trees is None:
         return None
-    hits = index.search(prepared.plan, stage.depth, NO_FILTERS, records=False).hits
+    hits = prepared.index.search(prepared.plan, reranker.depth, NO_FILTERS, records=False).hits
     ids = list(dict.fromkeys([*(hit.sentence_id for hit in hits), sentence_id]))
-    adds = stage.trees.adds(prepared.view(index, ids, stage.columns), np.arange(len(ids)))
+    context = prepared.rerank_context(ids, reranker.columns)
+    adds = reranker.trees.adds(context, np.arange(len(ids)))
     return float(adds[ids.index(sentence_id)])
 
 
-def _params(adjustment: Adjustment) -> dict[str, float]:
-    """The parameters that the form is computed with."""
-    full = adjustment.as_dict()
-    return {name: value for name, value in full.items() if name not in ("feature", "form", "curve")}
+def _finite_or_none(value: float) -> float | None:
+    """The number for JSON, which has no infinity: null for a sentence that cannot be scored."""
+    return value if math.isfinite(value) else None

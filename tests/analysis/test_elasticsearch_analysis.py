@@ -90,7 +90,7 @@ def elasticsearch_terms(
 def news_sentences() -> Iterator[str]:
     """All sentences of the example news if somebody fetched it, else of the articles of the project."""
     fetched = cache_folder() / "newsarticles.jsonl"
-    for found in loaders.documents([str(fetched if fetched.exists() else ARTICLES)], "auto"):
+    for found in loaders.read_documents([str(fetched if fetched.exists() else ARTICLES)], "auto"):
         yield from (sentence.text for sentence in found.document.sentences)
         yield found.document.title or ""
 
@@ -140,7 +140,7 @@ def test_any_text(cluster: Cluster, texts: list[str]) -> None:
 @pytest.mark.parametrize("analyzer", analysis.ANALYZERS)
 def test_fields(elasticsearch_url: str, analyzer: str) -> None:
     """The counts in each field of the index are those of Python: this is what scores are made of."""
-    documents = [found.document for found in loaders.documents([str(ARTICLES)], "auto")]
+    documents = [found.document for found in loaders.read_documents([str(ARTICLES)], "auto")]
     terms = analysis.get(analyzer).terms
     with fresh(elasticsearch_url) as where:
         load(where, documents, analyzer=analyzer)

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from esr import boosts
-from esr.boosts import adding
+from esr.boosts import plan_expansion
 from esr.errors import UsageError
 from esr.models import MODELS
 from esr.plans.plan import CANDIDATES, PlanTerm
 from esr.ranking.explain import explain
+from esr.ranking.origin import Origin
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 
@@ -40,12 +41,12 @@ def test_a_saved_ranking_has_them_with_every_default() -> None:
     [
         ({"variant": 0.2}, "unknown boost 'variant': did you mean 'variants'?"),
         ({"feedback": {"term": 3}}, "unknown parameter of boost feedback 'term': did you mean 'terms'?"),
-        ({"feedback": {"terms": 2.5}}, r"'terms' is a number in whole, \[1, 1000\], not 2.5"),
-        ({"variants": -1}, r"'w' is a number in \[0, inf\), not -1"),
+        ({"feedback": {"terms": 2.5}}, r"'terms' must be a whole number in \[1, 1000\], not 2.5"),
+        ({"variants": -1}, r"'w' must be a number in \[0, inf\), not -1"),
         ({"variants": True}, "not True"),
         ({"variants": None}, "not None"),
-        (["variants"], "boosts are a JSON object"),
-        ("variants", "boosts are a JSON object"),
+        (["variants"], "boosts must be a JSON object"),
+        ("variants", "boosts must be a JSON object"),
     ],
 )
 def test_a_bad_boost_is_refused_with_the_nearest_name(given: Any, message: str) -> None:
@@ -58,14 +59,14 @@ def test_they_are_parsed_from_the_command_line() -> None:
     assert boosts.parse("variants:0.3") == ("variants", {"w": "0.3"})
     assert boosts.parse("feedback:0.1:terms=5") == ("feedback", {"w": "0.1", "terms": "5"})
     for text in ("variants:1:2", "feedback:terms=1:terms=2", "variants:0.1:w=2"):
-        with pytest.raises(UsageError, match="two values where one belongs"):
+        with pytest.raises(UsageError, match="give each parameter once"):
             boosts.parse(text)
 
 
-def test_what_is_added_to_an_own_term_makes_it_heavier_and_the_rest_makes_no_candidates() -> None:
-    own = [PlanTerm("a", 2.0, 0.1)]
-    once = [PlanTerm("a", 0.5, 0.1), PlanTerm("b", 3.0, 0.2)]
-    assert adding.with_terms(own, once, {"a": 1.0, "b": 0.5}) == (
+def test_an_expansion_makes_query_terms_heavier_and_other_terms_no_candidates() -> None:
+    query_terms = [PlanTerm("a", 2.0, 0.1)]
+    unit_terms = [PlanTerm("a", 0.5, 0.1), PlanTerm("b", 3.0, 0.2)]
+    assert plan_expansion.add_terms(query_terms, unit_terms, {"a": 1.0, "b": 0.5}) == (
         PlanTerm("a", 2.5, 0.1),
         PlanTerm("b", 1.5, 0.2, own=False),
     )
@@ -92,7 +93,7 @@ def test_of_weight_0_they_are_off(searcher: Searcher, model: str) -> None:
 def test_the_parts_that_are_explained_add_up(searcher: Searcher, model: str) -> None:
     ranking = Ranking.from_dict({"model": model, "priors": {"length": 0.5}, "boosts": ALL})
     for hit in searcher.search(QUERY, 100, ranking=ranking).hits:
-        found = explain(searcher, QUERY, hit.sentence_id, ranking)
+        found = explain(searcher.prepare(QUERY, ranking), hit.sentence_id)
         parts = [*found.terms, *found.priors, *found.features, *found.boosts]
         assert found.length + sum(part.adds for part in parts) == pytest.approx(found.first, rel=1e-9)
         assert found.score == pytest.approx(hit.score, rel=1e-9)
@@ -100,18 +101,19 @@ def test_the_parts_that_are_explained_add_up(searcher: Searcher, model: str) -> 
 
 def test_explain_tells_which_boost_brought_a_term_and_what_each_adds(searcher: Searcher) -> None:
     ranking = Ranking.from_dict({"boosts": ALL})
-    found = explain(searcher, QUERY, "a0", ranking)
-    brought = {part.term: dict(part.boosts) for part in found.terms}
+    found = explain(searcher.prepare(QUERY, ranking), "a0")
+    brought = {part.origin.name: dict(part.boosts) for part in found.terms}
     assert brought["migrations"] == {"variants": pytest.approx(0.2)}
     assert set(brought["bank"]) == set(brought["policy"]) == {"feedback"}
-    weights = {part.term: part.weight for part in found.terms}
+    weights = {part.origin.name: part.weight for part in found.terms}
     plain = {term.term: term.weight for term in searcher.prepare(QUERY, Ranking()).plan.terms}
     for term, shares in brought.items():
         assert sum(shares.values()) == pytest.approx(weights[term] - plain.get(term, 0.0))
     (step,) = found.boosts
-    assert (step.boost, step.feature, step.value, step.weight) == ("answer_type", "pers", 2, 0.3)
+    assert step.origin == Origin("boost", "answer_type", "pers")
+    assert (step.value, step.weight) == (2, 0.3)
     assert found.boosted["answer_type"] == step.adds == 0.3
-    fed = {part.term: part for part in found.terms if "feedback" in part.boosts}
+    fed = {part.origin.name: part for part in found.terms if "feedback" in part.boosts}
     assert set(fed) == {"migration", "policy", "bank", "court"}
     assert found.boosted["feedback"] == pytest.approx(
         sum(part.adds * part.boosts["feedback"] / part.weight for part in fed.values())
@@ -120,7 +122,7 @@ def test_explain_tells_which_boost_brought_a_term_and_what_each_adds(searcher: S
 
 
 def test_what_a_boost_knows_nothing_of_adds_nothing(searcher: Searcher) -> None:
-    found = explain(searcher, QUERY, "a2", Ranking.from_dict({"boosts": ALL}))
+    found = explain(searcher.prepare(QUERY, Ranking.from_dict({"boosts": ALL})), "a2")
     assert (found.boosts[0].value, found.boosts[0].adds) == (None, 0.0)
     assert found.boosted["variants"] == 0.0  # a sentence without them loses nothing
 
@@ -133,8 +135,8 @@ def test_two_boosts_of_one_term_share_what_it_adds(searcher: Searcher, model: st
 
     def found(boosts: Any) -> Any:
         ranking = Ranking.from_dict({"model": model, "boosts": boosts})
-        parts = explain(searcher, query, "b.s0", ranking).terms
-        return next(part for part in parts if part.term == "migrations")
+        parts = explain(searcher.prepare(query, ranking), "b.s0").terms
+        return next(part for part in parts if part.origin.name == "migrations")
 
     both = found(given)
     assert both.boosts == pytest.approx({name: found({name: given[name]}).weight for name in given})

@@ -45,7 +45,7 @@ def test_filters_do_not_change_it_so_that_explain_and_search_agree(searcher: Sea
 
     made = ranking(w=0.5, sentences=2)
     (hit,) = searcher.search("policy vote", 1, ranking=made, filters=Filters(documents=("b",))).hits
-    assert explain(searcher, "policy vote", hit.sentence_id, made).score == pytest.approx(hit.score)
+    assert explain(searcher.prepare("policy vote", made), hit.sentence_id).score == pytest.approx(hit.score)
 
 
 def test_the_first_search_is_that_of_the_ranking_without_boosts(searcher: Searcher) -> None:

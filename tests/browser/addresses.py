@@ -1,4 +1,4 @@
-"""The pages in all their states, by name."""
+"""Addresses of pages in all their states, by name."""
 
 QUERY = "q=earthquake+relief+China"
 PAGES = {
@@ -16,4 +16,4 @@ PAGES = {
     "missing": "/nowhere",
 }
 FAILING = frozenset({"error", "missing"})
-"""Pages that are an error: a browser notes it in its console."""
+"""Error pages: a browser logs them in its console."""

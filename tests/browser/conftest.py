@@ -21,31 +21,31 @@ from esr.engines.index import Index
 from esr.ranking.searcher import Searcher
 from tests.webui import corpus
 from webui.app import create_app
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 
-class Moody:
-    """An index whose searches can be slow, partly answered or refused, as a test wants."""
+class AdjustableIndex:
+    """An index whose searches can be slow, incomplete or failing, as a test sets them."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self.calm()
+        self.reset()
 
-    def calm(self) -> None:
+    def reset(self) -> None:
         self.error: Exception | None = None
         self.incomplete: str | None = None
         self.released = threading.Event()
         self.released.set()
 
-    def snapshot(self) -> Moody:
+    def snapshot(self) -> AdjustableIndex:
         return self
 
     def search(self, *args: Any, **kwargs: Any) -> Any:
         self.released.wait(20)
         if self.error:
             raise self.error
-        found = self.index.search(*args, **kwargs)
-        return replace(found, incomplete=self.incomplete)
+        result = self.index.search(*args, **kwargs)
+        return replace(result, incomplete=self.incomplete)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.index, name)
@@ -58,7 +58,7 @@ class Quiet(WSGIRequestHandler):
 class Site:
     """The server. `url` makes an address of it."""
 
-    def __init__(self, app: Flask, index: Moody) -> None:
+    def __init__(self, app: Flask, index: AdjustableIndex) -> None:
         self.index = index
         self._server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Quiet)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
@@ -78,10 +78,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     where = str(tmp_path_factory.mktemp("browser") / "index")
     corpus.store(where)
     with esr.open(where) as searcher:
-        moody = Moody(searcher.index)
-        made = Site(create_app(Searcher(moody), Settings(access_log=0)), moody)  # type: ignore[arg-type]
-        yield made
-        made.close()
+        index = AdjustableIndex(searcher.index)
+        site = Site(create_app(Searcher(index), Settings(access_log=0)), index)  # type: ignore[arg-type]
+        yield site
+        site.close()
 
 
 @pytest.fixture(scope="session")
@@ -103,12 +103,12 @@ Opens = Callable[..., Page]
 
 @pytest.fixture
 def opens(browser: Browser, site: Site) -> Iterator[Opens]:
-    """A function that opens an address in a fresh browser of its own.
+    """A function that opens an address in a fresh browser context.
 
-    At its end nothing may have gone wrong in the page: no error, no breach of the content policy, no
+    In the end, nothing must have gone wrong in a page: no error, no violation of the content policy, no
     request to elsewhere, no cookie.
     """
-    wrong: list[str] = []
+    problems: list[str] = []
     contexts = []
 
     def open_page(
@@ -118,16 +118,16 @@ def opens(browser: Browser, site: Site) -> Iterator[Opens]:
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(8_000)
-        page.on("pageerror", lambda error: wrong.append(f"{path}: {error}"))
-        page.on("request", lambda r: None if r.url.startswith(site.url("/")) else wrong.append(r.url))
+        page.on("pageerror", lambda error: problems.append(f"{path}: {error}"))
+        page.on("request", lambda r: None if r.url.startswith(site.url("/")) else problems.append(r.url))
         if not fails:
-            page.on("console", lambda m: wrong.append(f"{path}: {m.text}") if m.type == "error" else None)
+            page.on("console", lambda m: problems.append(f"{path}: {m.text}") if m.type == "error" else None)
         page.goto(site.url(path))
         return page
 
-    site.index.calm()
+    site.index.reset()
     yield open_page
     for context in contexts:
-        wrong += [f"cookie {cookie['name']}" for cookie in context.cookies()]
+        problems += [f"cookie {cookie['name']}" for cookie in context.cookies()]
         context.close()
-    assert not wrong
+    assert not problems

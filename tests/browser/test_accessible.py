@@ -30,7 +30,7 @@ def test_axe_finds_no_violation_on_any_page(opens: Opens, name: str, scheme: str
     assert violations(page) == []
 
 
-def test_axe_finds_no_violation_in_what_scripts_open(opens: Opens) -> None:
+def test_axe_finds_no_violation_in_what_javascript_opens(opens: Opens) -> None:
     page = opens(PAGES["results"], bypass_csp=True)
     page.locator(".hits .why").first.click()
     page.locator(".hits .explanation").first.wait_for()
@@ -46,7 +46,7 @@ def test_no_page_is_wider_than_the_screen(opens: Opens, name: str, width: int) -
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_all_that_can_be_used_is_reached_by_tab_and_seen_to_be(opens: Opens) -> None:
+def test_tab_reaches_every_control_and_the_focus_is_visible(opens: Opens) -> None:
     page = opens(PAGES["results"])
     wanted = page.evaluate(
         """() => [...document.querySelectorAll("a, button, input, select, summary")]
@@ -71,7 +71,7 @@ def test_all_that_can_be_used_is_reached_by_tab_and_seen_to_be(opens: Opens) -> 
     assert len(reached) == wanted
 
 
-def test_the_way_past_the_form_is_the_first_stop(opens: Opens) -> None:
+def test_the_first_tab_stop_skips_the_form(opens: Opens) -> None:
     page = opens(PAGES["results"])
     page.keyboard.press("Tab")
     assert page.locator(":focus").inner_text() == "Skip to the sentences"
@@ -79,7 +79,7 @@ def test_the_way_past_the_form_is_the_first_stop(opens: Opens) -> None:
     assert page.evaluate("document.activeElement.id") == "main"
 
 
-def test_how_many_were_found_is_told_to_those_who_listen(opens: Opens) -> None:
+def test_the_number_of_results_and_the_landmarks_are_announced(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     assert "sentences" in page.get_by_role("status").first.inner_text()
     for name in ("banner", "search", "main"):

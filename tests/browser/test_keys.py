@@ -67,7 +67,7 @@ def test_a_question_mark_lists_the_keys(opens: Opens) -> None:
     expect(listed).to_be_hidden()
 
 
-def test_keys_with_a_modifier_are_the_browsers(opens: Opens) -> None:
+def test_keys_with_a_modifier_belong_to_the_browser(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     page.keyboard.press("Control+j")
     assert at(page) == ""

@@ -41,7 +41,7 @@ def test_a_result_leads_to_its_place_in_the_shaded_document_and_back(opens: Open
 
 def test_the_best_sentence_of_a_document_is_the_darkest(opens: Opens) -> None:
     page = opens(PAGES["document"])
-    page.get_by_role("link", name="The best one").click()
+    page.get_by_role("link", name="Go to the best sentence").click()
     best = page.locator(".whole > p.best")
     assert "shade-5" in (best.get_attribute("class") or "")
     scores = page.locator(".whole .why").all_inner_texts()
@@ -59,13 +59,13 @@ def test_an_explanation_opens_in_place_and_closes(opens: Opens) -> None:
     added = [float(t.replace("−", "-")) for t in table.locator(".bars tbody .number").all_inner_texts()]
     score = float(table.locator(".bars tfoot .number").inner_text().replace("−", "-"))
     assert abs(sum(added) - score) < 0.01
-    table.get_by_text("The arithmetic").click()
+    table.get_by_text("Arithmetic").click()
     expect(table.get_by_role("columnheader", name="p(t|C)")).to_be_visible()
     why.click()
     expect(table).to_have_count(0)
 
 
-def test_the_tree_of_a_sentence_shows_the_words_of_the_query_and_how_far_they_are_apart(opens: Opens) -> None:
+def test_the_tree_of_a_sentence_shows_the_distance_of_the_query_words(opens: Opens) -> None:
     page = opens(PAGES["explain"])
     tree = page.get_by_role("img", name="Dependency tree of")
     expect(tree).to_be_visible()
@@ -81,22 +81,22 @@ def test_the_second_stage_is_a_part_of_the_explanation(opens: Opens) -> None:
     page = opens(PAGES["second stage"])
     parts = page.locator(".bars tbody th").all_inner_texts()
     assert "signal mrf_sdm" in parts and "feature subj step" in parts
-    page.get_by_text("The arithmetic").click()
+    page.get_by_text("Arithmetic").click()
     expect(page.get_by_text("first stage", exact=True)).to_be_visible()
 
 
-def test_two_rankings_stand_side_by_side_with_what_moved(opens: Opens) -> None:
+def test_two_rankings_are_shown_side_by_side_with_what_moved(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     page.get_by_role("link", name="Compare rankings").click()
     left, right = page.locator(".sides section").all()
     assert "2si" in left.locator("h2").inner_text() and "bm25" in right.locator("h2").inner_text()
     boxes = left.bounding_box(), right.bounding_box()
     assert boxes[0] and boxes[1] and boxes[0]["y"] == boxes[1]["y"]
-    told = page.locator(".moved").all_inner_texts()
-    assert any("higher" in text for text in told) or any("only here" in text for text in told)
+    moves = page.locator(".moved").all_inner_texts()
+    assert any("higher" in text for text in moves) or any("only here" in text for text in moves)
 
 
-def test_the_controls_follow_the_model_and_make_a_short_address_that_says_it_all(opens: Opens) -> None:
+def test_the_controls_follow_the_model_and_make_a_short_complete_address(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     page.locator(".controls > summary").click()
     page.get_by_label("Model", exact=True).select_option("bm25")
@@ -105,7 +105,7 @@ def test_the_controls_follow_the_model_and_make_a_short_address_that_says_it_all
     page.locator(r"#bm25\.k1").fill("1.5")
     page.get_by_label("Signal 1", exact=True).select_option("tdsr")
     page.get_by_label("Weight of signal 1").fill("2")
-    page.get_by_label("Together by document").check()
+    page.get_by_label("Group by document").check()
     page.get_by_role("button", name="Search with these settings").click()
     page.wait_for_url("**group=document**")
     assert "form=" not in page.url and "params.k1=1.5" in page.url and "rerank=tdsr" in page.url
@@ -125,22 +125,22 @@ def test_a_preset_sets_the_ranking_and_keeps_the_query(opens: Opens) -> None:
     assert "ranked by bm25" in page.locator(".controls > summary").inner_text()
 
 
-def test_many_queries_that_were_pasted_become_a_table(opens: Opens) -> None:
+def test_pasted_queries_are_answered_with_a_table(opens: Opens) -> None:
     page = opens("/batch?model=bm25")
     page.get_by_label("Queries").fill("earthquake relief\nferry harbour")
-    page.get_by_label("Sentences a query").fill("3")
-    rows = list(csv.DictReader(io.StringIO(downloaded(page, "Search for all of them"))))
+    page.get_by_label("Sentences per query").fill("3")
+    rows = list(csv.DictReader(io.StringIO(downloaded(page, "Search for all queries"))))
     assert {row["query"] for row in rows} == {"earthquake relief", "ferry harbour"}
     assert [row["rank"] for row in rows if row["id"] == "1"] == ["1", "2", "3"]
 
 
-def test_many_queries_of_a_file_become_a_run(opens: Opens, tmp_path: Path) -> None:
+def test_an_uploaded_file_of_queries_is_answered_with_a_run(opens: Opens, tmp_path: Path) -> None:
     file = tmp_path / "topics.tsv"
     file.write_text("t7\tearthquake relief\nt8\tferry\n")
     page = opens("/batch")
-    page.get_by_label("or a file of them").set_input_files(file)
-    page.get_by_label("Answer").select_option("run")
-    lines = downloaded(page, "Search for all of them").splitlines()
+    page.get_by_label("or upload a file").set_input_files(file)
+    page.get_by_label("Format").select_option("run")
+    lines = downloaded(page, "Search for all queries").splitlines()
     assert {line.split()[0] for line in lines} == {"t7", "t8"}
     assert all(len(line.split()) == 6 for line in lines)
 
@@ -148,6 +148,6 @@ def test_many_queries_of_a_file_become_a_run(opens: Opens, tmp_path: Path) -> No
 def test_a_bad_query_among_many_is_named_and_nothing_that_was_typed_is_lost(opens: Opens) -> None:
     page = opens("/batch", fails=True)
     page.get_by_label("Queries").fill("earthquake\nthe and")
-    page.get_by_role("button", name="Search for all of them").click()
+    page.get_by_role("button", name="Search for all queries").click()
     expect(page.get_by_role("alert")).to_contain_text("Query '2': the query has only stop words")
     assert page.get_by_label("Queries").input_value() == "earthquake\nthe and"

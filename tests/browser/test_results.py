@@ -11,7 +11,7 @@ def sentences(page: Page) -> list[str]:
     return page.locator(".hits p.sentence").all_inner_texts()
 
 
-def test_a_search_from_the_first_page_marks_its_words_between_their_neighbours(opens: Opens) -> None:
+def test_a_search_highlights_its_words_between_the_neighbouring_sentences(opens: Opens) -> None:
     page = opens("/")
     page.get_by_role("searchbox").fill("earthquake relief")
     page.keyboard.press("Enter")
@@ -30,7 +30,7 @@ def test_a_search_from_the_first_page_marks_its_words_between_their_neighbours(o
     )
 
 
-def test_more_sentences_come_without_moving_those_shown(opens: Opens) -> None:
+def test_more_sentences_appear_without_moving_the_others(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}&fold=no")
     before, height = sentences(page), page.locator("#hit-10").bounding_box()
     bars = page.locator("#hit-1 .evidence").evaluate("e => e.outerHTML")
@@ -51,7 +51,7 @@ def test_more_sentences_come_without_moving_those_shown(opens: Opens) -> None:
     assert len(sentences(page)) == 20
 
 
-def test_repeats_of_a_wire_story_are_folded_and_can_be_opened(opens: Opens) -> None:
+def test_duplicates_of_a_wire_story_are_folded_and_can_be_opened(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     folded = page.locator(".similar").first
     assert folded.locator("summary").inner_text().startswith("and 1 similar")
@@ -61,7 +61,7 @@ def test_repeats_of_a_wire_story_are_folded_and_can_be_opened(opens: Opens) -> N
     assert "Evening Post" in folded.inner_text() or "Northern Wire" in folded.inner_text()
 
 
-def test_results_are_put_together_by_document_and_by_date(opens: Opens) -> None:
+def test_results_can_be_grouped_by_document_and_sorted_by_date(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     page.get_by_role("link", name="By document").click()
     assert page.locator(".hits h2").count() == page.locator(".hits > li").count()
@@ -71,7 +71,7 @@ def test_results_are_put_together_by_document_and_by_date(opens: Opens) -> None:
     assert years == sorted(years, reverse=True)
 
 
-def test_narrowing_down_counts_filters_and_is_taken_away_again(opens: Opens) -> None:
+def test_a_facet_value_filters_by_as_many_sentences_as_it_counts_and_can_be_removed(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     for field, name in (("Sources", "Northern Wire"), ("Places", "China"), ("Months", "November 2024")):
         page.locator(".facets summary").click()
@@ -79,14 +79,13 @@ def test_narrowing_down_counts_filters_and_is_taken_away_again(opens: Opens) -> 
         count = int(row.locator(".number").inner_text().replace(",", ""))
         row.get_by_role("link").click()
         page.locator(".chips").wait_for()
-        told = page.locator(".count").inner_text()
-        assert f"{count:,} sentence" in told
+        assert f"{count:,} sentence" in page.locator(".count").inner_text()
         page.locator(".chips a").first.click()
         page.wait_for_load_state()
     assert page.locator(".chips a").count() == 1  # the month is two: from and to
 
 
-def test_a_month_is_one_filter_to_choose_and_one_to_leave(opens: Opens) -> None:
+def test_a_month_can_be_selected_and_deselected(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}&from=2024-11&to=2024-11")
     page.locator(".facets summary").click()
     months = page.get_by_role("region", name="Months")
@@ -94,7 +93,7 @@ def test_a_month_is_one_filter_to_choose_and_one_to_leave(opens: Opens) -> None:
     page.wait_for_url(f"**/search?{QUERY}")
 
 
-def test_features_and_names_stand_with_a_result_and_names_narrow_down(opens: Opens) -> None:
+def test_a_result_lists_features_and_names_and_names_are_filters(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     article = page.locator("article", has=page.locator(".entity")).first
     article.get_by_text("features").or_(article.get_by_text("1 feature")).first.click()
@@ -104,18 +103,18 @@ def test_features_and_names_stand_with_a_result_and_names_narrow_down(opens: Ope
     assert all("China" in text for text in sentences(page))
 
 
-def test_a_bar_for_each_result_shows_what_speaks_for_it(opens: Opens) -> None:
+def test_each_result_has_a_bar_of_its_evidence(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     assert page.locator(".hits article > .from .evidence").count() == page.locator(".hits > li").count()
     kinds = page.locator("#hit-1 .evidence rect").evaluate_all("all => all.map(e => e.className.baseVal)")
     assert set(kinds) <= {"sentence", "surrounding", "document"} and "sentence" in kinds
 
 
-def test_nothing_found_names_the_words_that_were_ignored(opens: Opens) -> None:
+def test_a_page_without_results_lists_the_unknown_words(opens: Opens) -> None:
     page = opens("/search?q=zyxgarble+blorf")
-    told = page.locator(".nothing")
-    expect(told).to_contain_text("Nothing was found")
-    assert told.locator("strong").all_inner_texts() == ["zyxgarble", "blorf"]
+    notice = page.locator(".nothing")
+    expect(notice).to_contain_text("No sentences found")
+    assert notice.locator("strong").all_inner_texts() == ["zyxgarble", "blorf"]
 
 
 def test_an_incomplete_answer_says_so_above_it(opens: Opens, site: Site) -> None:
@@ -127,7 +126,7 @@ def test_an_incomplete_answer_says_so_above_it(opens: Opens, site: Site) -> None
     assert sentences(page)
 
 
-def test_hostile_text_does_nothing_but_stand_there(opens: Opens) -> None:
+def test_hostile_text_is_only_text(opens: Opens) -> None:
     for path in (
         "/search?q=harbour+pilot+wrote",
         "/document?id=hostile&q=pilot",

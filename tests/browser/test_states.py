@@ -11,7 +11,7 @@ from tests.browser.conftest import Opens, Site
 from tests.browser.test_accessible import violations
 
 
-def test_waiting_is_told_and_that_it_takes_long_after_a_while(opens: Opens, site: Site) -> None:
+def test_the_page_says_that_it_is_searching_and_then_how_long_it_can_take(opens: Opens, site: Site) -> None:
     page = opens(f"/search?{QUERY}")
     wait = page.locator(".wait")
     expect(wait).to_be_hidden()
@@ -19,13 +19,13 @@ def test_waiting_is_told_and_that_it_takes_long_after_a_while(opens: Opens, site
     page.get_by_role("link", name="Show more sentences").click()
     expect(wait).to_be_visible()
     expect(wait).to_have_text("Searching …")
-    expect(wait).to_contain_text("Still searching. After 10 seconds")
+    expect(wait).to_contain_text("Still searching. This takes at most 10 seconds")
     site.index.released.set()
     expect(page.locator("#hit-11")).to_be_visible()
     expect(wait).to_be_hidden()
 
 
-def test_a_search_that_is_under_way_shows_it(opens: Opens, site: Site) -> None:
+def test_a_submitted_search_shows_that_it_is_running(opens: Opens, site: Site) -> None:
     page = opens("/")
     page.evaluate(
         """() => { const wait = document.querySelector(".wait");
@@ -41,13 +41,11 @@ def test_a_search_that_is_under_way_shows_it(opens: Opens, site: Site) -> None:
     expect(page.locator(".wait")).to_be_hidden()
 
 
-def test_an_engine_that_is_away_is_told_and_the_page_works_again_when_it_is_back(
-    opens: Opens, site: Site
-) -> None:
+def test_an_unreachable_engine_is_reported_and_the_page_recovers_with_it(opens: Opens, site: Site) -> None:
     page = opens("/", fails=True)
     site.index.error = EngineUnreachable("http://inside:9200 timed out")
     page.goto(site.url(f"/search?{QUERY}"))
-    expect(page.get_by_role("alert")).to_contain_text("The search engine does not answer")
+    expect(page.get_by_role("alert")).to_contain_text("The search engine is not responding")
     assert "inside" not in page.content()
     assert page.get_by_role("searchbox").input_value() == "earthquake relief China"
     site.index.error = None
@@ -55,81 +53,81 @@ def test_an_engine_that_is_away_is_told_and_the_page_works_again_when_it_is_back
     expect(page.locator(".hits p.sentence").first).to_be_visible()
 
 
-def test_more_sentences_that_do_not_come_lead_to_the_page_that_says_why(opens: Opens, site: Site) -> None:
+def test_if_more_sentences_cannot_be_fetched_the_page_says_why(opens: Opens, site: Site) -> None:
     page = opens(f"/search?{QUERY}", fails=True)
     site.index.error = EngineUnreachable("down")
     page.get_by_role("link", name="Show more sentences").click()
-    expect(page.get_by_role("alert")).to_contain_text("does not answer")
+    expect(page.get_by_role("alert")).to_contain_text("is not responding")
 
 
-def test_answers_to_many_queries_that_lack_something_are_told_and_can_be_taken(
+def test_incomplete_answers_to_many_queries_are_reported_and_can_be_downloaded(
     opens: Opens, site: Site, tmp_path: Path
 ) -> None:
     page = opens("/batch?source=Northern+Wire", fails=True, bypass_csp=True)
     uploaded = tmp_path / "queries.txt"
     uploaded.write_text("earthquake\nrelief", "utf-8")
-    page.get_by_label("or a file of them").set_input_files(uploaded)
+    page.get_by_label("or upload a file").set_input_files(uploaded)
     site.index.incomplete = "1 of 3 shards failed"
-    page.get_by_role("button", name="Search for all of them").click()
-    told = page.get_by_role("alert")
-    expect(told).to_contain_text("These answers are not complete")
-    assert told.get_by_role("listitem").all_inner_texts() == [f"{n}: 1 of 3 shards failed" for n in (1, 2)]
+    page.get_by_role("button", name="Search for all queries").click()
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("These answers are incomplete")
+    assert alert.get_by_role("listitem").all_inner_texts() == [f"{n}: 1 of 3 shards failed" for n in (1, 2)]
     assert violations(page) == []
-    page.get_by_role("button", name="Search once more").click()
-    expect(told).to_contain_text("These answers are not complete")
+    page.get_by_role("button", name="Search again").click()
+    expect(alert).to_contain_text("These answers are incomplete")
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Take the file as it is").click()
-    expect(told).to_have_count(0)
+        page.get_by_role("button", name="Download the incomplete file").click()
+    expect(alert).to_have_count(0)
     assert waiting.value.suggested_filename == "queries-incomplete.csv"
     assert "1 of 3 shards failed" in Path(waiting.value.path()).read_text("utf-8-sig")
     site.index.incomplete = None
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Search for all of them").click()  # what was uploaded is in the box
+        page.get_by_role("button", name="Search for all queries").click()  # what was uploaded is in the box
     assert waiting.value.suggested_filename == "queries.csv"
 
 
-def test_waiting_for_many_answers_is_told_and_what_was_typed_stays(opens: Opens, site: Site) -> None:
+def test_the_batch_page_says_that_it_is_searching_and_keeps_the_queries(opens: Opens, site: Site) -> None:
     page = opens("/batch", fails=True)
     box, wait = page.get_by_label("Queries", exact=True), page.locator(".wait")
     box.fill("earthquake\nferry")
     site.index.released.clear()
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Search for all of them").click()
+        page.get_by_role("button", name="Search for all queries").click()
         expect(wait).to_be_visible()
-        expect(wait).to_contain_text("Still searching. After 60 seconds")
+        expect(wait).to_contain_text("Still searching. This takes at most 60 seconds")
         site.index.released.set()
     assert "ferry" in Path(waiting.value.path()).read_text("utf-8-sig")
     assert waiting.value.suggested_filename == "queries.csv"
     expect(wait).to_be_hidden()
     site.index.error = EngineUnreachable("down")
     for _ in range(2):
-        page.get_by_role("button", name="Search for all of them").click()
-        expect(page.get_by_role("alert")).to_contain_text("does not answer")
+        page.get_by_role("button", name="Search for all queries").click()
+        expect(page.get_by_role("alert")).to_contain_text("is not responding")
         expect(page.get_by_role("alert")).to_have_count(1)
     assert box.input_value() == "earthquake\nferry"
     site.index.error = None
     with page.expect_download():
-        page.get_by_role("button", name="Search for all of them").click()
+        page.get_by_role("button", name="Search for all queries").click()
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_a_bad_setting_is_named_beside_its_field_and_can_be_left_out(opens: Opens) -> None:
+def test_a_bad_setting_is_reported_at_its_field_and_can_be_dropped(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}&params.mu=-3", fails=True)
-    expect(page.get_by_role("alert")).to_contain_text("'mu' is a number in (0, inf]".replace("]", ""))
+    expect(page.get_by_role("alert")).to_contain_text("'mu' must be a number in (0, inf]".replace("]", ""))
     expect(page.locator(r"#\32 si\.mu")).to_have_attribute("aria-invalid", "true")
     assert page.locator("[aria-invalid]").count() == 1
     page.get_by_role("link", name="Search without this setting").click()
     assert page.url.endswith(f"/search?{QUERY}")
 
 
-def test_a_query_of_stop_words_is_told_beside_the_box(opens: Opens) -> None:
+def test_a_query_of_stop_words_is_reported_at_the_box(opens: Opens) -> None:
     page = opens("/search?q=the+and", fails=True)
     box = page.get_by_role("searchbox")
     assert box.get_attribute("aria-describedby") == "problem"
     expect(page.get_by_role("alert")).to_contain_text("only stop words")
 
 
-def test_paper_has_the_sentences_and_no_controls(opens: Opens) -> None:
+def test_a_printed_page_has_the_sentences_and_no_controls(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     page.emulate_media(media="print")
     for gone in (".search", ".foot", ".arrange", ".facets", ".open", ".hits .why"):
@@ -139,7 +137,7 @@ def test_paper_has_the_sentences_and_no_controls(opens: Opens) -> None:
     assert page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(255, 255, 255)"
 
 
-def test_a_document_on_paper_has_its_text_alone(opens: Opens) -> None:
+def test_a_printed_document_has_only_its_text(opens: Opens) -> None:
     page = opens(PAGES["document"])
     page.emulate_media(media="print")
     for gone in (".scale", ".legend a", ".whole .why"):

@@ -10,7 +10,7 @@ from tests.browser.conftest import Opens, Site
 OFF: dict[str, Any] = {"java_script_enabled": False}
 
 
-def test_a_search_its_settings_more_sentences_and_explanations_need_no_script(opens: Opens) -> None:
+def test_search_settings_more_sentences_and_explanations_need_no_javascript(opens: Opens) -> None:
     page = opens("/", **OFF)
     page.get_by_role("searchbox").fill("earthquake relief China")
     page.get_by_role("button", name="Search", exact=True).click()
@@ -29,7 +29,7 @@ def test_a_search_its_settings_more_sentences_and_explanations_need_no_script(op
     expect(page.locator(r"#bm25\.k1")).to_be_visible()
 
 
-def test_every_page_stands_without_scripts(opens: Opens) -> None:
+def test_every_page_works_without_javascript(opens: Opens) -> None:
     for name, path in PAGES.items():
         page = opens(path, fails=name in FAILING, **OFF)
         expect(page.get_by_role("searchbox")).to_be_visible()
@@ -38,12 +38,12 @@ def test_every_page_stands_without_scripts(opens: Opens) -> None:
         assert page.get_by_role("button", name="Keys").count() == 0
 
 
-def test_answers_to_many_queries_need_no_script(opens: Opens, site: Site) -> None:
+def test_many_queries_need_no_javascript(opens: Opens, site: Site) -> None:
     page = opens("/batch", fails=True, **OFF)
     page.get_by_label("Queries", exact=True).fill("earthquake")
     site.index.incomplete = "1 of 3 shards failed"
-    page.get_by_role("button", name="Search for all of them").click()
-    expect(page.get_by_role("alert")).to_contain_text("This answer is not complete")
+    page.get_by_role("button", name="Search for all queries").click()
+    expect(page.get_by_role("alert")).to_contain_text("This answer is incomplete")
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Take the file as it is").click()
+        page.get_by_role("button", name="Download the incomplete file").click()
     assert waiting.value.suggested_filename == "queries-incomplete.csv"

@@ -11,7 +11,7 @@ from esr.engines.index import Filters
 from esr.plans.plan import CANDIDATES
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
-from tests.boosts.making import ODD, WORDS, corpus
+from tests.boosts.corpus import ODD, WORDS, corpus
 from tests.engines.elasticsearch.support import fresh, load
 from tests.engines.test_parity import SPLITS, Engines, same_answers
 
@@ -92,7 +92,9 @@ def test_boosts_features_and_a_second_stage_go_together(engines: Engines) -> Non
         assert [hit.sentence_id for hit in other] == [hit.sentence_id for hit in one]
         assert [hit.score for hit in other] == pytest.approx([hit.score for hit in one], rel=1e-5)
         for hit in one[:3]:
-            first, second = (explain(searcher, query, hit.sentence_id, ranking) for searcher in engines)
+            first, second = (
+                explain(searcher.prepare(query, ranking), hit.sentence_id) for searcher in engines
+            )
             assert first.score == pytest.approx(hit.score)
             assert second.boosted == pytest.approx(first.boosted)
             assert set(first.boosted) >= {"variants", "feedback"}

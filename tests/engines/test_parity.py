@@ -14,7 +14,7 @@ import pytest
 import esr
 from esr import loaders, models, priors
 from esr.documents import Document, ParseWord, Sentence
-from esr.documents.dates import instant
+from esr.documents.dates import parse_date_start
 from esr.engines.index import Filters
 from esr.plans.plan import CANDIDATES
 from esr.ranking.explain import explain
@@ -44,7 +44,7 @@ QUERIES = [
     "court vote river stone",
 ]
 SPLITS = [(m.name, c) for m in models.MODELS.values() for c in (m.contexts or (None,))]
-FIRST_STAGES = [split for split in SPLITS if models.get(split[0]).second is None]
+FIRST_STAGES = [split for split in SPLITS if models.get(split[0]).second_stage is None]
 PRIORS: list[dict[str, float]] = [
     {},
     *({name: 1.0} for name in priors.PRIORS),
@@ -52,8 +52,9 @@ PRIORS: list[dict[str, float]] = [
 ]
 FILTERS = [
     Filters(),
-    Filters(date_from=instant("2025-04-13"), date_to=instant("2025-06-15")),  # both are dates of documents
-    Filters(date_from=instant("2025-06-16")),
+    # Both are dates of documents.
+    Filters(date_from=parse_date_start("2025-04-13"), date_to=parse_date_start("2025-06-15")),
+    Filters(date_from=parse_date_start("2025-06-16")),
     Filters(sources=("Northern Wire", "random")),
     Filters(documents=("r1", "r2", "r3", "r8", "earthquake-relief")),
 ]
@@ -97,15 +98,15 @@ def _parse(text: str) -> tuple[ParseWord, ...]:
 
 
 def corpus() -> list[Document]:
-    articles = [found.document for found in loaders.documents([str(ARTICLES)], "auto")]
+    articles = [found.document for found in loaders.read_documents([str(ARTICLES)], "auto")]
     return [*articles, *random_documents(0, 60, seed=1)]
 
 
 @pytest.fixture(autouse=True)
 def pruning(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both prune, also in so small a collection."""
-    monkeypatch.setattr("esr.engines.elasticsearch.search.pruned.FEW", 0)
-    monkeypatch.setattr("esr.engines.elasticsearch.search.pruned.FIRST", 5)
+    monkeypatch.setattr("esr.engines.elasticsearch.search.pruned_search.FEW_CANDIDATES", 0)
+    monkeypatch.setattr("esr.engines.elasticsearch.search.pruned_search.FIRST_DOCUMENTS", 5)
 
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
@@ -210,15 +211,15 @@ def test_explanations(engines: Engines, model: str, context: str | None) -> None
     hits = engines.elasticsearch.search(query, 3, ranking=ranking).hits
     assert hits
     for hit in hits:
-        right, got = (explain(searcher, query, hit.sentence_id, ranking) for searcher in engines)
+        right, got = (explain(searcher.prepare(query, ranking), hit.sentence_id) for searcher in engines)
         assert close(got.score, hit.score)
         assert got.unseen == right.unseen == ("unseenword",)
-        assert [(t.term, t.probability, t.weight) for t in got.terms] == [
-            (t.term, t.probability, t.weight) for t in right.terms
+        assert [(t.origin, t.probability, t.weight) for t in got.terms] == [
+            (t.origin, t.probability, t.weight) for t in right.terms
         ]
         for mine, theirs in zip(got.terms, right.terms, strict=True):
             assert mine.adds == pytest.approx(theirs.adds, rel=1e-9)
-            assert mine.fields.keys() == theirs.fields.keys()
+            assert [f.origin for f in mine.fields] == [f.origin for f in theirs.fields]
         total = sum(t.adds for t in got.terms) + got.length + sum(p.adds for p in got.priors)
         assert total == pytest.approx(got.score, rel=1e-9)
 

@@ -13,10 +13,10 @@ from esr.learning.table import Table
 from esr.learning.validate import run
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
+from esr.ranking.ranking_signal import RankingSignal
 from esr.ranking.searcher import Searcher
-from esr.ranking.signal import RankingSignal
 from tests.engines.elasticsearch.support import load
-from tests.ranking.test_rerank import QUERIES, documents
+from tests.ranking.test_reranker import QUERIES, documents
 
 TASKS = [Task(f"t{n}", query, ("d3.s0",)) for n, query in enumerate([*QUERIES, "the of"])]
 GRADES = {f"d{n}.s{n % 3}": 1 + n % 2 for n in range(40)}
@@ -63,7 +63,7 @@ def test_candidates_have_the_signals_that_a_search_would_give_them(searcher: Sea
     assert {0, 1, 2} == {grade for each in found for grade in each.grades.tolist()}
     for name, ranking in (("dir", Ranking("dir")), ("bm25f surrounding", Ranking("bm25f", "surrounding"))):
         column = [signal.signal for signal in every].index(name)
-        scores = [explain(searcher, QUERIES[0], id, ranking).score for id in found[0].ids[:12]]
+        scores = [explain(searcher.prepare(QUERIES[0], ranking), id).score for id in found[0].ids[:12]]
         assert found[0].values[:, column].tolist() == pytest.approx(scores, abs=1e-12)
 
 

@@ -10,6 +10,7 @@ import esr
 from esr.errors import UsageError
 from esr.models import MODELS
 from esr.ranking.explain import explain
+from esr.ranking.origin import Origin
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests import worked
@@ -36,7 +37,7 @@ def test_the_parts_add_up_to_the_score_that_the_search_gives(
     ranking = Ranking(model, context, priors=PRIORS, candidates="all")
     query = "relief fund relief unseenword headline"
     for hit in searcher.search(query, 100, ranking=ranking).hits:
-        found = explain(searcher, query, hit.sentence_id, ranking)
+        found = explain(searcher.prepare(query, ranking), hit.sentence_id)
         assert found.score == pytest.approx(hit.score, rel=1e-12)
         parts = [part.adds for part in found.terms] + [found.length] + [p.adds for p in found.priors]
         assert sum(parts) == pytest.approx(found.first, rel=1e-9, abs=1e-9)
@@ -45,23 +46,23 @@ def test_the_parts_add_up_to_the_score_that_the_search_gives(
 
 
 def test_a_terms_counts_and_lengths_are_those_of_the_text(searcher: Searcher) -> None:
-    found = explain(searcher, "earthquake", "D1.2", Ranking("2si", "both"))
+    found = explain(searcher.prepare("earthquake", Ranking("2si", "both")), "D1.2")
     (term,) = found.terms
-    counts = {name: (f.count, f.length) for name, f in term.fields.items()}
+    counts = {f.origin.name: (f.count, f.length) for f in term.fields}
     assert counts == {"sentence": (1, 5), "surrounding": (2, 12), "document": (2, 12)}
     assert term.probability == pytest.approx(4 / 132)
 
 
 def test_a_prior_is_told_with_its_value_and_weight(searcher: Searcher) -> None:
-    found = explain(searcher, "china", "D1.1", Ranking("jm", priors={"length": 3.0}))
+    found = explain(searcher.prepare("china", Ranking("jm", priors={"length": 3.0})), "D1.1")
     (prior,) = found.priors
-    assert (prior.name, prior.value, prior.weight) == ("length", 4.0, 3.0)
+    assert (prior.origin.name, prior.value, prior.weight) == ("length", 4.0, 3.0)
     assert prior.adds == pytest.approx(3 * math.log(4 / 132))
 
 
 def test_a_sentence_without_a_value_is_null_in_json(searcher: Searcher) -> None:
     for weight in (1.0, 0.0, -1.0):
-        data = explain(searcher, "china", "E.s0", Ranking("jm", priors={"length": weight})).as_dict()
+        data = explain(searcher.prepare("china", Ranking("jm", priors={"length": weight})), "E.s0").as_dict()
         assert data["score"] is None and data["priors"][0]["adds"] is None
         json.dumps(data, allow_nan=False)
 
@@ -72,19 +73,19 @@ def test_a_sentence_without_a_value_is_null_in_json(searcher: Searcher) -> None:
 def test_a_mixture_of_the_collection_alone_is_explained(
     searcher: Searcher, model: str, params: dict[str, Any]
 ) -> None:
-    found = explain(searcher, "china", "D1.1", Ranking(model, params=params))
+    found = explain(searcher.prepare("china", Ranking(model, params=params)), "D1.1")
     assert found.terms[0].adds + found.length == pytest.approx(found.score)
 
 
 def test_a_query_that_no_document_knows_explains_nothing(searcher: Searcher) -> None:
-    found = explain(searcher, "unseenword", "D1.1", Ranking())
+    found = explain(searcher.prepare("unseenword", Ranking()), "D1.1")
     assert (found.score, found.terms, found.unseen) == (0.0, [], ("unseenword",))
 
 
 def test_an_unknown_sentence_is_named(searcher: Searcher) -> None:
     for query in ("china", "unseenword"):
         with pytest.raises(UsageError, match=r"there is no sentence 'D9\.1'"):
-            explain(searcher, query, "D9.1", Ranking())
+            explain(searcher.prepare(query, Ranking()), "D9.1")
 
 
 FEATURES = [
@@ -96,14 +97,14 @@ FEATURES = [
 
 def test_features_are_told_with_value_form_and_what_they_add(searcher: Searcher) -> None:
     ranking = Ranking.from_dict({"model": "tfisf", "candidates": "all", "features": FEATURES})
-    found = explain(searcher, "china", "D1.3", ranking)
+    found = explain(searcher.prepare("china", ranking), "D1.3")
     assert [part.as_dict() for part in found.features] == [
         {"feature": "subj", "value": 1.0, "form": "linear", "w": 0.5, "adds": 0.5},
         {"feature": "len", "value": 3.0, "form": "log", "w": 0.1, "shift": 1.0, "adds": 0.1 * math.log(4)},
         {"feature": "pos", "value": 2.0, "form": "floe", "adds": 1.5},
     ]
     for hit in searcher.search("china relief", 100, ranking=ranking).hits:
-        found = explain(searcher, "china relief", hit.sentence_id, ranking)
+        found = explain(searcher.prepare("china relief", ranking), hit.sentence_id)
         assert found.score == hit.score
         parts = [part.adds for part in (*found.terms, *found.features)]
         assert sum(parts) + found.length == pytest.approx(hit.score, rel=1e-9, abs=1e-9)
@@ -111,11 +112,32 @@ def test_features_are_told_with_value_form_and_what_they_add(searcher: Searcher)
 
 def test_a_feature_that_is_not_known_is_said_to_be(searcher: Searcher) -> None:
     ranking = Ranking.from_dict({"priors": {"length": 1.0}, "features": FEATURES})
-    found = explain(searcher, "china", "E.s1", ranking)
-    assert [(p.feature, p.value, p.adds == 0) for p in found.features] == [
+    found = explain(searcher.prepare("china", ranking), "E.s1")
+    assert [(p.origin.name, p.value, p.adds == 0) for p in found.features] == [
         ("subj", None, True),
         ("len", 100.0, False),
         ("pos", None, True),
     ]
-    assert [p.name for p in found.priors] == ["length"]
+    assert [p.origin.name for p in found.priors] == ["length"]
     json.dumps(found.as_dict(), allow_nan=False)
+
+
+def test_each_part_carries_its_origin_and_the_rows_add_up_to_the_first_stage(searcher: Searcher) -> None:
+    data = {"model": "2si", "context": "document", "priors": {"length": 1.0}, "features": FEATURES[:2]}
+    rerank = [{"signal": "dir", "w": 0.5}]
+    prepared = searcher.prepare("china", Ranking.from_dict({**data, "rerank": rerank}))
+    found = explain(prepared, "D1.1")
+    additions = [addition for _, row in found.rows for addition in row]
+    assert sum(addition.adds for addition in additions) == pytest.approx(found.first, rel=1e-12)
+    assert [addition.origin for addition in additions if addition.origin.kind != "length"] == [
+        Origin("field", "sentence", "china"),
+        Origin("field", "document", "china"),
+        Origin("collection", "collection", "china"),
+        Origin("prior", "length"),
+        Origin("feature", "subj", "linear"),
+        Origin("feature", "len", "log"),
+    ]
+    assert found.second is not None
+    assert [addition.origin for addition in found.second.additions] == [Origin("signal", "dir")]
+    statics = [static for _, static in prepared.statics()]
+    assert statics == list(found.plan.statics)

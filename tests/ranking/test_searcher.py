@@ -33,7 +33,7 @@ def ids(searcher: Searcher, query: str, **settings: object) -> list[str]:
         ("", "the query is empty"),
         (" \t\n", "the query is empty"),
         ("the of and", "the query has only stop words"),
-        ("... !", "the query has no word in it"),
+        ("... !", "the query has no words"),
     ],
 )
 def test_a_query_without_words_is_refused(searcher: Searcher, query: str, message: str) -> None:
@@ -107,7 +107,7 @@ def test_a_setting_that_does_not_exist_is_refused(searcher: Searcher) -> None:
 
 @pytest.mark.parametrize("k", [0, -1])
 def test_k_is_positive(searcher: Searcher, k: int) -> None:
-    with pytest.raises(UsageError, match="k is a positive number"):
+    with pytest.raises(UsageError, match="k must be a positive number"):
         searcher.search("storm", k)
 
 

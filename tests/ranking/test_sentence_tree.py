@@ -8,7 +8,7 @@ import pytest
 import esr
 from esr.documents import Document, ParseWord, Sentence
 from esr.ranking.searcher import Searcher
-from esr.ranking.sentence_tree import Apart, sentence_tree
+from esr.ranking.sentence_tree import TermDistance, sentence_tree
 from tests.engines.elasticsearch.support import load as load_there
 
 WORDS = ["Relief", "teams", "reached", "the", "earthquake", "zone", "with", "relief", "tents"]
@@ -39,9 +39,9 @@ def test_two_terms_are_as_far_apart_as_the_nearest_of_their_words(searcher: Sear
     tree = sentence_tree(searcher.index, ["earthquake", "relief", "teams"], "a.s0")
     assert tree is not None
     assert tree.apart == (
-        Apart(("relief", "teams"), (0, 1), 1),
-        Apart(("earthquake", "teams"), (4, 1), 3),
-        Apart(("earthquake", "relief"), (4, 0), 4),
+        TermDistance(("relief", "teams"), (0, 1), 1),
+        TermDistance(("earthquake", "teams"), (4, 1), 3),
+        TermDistance(("earthquake", "relief"), (4, 0), 4),
     )
 
 
@@ -51,7 +51,7 @@ def test_without_a_parse_there_is_no_tree(searcher: Searcher) -> None:
 
 def test_a_parse_of_the_enrichment_takes_its_words_from_the_text(tmp_path: Path) -> None:
     pytest.importorskip("spacy")
-    from esr.enrichment.enriched import Enriched
+    from esr.documents.enrichment import SentenceEnrichment
     from esr.enrichment.recipe import Recipe
 
     load_there(str(tmp_path / "i"), [Document("a", (SENTENCES[1],))], analyzer="plain")
@@ -59,6 +59,6 @@ def test_a_parse_of_the_enrichment_takes_its_words_from_the_text(tmp_path: Path)
         parse = tuple(ParseWord(w, h) for w, h in zip(("Relief", "came", "."), (1, -1, 1), strict=True))
         recipe = Recipe(("parse",), {"spacy": "1"})
         with opened.index.enrichment() as stored:
-            stored.store(recipe, [("a", [Enriched({}, None, parse)])])
+            stored.store(recipe, [("a", [SentenceEnrichment({}, None, parse)])])
         tree = sentence_tree(opened.index, ["relief"], "a.s1")
         assert tree is not None and tree.words == parse and tree.marked == (0,)

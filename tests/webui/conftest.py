@@ -1,4 +1,4 @@
-"""The page over an index in memory, and a client to ask it."""
+"""The application over an index in memory, and clients for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from esr.ranking.searcher import Searcher
 from tests.webui import corpus
 from tests.webui.fake_index import FLOOD, STORM, FakeIndex
 from webui.app import create_app
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A small index with all that the page can show: parses, features, names, repeats, hostile text."""
+"""A small index with all that a page can show: parses, features, names, duplicates, hostile text."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import esr
 from esr import loaders
 from esr.documents import Document, ParseWord, Sentence
-from esr.enrichment.annotation import Entity
-from esr.enrichment.enriched import Enriched
+from esr.documents.annotation import Entity
+from esr.documents.enrichment import SentenceEnrichment
 from esr.enrichment.recipe import Recipe
 from tests.engines.elasticsearch.support import load
 
@@ -22,12 +22,12 @@ def store(where: str) -> None:
     """Make the index there."""
     load(where, documents())
     with esr.open(where) as searcher, searcher.index.enrichment() as stored:
-        stored.store(Recipe(("entities",), {"made": "here"}), [(d.id, _enriched(d)) for d in documents()])
+        stored.store(Recipe(("entities",), {"made": "links"}), [(d.id, _enriched(d)) for d in documents()])
 
 
 def documents() -> list[Document]:
-    """The example articles with parses and features, a wire story that came twice, and hostile text."""
-    read = [located.document for located in loaders.documents([str(ARTICLES)])]
+    """The example articles with parses and features, a wire story that printed twice, and hostile text."""
+    read = [located.document for located in loaders.read_documents([str(ARTICLES)])]
     again = replace(
         read[0],
         id="again",
@@ -50,7 +50,7 @@ def documents() -> list[Document]:
 
 
 def _parsed(sentence: Sentence) -> Sentence:
-    """Each word hangs on the one two before it."""
+    """Each word depends on the one two before it."""
     words = re.findall(r"\w+|[^\w\s]", sentence.text)
     parse = tuple(ParseWord(word, max(n - 2, -1) if n != 1 else 0) for n, word in enumerate(words))
     return replace(
@@ -64,9 +64,9 @@ def _parsed(sentence: Sentence) -> Sentence:
     )
 
 
-def _enriched(document: Document) -> list[Enriched]:
+def _enriched(document: Document) -> list[SentenceEnrichment]:
     return [
-        Enriched(
+        SentenceEnrichment(
             {}, tuple(Entity(name, "location") for name in re.findall(r"\b[A-Z][a-z]+na\b", s.text)), None
         )
         for s in document.sentences

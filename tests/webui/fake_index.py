@@ -1,4 +1,4 @@
-"""An index of a few sentences in memory, with no engine: what it answers is set by the test."""
+"""An index of a few sentences in memory, without an engine. Tests set what it answers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,20 @@ import numpy as np
 
 from esr import analysis
 from esr.documents import Document, Sentence
-from esr.engines.index import COLUMNS, Description, Facet, Filters, Hit, SearchResult, SentenceRecord
+from esr.engines.index import (
+    EVIDENCE_COLUMNS,
+    Description,
+    FacetCounts,
+    Filters,
+    Hit,
+    SearchResult,
+    SentenceRecord,
+)
 from esr.errors import UsageError
 from esr.plans.evidence import Evidence
 from esr.plans.plan import FieldName, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
-from webui.showing import full_date
+from webui.pages.template_filters import is_full_date
 
 STORM = SentenceRecord(
     sentence_id="a.s1",
@@ -37,7 +45,7 @@ FLOOD = SentenceRecord("b.s0", "b", 0, "After the storm came a flood.", *[None] 
 class FakeIndex:
     """Answers with the sentences that hold a term of the plan, best first as they were given.
 
-    `error` is raised by each method if it is set. `asked` is the last search.
+    `error` is raised by each method if it is set. `last_search` has its plan, k and filters.
     """
 
     def __init__(self, *records: SentenceRecord, analyzer: str = "english-stem") -> None:
@@ -47,7 +55,7 @@ class FakeIndex:
         self.records = list(records)
         self.error: Exception | None = None
         self.incomplete: str | None = None
-        self.asked: tuple[Plan, int, Filters] | None = None
+        self.last_search: tuple[Plan, int, Filters] | None = None
         self.warmed = 0
 
     def snapshot(self) -> FakeIndex:
@@ -55,38 +63,38 @@ class FakeIndex:
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         self._fail()
-        held = [term for record in self.records for term in self._terms(record)]
-        collection = CollectionStatistics(len(self.records), len(self.records), len(held))
-        return Statistics(collection, {t: TermStatistics(*[held.count(t)] * 3) for t in terms})
+        terms_of_all = [term for record in self.records for term in self._terms(record)]
+        collection = CollectionStatistics(len(self.records), len(self.records), len(terms_of_all))
+        return Statistics(collection, {t: TermStatistics(*[terms_of_all.count(t)] * 3) for t in terms})
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         self._fail()
-        self.asked = plan, k, filters
-        wanted = {term.term for term in plan.terms}
-        found = [record for record in self.records if wanted & set(self._terms(record))]
-        hits = [Hit(r.sentence_id, -float(n), r if records else None) for n, r in enumerate(found)]
+        self.last_search = plan, k, filters
+        terms = {term.term for term in plan.terms}
+        matches = [record for record in self.records if terms & set(self._terms(record))]
+        hits = [Hit(r.sentence_id, -float(n), r if records else None) for n, r in enumerate(matches)]
         return SearchResult(hits[:k], len(hits), self.incomplete)
 
-    def warm(self) -> None:
+    def warm_up(self) -> None:
         self.warmed += 1
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         self._fail()
-        known = {record.sentence_id: record for record in self.records}
-        for each in ids:
-            if each not in known:
-                raise UsageError(f"there is no sentence {each!r}")
-        return [known[each] for each in ids]
+        by_id = {record.sentence_id: record for record in self.records}
+        for id in ids:
+            if id not in by_id:
+                raise UsageError(f"there is no sentence {id!r}")
+        return [by_id[id] for id in ids]
 
     def features(self) -> Sequence[str]:
         self._fail()
         return sorted({name for record in self.records for name in record.features})
 
-    def facets(self, plan: Plan, asked: Mapping[str, Filters], size: int) -> dict[str, Facet]:
+    def facets(self, plan: Plan, filters: Mapping[str, Filters], size: int) -> dict[str, FacetCounts]:
         self._fail()
-        counts = {f: Counter(name for record in self.records for name in _values(record, f)) for f in asked}
+        counts = {f: Counter(name for record in self.records for name in _values(record, f)) for f in filters}
         return {
-            f: sorted(of.items(), key=lambda each: (-each[1], each[0]))[:size] for f, of in counts.items()
+            f: sorted(of.items(), key=lambda item: (-item[1], item[0]))[:size] for f, of in counts.items()
         }
 
     def evidence(
@@ -99,7 +107,7 @@ class FakeIndex:
         texts = [self._terms(record) for record in self.sentences(ids)]
         counts = np.array([[text.count(term) for text in texts] for term in terms], float)
         lengths = np.array([len(text) for text in texts], float)
-        names = {*COLUMNS, *columns}
+        names = {*EVIDENCE_COLUMNS, *columns}
         fields: tuple[FieldName, ...] = ("sentence", "surrounding", "document")
         return Evidence(
             dict.fromkeys(fields, counts.reshape(len(terms), len(ids))),
@@ -116,17 +124,17 @@ class FakeIndex:
 
     def document(self, document_id: str) -> Document:
         self._fail()
-        held = [record for record in self.records if record.document_id == document_id]
-        if not held:
+        records = [record for record in self.records if record.document_id == document_id]
+        if not records:
             raise UsageError(f"there is no document {document_id!r}")
-        sentences = tuple(Sentence(r.sentence_id, r.text) for r in held)
-        it = held[0]
+        sentences = tuple(Sentence(r.sentence_id, r.text) for r in records)
+        it = records[0]
         return Document(document_id, sentences, it.title, it.date, it.source, it.url, it.language)
 
     def status(self) -> Mapping[str, Any]:
         raise NotImplementedError
 
-    def ready(self) -> None:
+    def check_ready(self) -> None:
         self._fail()
 
     def close(self) -> None: ...
@@ -141,7 +149,7 @@ class FakeIndex:
 
 def _values(record: SentenceRecord, field: str) -> Sequence[str]:
     if field == "month":
-        return [record.date[:7]] if full_date((record.date or "")[:7] + "-01") else []
+        return [record.date[:7]] if is_full_date((record.date or "")[:7] + "-01") else []
     if field == "source":
         return [record.source] if record.source else []
     return (record.entities or {}).get(field, ())

@@ -17,7 +17,7 @@ from esr.errors import EngineUnreachable
 from esr.ranking.searcher import Searcher
 from tests.webui.fake_index import STORM, FakeIndex, many
 from webui.app import create_app
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 ONE_CLIENT = settings(
     max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
@@ -32,17 +32,17 @@ class Page(HTMLParser):
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
         self.scripts = ""
-        self.chosen: dict[str, str] = {}
+        self.selected: dict[str, str] = {}
         self._select = ""
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        held = dict(attrs)
-        self.tags.append((tag, held))
+        attributes = dict(attrs)
+        self.tags.append((tag, attributes))
         if tag == "select":
-            self._select = held["id"] or ""
-        if tag == "option" and "selected" in held:
-            self.chosen[self._select] = held.get("value") or ""
+            self._select = attributes["id"] or ""
+        if tag == "option" and "selected" in attributes:
+            self.selected[self._select] = attributes.get("value") or ""
 
     def handle_data(self, data: str) -> None:
         self.text += data
@@ -69,21 +69,21 @@ def client_over(*records: SentenceRecord, settings: Settings | None = None) -> F
     return create_app(Searcher(FakeIndex(*records)), settings).test_client()
 
 
-def test_the_first_page_has_a_query_box_and_says_what_is_searched(client: FlaskClient) -> None:
+def test_the_first_page_has_a_query_box_and_says_what_it_searches(client: FlaskClient) -> None:
     page = get(client, "/")
     assert "2 sentences of 2 documents" in page.text
     assert page.all("form")[0]["action"] == "/search"
     assert next(i for i in page.all("input") if i["name"] == "q")["type"] == "search"
 
 
-def test_the_first_page_stays_when_the_engine_does_not_answer(client: FlaskClient, index: FakeIndex) -> None:
+def test_the_first_page_works_without_the_engine(client: FlaskClient, index: FakeIndex) -> None:
     index.error = EngineUnreachable("http://inside:9200 timed out")
     page = get(client, "/")
-    assert "does not answer at the moment" in page.text
+    assert "is not responding at the moment" in page.text
     assert "inside" not in page.text
 
 
-def test_a_result_shows_the_sentence_its_neighbours_and_where_it_is_from(client: FlaskClient) -> None:
+def test_a_result_has_the_sentence_its_neighbours_and_its_source(client: FlaskClient) -> None:
     html = client.get("/search?q=storm").text
     assert "The <mark>storms</mark> damaged forty houses." in html
     page = Page(html)
@@ -93,32 +93,32 @@ def test_a_result_shows_the_sentence_its_neighbours_and_where_it_is_from(client:
     assert [li["id"] for li in page.all("li") if "id" in li] == ["hit-1", "hit-2"]
 
 
-def test_at_the_border_of_a_document_there_is_no_neighbour(client: FlaskClient) -> None:
+def test_the_first_sentence_of_a_document_has_no_neighbour_before_it(client: FlaskClient) -> None:
     page = get(client, "/search?q=flood")
     assert "None" not in page.text
     assert not [p for p in page.all("p") if p.get("class") == "near"]
 
 
-def test_unseen_words_are_named_as_they_were_written(client: FlaskClient) -> None:
+def test_unseen_words_are_listed_as_they_were_typed(client: FlaskClient) -> None:
     page = get(client, "/search?q=storm+Glorfings")
-    assert "This word is in no document:" in page.text
+    assert "This word is not in any document:" in page.text
     assert "Glorfings" in page.text
 
 
-def test_nothing_found_is_a_page_that_says_so(client: FlaskClient) -> None:
+def test_a_page_without_results_says_so(client: FlaskClient) -> None:
     page = get(client, "/search?q=blorf+snark")
-    assert "Nothing was found" in page.text
-    assert "These words are in no document" in page.text
+    assert "No sentences found" in page.text
+    assert "These words are not in any document" in page.text
 
 
-def test_words_that_are_too_common_are_named_where_nothing_was_found(client: FlaskClient) -> None:
+def test_stop_words_are_listed_where_nothing_is_found(client: FlaskClient) -> None:
     page = get(client, "/search?q=the+blorf+of+the+snark")
     assert "Too common to search for: the, of." in page.text
-    assert "These sentences as" not in page.text  # there are none to be had as a file
+    assert "These sentences as" not in page.text  # there are none to download
     assert "Too common" not in get(client, "/search?q=the+storm").text
 
 
-def test_newest_first_says_what_was_sorted() -> None:
+def test_sorting_by_date_says_what_was_sorted() -> None:
     few, many_more = client_over(*many(30)), client_over(*many(300))
     assert "The newest 10 of 30 sentences" in get(few, "/search?q=storm&sort=date").text
     assert (
@@ -127,21 +127,21 @@ def test_newest_first_says_what_was_sorted() -> None:
     assert "The best 10 of 300 sentences" in get(many_more, "/search?q=storm").text
 
 
-def test_nothing_found_within_filters_leads_to_the_search_without_them() -> None:
+def test_a_filtered_search_without_results_links_to_one_without_filters() -> None:
     page = get(client_over(STORM), "/search?q=flood&source=x&from=2017&params.mu=5")
     links = [dict(parse_qsl(urlsplit(str(a["href"])).query)) for a in page.all("a")]
     assert {"q": "flood", "params.mu": "5"} in links
 
 
 def test_an_incomplete_answer_has_a_banner(client: FlaskClient, index: FakeIndex) -> None:
-    assert "not complete" not in get(client, "/search?q=storm").text
+    assert "incomplete" not in get(client, "/search?q=storm").text
     index.incomplete = "1 of 3 shards failed"
     page = get(client, "/search?q=storm")
-    assert "This answer is not complete" in page.text
+    assert "This answer is incomplete" in page.text
     assert "Sentences may be missing: 1 of 3 shards failed." in page.text
 
 
-def test_more_can_be_shown_up_to_the_limit() -> None:
+def test_more_sentences_can_be_shown_up_to_the_limit() -> None:
     client = client_over(*many(40), settings=Settings(max_k=25))
 
     def more(address: str) -> list[str]:
@@ -152,13 +152,13 @@ def test_more_can_be_shown_up_to_the_limit() -> None:
     assert more("/search?q=storm&k=25") == []
 
 
-def test_the_whole_state_is_in_the_address_and_in_the_form(client: FlaskClient) -> None:
+def test_the_address_and_the_form_have_all_of_the_state(client: FlaskClient) -> None:
     address = "/search?q=storm&model=dir&from=2017-03-01&source=a&source=b&params.mu=50&k=5"
     page = get(client, address)
-    assert (page.chosen["model"], page.chosen["context"], page.chosen["k"]) == ("dir", "", "5")
+    assert (page.selected["model"], page.selected["context"], page.selected["k"]) == ("dir", "", "5")
     boxes = [i for i in page.all("input") if i.get("type") != "checkbox" or "checked" in i]
-    held = [(i["name"], i["value"]) for i in boxes if i.get("value")]
-    assert held == [
+    filled = [(i["name"], i["value"]) for i in boxes if i.get("value")]
+    assert filled == [
         ("q", "storm"),
         ("from", "2017-03-01"),
         ("fold", "yes"),
@@ -171,21 +171,21 @@ def test_the_whole_state_is_in_the_address_and_in_the_form(client: FlaskClient) 
     ]
 
 
-def test_the_selects_offer_what_the_registry_holds(client: FlaskClient) -> None:
+def test_the_selects_offer_what_is_registered(client: FlaskClient) -> None:
     offered = [o["value"] for o in get(client, "/").all("option")]
     first = offered.index(next(iter(models.MODELS)))
     assert offered[first : first + len(models.MODELS)] == list(models.MODELS)
     assert set(models.CONTEXTS) <= set(offered)
 
 
-def test_what_the_address_asks_for_reaches_the_index(client: FlaskClient, index: FakeIndex) -> None:
+def test_the_arguments_of_the_address_reach_the_index(client: FlaskClient, index: FakeIndex) -> None:
     client.get("/search.json?q=storm&k=3&source=x&document=a&candidates=all")
-    assert index.asked is not None
-    plan, k, filters = index.asked
+    assert index.last_search is not None
+    plan, k, filters = index.last_search
     assert (plan.candidates, k, filters) == ("all", 3, Filters(sources=("x",), documents=("a",)))
 
 
-def test_the_json_twin_holds_the_same_sentences(client: FlaskClient) -> None:
+def test_the_json_has_the_same_sentences(client: FlaskClient) -> None:
     answer = client.get("/search.json?q=storm").json
     assert answer is not None
     assert [hit["sentence_id"] for hit in answer["hits"]] == ["a.s1", "b.s0"]
@@ -194,39 +194,37 @@ def test_the_json_twin_holds_the_same_sentences(client: FlaskClient) -> None:
     assert twin == ["/search.json?q=storm&k=5"]
 
 
-def test_the_server_says_that_it_is_alive_without_asking_the_engine(
-    client: FlaskClient, index: FakeIndex
-) -> None:
+def test_a_health_check_does_not_ask_the_engine(client: FlaskClient, index: FakeIndex) -> None:
     index.error = EngineUnreachable("down")
     assert client.get("/healthz").json == {"status": "ok"}
 
 
-def test_a_page_holds_no_script_no_inline_style_and_nothing_from_elsewhere(client: FlaskClient) -> None:
+def test_a_page_has_no_inline_script_or_style_and_nothing_from_elsewhere(client: FlaskClient) -> None:
     for address in ("/", "/search?q=storm", "/search?q=blorf", "/search?q=the", "/nowhere"):
         page = Page(client.get(address).text)
         assert not page.scripts and not page.all("style")
         assert all(str(script["src"]).startswith("/static/") for script in page.all("script"))
         assert not [a for _, a in page.tags for name in a if name == "style" or name.startswith("on")]
-        taken = [str(link["href"]) for link in page.all("link")]
-        assert taken and all(path.startswith("/static/") for path in taken)
-        for path in taken:
+        paths = [str(link["href"]) for link in page.all("link")]
+        assert paths and all(path.startswith("/static/") for path in paths)
+        for path in paths:
             with client.get(path) as file:
                 assert file.status_code == 200
 
 
 def test_every_control_has_a_label(client: FlaskClient) -> None:
     page = get(client, "/search?q=storm&params.mu=50")
-    named = {label["for"] for label in page.all("label") if "for" in label}
-    every = [c for tag in ("input", "select") for c in page.all(tag)]
+    labelled = {label["for"] for label in page.all("label") if "for" in label}
+    inputs = [c for tag in ("input", "select") for c in page.all(tag)]
     controls = [
-        c for c in every if c.get("type") not in ("checkbox", "hidden")
-    ]  # boxes stand in their labels
-    assert {c["id"] for c in controls} == named
-    assert len(named) == len(controls)
+        c for c in inputs if c.get("type") not in ("checkbox", "hidden")
+    ]  # checkboxes are inside their labels
+    assert {c["id"] for c in controls} == labelled
+    assert len(labelled) == len(controls)
 
 
 TEXT_FIELDS = [f.name for f in fields(SentenceRecord) if f.name not in ("position", "features", "entities")]
-KNOWN = replace(STORM, text="A storm.", features={"subj": 1.0, "len": 2.0}, entities={"person": ["Ann"]})
+ANNOTATED = replace(STORM, text="A storm.", features={"subj": 1.0, "len": 2.0}, entities={"person": ["Ann"]})
 HOSTILE = [
     "<script>alert(1)</script>",
     "\"'><img src=x onerror=alert(1)>",
@@ -242,33 +240,33 @@ HOSTILE = [
 def with_text(field: str, text: str) -> SentenceRecord:
     match field:
         case "features":
-            return replace(KNOWN, features={text: 1.0})
+            return replace(ANNOTATED, features={text: 1.0})
         case "entities":
-            return replace(KNOWN, entities={"person": [text]})
+            return replace(ANNOTATED, entities={"person": [text]})
         case "text":
-            return replace(KNOWN, text=f"storm {text}")
-    return replace(KNOWN, **cast(Any, {field: text}))
+            return replace(ANNOTATED, text=f"storm {text}")
+    return replace(ANNOTATED, **cast(Any, {field: text}))
 
 
 def pages(record: SentenceRecord) -> list[str]:
     """The addresses that show the sentence."""
-    asked = {"q": "storm"}
-    found = [
-        ("/search", asked),
-        ("/search", asked | {"group": "document"}),
-        ("/compare", asked | {"vs.model": "bm25"}),
-        ("/document", asked | {"id": record.document_id}),
-        ("/explain", asked | {"id": record.sentence_id}),
+    query = {"q": "storm"}
+    arguments = [
+        ("/search", query),
+        ("/search", query | {"group": "document"}),
+        ("/compare", query | {"vs.model": "bm25"}),
+        ("/document", query | {"id": record.document_id}),
+        ("/explain", query | {"id": record.sentence_id}),
     ]
-    return [f"{path}?{urlencode(query, errors='replace')}" for path, query in found]
+    return [f"{path}?{urlencode(values, errors='replace')}" for path, values in arguments]
 
 
 def check_escaped(client: FlaskClient, index: FakeIndex, field: str, text: str) -> None:
     """With the text in the field no page has a kind of tag or attribute that harmless text would not make."""
     for url in (STORM.url, None) if field == "title" else (STORM.url,):  # a title is a link or not
         if url not in HARMLESS:
-            index.records = [replace(KNOWN, url=url)]
-            HARMLESS[url] = [get(client, address).shape for address in pages(KNOWN)]
+            index.records = [replace(ANNOTATED, url=url)]
+            HARMLESS[url] = [get(client, address).shape for address in pages(ANNOTATED)]
         index.records = [
             with_text(field, text) if field == "url" else replace(with_text(field, text), url=url)
         ]
@@ -301,7 +299,7 @@ MAYBE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("field", [*TEXT_FIELDS, "features", "entities"])
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_in_any_field_of_a_sentence_comes_out_escaped(
+def test_hostile_text_in_any_field_of_a_sentence_is_escaped(
     client: FlaskClient, index: FakeIndex, field: str, text: str
 ) -> None:
     check_escaped(client, index, field, text)
@@ -310,14 +308,14 @@ def test_hostile_text_in_any_field_of_a_sentence_comes_out_escaped(
 @pytest.mark.slow
 @ONE_CLIENT
 @given(st.sampled_from([*TEXT_FIELDS, "features", "entities"]), st.text(min_size=1))
-def test_any_text_in_any_field_of_a_sentence_comes_out_escaped(
+def test_any_text_in_any_field_of_a_sentence_is_escaped(
     client: FlaskClient, index: FakeIndex, field: str, text: str
 ) -> None:
     check_escaped(client, index, field, text.replace("49", ""))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_in_the_words_of_the_engine_comes_out_escaped(
+def test_hostile_text_in_a_message_of_the_engine_is_escaped(
     client: FlaskClient, index: FakeIndex, text: str
 ) -> None:
     index.incomplete = text
@@ -325,7 +323,7 @@ def test_hostile_text_in_the_words_of_the_engine_comes_out_escaped(
     assert not page.scripts and not page.all("img")
 
 
-def test_hostile_text_in_an_error_comes_out_escaped(client: FlaskClient) -> None:
+def test_hostile_text_in_an_error_is_escaped(client: FlaskClient) -> None:
     for address in ("/search?q=x&<script>=1", "/search?q=x&model=<script>", "/<script>"):
         response = client.get(address)
         assert response.status_code in (400, 404)
@@ -337,7 +335,7 @@ def test_hostile_text_in_an_error_comes_out_escaped(client: FlaskClient) -> None
 @given(st.text(max_size=200))
 @example("</title><script>")
 @example('" autofocus onfocus="alert(1)')
-def test_any_query_comes_out_escaped(client: FlaskClient, query: str) -> None:
+def test_any_query_is_escaped(client: FlaskClient, query: str) -> None:
     response = client.get("/search", query_string={"q": "storm " + query.encode(errors="ignore").decode()})
     assert response.status_code in (200, 400)
     page = Page(response.text)
@@ -355,7 +353,7 @@ def test_any_query_comes_out_escaped(client: FlaskClient, query: str) -> None:
 )
 @example("/search", b"q=storm&k=%00")
 @example("/search", b"q=" + b"storm " * 200)
-def test_no_bytes_in_the_address_make_the_server_fail(client: FlaskClient, path: str, raw: bytes) -> None:
+def test_no_bytes_in_an_address_make_the_server_fail(client: FlaskClient, path: str, raw: bytes) -> None:
     for query in (raw, b"q=storm&" + raw, b"q=" + raw, quote_from_bytes(b"q=" + raw, "=&%").encode()):
         response = client.get(path, environ_overrides={"QUERY_STRING": query.decode("latin-1")})
         assert response.status_code < 500, query
@@ -377,10 +375,10 @@ def test_a_bad_setting_keeps_the_form_and_offers_the_search_without_it(client: F
     assert "leave out context" in page.text
     assert "open" in page.all("details")[0]
     assert "/search?q=storm&model=bm25" in [a["href"] for a in page.all("a")]
-    assert (page.chosen["model"], page.chosen["context"], page.chosen["k"]) == ("bm25", "both", "10")
+    assert (page.selected["model"], page.selected["context"], page.selected["k"]) == ("bm25", "both", "10")
 
 
-def test_a_query_of_stop_words_is_told_beside_the_box(client: FlaskClient) -> None:
+def test_a_query_of_stop_words_is_reported_at_the_box(client: FlaskClient) -> None:
     page = get(client, "/search?q=the+and", 400)
     assert "only stop words" in page.text
     box = next(i for i in page.all("input") if i["name"] == "q")

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from esr.engines.elasticsearch.search import bound_query, score_query
 from tests.engines.elasticsearch.support import document, fresh, http, indices, load
 from webui.app import create_app
-from webui.indexes import Indexes
-from webui.settings import Settings
+from webui.running.served_indexes import ServedIndexes
+from webui.running.settings import Settings
 
 DEADLINE = 2.0
 SLACK = 1.5
@@ -43,9 +44,9 @@ PROGRAMS = (
 
 @contextmanager
 def served(where: str, **settings: Any) -> Iterator[Callable[[], FlaskClient]]:
-    """What gives clients of a server over the place."""
+    """Makes clients of a server over the place."""
     limits = Settings(**{"deadline": DEADLINE, **settings})
-    indexes = Indexes.at({"news": where}, limits)
+    indexes = ServedIndexes.at({"news": where}, limits)
     app = create_app(indexes, limits)
     try:
         yield app.test_client
@@ -66,7 +67,7 @@ def recovers(client: FlaskClient, address: str = "/api/v1/search?q=flood", secon
         time.sleep(0.2)
 
 
-def test_an_engine_that_hangs_or_dies_is_told_in_time_and_found_again(
+def test_an_engine_that_hangs_or_dies_is_reported_in_time_and_used_again(
     start_elasticsearch: Callable[..., Any],
 ) -> None:
     cluster = start_elasticsearch()
@@ -82,13 +83,13 @@ def test_an_engine_that_hangs_or_dies_is_told_in_time_and_found_again(
         for address in ("/search?q=flood", "/api/v1/search?q=flood", "/search.json?q=flood"):
             status, text, seconds = timed(client, address)
             assert status == 503
-            assert "The search engine does not answer" in text or '"code":"engine_unreachable"' in text
+            assert "The search engine is not responding" in text or '"code":"engine_unreachable"' in text
             assert DEADLINE - 0.5 < seconds < DEADLINE + SLACK, address
             assert cluster.url not in text
         status, _, seconds = timed(client, "/search?q=flood")  # the breaker is open
         assert (status, seconds < 0.5) == (503, True)
         assert timed(client, "/")[2] < DEADLINE + SLACK
-        assert "does not answer" in client.get("/").text
+        assert "is not responding" in client.get("/").text
         status, _, seconds = timed(client, "/healthz")
         assert (status, seconds < 0.5) == (200, True)
         status, text, seconds = timed(client, "/readyz")
@@ -108,7 +109,7 @@ def test_an_engine_that_hangs_or_dies_is_told_in_time_and_found_again(
         assert client.get("/healthz").status_code == 200
 
 
-def test_an_answer_of_which_a_part_is_missing_says_so(elasticsearch_url: str) -> None:
+def test_an_incomplete_answer_says_so(elasticsearch_url: str) -> None:
     with fresh(elasticsearch_url) as where:
         load(where, DOCUMENTS)
         url, _, alias = where.rpartition("/")
@@ -127,7 +128,7 @@ def test_an_answer_of_which_a_part_is_missing_says_so(elasticsearch_url: str) ->
             assert len(found["hits"]) == 10
             page = client.get("/search?q=flood")
             assert page.status_code == 200
-            assert "This answer is not complete." in page.text
+            assert "This answer is incomplete." in page.text
             several = client.post("/batch", data={"queries": "flood"})
             assert several.status_code == 503
             assert "1 of 2 shards failed" in several.text
@@ -136,7 +137,7 @@ def test_an_answer_of_which_a_part_is_missing_says_so(elasticsearch_url: str) ->
             assert "1 of 2 shards failed" in page.text
 
 
-def test_it_is_not_ready_without_the_stored_scripts_or_with_an_index_of_another_format(
+def test_the_server_is_not_ready_without_the_stored_scripts_or_with_an_index_of_another_format(
     elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with fresh(elasticsearch_url) as where:
@@ -144,23 +145,25 @@ def test_it_is_not_ready_without_the_stored_scripts_or_with_an_index_of_another_
         with served(where) as connect:
             client = connect()
 
-            def told() -> Any:
+            def readiness() -> Any:
                 answer = client.get("/readyz")
                 return answer.status_code, answer.get_json()["indexes"]["news"]
 
-            assert told() == (200, "ok")
-            for name in ("MIXTURE", "SATURATION", "SCORE"):
-                with monkeypatch.context() as patch:
-                    patch.setattr(f"esr.engines.elasticsearch.index.{name}", "esr-gone-v1")
-                    assert told() == (503, "index_unusable"), name
+            assert readiness() == (200, "ok")
+            for module in (bound_query, score_query):
+                for gone in module.SCRIPTS:
+                    scripts = ["esr-gone-v1" if script == gone else script for script in module.SCRIPTS]
+                    with monkeypatch.context() as patch:
+                        patch.setattr(module, "SCRIPTS", scripts)
+                        assert readiness() == (503, "index_unusable"), gone
             with monkeypatch.context() as patch:
                 patch.setattr("esr.engines.elasticsearch.store.templates.FORMAT", 99)
-                assert told() == (503, "index_unusable")
-            assert told() == (200, "ok")
+                assert readiness() == (503, "index_unusable")
+            assert readiness() == (200, "ok")
             url, _, alias = where.rpartition("/")
             for index in indices(url, alias):
                 http("DELETE", f"{url}/{index}")
-            assert told() == (503, "index_missing")
+            assert readiness() == (503, "index_missing")
 
 
 WORD = "zyxwvword"
@@ -179,7 +182,7 @@ def holders(body: Any, path: str = "") -> Iterator[str]:
         yield path
 
 
-def test_words_of_a_query_reach_elasticsearch_as_terms_alone(
+def test_words_of_a_query_reach_elasticsearch_only_as_terms(
     elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from elastic_transport import Transport

@@ -8,82 +8,86 @@ from flask import Response
 
 from esr.engines.index import Filters
 from esr.errors import UsageError
-from esr.ranking import answers
+from esr.ranking.answers import answer_dict
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Answer
-from webui import arguments, downloads
-from webui.api import body
-from webui.api.answering import json_answer
-from webui.api.body import SKIPPED
+from webui.answers import downloads
+from webui.api.batch_body import SKIPPED_HEADER, read_body
+from webui.api.json_response import json_response
 from webui.api.operation import Call
-from webui.errors import problem, shape
-from webui.rates import charge
-from webui.terms import check_terms
+from webui.arguments.names import MAX_DEPTH
+from webui.arguments.query_check import check_query
+from webui.arguments.query_string import check_text
+from webui.arguments.search_request import parse_filters
+from webui.running.problems import describe_error, problem_dict
+from webui.running.rate_limit import count_requests
+from webui.running.request_errors import RequestError, blame_argument
 
 RUN, CSV = "text/plain", "text/csv"
-Found = dict[str, Answer | UsageError]
+AnswerOrError = Answer | UsageError
 
 
 def batch(call: Call) -> Response:
-    asked = body.read(call.settings)
-    charge(len(asked["queries"]) - 1)
-    ids = [each["id"] for each in asked["queries"]]
-    if len(set(ids)) < len(ids):
-        raise arguments.BadArgument("two queries have the same id: give each its own", "queries")
-    ranking = _ranking(call, asked.get("ranking", {}))
-    found = _answers(call, asked, ranking, _filters(call, asked.get("filters", {})))
-    form = asked.get("format", "json")
-    if form == "json":
-        return json_answer({"answers": [_as_dict(name, answer) for name, answer in found.items()]})
-    answered = {name: answer for name, answer in found.items() if isinstance(answer, Answer)}
-    if form == "run":
-        response = downloads.as_runs(answered, asked.get("tag", downloads.TAG))
+    body = read_body(call.settings)
+    queries: dict[str, str] = {query["id"]: query["query"] for query in body["queries"]}
+    count_requests(len(body["queries"]) - 1)
+    if len(queries) < len(body["queries"]):
+        raise RequestError("two queries have the same id: give each its own id", "queries")
+    ranking = _ranking(call, body.get("ranking", {}))
+    results = _answer_queries(call, body, ranking, _filters(call, body.get("filters", {})))
+    format = body.get("format", "json")
+    if format == "json":
+        return json_response({"answers": [_as_dict(name, result) for name, result in results.items()]})
+    answers = {name: result for name, result in results.items() if isinstance(result, Answer)}
+    if format == "run":
+        response = downloads.queries_run(answers, body.get("tag", downloads.TAG))
     else:
-        response = downloads.as_batch({each["id"]: each["query"] for each in asked["queries"]}, answered)
-    response.headers[SKIPPED] = ", ".join(name for name in found if name not in answered)
+        response = downloads.queries_csv(queries, answers)
+    response.headers[SKIPPED_HEADER] = ", ".join(name for name in results if name not in answers)
     return response
 
 
 def _ranking(call: Call, data: dict[str, Any]) -> Ranking:
-    with arguments.blaming("ranking"):
-        made = Ranking.from_dict(data)
-        if made.depth > arguments.MAX_DEPTH:
-            raise UsageError(f"ranking key 'depth' is at most {arguments.MAX_DEPTH:,}, not {made.depth:,}")
-        call.searcher.check_features(each.feature for each in made.features)
-    return made
+    with blame_argument("ranking"):
+        ranking = Ranking.from_dict(data)
+        if ranking.depth > MAX_DEPTH:
+            raise UsageError(f"ranking key 'depth' is {ranking.depth:,}: at most {MAX_DEPTH:,} is allowed")
+        call.searcher.check_features(feature.feature for feature in ranking.features)
+    return ranking
 
 
 def _filters(call: Call, data: dict[str, Any]) -> Filters:
-    """The filters of a body: those of an address, with lists for those that may be given more than once."""
-    values = {name: [given] if isinstance(given, str) else given for name, given in data.items()}
-    for name, given in values.items():
-        for text in given:
-            arguments.check_text(name, text, call.settings.value_chars)
-    return arguments.filters({name: given for name, given in values.items() if given})
+    """The filters of a body: those of an address, with lists for those that may be repeated."""
+    arguments = {name: [value] if isinstance(value, str) else value for name, value in data.items()}
+    for name, texts in arguments.items():
+        for text in texts:
+            check_text(name, text, call.settings.value_chars)
+    return parse_filters({name: texts for name, texts in arguments.items() if texts})
 
 
-def _answers(call: Call, asked: dict[str, Any], ranking: Ranking, filters: Filters) -> Found:
+def _answer_queries(
+    call: Call, body: dict[str, Any], ranking: Ranking, filters: Filters
+) -> dict[str, AnswerOrError]:
     """By id. What is wrong with one query is its answer; what is wrong with all of them is raised."""
-    now = call.searcher.snapshot()
-    k = asked.get("k", call.settings.default_k)
-    found: Found = {}
-    for place, each in enumerate(asked["queries"]):
-        field = f"queries.{place}.query"
+    snapshot = call.searcher.snapshot()
+    k = body.get("k", call.settings.default_k)
+    has_records = body.get("format") != "run"
+    results: dict[str, AnswerOrError] = {}
+    for number, query in enumerate(body["queries"]):
+        field = f"queries.{number}.query"
         try:
-            arguments.check_text("q", each["query"], call.settings.query_chars)
-            check_terms(now, each["query"], call.settings, field)
+            check_text("q", query["query"], call.settings.query_chars)
+            check_query(snapshot, query["query"], call.settings, field)
         except UsageError as error:
-            found[each["id"]] = arguments.BadArgument(str(error), field)
+            results[query["id"]] = RequestError(str(error), field)
             continue
-        records = asked.get("format") != "run"
-        with arguments.blaming(None):
-            found[each["id"]] = now.search(
-                each["query"], k, ranking=ranking, filters=filters, records=records
-            )
-    return found
+        with blame_argument(None):
+            prepared = snapshot.prepare(query["query"], ranking)
+            results[query["id"]] = prepared.search(k, filters, records=has_records)
+    return results
 
 
-def _as_dict(name: str, answer: Answer | UsageError) -> dict[str, Any]:
-    if isinstance(answer, UsageError):
-        return {"id": name, "error": shape(problem(answer))}
-    return {"id": name, **answers.answer_dict(answer)}
+def _as_dict(name: str, result: AnswerOrError) -> dict[str, Any]:
+    if isinstance(result, UsageError):
+        return {"id": name, "error": problem_dict(describe_error(result))}
+    return {"id": name, **answer_dict(result)}

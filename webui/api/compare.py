@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from webui import arguments, comparing
+from webui.answers.comparison import compare_rankings
 from webui.api.operation import Call
+from webui.arguments.names import VERSUS
+from webui.arguments.ranking_arguments import parse_ranking
+from webui.arguments.search_request import parse_search
 
 
 def compare(call: Call) -> dict[str, Any]:
-    asked = arguments.search(call.values, call.settings)
-    versus = arguments.ranking(call.values, arguments.VERSUS)
-    return comparing.compare(call.searcher, asked, versus, call.settings).as_dict()
+    search = parse_search(call.arguments, call.settings)
+    versus = parse_ranking(call.arguments, VERSUS)
+    return compare_rankings(call.searcher, search, versus, call.settings).as_dict()

@@ -1,19 +1,21 @@
-"""`document`: a whole document, each sentence with its score for a query."""
+"""`document`: a document, each sentence with its score for a query."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
 
-from webui import arguments, shading
+from webui.answers.scored_document import score_document
 from webui.api.operation import Call
+from webui.arguments.search_request import parse_search
 
 
 def document(call: Call) -> dict[str, Any]:
-    asked = arguments.search(call.values, call.settings)
-    reading = shading.read(call.searcher, call.one("id") or "", asked, call.settings)
-    found = asdict(reading.document)
-    for sentence, shaded in zip(found["sentences"], reading.sentences, strict=True):
-        del sentence["parse"]
-        sentence |= {"score": shaded.score, "hit": shaded.hit}
-    return found
+    search = parse_search(call.arguments, call.settings)
+    scored = score_document(call.searcher, call.first("id") or "", search, call.settings)
+    data = asdict(scored.document)
+    for sentence in scored.sentences:
+        sentence_data = data["sentences"][sentence.position]
+        del sentence_data["parse"]
+        sentence_data |= {"score": sentence.score, "hit": sentence.is_hit}
+    return data

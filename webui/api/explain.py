@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from webui import arguments, explaining
+from webui.answers.explanation import explain_sentence
 from webui.api.operation import Call
+from webui.arguments.search_request import parse_search
 
 
 def explain(call: Call) -> dict[str, Any]:
-    asked = arguments.search(call.values, call.settings)
-    return explaining.tell(call.searcher, asked, call.one("id") or "", call.settings).as_dict()
+    search = parse_search(call.arguments, call.settings)
+    return explain_sentence(call.searcher, search, call.first("id") or "", call.settings).as_dict()

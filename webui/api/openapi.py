@@ -1,4 +1,4 @@
-"""The API's description as an OpenAPI 3.1 document, made from the data that the routes are made from."""
+"""The OpenAPI 3.1 document of the API, made from the same data as its routes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import esr
 from webui.api.operation import ERRORS, Operation, Parameter
 from webui.api.operations import OPERATIONS
 from webui.api.schemas import SCHEMAS
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 
-def document(settings: Settings, server: str) -> dict[str, Any]:
-    """The document for an API at this address."""
+def openapi_document(settings: Settings, server: str) -> dict[str, Any]:
+    """The document of an API at this address."""
     return {
         "openapi": "3.1.0",
         "info": {
@@ -36,11 +36,11 @@ def document(settings: Settings, server: str) -> dict[str, Any]:
 
 def _operation(operation: Operation, settings: Settings) -> dict[str, Any]:
     answer = {"application/json": {"schema": {"$ref": f"#/components/schemas/{operation.answer}"}}}
-    others = {media: {"schema": {"type": "string"}} for media in operation.other}
+    others = {media: {"schema": {"type": "string"}} for media in operation.other_types}
     described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
-        "parameters": [_parameter(each) for each in operation.parameters(settings)],
+        "parameters": [_parameter(parameter) for parameter in operation.parameters(settings)],
         "responses": {
             "200": {"description": operation.summary, "content": answer | others},
             **{str(s): {"$ref": f"#/components/responses/Error{s}"} for s in operation.statuses},
@@ -59,9 +59,9 @@ def _parameter(parameter: Parameter) -> Mapping[str, Any]:
         "in": "query",
         "description": parameter.description,
         "required": parameter.required,
-        "schema": {"type": "array", "items": schema} if parameter.repeated else schema,
+        "schema": {"type": "array", "items": schema} if parameter.is_repeatable else schema,
     }
-    return described | ({"style": "form", "explode": True} if parameter.repeated else {})
+    return described | ({"style": "form", "explode": True} if parameter.is_repeatable else {})
 
 
 def _error(status: int) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""What an operation of the API is, as data: its route and its description are both made from it."""
+"""An operation of the API as data, from which its route and its description are made."""
 
 from __future__ import annotations
 
@@ -7,57 +7,57 @@ from dataclasses import dataclass
 from typing import Any
 
 from esr.ranking.searcher import Searcher
-from webui.arguments import Values
-from webui.settings import Settings
+from webui.arguments.query_string import Arguments
+from webui.running.settings import Settings
 
 BASE = "/api/v1"
 Schema = Mapping[str, Any]
 ERRORS = {
     400: "Something in the request cannot be used; `field` names it.",
-    404: "What the request names is not there.",
+    404: "What the request names does not exist.",
     405: "The address takes another method.",
-    409: "The index changed since the page before: ask for the first page again.",
+    409: "The index has changed since the page before: request the first page again.",
     413: "The body is too large.",
-    415: "The body is not JSON, or does not say so.",
+    415: "The body is not JSON, or its content type is not.",
     429: "Too many requests came from this client; `Retry-After` says when to try again.",
-    500: "A fault of the server; it is in its log.",
-    503: "The engine does not answer, is overloaded or has no index; try again after `Retry-After`.",
+    500: "The server failed; its log has the error.",
+    503: "The engine does not respond, is overloaded or has no index; try again after `Retry-After`.",
 }
-"""Statuses of errors and what they mean."""
-_ANY = (400, 405, 429, 500, 503)
+"""The statuses of errors, and what they mean."""
+_COMMON = (400, 405, 429, 500, 503)
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """An argument of an address. `repeated` ones may be given more than once."""
+    """An argument of an address. `is_repeatable`: it may be given more than once."""
 
     name: str
     description: str
     schema: Schema
     required: bool = False
-    repeated: bool = False
+    is_repeatable: bool = False
 
 
 @dataclass(frozen=True)
 class Call:
-    """What a handler gets: the index of the request, the limits, and the arguments."""
+    """What a handler gets: a searcher of the request's index, the settings, and the arguments."""
 
     searcher: Searcher
     settings: Settings
-    values: Values
+    arguments: Arguments
 
-    def one(self, name: str) -> str | None:
-        """The value of an argument that may be given once."""
-        return self.values[name][0] if name in self.values else None
+    def first(self, name: str) -> str | None:
+        """The value of an argument that is not repeated, or None."""
+        return self.arguments[name][0] if name in self.arguments else None
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One thing that can be asked. `parameters` and `body` depend on the limits.
+    """One operation. `parameters` and `body` depend on the settings.
 
-    `answer` names a schema of `schemas.py`. `errors` are statuses of ERRORS beside those of any operation.
-    `other` are media types of other answers than JSON. `deadline` names the setting that bounds its time.
-    `twin`: where the same answer stands beside the page that shows it.
+    `answer` names a schema of `schemas.py`. `errors` are statuses of ERRORS that not all operations have.
+    `other_types` are media types of answers besides JSON. `deadline` names the setting that limits its time.
+    `page_twin`: the address beside that of a page, with `.json`, that gives the same answer.
     """
 
     name: str
@@ -69,11 +69,11 @@ class Operation:
     parameters: Callable[[Settings], Sequence[Parameter]]
     body: Callable[[Settings], Schema] | None = None
     errors: tuple[int, ...] = ()
-    other: tuple[str, ...] = ()
+    other_types: tuple[str, ...] = ()
     deadline: str = "deadline"
-    twin: str | None = None
+    page_twin: str | None = None
 
     @property
     def statuses(self) -> list[int]:
         """All statuses of its errors."""
-        return sorted({*_ANY, *self.errors, *((413, 415) if self.body else ())})
+        return sorted({*_COMMON, *self.errors, *((413, 415) if self.body else ())})

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from webui.api import body, parameters
 from webui.api.batch import CSV, RUN, batch
+from webui.api.batch_body import body_schema
 from webui.api.catalogue import catalogue
 from webui.api.compare import compare
 from webui.api.document import document
 from webui.api.explain import explain
 from webui.api.operation import Operation
+from webui.api.parameters import (
+    compare_parameters,
+    document_parameters,
+    explain_parameters,
+    index_parameters,
+    query_parameters,
+    search_parameters,
+)
 from webui.api.query import query
 from webui.api.search import search
 from webui.api.status import status
@@ -23,72 +31,74 @@ OPERATIONS = {
             "Rank the sentences for a query.",
             search,
             "Page",
-            parameters.search,
+            search_parameters,
             errors=(409,),
-            twin="/search.json",
+            page_twin="/search.json",
         ),
         Operation(
             "batch",
             "POST",
             "/batch",
-            "Several queries at once, as JSON, as a TREC run or as CSV.",
+            "Answer several queries at once, as JSON, as a TREC run or as CSV.",
             batch,
             "Batch",
-            parameters.index,
-            body=body.schema,
-            other=(RUN, CSV),
+            index_parameters,
+            body=body_schema,
+            other_types=(RUN, CSV),
             deadline="batch_deadline",
         ),
         Operation(
             "explain",
             "GET",
             "/explain",
-            "The parts of a sentence's score: they add up to it.",
+            "Explain the score of a sentence by its parts, which add up to it.",
             explain,
             "Explanation",
-            parameters.explain,
+            explain_parameters,
             errors=(404,),
-            twin="/explain.json",
+            page_twin="/explain.json",
         ),
         Operation(
             "document",
             "GET",
             "/document",
-            "A whole document, its sentences with their scores where there is a query.",
+            "Get a document, with the scores of its sentences for a query.",
             document,
             "Document",
-            parameters.document,
+            document_parameters,
             errors=(404,),
-            twin="/document.json",
+            page_twin="/document.json",
         ),
         Operation(
             "compare",
             "GET",
             "/compare",
-            "One query under two rankings, and what moves between them.",
+            "Compare the answers of two rankings to one query.",
             compare,
             "Comparison",
-            parameters.compare,
-            twin="/compare.json",
+            compare_parameters,
+            page_twin="/compare.json",
         ),
         Operation(
             "models",
             "GET",
             "/models",
-            "Models, contexts, priors, features, forms, boosts and signals, with their parameters.",
+            "List models, contexts, priors, features, forms, boosts and signals, with their parameters.",
             catalogue,
             "Catalogue",
             lambda settings: [],
         ),
-        Operation("status", "GET", "/status", "What an index holds.", status, "Status", parameters.index),
+        Operation(
+            "status", "GET", "/status", "Describe what an index holds.", status, "Status", index_parameters
+        ),
         Operation(
             "query",
             "GET",
             "/query",
-            "The same search as a request for Elasticsearch itself; an index folder has none.",
+            "Get a search as a request for Elasticsearch itself; an index folder has none.",
             query,
             "Request",
-            parameters.request,
+            query_parameters,
         ),
     )
 }

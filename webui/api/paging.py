@@ -1,4 +1,4 @@
-"""Pages of a ranking that fit together: the next begins where the last ended, or there is an error."""
+"""Pages of a ranking that fit together: the next begins where the last one ended, or there is an error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from dataclasses import dataclass, fields
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.api.operation import Call
-from webui.arguments import BadArgument, IndexChanged, count
+from webui.arguments.query_string import parse_count
+from webui.running.request_errors import IndexChanged, RequestError
 
 _NUMBERS = sorted(field.name for field in fields(CollectionStatistics) if field.name != "bounds")
 _TOKEN = re.compile(r"([0-9]{1,6})\.([0-9a-f]{16})")
@@ -19,54 +20,58 @@ _TOKEN = re.compile(r"([0-9]{1,6})\.([0-9a-f]{16})")
 
 @dataclass(frozen=True)
 class Page:
-    """`offset` sentences are left out. `state` is that of the index if the page goes on from another."""
+    """The page of a request, from `offset` on. `state`: that of the index, if it continues another page."""
 
     offset: int
     k: int
     state: str | None
 
 
-def asked(call: Call, k: int) -> Page:
-    """The page that a request asks for. Raises BadArgument."""
-    most = call.settings.max_depth
-    after, offset = call.one("after"), call.one("offset")
+def read_page(call: Call, k: int) -> Page:
+    """The page that a request asks for. Raises RequestError."""
+    maximum = call.settings.max_depth
+    after, offset = call.first("after"), call.first("offset")
     if after is None:
-        page = Page(count("offset", offset, 0, most - 1, least=0), k, None)
+        page = Page(parse_count("offset", offset, 0, maximum - 1, minimum=0), k, None)
     elif offset is not None:
-        raise BadArgument("give offset or after, not both", "after")
+        raise RequestError("give offset or after, not both", "after")
     else:
-        begin, known = _read(after)
-        page = Page(begin, k, known)
-    if page.offset + k > most:
+        begin, state = _parse_token(after)
+        page = Page(begin, k, state)
+    if page.offset + k > maximum:
         field = "offset" if after is None else "after"
-        raise BadArgument(f"offset and k are at most {most:,} together: narrow the search", field)
+        raise RequestError(
+            f"offset + k is {page.offset + k:,}: at most {maximum:,} is allowed, so narrow the search", field
+        )
     return page
 
 
-def token(offset: int, state: str) -> str:
-    """What asks for the page from there, as long as the index is in this state."""
+def page_token(offset: int, state: str) -> str:
+    """What requests the page from `offset` on, as long as the index is in this state."""
     return base64.urlsafe_b64encode(f"{offset}.{state}".encode()).decode().rstrip("=")
 
 
-def state(searcher: Searcher) -> str:
-    """A short name of what the index holds. Another load changes it."""
+def index_state(searcher: Searcher) -> str:
+    """A digest of what the index holds. Another load changes it."""
     collection = searcher.index.statistics([]).collection
-    known = [(name, getattr(collection, name)) for name in _NUMBERS]
-    return hashlib.sha256(repr(known).encode()).hexdigest()[:16]
+    numbers = [(name, getattr(collection, name)) for name in _NUMBERS]
+    return hashlib.sha256(repr(numbers).encode()).hexdigest()[:16]
 
 
-def check(page: Page, now: str) -> None:
-    """Raises IndexChanged if the page goes on from one of another state."""
-    if page.state not in (None, now):
-        raise IndexChanged("the index has changed since that page: ask for the first one again", "after")
+def check_state(page: Page, state: str) -> None:
+    """Raises IndexChanged if the page continues one of another state."""
+    if page.state not in (None, state):
+        raise IndexChanged(
+            "the index has changed since the page before: request the first page again", "after"
+        )
 
 
-def _read(text: str) -> tuple[int, str]:
+def _parse_token(token: str) -> tuple[int, str]:
     try:
-        plain = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode()
+        text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode()
     except (ValueError, binascii.Error):
-        plain = ""
-    match = _TOKEN.fullmatch(plain)
+        text = ""
+    match = _TOKEN.fullmatch(text)
     if match is None:
-        raise BadArgument("argument 'after' is the 'next' of the page before, as it stands", "after")
+        raise RequestError("argument 'after' must be the 'next' of the page before, unchanged", "after")
     return int(match[1]), match[2]

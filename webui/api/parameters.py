@@ -6,147 +6,165 @@ from dataclasses import replace
 
 from esr import models, priors
 from esr.plans.plan import CANDIDATES
-from esr.ranking.rerank import DEPTH
+from esr.ranking.reranker import DEPTH
 from webui.api.operation import Parameter, Schema
-from webui.arguments import KNOWN, MAX_DEPTH, PARAMETER, PRIOR, RANKING, REPEATED, VERSUS
-from webui.arranging import SORTS
-from webui.settings import Settings
+from webui.arguments.arrangement import SORTS
+from webui.arguments.names import (
+    MAX_DEPTH,
+    PARAMETER,
+    PRIOR,
+    RANKING_ARGUMENTS,
+    REPEATABLE,
+    SEARCH_ARGUMENTS,
+    VERSUS,
+)
+from webui.running.settings import Settings
 
 
-def index(settings: Settings) -> list[Parameter]:
-    return [Parameter("index", KNOWN["index"], text(settings.value_chars))]
+def index_parameters(settings: Settings) -> list[Parameter]:
+    return [Parameter("index", SEARCH_ARGUMENTS["index"], text_schema(settings.value_chars))]
 
 
-def ranking(settings: Settings, prefix: str = "") -> list[Parameter]:
-    """How to rank, as the page's addresses have it."""
+def ranking_parameters(settings: Settings, prefix: str = "") -> list[Parameter]:
+    """How to rank, as in the addresses of pages."""
     schemas: dict[str, Schema] = {
         "model": {"enum": list(models.MODELS), "default": models.DEFAULT.name},
         "context": {"enum": list(models.CONTEXTS)},
         "candidates": {"enum": list(CANDIDATES)},
-        "feature": text(settings.value_chars),
-        "boost": text(settings.value_chars),
-        "rerank": text(settings.value_chars),
+        "feature": text_schema(settings.value_chars),
+        "boost": text_schema(settings.value_chars),
+        "rerank": text_schema(settings.value_chars),
         "depth": {"type": "integer", "minimum": 1, "maximum": MAX_DEPTH, "default": DEPTH},
     }
     named = [
-        Parameter(name, RANKING[name], schema, repeated=name in REPEATED) for name, schema in schemas.items()
+        Parameter(name, RANKING_ARGUMENTS[name], schema, is_repeatable=name in REPEATABLE)
+        for name, schema in schemas.items()
     ]
-    found = [*named, *_model_parameters(), *_prior_weights()]
-    return [replace(each, name=prefix + each.name) for each in found]
+    parameters = [*named, *_model_parameters(), *_prior_weights()]
+    return [replace(parameter, name=prefix + parameter.name) for parameter in parameters]
 
 
-def query(settings: Settings, required: bool = True) -> Parameter:
-    return Parameter("q", KNOWN["q"], text(settings.query_chars, int(required)), required=required)
+def query_text(settings: Settings, required: bool = True) -> Parameter:
+    return Parameter(
+        "q", SEARCH_ARGUMENTS["q"], text_schema(settings.query_chars, int(required)), required=required
+    )
 
 
-def filters(settings: Settings) -> list[Parameter]:
-    """Which sentences may be found."""
+def filter_parameters(settings: Settings) -> list[Parameter]:
+    """What limits the sentences."""
     dates = {"type": "string", "examples": ["2017-03-01", "2017"]}
     return [
         Parameter(
             name,
-            KNOWN[name],
-            dates if name in ("from", "to") else text(settings.value_chars),
-            repeated=name in REPEATED,
+            SEARCH_ARGUMENTS[name],
+            dates if name in ("from", "to") else text_schema(settings.value_chars),
+            is_repeatable=name in REPEATABLE,
         )
         for name in ("from", "to", "source", "document", "entity")
     ]
 
 
-def arrangement() -> list[Parameter]:
-    """In what order and how put together."""
+def arrangement_parameters() -> list[Parameter]:
+    """How the sentences are ordered and grouped."""
     return [
-        Parameter("sort", KNOWN["sort"], {"enum": list(SORTS), "default": "score"}),
-        Parameter("group", KNOWN["group"], {"enum": ["document"]}),
-        Parameter("fold", KNOWN["fold"] + "; answers for programs always do", {"enum": ["no"]}),
+        Parameter("sort", SEARCH_ARGUMENTS["sort"], {"enum": list(SORTS), "default": "score"}),
+        Parameter("group", SEARCH_ARGUMENTS["group"], {"enum": ["document"]}),
+        Parameter("fold", SEARCH_ARGUMENTS["fold"] + "; the API always does", {"enum": ["no"]}),
     ]
 
 
-def k(settings: Settings) -> Parameter:
-    return _count("k", KNOWN["k"], 1, settings.max_k, settings.default_k)
+def sentence_count(settings: Settings) -> Parameter:
+    return _count("k", SEARCH_ARGUMENTS["k"], 1, settings.max_k, settings.default_k)
 
 
-def search(settings: Settings) -> list[Parameter]:
+def search_parameters(settings: Settings) -> list[Parameter]:
     return [
-        query(settings),
-        k(settings),
-        _count("offset", "how many to leave out at the top", 0, settings.max_depth - 1, 0),
-        Parameter("after", "`next` of the page before, to go on from there", text(settings.value_chars)),
-        *filters(settings),
-        *arrangement(),
-        *ranking(settings),
-        *index(settings),
+        query_text(settings),
+        sentence_count(settings),
+        _count("offset", "how many sentences to skip at the top", 0, settings.max_depth - 1, 0),
+        Parameter(
+            "after", "`next` of the page before, for the page after it", text_schema(settings.value_chars)
+        ),
+        *filter_parameters(settings),
+        *arrangement_parameters(),
+        *ranking_parameters(settings),
+        *index_parameters(settings),
     ]
 
 
-def explain(settings: Settings) -> list[Parameter]:
-    return [query(settings), named("sentence", settings), *ranking(settings), *index(settings)]
-
-
-def document(settings: Settings) -> list[Parameter]:
+def explain_parameters(settings: Settings) -> list[Parameter]:
     return [
-        named("document", settings),
-        query(settings, required=False),
-        *ranking(settings),
-        *index(settings),
+        query_text(settings),
+        id_parameter("sentence", settings),
+        *ranking_parameters(settings),
+        *index_parameters(settings),
     ]
 
 
-def compare(settings: Settings) -> list[Parameter]:
+def document_parameters(settings: Settings) -> list[Parameter]:
     return [
-        query(settings),
-        k(settings),
-        *filters(settings),
-        *ranking(settings),
-        *ranking(settings, VERSUS),
-        *index(settings),
+        id_parameter("document", settings),
+        query_text(settings, required=False),
+        *ranking_parameters(settings),
+        *index_parameters(settings),
     ]
 
 
-def named(what: str, settings: Settings) -> Parameter:
-    return Parameter("id", f"the {what}'s id", text(settings.value_chars, 1), required=True)
+def compare_parameters(settings: Settings) -> list[Parameter]:
+    return [
+        query_text(settings),
+        sentence_count(settings),
+        *filter_parameters(settings),
+        *ranking_parameters(settings),
+        *ranking_parameters(settings, VERSUS),
+        *index_parameters(settings),
+    ]
 
 
-def request(settings: Settings) -> list[Parameter]:
-    standalone = "`true`: leave p(t|C) to Elasticsearch; language models only"
+def id_parameter(what: str, settings: Settings) -> Parameter:
+    return Parameter("id", f"the id of the {what}", text_schema(settings.value_chars, 1), required=True)
+
+
+def query_parameters(settings: Settings) -> list[Parameter]:
+    standalone = "`true`: let Elasticsearch compute p(t|C); for language models only"
     choice: Schema = {"enum": ["true", "false"], "default": "false"}
     return [
-        query(settings),
-        k(settings),
-        *filters(settings),
-        *ranking(settings),
+        query_text(settings),
+        sentence_count(settings),
+        *filter_parameters(settings),
+        *ranking_parameters(settings),
         Parameter("standalone", standalone, choice),
-        *index(settings),
+        *index_parameters(settings),
     ]
 
 
-def text(most: int, least: int = 0) -> Schema:
-    """A text of so many characters. An empty argument counts as none."""
-    return {"type": "string", "minLength": least, "maxLength": most}
+def text_schema(max_chars: int, min_chars: int = 0) -> Schema:
+    """A text of at most so many characters. An empty argument counts as not given."""
+    return {"type": "string", "minLength": min_chars, "maxLength": max_chars}
 
 
-def _count(name: str, description: str, least: int, most: int, default: int) -> Parameter:
+def _count(name: str, description: str, minimum: int, maximum: int, default: int) -> Parameter:
     return Parameter(
-        name, description, {"type": "integer", "minimum": least, "maximum": most, "default": default}
+        name, description, {"type": "integer", "minimum": minimum, "maximum": maximum, "default": default}
     )
 
 
 def _model_parameters() -> list[Parameter]:
-    """One for each name of a parameter, whatever models have it."""
-    named: dict[str, dict[str, list[str]]] = {}
+    """One for each name of a parameter, which several models may have."""
+    meanings_of: dict[str, dict[str, list[str]]] = {}
     choices: dict[str, list[str]] = {}
     for model in models.MODELS.values():
         for parameter in model.parameters:
             meaning = f"{parameter.description}, {parameter.range}"
-            named.setdefault(parameter.name, {}).setdefault(meaning, []).append(model.name)
+            meanings_of.setdefault(parameter.name, {}).setdefault(meaning, []).append(model.name)
             choices.setdefault(parameter.name, []).extend(parameter.choices)
     return [
         Parameter(
             PARAMETER + name,
-            "; ".join(f"{', '.join(having)}: {meaning}" for meaning, having in said.items()),
+            "; ".join(f"{', '.join(models_)}: {meaning}" for meaning, models_ in meanings.items()),
             {"enum": list(dict.fromkeys(choices[name]))} if choices[name] else {"type": "number"},
         )
-        for name, said in named.items()
+        for name, meanings in meanings_of.items()
     ]
 
 

@@ -1,29 +1,29 @@
-"""`query`: the request for Elasticsearch itself."""
+"""`query`: the same search as a request for Elasticsearch itself."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from esr.ranking.request import raw_request
-from webui import arguments
 from webui.api.operation import Call
-from webui.arguments import BadArgument
-from webui.terms import check_terms
+from webui.arguments.query_check import check_query
+from webui.arguments.search_request import parse_search
+from webui.running.request_errors import RequestError, blame_argument
 
 
 def query(call: Call) -> dict[str, Any]:
-    asked = arguments.search(call.values, call.settings)
-    standalone = call.one("standalone") or "false"
+    search = parse_search(call.arguments, call.settings)
+    standalone = call.first("standalone") or "false"
     if standalone not in ("true", "false"):
-        raise BadArgument(f"argument 'standalone' is true or false, not {standalone!r}", "standalone")
-    now = call.searcher.snapshot()
-    check_terms(now, asked.query, call.settings)
-    with arguments.blaming(None):
+        raise RequestError(f"argument 'standalone' must be true or false, not {standalone!r}", "standalone")
+    snapshot = call.searcher.snapshot()
+    check_query(snapshot, search.query, call.settings)
+    with blame_argument(None):
         return raw_request(
-            now,
-            asked.query,
-            asked.k,
-            ranking=asked.ranking,
-            filters=asked.filters,
+            snapshot,
+            search.query,
+            search.k,
+            ranking=search.ranking,
+            filters=search.filters,
             standalone=standalone == "true",
         )

@@ -1,4 +1,4 @@
-"""The shapes of the API's answers, as JSON Schema. What can be taken from the code is."""
+"""The JSON Schemas of the API's answers, derived from data classes where possible."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from esr.engines.index import SentenceRecord
 from webui.api.operation import Schema
 
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
-NUMBER: Schema = {"type": ["number", "null"], "description": "null where it is no finite number"}
+NUMBER: Schema = {"type": ["number", "null"], "description": "null where it is not finite"}
 TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
 WHOLE: Schema = {"type": "integer", "minimum": 0}
 
@@ -40,7 +40,7 @@ def of_type(hint: Any) -> Schema:
         return {"type": _PLAIN[hint]}
     origin, inside = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
-        return {"anyOf": [of_type(each) for each in inside]}
+        return {"anyOf": [of_type(member) for member in inside]}
     if origin is Mapping:
         return {"type": "object", "additionalProperties": of_type(inside[1])}
     if origin in (Sequence, list, tuple):
@@ -64,16 +64,19 @@ def _ref(name: str) -> Schema:
 _HIT = closed(score=NUMBER, **of_class(SentenceRecord))
 _ANSWER: dict[str, Schema] = {
     "hits": _list(_ref("Hit")),
-    "total": {**WHOLE, "description": "candidates in all"},
+    "total": {**WHOLE, "description": "how many candidates there are"},
     "took_ms": {"type": "number"},
-    "unseen": {**TEXTS, "description": "words of the query that no document holds"},
+    "unseen": {**TEXTS, "description": "words of the query that are not in any document"},
     "incomplete": {"type": ["string", "null"], "description": "what is missing from the answer"},
     "scored": {
         "type": ["integer", "null"],
         "minimum": 0,
-        "description": "candidates that were scored, where the engine tells",
+        "description": "how many candidates were scored, if known",
     },
-    "exhaustive": {"type": ["string", "null"], "description": "why all of them had to be scored"},
+    "exhaustive": {
+        "type": ["string", "null"],
+        "description": "why all candidates had to be scored, if they had",
+    },
 }
 _SIDE = closed(
     ranking={"type": "object", "description": "as a ranking file, defaults filled in"},
@@ -85,7 +88,7 @@ _SIDE = closed(
                 **of_class(SentenceRecord),
                 rank={"type": "integer", "minimum": 1},
                 other={"type": ["integer", "null"], "description": "the rank in the other list"},
-                moved={"type": ["integer", "null"], "description": "places that it stands higher here"},
+                moved={"type": ["integer", "null"], "description": "how many ranks higher it is here"},
             )
         )
     },
@@ -97,21 +100,21 @@ _TERM = closed(
     fields={"type": "object", "additionalProperties": closed(count=WHOLE, length=WHOLE, adds=NUMBER)},
     background=NUMBER,
     adds=NUMBER,
-    boosts={"type": "object", "description": "how much of the weight is of which boost"},
+    boosts={"type": "object", "description": "how much of the weight comes from which boost"},
 )
 SCHEMAS: dict[str, Schema] = {
     "Error": closed(
         error=closed(
             code={"type": "string"},
             message={"type": "string"},
-            field={"type": ["string", "null"], "description": "the argument that is to blame"},
+            field={"type": ["string", "null"], "description": "the argument at fault"},
         )
     ),
     "Hit": _HIT,
     "Page": closed(
         **_ANSWER,
         offset=WHOLE,
-        next={"type": ["string", "null"], "description": "what to give as `after` for the next page"},
+        next={"type": ["string", "null"], "description": "the `after` of the next page"},
     ),
     "Batch": closed(
         answers=_list(
@@ -130,7 +133,7 @@ SCHEMAS: dict[str, Schema] = {
         sentence_id={"type": "string"},
         text={"type": "string"},
         score=NUMBER,
-        first={**NUMBER, "description": "the first stage's score"},
+        first={**NUMBER, "description": "the score of the first stage"},
         terms=_list(_TERM),
         length=NUMBER,
         priors=_list(closed(name={"type": "string"}, value=NUMBER, weight=NUMBER, adds=NUMBER)),
@@ -142,7 +145,7 @@ SCHEMAS: dict[str, Schema] = {
         ),
         boosted={"type": "object", "description": "what each boost adds in all"},
         second={"type": ["object", "null"], "description": "the second stage, where there is one"},
-        tree={"type": ["object", "null"], "description": "the sentence's tree, if it was parsed"},
+        tree={"type": ["object", "null"], "description": "the dependency tree, if the sentence was parsed"},
         unseen=TEXTS,
         plan={"type": "object", "description": "what the engine executed"},
     ),
@@ -152,15 +155,15 @@ SCHEMAS: dict[str, Schema] = {
             closed(
                 **of_class(Sentence, without=["parse"]),
                 score={"type": ["number", "null"], "description": "null without a query"},
-                hit={"type": "boolean", "description": "whether it has a word of the query"},
+                hit={"type": "boolean", "description": "whether it contains a word of the query"},
             )
         ),
     ),
     "Comparison": closed(
         left=_SIDE,
         right=_SIDE,
-        shared={**WHOLE, "description": "sentences that both lists have"},
-        moved={**WHOLE, "description": "those of them that have another rank"},
+        shared={**WHOLE, "description": "sentences in both lists"},
+        moved={**WHOLE, "description": "sentences in both lists whose ranks differ"},
     ),
     "Catalogue": closed(
         default={"type": "string"},
@@ -176,6 +179,6 @@ SCHEMAS: dict[str, Schema] = {
     "Status": _named("engine", "documents", "sentences", "occurrences", "analyzer", "title", "enrichment"),
     "Request": {
         **_named("query", "size", "sort", "_source"),
-        "description": "the body for the alias's _search",
+        "description": "the body for `_search` of the alias",
     },
 }

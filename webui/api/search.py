@@ -5,30 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from esr.ranking import answers
-from webui import arguments, arranging
-from webui.api import paging
+from esr.ranking.answers import answer_dict
+from webui.answers.ranked_answer import rank_and_arrange
 from webui.api.operation import Call
-from webui.results import answer
+from webui.api.paging import check_state, index_state, page_token, read_page
+from webui.arguments.search_request import parse_search
 
 
 def search(call: Call) -> dict[str, Any]:
-    """Near-repeats are told one by one; `k` counts documents where these are put together."""
-    asked = arguments.search(call.values, call.settings)
-    wish = replace(asked.wish, fold=False)
-    page = paging.asked(call, asked.k)
+    """Near-duplicates are listed one by one; `k` counts documents where sentences are grouped."""
+    search = parse_search(call.arguments, call.settings)
+    search = replace(search, arrangement=replace(search.arrangement, fold=False))
+    page = read_page(call, search.k)
     end = page.offset + page.k
-    now = call.searcher.snapshot()
-    state = paging.state(now)
-    paging.check(page, state)
-    wanted = arranging.needed(wish, end, call.settings.max_k)
-    found = answer(now, asked, wanted, call.settings)[0]
-    entries = arranging.arrange(found.hits, wish, now.index.analyzer)
-    units = [[each.hit for each in entry.folded] for entry in entries]
-    more = len(units) > end or (wish.plain and found.total > end)
-    shown = replace(found, hits=[hit for unit in units[page.offset : end] for hit in unit])
+    snapshot = call.searcher.snapshot()
+    state = index_state(snapshot)
+    check_state(page, state)
+    answer, _, entries = rank_and_arrange(snapshot, search, end, call.settings)
+    units = [[folded.hit for folded in entry.folded] for entry in entries]
+    has_more = len(units) > end or (search.arrangement.is_ranked and answer.total > end)
+    page_answer = replace(answer, hits=[hit for unit in units[page.offset : end] for hit in unit])
     return {
-        **answers.answer_dict(shown),
+        **answer_dict(page_answer),
         "offset": page.offset,
-        "next": paging.token(end, state) if more and end < call.settings.max_depth else None,
+        "next": page_token(end, state) if has_more and end < call.settings.max_depth else None,
     }

@@ -7,9 +7,9 @@ from typing import Any
 from webui.api.operation import Call
 
 HIDDEN = frozenset({"where", "indices"})
-"""Addresses and names inside: nobody's business outside."""
+"""Internal addresses and names, which clients need not know."""
 
 
 def status(call: Call) -> dict[str, Any]:
-    found = call.searcher.index.status()
-    return {name: value for name, value in found.items() if name not in HIDDEN}
+    facts = call.searcher.index.status()
+    return {name: value for name, value in facts.items() if name not in HIDDEN}

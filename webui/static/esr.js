@@ -1,36 +1,36 @@
 "use strict";
-/* The page works without this. With it there are keys, more sentences in place, and fold-outs. */
+/* The pages work without this script. It adds keys, and shows more sentences and explanations in place. */
 
 (() => {
   const box = document.getElementById("q");
   const keys = document.querySelector("dialog.keys");
   const wait = document.querySelector(".wait");
-  const places = () => [...document.querySelectorAll(".hits article, .whole .hit")];
+  const sentences = () => [...document.querySelectorAll(".hits article, .whole .hit")];
 
   /* Moving from sentence to sentence */
 
-  let at = null;
+  let current = null;
 
   function go(to) {
     if (!to) return;
-    at?.classList.remove("at");
-    at = to;
-    at.classList.add("at");
-    at.focus({ preventScroll: true });
-    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    at.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
+    current?.classList.remove("at");
+    current = to;
+    current.classList.add("at");
+    current.focus({ preventScroll: true });
+    const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    current.scrollIntoView({ block: "center", behavior: reduced ? "auto" : "smooth" });
   }
 
   function step(by) {
-    const all = places();
+    const all = sentences();
     if (!all.length) return;
-    const inside = document.activeElement?.closest?.(".hits article, .whole .hit");
+    const focused = document.activeElement?.closest?.(".hits article, .whole .hit");
     const target = location.hash && document.querySelector(".whole .hit:target");
-    const now = all.indexOf(inside || at || target || null);
-    go(all[now < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(Math.max(now + by, 0), all.length - 1)]);
+    const index = all.indexOf(focused || current || target || null);
+    go(all[index < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(Math.max(index + by, 0), all.length - 1)]);
   }
 
-  const here = () => document.activeElement?.closest?.(".hits article, .whole .hit") || at;
+  const currentSentence = () => document.activeElement?.closest?.(".hits article, .whole .hit") || current;
 
   const actions = {
     "/": () => { box.focus(); box.select(); },
@@ -38,7 +38,7 @@
     "k": () => step(-1),
     "n": () => step(1),
     "p": () => step(-1),
-    "w": () => here()?.querySelector("a.why")?.click(),
+    "w": () => currentSentence()?.querySelector("a.why")?.click(),
     "m": () => document.querySelector(".more a")?.click(),
     "?": () => { if (!keys.open) keys.showModal(); },
   };
@@ -65,17 +65,17 @@
 
   /* Waiting */
 
-  const first = wait.textContent;
+  const searching = wait.textContent;
   let timer = 0;
-  let late = 0;
+  let slowTimer = 0;
 
   function busy(on) {
     clearTimeout(timer);
-    clearTimeout(late);
-    wait.textContent = first;
+    clearTimeout(slowTimer);
+    wait.textContent = searching;
     if (on) {
       timer = setTimeout(() => { wait.hidden = false; document.body.classList.add("busy"); }, 250);
-      late = setTimeout(() => { wait.textContent = wait.dataset.slow; }, 4000);
+      slowTimer = setTimeout(() => { wait.textContent = wait.dataset.slow; }, 4000);
     } else {
       wait.hidden = true;
       document.body.classList.remove("busy");
@@ -85,7 +85,7 @@
   document.querySelector("form.search").addEventListener("submit", () => busy(true));
   addEventListener("pageshow", () => busy(false));
 
-  async function fetched(address) {
+  async function fetchPage(address) {
     busy(true);
     try {
       const answer = await fetch(address, { headers: { Accept: "text/html" } });
@@ -96,14 +96,14 @@
     }
   }
 
-  /* More sentences and explanations in place; where that fails, the link is followed */
+  /* More sentences and explanations in place; if that fails, the link is followed */
 
-  async function more(link) {
-    const page = await fetched(link.href);
+  async function showMore(link) {
+    const page = await fetchPage(link.href);
     const list = document.querySelector(".hits");
-    const shown = list.children.length;
-    const fresh = [...page.querySelectorAll(".hits > li")].slice(shown);
-    list.append(...fresh);
+    const count = list.children.length;
+    const added = [...page.querySelectorAll(".hits > li")].slice(count);
+    list.append(...added);
     for (const part of [".count", ".foot .twin"]) {
       document.querySelector(part)?.replaceChildren(...page.querySelector(part).childNodes);
     }
@@ -113,10 +113,10 @@
     history.replaceState(null, "", link.href.split("#")[0]);
     const counts = document.getElementById("k");
     counts.replaceChildren(...page.getElementById("k").children);
-    go(fresh[0]?.querySelector("article"));
+    go(added[0]?.querySelector("article"));
   }
 
-  async function why(link) {
+  async function toggleExplanation(link) {
     const article = link.closest("article");
     const open = article.querySelector(":scope > .explanation");
     if (open) {
@@ -124,7 +124,7 @@
       link.setAttribute("aria-expanded", "false");
       return;
     }
-    const page = await fetched(link.href);
+    const page = await fetchPage(link.href);
     const part = page.getElementById("explanation");
     part.removeAttribute("id");
     article.append(part);
@@ -134,15 +134,15 @@
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const link = event.target.closest("a");
-    const act = link?.matches(".more a") ? more : link?.matches(".hits .why") ? why : null;
+    const act = link?.matches(".more a") ? showMore : link?.matches(".hits .why") ? toggleExplanation : null;
     if (!act) return;
     event.preventDefault();
     act(link).catch(() => { location.href = link.href; });
   });
 
-  /* Many queries: the file is fetched, so that waiting is told and what was typed stays */
+  /* Many queries: the file is fetched, so that the page can say that it is searching, and keeps the queries */
 
-  async function many(form, data) {
+  async function fetchAnswers(form, data) {
     busy(true);
     try {
       const answer = await fetch(form.action, { method: "POST", body: data });
@@ -159,7 +159,7 @@
       const again = page?.querySelector("form.many");
       if (page && !problem && !again) throw new Error(String(answer.status));
       const main = document.querySelector("main");
-      main.querySelectorAll("[role=alert]").forEach((told) => told.remove());
+      main.querySelectorAll("[role=alert]").forEach((alert) => alert.remove());
       if (again) main.replaceChildren(...page.querySelector("main").childNodes);
       else if (problem) main.prepend(problem);
       main.querySelector("[role=alert]")?.scrollIntoView({ block: "center" });
@@ -172,27 +172,27 @@
     const form = event.target;
     if (!form.matches("form.many")) return;
     event.preventDefault();
-    many(form, new FormData(form, event.submitter)).catch(() => form.submit());
+    fetchAnswers(form, new FormData(form, event.submitter)).catch(() => form.submit());
   });
 
-  /* The controls of the chosen model */
+  /* The controls of the selected model */
 
   for (const part of document.querySelectorAll("[data-ranking]")) {
     const prefix = part.dataset.ranking;
     const model = document.getElementById(`${prefix}model`);
     const context = document.getElementById(`${prefix}context`);
-    const follow = () => {
+    const update = () => {
       part.querySelector(`input[name="${prefix}form"]`).value = model.value;
-      for (const each of part.querySelectorAll("[data-model]")) {
-        each.hidden = each.disabled = each.dataset.model !== model.value;
+      for (const fields of part.querySelectorAll("[data-model]")) {
+        fields.hidden = fields.disabled = fields.dataset.model !== model.value;
       }
       const allowed = model.selectedOptions[0].dataset.contexts.split(" ");
       for (const option of context.options) option.disabled = option.value !== "" && !allowed.includes(option.value);
       if (context.selectedOptions[0]?.disabled) context.value = "";
-      context.options[0].textContent = `as the model has it (${allowed[0] || "none: the sentence alone"})`;
+      context.options[0].textContent = `the model's default (${allowed[0] || "none: the sentence alone"})`;
     };
-    model.addEventListener("change", follow);
-    addEventListener("pageshow", follow);
+    model.addEventListener("change", update);
+    addEventListener("pageshow", update);
   }
 
   document.querySelector(".whole .hit:target")?.classList.add("at");

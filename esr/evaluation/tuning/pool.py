@@ -10,16 +10,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.dependency.signals import Parsed
+from esr.dependency.parsed_sentences import ParsedSentences
 from esr.engines.index import Filters
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import Static
 from esr.plans.top_k import top_k
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank import merged
-from esr.ranking.searcher import Known, NothingToSearchFor, Searcher
-from esr.ranking.view import View, parsed
+from esr.ranking.rerank_context import RerankContext, load_parses
+from esr.ranking.reranker import merge_scores
+from esr.ranking.searcher import PreparedQuery, Searcher, UnsearchableQuery
 
 
 class JudgedPool(NamedTuple):
@@ -29,23 +29,23 @@ class JudgedPool(NamedTuple):
     those outside the candidates too. `name` gives the id of the candidate at a place.
     """
 
-    known: Known
+    prepared: PreparedQuery
     evidence: Evidence
     relevant: npt.NDArray[np.intp]
     judged: int
     name: Callable[[int], str]
-    view: View
+    context: RerankContext
 
     def scores(self, ranking: Ranking) -> Array:
         """The scores of the candidates under a setting. No search is made."""
-        first = scores(ranking.plan(*self.known), self.evidence)
-        second = ranking.second()
-        if second is None:
+        first = scores(self.prepared.replan(ranking), self.evidence)
+        reranker = ranking.reranker()
+        if reranker is None:
             return first
         valued = np.flatnonzero(np.isfinite(first))
-        top = np.sort(valued[top_k(first[valued], second.depth)])
+        top = np.sort(valued[top_k(first[valued], reranker.depth)])
         # All candidates are seen: which are the best depends on the setting.
-        return merged(first, top, second.scores(first, self.view, top))
+        return merge_scores(first, top, reranker.scores(first, self.context, top))
 
 
 def gather(
@@ -58,26 +58,28 @@ def gather(
     """
     searcher, relevant = searcher.snapshot(), list(relevant)
     try:
-        known = searcher.known(query, ranking)
-    except NothingToSearchFor:
+        prepared = searcher.prepare(query, ranking)
+    except UnsearchableQuery:
         return None
-    plan = ranking.plan(*known)
+    plan = prepared.plan
     if not plan.terms:
         return None
-    second = ranking.second()
-    columns = second.columns if second else ()
+    reranker = ranking.reranker()
+    columns = reranker.columns if reranker else ()
     looked_at = (*plan.statics, *(Static(column, "linear", 0.0) for column in columns))
     pool = searcher.index.candidates(replace(plan, statics=looked_at), filters)
-    places = [place for place in map(pool.place, relevant) if place is not None]
+    places = [place for place in map(pool.row_of, relevant) if place is not None]
     # The same few sentences tie under many settings.
-    name = cache(pool.name)
+    name = cache(pool.sentence_id)
 
     @cache
-    def trees() -> Parsed:
-        ids = [pool.name(place) for place in range(len(pool.evidence.lengths["sentence"]))]
-        return parsed(index, known.counts, ids)
+    def trees() -> ParsedSentences:
+        ids = [pool.sentence_id(place) for place in range(len(pool.evidence.lengths["sentence"]))]
+        return load_parses(index, prepared.counts, ids)
 
     index = searcher.index
     terms = [term.term for term in plan.terms]
-    seen = View(known.counts, known.statistics, terms, lambda: pool.evidence, trees)
-    return JudgedPool(known, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name, seen)
+    context = RerankContext(prepared.counts, prepared.statistics, terms, lambda: pool.evidence, trees)
+    return JudgedPool(
+        prepared, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name, context
+    )

@@ -12,7 +12,7 @@ import esr
 from esr.documents import Document, Located, Sentence
 from esr.engines.factory import LoadOptions, open_writer
 from webui.app import create_app
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 TEXTS = {
     "a": ["It blew all night.", "The storms damaged forty houses.", "Nobody was hurt."],

@@ -12,10 +12,10 @@ from flask.testing import FlaskClient
 import esr
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.evaluation import runs
-from tests.webui.api.asking import get, ids, post
+from tests.webui.api.requests import get, ids, post
+from webui.answers.downloads import COLUMNS
 from webui.app import create_app
-from webui.downloads import COLUMNS
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 TWO = [{"id": "1", "query": "storm"}, {"id": "2", "query": "flood bridge"}]
 
@@ -23,23 +23,23 @@ TWO = [{"id": "1", "query": "storm"}, {"id": "2", "query": "flood bridge"}]
 def test_each_query_gets_the_answer_of_a_search(client: FlaskClient) -> None:
     ranking = {"model": "dir", "params": {"mu": 9}}
     body = {"queries": TWO, "k": 3, "ranking": ranking, "filters": {"document": ["a", "b"]}}
-    found = post(client, body).json["answers"]
-    assert [each["id"] for each in found] == ["1", "2"]
-    for query, answer in zip(TWO, found, strict=True):
+    answers = post(client, body).json["answers"]
+    assert [answer["id"] for answer in answers] == ["1", "2"]
+    for query, answer in zip(TWO, answers, strict=True):
         alone = get(client, "/search", q=query["query"], k=3, model="dir", params__mu=9, document=["a", "b"])
         assert answer["hits"] == alone["hits"]
         assert answer["total"] == alone["total"]
 
 
-def test_a_query_that_cannot_be_searched_for_does_not_spoil_the_others(client: FlaskClient) -> None:
+def test_a_query_that_cannot_be_searched_for_does_not_affect_the_others(client: FlaskClient) -> None:
     queries = [*TWO, {"id": "3", "query": "the"}, {"id": "4", "query": "a\x00"}]
-    found = post(client, {"queries": queries}).json["answers"]
-    assert [("error" in each) for each in found] == [False, False, True, True]
-    assert found[2]["error"]["field"] == "queries.2.query"
-    assert found[3]["error"]["code"] == "bad_input"
+    answers = post(client, {"queries": queries}).json["answers"]
+    assert ["error" in answer for answer in answers] == [False, False, True, True]
+    assert answers[2]["error"]["field"] == "queries.2.query"
+    assert answers[3]["error"]["code"] == "bad_input"
 
 
-def test_a_batch_can_be_a_run_file(client: FlaskClient, tmp_path: Any) -> None:
+def test_a_batch_can_be_answered_with_a_run(client: FlaskClient, tmp_path: Any) -> None:
     answer = post(
         client, {"queries": [*TWO, {"id": "x", "query": "the"}], "k": 4, "format": "run", "tag": "mine"}
     )
@@ -47,14 +47,14 @@ def test_a_batch_can_be_a_run_file(client: FlaskClient, tmp_path: Any) -> None:
     assert answer.headers["X-Skipped"] == "x"
     path = tmp_path / "a.run"
     path.write_text(answer.text)
-    found = runs.read(path).scores
-    assert {query: list(scores) for query, scores in found.items()} == {
-        each["id"]: ids(get(client, "/search", q=each["query"], k=4)) for each in TWO
+    run = runs.read(path).scores
+    assert {query: list(scores) for query, scores in run.items()} == {
+        query["id"]: ids(get(client, "/search", q=query["query"], k=4)) for query in TWO
     }
     assert runs.read(path).tag == "mine"
 
 
-def test_a_batch_can_be_a_table(client: FlaskClient) -> None:
+def test_a_batch_can_be_answered_with_csv(client: FlaskClient) -> None:
     answer = post(client, {"queries": TWO, "k": 2, "format": "csv"})
     assert answer.mimetype == "text/csv"
     rows = list(csv.reader(io.StringIO(answer.text.removeprefix("\ufeff"))))
@@ -85,21 +85,21 @@ def test_a_batch_can_be_a_table(client: FlaskClient) -> None:
         ({"queries": TWO, "query": "x"}, None),
     ],
 )
-def test_what_is_wrong_with_a_body_is_named(client: FlaskClient, body: Any, field: str | None) -> None:
-    told = post(client, body, 400).json["error"]
-    assert (told["code"], told["field"]) == ("bad_input", field)
-    assert len(told["message"]) < 400
+def test_an_error_names_what_is_wrong_with_a_body(client: FlaskClient, body: Any, field: str | None) -> None:
+    error = post(client, body, 400).json["error"]
+    assert (error["code"], error["field"]) == ("bad_input", field)
+    assert len(error["message"]) < 400
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"queries": NaN}', "\ufeff{}", "1e999999", "\x00"])
-def test_a_body_that_is_not_json_is_refused(client: FlaskClient, text: str) -> None:
+def test_a_body_that_is_not_json_is_rejected(client: FlaskClient, text: str) -> None:
     answer = client.post("/api/v1/batch", data=text.encode(), content_type="application/json")
     assert answer.status_code == 400
     assert answer.json["error"]["code"] == "bad_input"
     assert answer.json["error"]["field"] is None
 
 
-def test_a_body_of_another_kind_or_size_is_refused(client: FlaskClient) -> None:
+def test_a_body_of_another_type_or_too_large_a_size_is_rejected(client: FlaskClient) -> None:
     assert client.post("/api/v1/batch", data="x=1").status_code == 415
     large = json.dumps({"queries": [{"id": "a", "query": "x" * 1_100_000}]})
     answer = client.post("/api/v1/batch", data=large, content_type="application/json")
@@ -115,21 +115,19 @@ def test_a_batch_counts_as_many_requests_as_it_has_queries(where: str) -> None:
     assert post(client, {"queries": TWO}, 429).json["error"]["code"] == "too_many_requests"
 
 
-def test_a_batch_ends_in_its_time(where: str) -> None:
+def test_a_batch_has_a_deadline(where: str) -> None:
     client = create_app(esr.open(where), Settings(batch_deadline=0.01)).test_client()
     queries = [{"id": str(n), "query": "storm flood"} for n in range(100)]
-    told = post(client, {"queries": queries, "k": 1000}, 503).json["error"]
-    assert told["code"] == "engine_unreachable"
+    error = post(client, {"queries": queries, "k": 1000}, 503).json["error"]
+    assert error["code"] == "engine_unreachable"
 
 
-def test_answers_that_lack_something_are_named_beside_a_run(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def partly(index: EmbeddedIndex, *args: Any, **kwargs: Any) -> Any:
-        return replace(whole(index, *args, **kwargs), incomplete="1 of 3 shards failed")
+def test_files_name_incomplete_answers(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def search_incompletely(index: EmbeddedIndex, *args: Any, **kwargs: Any) -> Any:
+        return replace(search(index, *args, **kwargs), incomplete="1 of 3 shards failed")
 
-    whole = EmbeddedIndex.search
-    monkeypatch.setattr(EmbeddedIndex, "search", partly)
+    search = EmbeddedIndex.search
+    monkeypatch.setattr(EmbeddedIndex, "search", search_incompletely)
     assert post(client, {"queries": TWO, "format": "run"}).headers["X-Incomplete"] == "1, 2"
     table = post(client, {"queries": TWO, "format": "csv"})
     assert {row[-1] for row in csv.reader(io.StringIO(table.text))} == {"incomplete", "1 of 3 shards failed"}

@@ -18,10 +18,10 @@ from schemathesis.openapi.checks import JsonSchemaError
 from esr import models, priors
 from webui.api.operation import BASE
 from webui.api.operations import OPERATIONS
-from webui.arguments import KNOWN
+from webui.arguments.names import SEARCH_ARGUMENTS
 
 load_all_checks()
-HELD_TO = CHECKS.get_by_names(
+CHECKED = CHECKS.get_by_names(
     [
         "not_a_server_error",
         "status_code_conformance",
@@ -41,7 +41,7 @@ GOOD = {
     "status": {},
     "batch": {},
 }
-"""What makes an answer likely."""
+"""Arguments that make an answer likely."""
 
 
 @pytest.fixture
@@ -71,14 +71,14 @@ def test_the_parameters_of_a_search_are_those_of_the_page_and_the_registries(
     described: dict[str, Any],
 ) -> None:
     written = {p["name"] for p in described["paths"]["/search"]["get"]["parameters"]}
-    page = {name for name in KNOWN if not name.endswith("NAME")}
+    page = {name for name in SEARCH_ARGUMENTS if not name.endswith("NAME")}
     parameters = {f"params.{p.name}" for model in models.MODELS.values() for p in model.parameters}
     weights = {f"prior.{name}" for name in priors.PRIORS}
     assert written == page | parameters | weights | {"offset", "after"}
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_an_argument_that_is_not_in_the_document_is_refused(client: FlaskClient, name: str) -> None:
+def test_an_argument_that_is_not_in_the_document_is_rejected(client: FlaskClient, name: str) -> None:
     operation = OPERATIONS[name]
     answer = client.open(BASE + operation.path + "?nosuch=1", method=operation.method)
     assert answer.status_code == 400
@@ -87,16 +87,16 @@ def test_an_argument_that_is_not_in_the_document_is_refused(client: FlaskClient,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_no_generated_request_gets_a_failure_or_an_answer_outside_the_document(app: Flask, name: str) -> None:
+def test_no_generated_request_gets_a_server_error_or_an_undocumented_answer(app: Flask, name: str) -> None:
     statuses = fuzz(app, name)
-    if name not in ("models", "query"):  # one takes nothing; the other has no answer for a folder
+    if name not in ("models", "query"):  # one has no arguments; the other has no answer for a folder
         assert min(statuses[200], statuses[400]) > EXAMPLES / 20, statuses
 
 
-def held_to(case: schemathesis.Case) -> list[Any]:
-    """The checks. An empty argument counts as none, so that forms can be sent: it is not refused."""
+def checks_of(case: schemathesis.Case) -> list[Any]:
+    """The checks. An empty argument counts as not given: it is not rejected, so that forms work."""
     blank = any(not value or not str(value).strip() for value in (case.query or {}).values())
-    return [check for check in HELD_TO if not blank or check.__name__ != "negative_data_rejection"]
+    return [check for check in CHECKED if not blank or check.__name__ != "negative_data_rejection"]
 
 
 def fuzz(app: Flask, name: str) -> Counter[int]:
@@ -121,19 +121,17 @@ def fuzz(app: Flask, name: str) -> Counter[int]:
         mode = data.draw(st.sampled_from(list(modes)))
         case = data.draw(modes[mode])
         if mode is GenerationMode.POSITIVE and case.query and data.draw(st.integers(0, 3)):
-            # Most texts that are made up are no words, and most settings do not go with each other.
+            # Most generated texts are no words, and most settings do not fit each other.
             kept = data.draw(st.lists(st.sampled_from(sorted(case.query)), max_size=1))
             case.query = {n: v for n, v in case.query.items() if n in kept} | GOOD[name]
-        statuses[case.call_and_validate(checks=held_to(case)).status_code] += 1
+        statuses[case.call_and_validate(checks=checks_of(case)).status_code] += 1
 
     check()
     return statuses
 
 
-def test_the_fuzzing_would_see_an_answer_outside_the_document(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_fuzzing_notices_an_undocumented_answer(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webui.api.status.HIDDEN", {"sentences"})
     with pytest.raises(FailureGroup) as caught:
         fuzz(app, "status")
-    assert [type(each) for each in caught.value.exceptions] == [JsonSchemaError]
+    assert [type(error) for error in caught.value.exceptions] == [JsonSchemaError]

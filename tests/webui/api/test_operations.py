@@ -9,14 +9,14 @@ from esr import adjustments, boosts, models, priors
 from esr.dependency.signals import SIGNALS
 from esr.features import FEATURES
 from esr.plans.plan import CANDIDATES
-from tests.webui.api.asking import error, get, ids
+from tests.webui.api.requests import error, get, ids
 
 
 def test_models_lists_every_registry(client: FlaskClient) -> None:
     found = get(client, "/models")
 
     def names(kind: str) -> list[str]:
-        return [each["name"] for each in found[kind]]
+        return [item["name"] for item in found[kind]]
 
     assert found["default"] == models.DEFAULT.name
     assert names("models") == list(models.MODELS)
@@ -29,16 +29,16 @@ def test_models_lists_every_registry(client: FlaskClient) -> None:
     assert found["candidates"] == dict(CANDIDATES)
 
 
-def test_an_explanation_adds_up_to_the_score_of_the_search(client: FlaskClient) -> None:
-    asked = {"q": "storm flood", "model": "dir", "prior__length": 0.5, "feature": "subj:linear:0.5"}
-    best = get(client, "/search", **asked)["hits"][0]
-    found = get(client, "/explain", id=best["sentence_id"], **asked)
+def test_the_parts_of_an_explanation_add_up_to_the_score_of_the_search(client: FlaskClient) -> None:
+    arguments = {"q": "storm flood", "model": "dir", "prior__length": 0.5, "feature": "subj:linear:0.5"}
+    best = get(client, "/search", **arguments)["hits"][0]
+    found = get(client, "/explain", id=best["sentence_id"], **arguments)
     adds = [part["adds"] for kind in ("terms", "priors", "features") for part in found[kind]]
     assert math.fsum([*adds, found["length"]]) == pytest.approx(best["score"])
     assert (found["score"], found["text"]) == (pytest.approx(best["score"]), best["text"])
 
 
-def test_a_document_is_whole_with_the_scores_of_the_search(client: FlaskClient) -> None:
+def test_a_document_has_all_sentences_with_the_scores_of_the_search(client: FlaskClient) -> None:
     plain = get(client, "/document", id="a")
     assert [each["id"] for each in plain["sentences"]] == ["a.s0", "a.s1", "a.s2"]
     assert plain["sentences"][1]["text"] == "The storms damaged forty houses."
@@ -53,21 +53,19 @@ def test_a_document_is_whole_with_the_scores_of_the_search(client: FlaskClient) 
 
 @pytest.mark.parametrize("path", ["/document", "/explain"])
 @pytest.mark.parametrize("name", ["nosuch", "a.s99", "<b>", "é", "../../etc/passwd", "a" * 300])
-def test_what_is_not_there_is_a_404_that_names_the_argument(
-    client: FlaskClient, path: str, name: str
-) -> None:
-    told = error(client, path, 404, id=name, q="storm")
-    assert (told["code"], told["field"]) == ("not_found", "id")
-    assert "/tmp" not in told["message"]
+def test_an_unknown_id_is_a_404_that_names_the_argument(client: FlaskClient, path: str, name: str) -> None:
+    failure = error(client, path, 404, id=name, q="storm")
+    assert (failure["code"], failure["field"]) == ("not_found", "id")
+    assert "/tmp" not in failure["message"]
 
 
 @pytest.mark.parametrize("path", ["/document", "/explain"])
-def test_an_id_must_be_given(client: FlaskClient, path: str) -> None:
+def test_an_id_is_required(client: FlaskClient, path: str) -> None:
     assert error(client, path, q="storm")["field"] == "id"
     assert error(client, path, q="storm", id="a" * 301)["field"] == "id"
 
 
-def test_a_comparison_tells_where_each_sentence_stands_in_the_other_list(client: FlaskClient) -> None:
+def test_a_comparison_has_the_rank_of_each_sentence_in_the_other_list(client: FlaskClient) -> None:
     found = get(client, "/compare", q="storm flood", k=5, model="dir", vs__model="bm25")
     left, right = found["left"], found["right"]
     assert (left["ranking"]["model"], right["ranking"]["model"]) == ("dir", "bm25")
@@ -78,25 +76,25 @@ def test_a_comparison_tells_where_each_sentence_stands_in_the_other_list(client:
     assert error(client, "/compare", q="storm", vs__model="nosuch")["field"] == "vs.model"
 
 
-def test_status_tells_what_is_there_and_not_where(client: FlaskClient, where: str) -> None:
+def test_the_status_does_not_reveal_the_place_of_the_index(client: FlaskClient, where: str) -> None:
     answer = client.get("/api/v1/status")
     assert answer.json["sentences"] == 65
     assert answer.json["documents"] == 32
     assert where not in answer.text
 
 
-def test_a_folder_has_no_request_to_show(client: FlaskClient) -> None:
-    told = error(client, "/query", q="storm")
-    assert "an index folder takes no requests" in told["message"].lower()
+def test_an_index_folder_has_no_request_for_elasticsearch(client: FlaskClient) -> None:
+    failure = error(client, "/query", q="storm")
+    assert "an index folder takes no requests" in failure["message"].lower()
 
 
-def test_an_address_of_no_operation_is_a_404_in_json(client: FlaskClient) -> None:
+def test_an_unknown_address_is_a_404_in_json(client: FlaskClient) -> None:
     for address in ("/api/v1", "/api/v1/", "/api/v2/search", "/api/v1/nosuch", "/nosuch.json"):
         answer = client.get(address)
         assert (answer.status_code, answer.json["error"]["code"]) == (404, "not_found")
 
 
-def test_answers_carry_the_headers_of_the_pages_and_no_cookie(client: FlaskClient) -> None:
+def test_answers_have_the_headers_of_the_pages_and_no_cookie(client: FlaskClient) -> None:
     for address in ("/api/v1/search?q=storm", "/api/v1/search", "/api/v1/openapi.json"):
         headers = client.get(address).headers
         assert headers["X-Content-Type-Options"] == "nosniff"

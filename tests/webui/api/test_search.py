@@ -8,25 +8,25 @@ from flask.testing import FlaskClient
 
 import esr
 from esr.ranking import answers
-from tests.webui.api.asking import error, get, ids
 from tests.webui.api.conftest import TEXTS, load
-from webui.api import paging
+from tests.webui.api.requests import error, get, ids
+from webui.api.paging import page_token
 from webui.app import create_app
-from webui.settings import Settings
+from webui.running.settings import Settings
 
 
-def test_an_answer_is_that_of_the_library_with_its_place_in_the_ranking(
+def test_an_answer_is_that_of_the_library_with_an_offset_and_a_next_page(
     client: FlaskClient, where: str
 ) -> None:
     found = get(client, "/search", q="storm flood", k=5)
     with esr.open(where) as searcher:
-        wanted = answers.answer_dict(searcher.search("storm flood", 5))
+        expected = answers.answer_dict(searcher.search("storm flood", 5))
     assert found.pop("offset") == 0
     assert found.pop("next")
-    assert {**found, "took_ms": 0} == {**wanted, "took_ms": 0}
+    assert {**found, "took_ms": 0} == {**expected, "took_ms": 0}
 
 
-def test_settings_of_the_ranking_and_filters_reach_the_engine(client: FlaskClient, where: str) -> None:
+def test_the_ranking_and_the_filters_reach_the_engine(client: FlaskClient, where: str) -> None:
     found = get(
         client,
         "/search",
@@ -38,42 +38,42 @@ def test_settings_of_the_ranking_and_filters_reach_the_engine(client: FlaskClien
     )
     with esr.open(where) as searcher:
         features = [{"feature": "subj", "form": "linear", "w": 0.5}]
-        wanted = searcher.search("storm", model="dir", params={"mu": 50}, features=features)
-    assert [(hit["sentence_id"], hit["score"]) for hit in found["hits"]] == [h[:2] for h in wanted.hits]
+        expected = searcher.search("storm", model="dir", params={"mu": 50}, features=features)
+    assert [(hit["sentence_id"], hit["score"]) for hit in found["hits"]] == [h[:2] for h in expected.hits]
     assert get(client, "/search", q="storm", source="nobody")["total"] == 0
     assert ids(get(client, "/search", q="storm", document="b")) == ["b.s0", "b.s1"]
 
 
 def test_pages_fit_together(client: FlaskClient) -> None:
-    all_of_it = get(client, "/search", q="storm", k=100)
-    assert all_of_it["next"] is None
+    complete = get(client, "/search", q="storm", k=100)
+    assert complete["next"] is None
     found, after = ids(get(client, "/search", q="storm", k=7)), get(client, "/search", q="storm", k=7)["next"]
     while after:
         page = get(client, "/search", q="storm", k=7, after=after)
         assert page["offset"] == len(found)
         found, after = found + ids(page), page["next"]
-    assert found == ids(all_of_it)
-    assert len(found) == all_of_it["total"] > 60
+    assert found == ids(complete)
+    assert len(found) == complete["total"] > 60
     assert ids(get(client, "/search", q="storm", k=7, offset=14)) == found[14:21]
 
 
-def test_a_page_of_another_state_of_the_index_is_refused(tmp_path: Path) -> None:
+def test_a_next_page_after_a_load_is_rejected(tmp_path: Path) -> None:
     where = load(tmp_path / "index")
     client = create_app(esr.open(where)).test_client()
     after = get(client, "/search", q="storm", k=2)["next"]
     load(tmp_path / "index", {**TEXTS, "z": ["Another storm."]}, "replace")
-    told = error(client, "/search", 409, q="storm", k=2, after=after)
-    assert (told["code"], told["field"]) == ("index_changed", "after")
+    failure = error(client, "/search", 409, q="storm", k=2, after=after)
+    assert (failure["code"], failure["field"]) == ("index_changed", "after")
     assert get(client, "/search", q="storm", k=2)["next"] != after
 
 
 @pytest.mark.parametrize(
-    ("given", "field"),
+    ("arguments", "field"),
     [
         ({"after": "x"}, "after"),
         ({"after": "é"}, "after"),
-        ({"after": paging.token(5, "0" * 16), "offset": 3}, "after"),
-        ({"after": paging.token(995, "0" * 16)}, "after"),
+        ({"after": page_token(5, "0" * 16), "offset": 3}, "after"),
+        ({"after": page_token(995, "0" * 16)}, "after"),
         ({"offset": -1}, "offset"),
         ({"offset": 995}, "offset"),
         ({"offset": 1000}, "offset"),
@@ -93,9 +93,11 @@ def test_a_page_of_another_state_of_the_index_is_refused(tmp_path: Path) -> None
         ({"index": "other"}, "index"),
     ],
 )
-def test_a_bad_argument_is_named(client: FlaskClient, given: dict[str, str], field: str) -> None:
-    told = error(client, "/search", q="storm", **{name.replace(".", "__"): v for name, v in given.items()})
-    assert (told["code"], told["field"]) == ("bad_input", field)
+def test_a_bad_argument_is_named(client: FlaskClient, arguments: dict[str, str], field: str) -> None:
+    failure = error(
+        client, "/search", q="storm", **{name.replace(".", "__"): v for name, v in arguments.items()}
+    )
+    assert (failure["code"], failure["field"]) == ("bad_input", field)
 
 
 @pytest.mark.parametrize(
@@ -112,17 +114,17 @@ def test_a_bad_argument_is_named(client: FlaskClient, given: dict[str, str], fie
         "a\x1bb",
     ],
 )
-def test_a_query_that_cannot_be_searched_for_is_refused(client: FlaskClient, query: str) -> None:
-    told = error(client, "/search", q=query)
-    assert (told["code"], told["field"]) == ("bad_input", "q")
+def test_a_query_that_cannot_be_searched_for_is_rejected(client: FlaskClient, query: str) -> None:
+    failure = error(client, "/search", q=query)
+    assert (failure["code"], failure["field"]) == ("bad_input", "q")
 
 
 @pytest.mark.parametrize("size", [1_000_000, 10_000])
-def test_an_address_that_is_too_long_is_refused(client: FlaskClient, size: int) -> None:
+def test_an_address_that_is_too_long_is_rejected(client: FlaskClient, size: int) -> None:
     assert "bytes of arguments" in error(client, "/search", q="w " * (size // 2))["message"]
 
 
-def test_markup_and_wild_cards_are_words_like_others(client: FlaskClient) -> None:
+def test_markup_and_wildcards_are_ordinary_words(client: FlaskClient) -> None:
     for query in (
         "<b>storm</b>",
         "storm* OR _id:*",
@@ -134,7 +136,7 @@ def test_markup_and_wild_cards_are_words_like_others(client: FlaskClient) -> Non
         assert get(client, "/search", q=query)["total"] >= 60
 
 
-def test_sorting_and_grouping_are_those_of_the_page(client: FlaskClient) -> None:
+def test_sorting_and_grouping_work_as_on_the_page(client: FlaskClient) -> None:
     grouped = get(client, "/search", q="storm flood", group="document", k=3)
     assert len({hit["document_id"] for hit in grouped["hits"]}) == 3
     assert len(grouped["hits"]) == 6
@@ -148,7 +150,7 @@ def test_sorting_and_grouping_are_those_of_the_page(client: FlaskClient) -> None
     )
 
 
-def test_limits_are_those_of_the_settings(where: str) -> None:
+def test_limits_come_from_the_settings(where: str) -> None:
     settings = Settings(max_k=3, default_k=2, max_depth=4, query_chars=8, query_terms=1)
     client = create_app(esr.open(where), settings).test_client()
     assert len(get(client, "/search", q="storm")["hits"]) == 2
@@ -163,7 +165,7 @@ def test_limits_are_those_of_the_settings(where: str) -> None:
 
 
 @pytest.mark.parametrize("twin", ["/search.json", "/explain.json", "/document.json", "/compare.json"])
-def test_the_pages_have_twins_that_answer_as_the_api_does(app: Flask, twin: str) -> None:
+def test_the_addresses_of_pages_with_json_answer_as_the_api_does(app: Flask, twin: str) -> None:
     client = app.test_client()
     operation = twin.removesuffix(".json")
     address = "?q=storm+flood&vs.model=bm25" if operation == "/compare" else "?q=storm+flood"
@@ -172,11 +174,11 @@ def test_the_pages_have_twins_that_answer_as_the_api_does(app: Flask, twin: str)
     page = client.get(twin + address).get_json()
     assert "error" not in api
 
-    def timeless(data: object) -> object:
+    def without_times(data: object) -> object:
         if isinstance(data, dict):
-            return {name: timeless(value) for name, value in data.items() if name != "took_ms"}
-        return [timeless(each) for each in data] if isinstance(data, list) else data
+            return {name: without_times(value) for name, value in data.items() if name != "took_ms"}
+        return [without_times(item) for item in data] if isinstance(data, list) else data
 
-    assert timeless(page) == timeless(api)
+    assert without_times(page) == without_times(api)
     assert client.get(twin + address + "&k=5&sort=date&fold=no&source=x").status_code == 200
     assert client.get(twin + "?q=storm&nosuch=1").get_json()["error"]["field"] == "nosuch"

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from esr.engines.embedded.search.filter_mask import document_mask, entity_mask
 from esr.engines.index import Filters
-from esr.engines.segments.store.segment import NOWHERE, Postings, Segment
+from esr.engines.segments.reader.commit_statistics import IMPORTANCE
+from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.segments.store.segment import NO_POSTINGS, Postings, Segment
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import FEATURES, FieldName, Plan
-
-if TYPE_CHECKING:
-    from esr.engines.segments.reader.snapshot import Snapshot
 
 Numbers = npt.NDArray[np.int64]
 
@@ -28,20 +27,20 @@ def chosen(plan: Plan, segment: Segment, filters: Filters) -> npt.NDArray[np.boo
     """Whether the plan's rule and the filters let each sentence through, of shape (sentences,)."""
     found = _chosen(plan, segment, filters)
     if filters.entities:
-        found &= segment.enriched.with_entities(filters.entities)
+        found &= entity_mask(segment, filters.entities)
     return found
 
 
 def _chosen(plan: Plan, segment: Segment, filters: Filters) -> npt.NDArray[np.bool_]:
-    passing = segment.passing(filters)
+    passing = document_mask(segment, filters)
     numbers = [segment.terms.find(term) for term in plan.matching]
     document = segment.column("document")
     if plan.candidates == "all":
         chosen = np.ones(segment.sentence_count, bool)
     elif plan.candidates == "context" and plan.context == "document":
-        reached = np.zeros(len(segment.documents), bool)
+        reached = np.zeros(segment.document_count, bool)
         for number in numbers:
-            reached[segment.in_documents(number).numbers] = True
+            reached[segment.document_postings(number).numbers] = True
         if passing is not None:
             reached &= passing
             passing = None
@@ -49,9 +48,9 @@ def _chosen(plan: Plan, segment: Segment, filters: Filters) -> npt.NDArray[np.bo
     else:
         chosen = np.zeros(segment.sentence_count, bool)
         for number in numbers:
-            chosen[segment.in_sentences(number).numbers] = True
+            chosen[segment.sentence_postings(number).numbers] = True
         if plan.candidates == "context":
-            chosen = spread(chosen, segment.joined_before)
+            chosen = spread(chosen, segment.has_previous)
     if passing is not None:
         chosen &= passing[document]
     return chosen
@@ -80,9 +79,9 @@ def evidence(
             counts["surrounding"] = around
     if "document" in wanted:
         counts["document"] = np.empty((len(terms), len(at)))
-        size = len(segment.documents)
+        size = segment.document_count
         for row, number in enumerate(numbers):
-            counts["document"][row] = _dense(segment.in_documents(number), size)[document]
+            counts["document"][row] = _dense(segment.document_postings(number), size)[document]
     lengths: dict[FieldName, Array] = {"sentence": segment.column("length")[at].astype(float)}
     if "surrounding" in wanted:
         lengths["surrounding"] = segment.column("surrounding_length")[at].astype(float)
@@ -97,7 +96,7 @@ def columns(plan: Plan, snapshot: Snapshot, at: Numbers) -> dict[str, Array]:
     names = list(dict.fromkeys(static.column for static in plan.statics))
     found = {name: np.empty(len(at)) for name in names}
     for owner, cut, local in _parts(snapshot, at):
-        importance = snapshot.importance_for(names, owner)
+        importance = importance_columns(snapshot, names, owner)
         for name in names:
             found[name][cut] = column(name, snapshot.segments[owner], importance, local)
     return found
@@ -110,7 +109,7 @@ def lengths(plan: Plan, snapshot: Snapshot, at: Numbers, document: Numbers) -> d
     if "surrounding" in fields:
         found["surrounding"] = np.empty(len(at))
     if "document" in fields:
-        found["document"] = snapshot.spans.length[document]
+        found["document"] = snapshot.statistics.document_table.length[document]
     for owner, cut, local in _parts(snapshot, at):
         segment = snapshot.segments[owner]
         found["sentence"][cut] = segment.column("length")[local]
@@ -121,18 +120,23 @@ def lengths(plan: Plan, snapshot: Snapshot, at: Numbers, document: Numbers) -> d
 
 def _parts(snapshot: Snapshot, at: Numbers) -> Iterator[tuple[int, slice, Numbers]]:
     """By segment: its number, which of the sentences are its own, and their numbers there."""
-    cuts = np.searchsorted(at, snapshot.starts)
+    cuts = np.searchsorted(at, snapshot.statistics.starts)
     for owner in range(len(snapshot.segments)):
         if cuts[owner] < cuts[owner + 1]:
             cut = slice(int(cuts[owner]), int(cuts[owner + 1]))
-            yield owner, cut, at[cut] - snapshot.starts[owner]
+            yield owner, cut, at[cut] - snapshot.statistics.starts[owner]
+
+
+def importance_columns(snapshot: Snapshot, columns: Iterable[str], owner: int) -> dict[str, Array]:
+    """The importance priors of a segment's sentences, if one of the columns is of them."""
+    return snapshot.statistics.importance[owner] if set(columns) & set(IMPORTANCE) else {}
 
 
 def column(name: str, segment: Segment, importance: dict[str, Array], at: Numbers) -> Array:
     """A column of these sentences, of shape (n,): NaN where it is not known."""
     found: Array
     if name.startswith(FEATURES):
-        return segment.enriched.feature(name.removeprefix(FEATURES), at)
+        return segment.enrichment.feature(name.removeprefix(FEATURES), at)
     if name == "length":
         found = segment.column("length")[at].astype(float)
     elif name == "position":
@@ -149,10 +153,10 @@ def _sentence_counts(
     around = np.empty_like(own) if surrounding else None
     # A border has no neighbour: it looks at the slot behind the last sentence, which is always 0.
     size = segment.sentence_count
-    before = np.where(segment.joined_before[at], at - 1, size)
-    after = np.where(np.append(segment.joined_before, False)[at + 1], at + 1, size)
+    before = np.where(segment.has_previous[at], at - 1, size)
+    after = np.where(np.append(segment.has_previous, False)[at + 1], at + 1, size)
     for row, number in enumerate(numbers):
-        dense = _dense(segment.in_sentences(number), size + 1)
+        dense = _dense(segment.sentence_postings(number), size + 1)
         own[row] = dense[at]
         if around is not None:
             around[row] = own[row] + dense[before] + dense[after]
@@ -161,7 +165,7 @@ def _sentence_counts(
 
 def _dense(postings: Postings, size: int) -> Array:
     dense = np.zeros(size)
-    if postings is not NOWHERE:
+    if postings is not NO_POSTINGS:
         dense[postings.numbers] = postings.counts
     return dense
 

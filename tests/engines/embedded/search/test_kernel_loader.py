@@ -78,6 +78,6 @@ def test_an_index_loads_it_in_the_background_when_many_searches_will_come(
     load(tmp_path / "index", [document("A", "one")])
     began, ends = threading.Event(), threading.Event()
     monkeypatch.setattr(LOADER, "load", lambda: (began.set(), ends.wait(5)))
-    EmbeddedIndex(str(tmp_path / "index")).warm()
+    EmbeddedIndex(str(tmp_path / "index")).warm_up()
     assert began.wait(5)
     ends.set()

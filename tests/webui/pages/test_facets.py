@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from esr.documents import dates
+from esr.engines.index import Filters
+from esr.errors import EngineUnreachable
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from tests.webui.fake_index import FakeIndex
+from webui.pages.facets import FacetList, count_facets
+
+
+def facets(searcher: Searcher, filters: Filters) -> dict[str, FacetList]:
+    prepared = searcher.prepare("earthquake relief China", Ranking())
+    return {facet.field: facet for facet in count_facets(prepared, filters)}
+
+
+def test_each_count_is_the_total_of_a_search_with_its_filter(searcher: Searcher) -> None:
+    by_field = facets(searcher, Filters())
+    assert set(by_field) == {"source", "month", "location"}
+    for facet in by_field.values():
+        for value in facet.values:
+            arguments = value.arguments
+            filters = Filters(
+                date_from=dates.parse_date_start(arguments["from"]) if "from" in arguments else None,
+                date_to=dates.parse_date_end(arguments["to"]) if "to" in arguments else None,
+                sources=(arguments["source"],) if "source" in arguments else (),
+                entities=(arguments["entity"],) if "entity" in arguments else (),
+            )
+            assert searcher.search("earthquake relief China", filters=filters).total == value.count
+
+
+def test_months_are_listed_newest_first(searcher: Searcher) -> None:
+    names = [value.name for value in facets(searcher, Filters())["month"].values]
+    assert names == sorted(names, reverse=True) and len(names) > 1
+
+
+@pytest.mark.parametrize(
+    "field, name, filters",
+    [
+        ("source", "Northern Wire", Filters(sources=("Northern Wire",))),
+        ("month", "2024-11", Filters(dates.parse_date_start("2024-11"), dates.parse_date_end("2024-11"))),
+        ("location", "China", Filters(entities=("location:China",))),
+    ],
+)
+def test_a_field_is_counted_without_its_own_filter(
+    searcher: Searcher, field: str, name: str, filters: Filters
+) -> None:
+    wide, narrow = facets(searcher, Filters())[field], facets(searcher, filters)[field]
+    assert [(v.name, v.count) for v in wide.values] == [(v.name, v.count) for v in narrow.values]
+    assert [v.name for v in narrow.values if v.is_selected] == [name]
+    assert not any(v.is_selected for v in wide.values)
+
+
+def test_an_engine_without_counts_gives_no_facets(index: FakeIndex) -> None:
+    prepared = Searcher(index).prepare("storm", Ranking())
+    index.error = EngineUnreachable("down")
+    assert count_facets(prepared, Filters()) == []

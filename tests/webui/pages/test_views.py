@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+Q = "q=earthquake+relief+China"
+
+
+def json(client: FlaskClient, address: str) -> Any:
+    response = client.get(address)
+    assert response.status_code == 200, response.text
+    assert response.mimetype == "application/json"
+    return response.json
+
+
+def rows(client: FlaskClient, address: str) -> list[dict[str, str]]:
+    response = client.get(address)
+    assert response.status_code == 200 and response.mimetype == "text/csv"
+    assert "attachment" in response.headers["Content-Disposition"]
+    return list(csv.DictReader(io.StringIO(response.get_data(as_text=True).lstrip("\ufeff"))))
+
+
+def test_each_page_links_to_the_same_answer_as_json(real: FlaskClient) -> None:
+    for path, query in (
+        ("search", Q),
+        ("document", f"{Q}&id=earthquake-relief"),
+        ("explain", f"{Q}&id=earthquake-relief.s0"),
+        ("compare", f"{Q}&vs.model=bm25"),
+    ):
+        assert json(real, f"/{path}.json?{query}")
+        assert f'href="/{path}.json?' in real.get(f"/{path}?{query}").text
+
+
+@pytest.mark.parametrize("model", ["2si", "tdsr", "mrf_fdm"])
+def test_the_scores_of_a_document_are_those_of_the_search(real: FlaskClient, model: str) -> None:
+    found = json(real, f"/search.json?{Q}&model={model}&k=100&document=earthquake-relief")
+    scores = {hit["sentence_id"]: hit["score"] for hit in found["hits"]}
+    assert len(scores) >= 5
+    document = json(real, f"/document.json?{Q}&model={model}&id=earthquake-relief")
+    for sentence in document["sentences"]:
+        if sentence["id"] in scores:
+            assert sentence["score"] == pytest.approx(scores[sentence["id"]], abs=1e-5)
+
+
+def test_the_table_of_a_document_has_its_sentences_in_order(real: FlaskClient) -> None:
+    found = rows(real, f"/document.csv?{Q}&id=earthquake-relief")
+    assert [row["position"] for row in found] == [str(n) for n in range(len(found))]
+
+
+def test_a_comparison_says_what_moved(real: FlaskClient) -> None:
+    found = json(real, f"/compare.json?{Q}&vs.model=bm25")
+    ranks = {hit["sentence_id"]: hit["rank"] for hit in found["right"]["hits"]}
+    for hit in found["left"]["hits"]:
+        assert hit["other"] == ranks.get(hit["sentence_id"])
+        assert hit["moved"] == (None if hit["other"] is None else hit["other"] - hit["rank"])
+    assert found["right"]["ranking"]["model"] == "bm25"
+    table = rows(real, f"/compare.csv?{Q}&vs.model=bm25")
+    assert [row["side"] for row in table].count("left") == len(found["left"]["hits"])
+
+
+def test_the_run_of_a_search_is_its_ranking(real: FlaskClient) -> None:
+    ids = [hit["sentence_id"] for hit in json(real, f"/search.json?{Q}&k=20")["hits"]]
+    run = real.get(f"/search.run?{Q}&k=20").text.splitlines()
+    assert [line.split()[2] for line in run] == ids
+
+
+@pytest.mark.parametrize("path", ["/document", "/document.json", "/explain", "/explain.json"])
+@pytest.mark.parametrize("given", ["", "&id=nowhere", "&id=%00", "&id=" + "x" * 400])
+def test_an_unknown_id_is_a_clear_error(real: FlaskClient, path: str, given: str) -> None:
+    response = real.get(f"{path}?{Q}{given}")
+    assert 400 <= response.status_code < 500
+    assert "Traceback" not in response.text
+
+
+def test_spreadsheet_formulas_are_escaped(real: FlaskClient) -> None:
+    table = real.get("/search.csv?q=pilot&k=3").text
+    assert all(not row.startswith(("=", "+", "@")) for row in table.splitlines())

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import pytest
+from flask.testing import FlaskClient
+
+from esr.errors import UsageError
+from esr.ranking.searcher import Searcher
+from tests.webui.fake_index import STORM, FakeIndex
+from webui.app import create_app
+from webui.running.rate_limit import client_key, parse_rate
+from webui.running.settings import Settings
+
+
+def limited(rate: str, proxies: int = 0) -> FlaskClient:
+    return create_app(Searcher(FakeIndex(STORM)), Settings(rate=rate, proxies=proxies)).test_client()
+
+
+def statuses(client: FlaskClient, count: int, address: str = "/api/v1/models", **kwargs: object) -> list[int]:
+    return [client.get(address, **kwargs).status_code for _ in range(count)]  # type: ignore[arg-type]
+
+
+def forwarded(addresses: str) -> dict[str, dict[str, str]]:
+    return {"headers": {"X-Forwarded-For": addresses}}
+
+
+def test_a_client_over_its_limit_is_told_when_to_retry() -> None:
+    client = limited("3/minute")
+    assert statuses(client, 4) == [200, 200, 200, 429]
+    answer = client.get("/api/v1/models")
+    assert answer.json == {
+        "error": {
+            "code": "too_many_requests",
+            "message": "Too many requests: wait a moment, then retry.",
+            "field": None,
+        }
+    }
+    assert 1 <= int(answer.headers["Retry-After"]) <= 61
+    page = client.get("/search?q=storm")
+    assert (page.status_code, page.mimetype) == (429, "text/html")
+
+
+def test_without_a_rate_there_is_no_limit() -> None:
+    assert set(statuses(limited(""), 50)) == {200}
+
+
+def test_each_client_is_counted_separately() -> None:
+    client = limited("2/minute")
+    for address in ("192.0.2.1", "192.0.2.2", "2001:db8:1::1"):
+        codes = statuses(client, 3, environ_overrides={"REMOTE_ADDR": address})
+        assert codes == [200, 200, 429]
+
+
+def test_an_address_that_the_client_claims_is_ignored() -> None:
+    client = limited("2/minute")
+    codes = [statuses(client, 1, **forwarded(f"198.51.100.{n}"))[0] for n in range(3)]
+    assert codes == [200, 200, 429]
+
+
+def test_behind_a_proxy_the_client_is_the_one_that_the_proxy_saw() -> None:
+    client = limited("2/minute", proxies=1)
+    assert statuses(client, 3, **forwarded("192.0.2.1")) == [200, 200, 429]
+    assert statuses(client, 3, **forwarded("192.0.2.2")) == [200, 200, 429]
+
+
+def test_behind_a_proxy_addresses_that_the_client_claims_are_ignored() -> None:
+    client = limited("2/minute", proxies=1)
+    codes = [statuses(client, 1, **forwarded(f"198.51.100.{n}, 192.0.2.1"))[0] for n in range(3)]
+    assert codes == [200, 200, 429]
+
+
+def test_behind_two_proxies_the_client_is_the_last_but_one() -> None:
+    client = limited("2/minute", proxies=2)
+    codes = [statuses(client, 1, **forwarded(f"6.6.6.{n}, 192.0.2.1, 10.0.0.{n}"))[0] for n in range(3)]
+    assert codes == [200, 200, 429]
+
+
+def test_health_checks_metrics_and_static_files_are_not_counted() -> None:
+    client = limited("1/minute")
+    for address in ("/healthz", "/metrics", "/static/esr.css"):
+        for _ in range(3):
+            with client.get(address) as answer:
+                assert answer.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("address", "key"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3::4", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:9::9", "2001:db8:1:2::/64"),
+        ("unix:", "unknown"),
+        (None, "unknown"),
+        ("<script>", "unknown"),
+    ],
+)
+def test_a_client_is_counted_by_its_address_or_its_network(address: str | None, key: str) -> None:
+    assert client_key(address) == key
+
+
+@pytest.mark.parametrize("rate", ["many", "60", "60/fortnight", "-1/minute"])
+def test_an_unreadable_rate_is_one_message(rate: str) -> None:
+    with pytest.raises(UsageError, match="give a rate such as 60/minute"):
+        parse_rate(rate)

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from flask.testing import FlaskClient
+
+from esr.errors import EngineUnreachable, UsageError
+from esr.ranking.searcher import Searcher
+from tests.webui.fake_index import FLOOD, STORM, FakeIndex
+from webui.app import create_app
+from webui.running.served_indexes import ServedIndexes
+from webui.running.settings import Settings
+
+FAST = Settings(deadline=0.3)
+
+
+def client_over(settings: Settings = FAST, **openers: Callable[[], Searcher]) -> FlaskClient:
+    return create_app(ServedIndexes(openers, settings), settings).test_client()
+
+
+def opener(index: FakeIndex) -> Callable[[], Searcher]:
+    return lambda: Searcher(index)
+
+
+def found_ids(client: FlaskClient, address: str) -> list[str]:
+    return [hit["sentence_id"] for hit in client.get(address).get_json()["hits"]]
+
+
+def test_a_request_can_name_its_index_and_the_first_is_the_default() -> None:
+    client = client_over(news=opener(FakeIndex(STORM)), old=opener(FakeIndex(FLOOD)))
+    for address in ("/search.json?q=storm", "/api/v1/search?q=storm"):
+        assert found_ids(client, address) == ["a.s1"]
+        assert found_ids(client, address + "&index=news") == ["a.s1"]
+        assert found_ids(client, address + "&index=old") == ["b.s0"]
+    error = client.get("/api/v1/search?q=storm&index=olt").get_json()["error"]
+    assert error["field"] == "index"
+    assert "did you mean 'old'" in error["message"]
+
+
+def test_an_index_is_warmed_up_when_it_is_opened() -> None:
+    index = FakeIndex(STORM)
+    client = client_over(news=opener(index))
+    assert index.warmed == 0
+    for _ in range(3):
+        assert found_ids(client, "/api/v1/search?q=storm") == ["a.s1"]
+    assert index.warmed == 1
+
+
+def test_the_page_offers_several_indexes_and_keeps_the_choice() -> None:
+    client = client_over(news=opener(FakeIndex(STORM)), old=opener(FakeIndex(FLOOD)))
+    html = client.get("/search?q=storm&index=old").text
+    assert '<select id="index" name="index">' in html
+    assert "<option selected>old</option>" in html
+    assert "index=old" in html
+    assert 'name="index"' not in client_over(news=opener(FakeIndex(STORM))).get("/search?q=storm").text
+
+
+def test_an_index_is_opened_once_by_the_first_request_that_needs_it() -> None:
+    opened: list[str] = []
+
+    def opens(name: str) -> Callable[[], Searcher]:
+        def make() -> Searcher:
+            opened.append(name)
+            return Searcher(FakeIndex(STORM))
+
+        return make
+
+    client = client_over(news=opens("news"), old=opens("old"))
+    client.get("/healthz")
+    client.get("/api/v1/models")
+    assert opened == []
+    for _ in range(3):
+        client.get("/search.json?q=storm&index=old")
+    assert opened == ["old"]
+
+
+def test_later_requests_retry_an_index_that_cannot_be_opened() -> None:
+    index = FakeIndex(STORM)
+    away = [EngineUnreachable("http://inside:9200 is away")] * 2
+
+    def opens() -> Searcher:
+        if away:
+            raise away.pop()
+        return Searcher(index)
+
+    client = client_over(news=opens)
+    statuses = [client.get("/search.json?q=storm").status_code for _ in range(3)]
+    assert statuses == [503, 503, 200]
+
+
+@pytest.mark.slow
+def test_an_unreachable_engine_is_asked_less_often_until_it_is_back() -> None:
+    index = FakeIndex(STORM)
+    client = client_over(news=opener(index))
+    index.error = EngineUnreachable("http://inside:9200 is away")
+    asked = 0
+
+    def statistics(terms: object) -> object:
+        nonlocal asked
+        asked += 1
+        raise EngineUnreachable("http://inside:9200 is away")
+
+    working, index.statistics = index.statistics, statistics  # type: ignore[assignment, method-assign]
+    answers = [client.get("/api/v1/search?q=storm") for _ in range(20)]
+    assert {answer.status_code for answer in answers} == {503}
+    assert asked == 3
+    assert "inside" not in "".join(answer.text for answer in answers)
+    index.statistics, index.error = working, None  # type: ignore[method-assign]
+    time.sleep(2.1)
+    assert client.get("/api/v1/search?q=storm").status_code == 200
+    assert client.get("/api/v1/search?q=storm").status_code == 200
+
+
+def test_one_unreachable_index_does_not_affect_the_others() -> None:
+    broken = FakeIndex(STORM)
+    broken.error = EngineUnreachable("away")
+    client = client_over(news=opener(broken), old=opener(FakeIndex(FLOOD)))
+    for _ in range(5):
+        assert client.get("/search.json?q=storm").status_code == 503
+        assert client.get("/search.json?q=storm&index=old").status_code == 200
+
+
+def test_a_message_does_not_reveal_the_place_of_the_index() -> None:
+    index = FakeIndex(STORM)
+    index.where = "http://inside:9200/news"
+    index.error = UsageError("there is no thing in http://inside:9200/news")
+    message = client_over(news=opener(index)).get("/api/v1/search?q=storm").get_json()["error"]["message"]
+    assert "inside" not in message
+    assert "the index" in message

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from esr.cli import reference
+from esr.errors import UsageError
+from webui.running.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_table_has_every_setting_with_its_default_and_help() -> None:
+    table = {row.name: row for row in Settings.table()}
+    assert table["max_k"].default == Settings().max_k == 100
+    assert table["query_chars"].default == 2_000
+    assert all(row.help for row in table.values())
+    assert set(table) == set(Settings.__dataclass_fields__)
+
+
+def test_the_reference_lists_every_variable_that_the_code_reads() -> None:
+    files = [path for folder in ("esr", "webui") for path in (ROOT / folder).rglob("*.py")]
+    named = {name for path in files for name in re.findall(r"\bESR_[A-Z_]*[A-Z]\b", path.read_text("utf-8"))}
+    named |= {row.variable for row in Settings.table()}
+    written = re.findall(r"^\| `(ESR_[A-Z_]+)` \| .+ \|", reference.build_page(), re.M)
+    assert set(written) == named
+    assert len(written) == len(named)
+
+
+def test_variables_of_the_environment_change_settings_and_empty_ones_do_not() -> None:
+    settings = Settings.from_environment(
+        {"ESR_MAX_K": "7", "ESR_DEADLINE": "1.5", "ESR_RATE": " 5/second ", "ESR_THREADS": "", "HOME": "/"}
+    )
+    assert settings == Settings(max_k=7, deadline=1.5, rate="5/second")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("ESR_MAX_K", "many", "a whole number, not 'many'"),
+        ("ESR_MAX_K", "0", "at least 1, not 0"),
+        ("ESR_MAX_K", "1.5", "a whole number"),
+        ("ESR_DEADLINE", "0", "at least 0.1"),
+        ("ESR_DEADLINE", "nan", "at least 0.1"),
+        ("ESR_DEADLINE", "inf", "at least 0.1"),
+        ("ESR_PROXIES", "-1", "at least 0"),
+    ],
+)
+def test_the_error_for_a_bad_value_names_the_variable(variable: str, value: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message) as caught:
+        Settings.from_environment({variable: value})
+    assert variable in str(caught.value)

@@ -1,0 +1,1 @@
+"""What is computed for a request, as data: pages show it, the API sends it."""

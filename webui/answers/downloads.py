@@ -1,0 +1,138 @@
+"""Answers as files: CSV for tables, TREC runs for evaluation.
+
+The file of an incomplete answer says so in its name, which stays with it, and in a header, for programs.
+So does the tag of a run, and a table of several queries has a column for it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from flask import Response
+
+from esr.engines.index import Hit
+from esr.evaluation import runs
+from esr.ranking.answers import require_record
+from esr.ranking.searcher import Answer
+from webui.answers.comparison import Comparison
+from webui.answers.scored_document import ScoredDocument
+
+COLUMNS = (
+    "rank",
+    "score",
+    "sentence_id",
+    "document_id",
+    "position",
+    "text",
+    "title",
+    "date",
+    "source",
+    "url",
+)
+INCOMPLETE_COLUMN = "incomplete"
+"""The last column of a table of several queries."""
+INCOMPLETE_HEADER = "X-Incomplete"
+"""The header of an incomplete file: what is missing, or the queries whose answers are incomplete."""
+TOPIC, TAG, INCOMPLETE_MARK = "1", "esr", "-incomplete"
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def sentences_csv(hits: Sequence[Hit], incomplete: str | None = None) -> Response:
+    """One line for each sentence, UTF-8 with a byte order mark, so that spreadsheets can read it."""
+    return _csv(COLUMNS, _rows(hits), "sentences.csv", incomplete)
+
+
+def sentences_run(hits: Sequence[Hit], incomplete: str | None = None) -> Response:
+    """The run of one topic, which is called TOPIC."""
+    lines = runs.lines(TOPIC, hits, TAG + INCOMPLETE_MARK if incomplete else TAG)
+    return _file("".join(lines), "text/plain", "sentences.run", incomplete)
+
+
+def queries_csv(queries: Mapping[str, str], answers: Mapping[str, Answer]) -> Response:
+    """One line for each sentence, with its topic's id and query before it, and what is missing after it.
+
+    An incomplete answer without a sentence has a line of its own.
+    """
+    blank = [""] * len(COLUMNS)
+    rows = [
+        [_cell(topic), _cell(queries[topic]), *row, _cell(answer.incomplete)]
+        for topic, answer in answers.items()
+        for row in (list(_rows(answer.hits)) or [blank] * bool(answer.incomplete))
+    ]
+    columns = ("id", "query", *COLUMNS, INCOMPLETE_COLUMN)
+    return _csv(columns, rows, "queries.csv", incomplete_topics(answers))
+
+
+def queries_run(answers: Mapping[str, Answer], tag: str = TAG) -> Response:
+    """The run of several topics."""
+    lines = (line for topic, answer in answers.items() for line in runs.lines(topic, answer.hits, tag))
+    return _file("".join(lines), "text/plain", "queries.run", incomplete_topics(answers))
+
+
+def incomplete_topics(answers: Mapping[str, Answer]) -> str:
+    """The ids of the queries whose answers are incomplete."""
+    return ", ".join(topic for topic, answer in answers.items() if answer.incomplete)
+
+
+def document_csv(scored: ScoredDocument) -> Response:
+    """One line for each sentence of a document, in its order."""
+    rows = [
+        [
+            str(sentence.position),
+            "" if sentence.score is None else repr(sentence.score),
+            _cell(sentence.sentence_id),
+            _cell(sentence.text),
+        ]
+        for sentence in scored.sentences
+    ]
+    return _csv(("position", "score", "sentence_id", "text"), rows, "document.csv")
+
+
+def comparison_csv(comparison: Comparison) -> Response:
+    """One line for each sentence of both lists, left first. `other` is its rank in the other list."""
+    rows = [
+        [name, str(hit.rank), "" if hit.other_rank is None else str(hit.other_rank), repr(hit.hit.score)]
+        + [_cell(text) for text in (hit.hit.sentence_id, require_record(hit.hit).text)]
+        for name, side in (("left", comparison.left), ("right", comparison.right))
+        for hit in side.hits
+    ]
+    incomplete = comparison.left.answer.incomplete or comparison.right.answer.incomplete
+    columns = ("side", "rank", "other", "score", "sentence_id", "text")
+    return _csv(columns, rows, "comparison.csv", incomplete)
+
+
+def _rows(hits: Sequence[Hit]) -> Iterator[list[str]]:
+    for rank, hit in enumerate(hits, 1):
+        it = require_record(hit)
+        texts = [it.sentence_id, it.document_id, it.position, it.text, it.title, it.date, it.source, it.url]
+        yield [str(rank), repr(hit.score), *(_cell(text) for text in texts)]
+
+
+def _csv(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], name: str, incomplete: str | None = None
+) -> Response:
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return _file("\ufeff" + out.getvalue(), "text/csv", name, incomplete)
+
+
+def _cell(value: object) -> str:
+    """As text that no spreadsheet takes for a formula: an apostrophe precedes what could be one."""
+    if isinstance(value, int):
+        return str(value)
+    text = "" if value is None else str(value)
+    return "'" + text if text.startswith(_FORMULA_STARTS) else text
+
+
+def _file(text: str, mimetype: str, name: str, incomplete: str | None = None) -> Response:
+    if incomplete:
+        name = name.replace(".", f"{INCOMPLETE_MARK}.")
+    response = Response(text.encode("utf-8", "replace"), mimetype=mimetype)
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    if incomplete:
+        response.headers[INCOMPLETE_HEADER] = incomplete.encode("ascii", "replace").decode()
+    return response

@@ -1,0 +1,58 @@
+"""Why a sentence has its score for a search, with the sentence and its tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from esr.engines.index import SentenceRecord
+from esr.errors import UsageError
+from esr.ranking.explain import Explanation, explain
+from esr.ranking.searcher import Searcher
+from esr.ranking.sentence_tree import SentenceTree, sentence_tree
+from webui.arguments.query_check import check_query
+from webui.arguments.search_request import SearchRequest
+from webui.running.request_errors import UnknownId, blame_argument
+from webui.running.settings import Settings
+
+
+@dataclass(frozen=True)
+class ExplainedSentence:
+    """A sentence and its explanation. `tree` is None where no parse is stored.
+
+    `words`: the words of the query by their terms.
+    """
+
+    record: SentenceRecord
+    explanation: Explanation
+    tree: SentenceTree | None
+    words: Mapping[str, str]
+
+    def as_dict(self) -> dict[str, Any]:
+        tree = None if self.tree is None else self.tree.as_dict()
+        return self.explanation.as_dict() | {"text": self.record.text, "tree": tree}
+
+
+def explain_sentence(
+    searcher: Searcher, search: SearchRequest, sentence_id: str, settings: Settings
+) -> ExplainedSentence:
+    """Raises UnknownId for an unknown sentence, RequestError for a bad query."""
+    snapshot = searcher.snapshot()
+    check_query(snapshot, search.query, settings)
+    try:
+        (record,) = snapshot.index.sentences([sentence_id])
+    except UsageError as error:
+        raise UnknownId(f"there is no sentence {sentence_id!r}", "id") from error
+    with blame_argument(None):
+        prepared = snapshot.prepare(search.query, search.ranking)
+        explanation = explain(prepared, sentence_id)
+    tree = sentence_tree(snapshot.index, list(prepared.counts), sentence_id)
+    return ExplainedSentence(record, explanation, tree, words_of_terms(snapshot, search.query))
+
+
+def words_of_terms(searcher: Searcher, query: str) -> Mapping[str, str]:
+    """The words of a query by their terms; the first word of each term."""
+    words = dict.fromkeys(re.findall(r"\w+", query))
+    return {term: word for word in reversed(words) for term in searcher.index.analyzer.terms(word)}

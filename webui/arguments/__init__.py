@@ -1,0 +1,1 @@
+"""Query arguments: addresses read and written, the form and its controls."""

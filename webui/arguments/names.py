@@ -1,0 +1,50 @@
+"""The names of query arguments, and what each is for."""
+
+from __future__ import annotations
+
+PARAMETER = "params."
+PRIOR = "prior."
+VERSUS = "vs."
+"""The arguments of the other ranking in a comparison begin with this: vs.model, vs.params.mu."""
+NAME = "NAME"
+"""Stands for any name at the end of an argument: params.NAME for params.mu and all others."""
+
+RANKING_ARGUMENTS: dict[str, str] = {
+    "model": "the ranking model",
+    "context": "the text around a sentence that the model uses",
+    "candidates": "which sentences are ranked",
+    "feature": "a feature that adjusts the score, as in len:log:0.1",
+    "boost": "an expansion of the query, as in variants:0.2",
+    "rerank": "a signal of the second stage, as in mrf_sdm:0.5",
+    "depth": "how many of the best sentences the second stage ranks again",
+    PARAMETER + NAME: "a parameter of the model, as in params.mu=50",
+    PRIOR + NAME: "the weight of a prior, as in prior.length=1",
+}
+SEARCH_ARGUMENTS: dict[str, str] = {
+    "q": "the words to search for",
+    **RANKING_ARGUMENTS,
+    "k": "how many sentences to return",
+    "from": "the first day, as in 2017-03-01",
+    "to": "the last day",
+    "source": "a source",
+    "document": "the id of a document",
+    "entity": "a name in the sentence, as in person:Barack Obama",
+    "sort": "score or date",
+    "group": "document: group the sentences of a document",
+    "fold": "no: list near-duplicates one by one",
+    "index": "the name of an index, where several are served",
+}
+COMPARISON_ARGUMENTS = (*SEARCH_ARGUMENTS, *(VERSUS + name for name in RANKING_ARGUMENTS))
+
+_RANKING_LISTS = frozenset({"feature", "boost", "rerank"})
+REPEATABLE = frozenset(
+    {"source", "document", "entity", *_RANKING_LISTS, *(VERSUS + name for name in _RANKING_LISTS)}
+)
+"""Arguments that may be given more than once."""
+MAX_DEPTH = 1_000
+"""The greatest depth of a second stage: it reads the parse of each sentence."""
+
+
+def is_ranking_argument(name: str) -> bool:
+    """Whether an argument says how to rank."""
+    return name in RANKING_ARGUMENTS or name.startswith((PARAMETER, PRIOR))

@@ -1,0 +1,49 @@
+"""Rankings with a name, for users who do not want to set one up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from esr import adjustments
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A ranking as arguments of an address, with a label and a short explanation.
+
+    `needs`: features of which the index must have at least one.
+    """
+
+    label: str
+    help: str
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    needs: frozenset[str] = frozenset()
+
+    def fits(self, index_features: Collection[str]) -> bool:
+        """Whether an index with these features can answer it."""
+        text = self.arguments.get("feature")
+        needs = self.needs | ({adjustments.parse(text).feature} if text else set())
+        return not needs or not needs.isdisjoint(index_features)
+
+
+_ANSWER_FEATURES = frozenset({"pers", "loc", "org", "numbers"})
+PRESETS = (
+    Preset("Balanced", "the sentence, its neighbours and its document"),
+    Preset("Words alone", "the sentence alone, with BM25", {"model": "bm25"}),
+    Preset("Passage", "the sentence and its neighbours", {"context": "surrounding"}),
+    Preset("Long sentences", "longer sentences rank higher", {"prior.length": "1"}),
+    Preset(
+        "Leads first",
+        "sentences near the top of their story rank higher",
+        {"feature": "position:satu:-4:k=2"},
+    ),
+    Preset("Questions", "answers to who, where, when, how many", {"boost": "answer_type"}, _ANSWER_FEATURES),
+    Preset("Reports first", "sentences without opinions rank higher", {"feature": "subj:step:-2"}),
+    Preset("Opinions first", "sentences with opinions rank higher", {"feature": "subj:step:2"}),
+)
+
+
+def available_presets(index_features: Collection[str]) -> list[Preset]:
+    """The presets that an index with these features can answer."""
+    return [preset for preset in PRESETS if preset.fits(index_features)]

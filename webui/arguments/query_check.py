@@ -1,0 +1,16 @@
+"""The limit on a query's terms, checked before any engine is asked."""
+
+from __future__ import annotations
+
+from esr.ranking.searcher import Searcher
+from webui.running.request_errors import RequestError, blame_argument
+from webui.running.settings import Settings
+
+
+def check_query(searcher: Searcher, query: str, settings: Settings, field: str = "q") -> None:
+    """Raises RequestError for a query with nothing to search for, or with too many terms."""
+    with blame_argument(field):
+        terms = len(searcher.terms(query))
+    if terms > settings.query_terms:
+        limit = settings.query_terms
+        raise RequestError(f"the query has {terms} distinct terms: at most {limit} are allowed", field)

@@ -1,0 +1,76 @@
+"""What an address asks for: the query, how to rank, what to filter, how to arrange."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from esr.documents import dates
+from esr.engines.index import Filters
+from esr.errors import EsrError, unknown
+from esr.ranking.ranking import Ranking
+from webui.arguments.arrangement import SORTS, Arrangement
+from webui.arguments.query_string import Arguments, decode_arguments, parse_count
+from webui.arguments.ranking_arguments import parse_ranking
+from webui.running.request_errors import RequestError, blame_argument
+from webui.running.settings import Settings
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """A search as an address asks for it."""
+
+    query: str
+    ranking: Ranking = field(default_factory=Ranking)
+    filters: Filters = field(default_factory=Filters)
+    k: int = 10
+    arrangement: Arrangement = field(default_factory=Arrangement)
+
+
+def read_search(query_string: bytes, settings: Settings) -> SearchRequest:
+    """The search of an address. Raises RequestError for the first thing that is wrong."""
+    return parse_search(decode_arguments(query_string, settings), settings)
+
+
+def parse_search(arguments: Arguments, settings: Settings) -> SearchRequest:
+    """The search of these arguments. Arguments for other things are ignored."""
+    first = {name: texts[0] for name, texts in arguments.items()}
+    return SearchRequest(
+        query=first.get("q", ""),
+        ranking=parse_ranking(arguments),
+        filters=parse_filters(arguments),
+        k=parse_count("k", first.get("k"), settings.default_k, settings.max_k),
+        arrangement=_parse_arrangement(first),
+    )
+
+
+def parse_filters(arguments: Arguments) -> Filters:
+    """The filters among the arguments. Raises RequestError."""
+    first = _parse_moment("from", arguments, dates.parse_date_start)
+    last = _parse_moment("to", arguments, dates.parse_date_end)
+    if first is not None and last is not None and first > last:
+        raise RequestError("the first day is after the last: swap from and to", "from")
+    sources, documents, entities = (tuple(arguments.get(n, ())) for n in ("source", "document", "entity"))
+    return Filters(first, last, sources, documents, entities)
+
+
+def _parse_arrangement(first: Mapping[str, str]) -> Arrangement:
+    for name, allowed in (("sort", SORTS), ("group", ("document",)), ("fold", ("no",))):
+        if name in first and first[name] not in allowed:
+            with blame_argument(name):
+                raise unknown(name, first[name], allowed)
+    return Arrangement(
+        "date" if first.get("sort") == "date" else "score", "group" in first, "fold" not in first
+    )
+
+
+def _parse_moment(name: str, arguments: Arguments, parse: Callable[[str], int]) -> int | None:
+    if name not in arguments:
+        return None
+    value = arguments[name][0]
+    try:
+        return parse(value)
+    except (ValueError, OverflowError, EsrError):
+        raise RequestError(
+            f"argument {name!r} must be a date such as 2017-03-01, not {value!r}", name
+        ) from None

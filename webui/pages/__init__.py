@@ -1,0 +1,1 @@
+"""The HTML pages: their routes, and what only they show."""

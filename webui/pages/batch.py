@@ -1,0 +1,141 @@
+"""The page for many queries at once: pasted or uploaded, answered with a table or a run file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from flask import Flask, Response, g, request
+
+from esr.errors import EsrError, InputError, UsageError
+from esr.evaluation import topics
+from esr.evaluation.files import Line
+from esr.evaluation.topic import TITLE, Topic
+from esr.ranking.searcher import Answer, Searcher
+from webui.answers import downloads
+from webui.answers.ranked_answer import rank_sentences
+from webui.arguments.query_string import check_text, parse_count
+from webui.arguments.search_request import SearchRequest, read_search
+from webui.pages.renderer import PageRenderer
+from webui.running.problems import as_sentence
+from webui.running.rate_limit import count_requests
+from webui.running.request_errors import RequestError
+from webui.running.settings import Settings
+
+QUERIES, FILE, FORMAT, K, ACCEPT_INCOMPLETE = "queries", "file", "as", "k", "anyhow"
+"""The fields of the form."""
+FORMATS = {"csv": "CSV, for tables", "run": "TREC run, for evaluation"}
+DEFAULT_K = 100
+"""Sentences for each query, unless the form says otherwise."""
+NOTHING: Mapping[str, str] = {}
+_ID_CHARS = 40  # of a query in a message
+_TOPIC_FILE_STARTS = ("{", "<")
+
+
+class IncompleteAnswers(EsrError):
+    """Some answers are incomplete, and the user has not accepted this."""
+
+    def __init__(self, missing: Mapping[str, str]) -> None:
+        """`missing` says by query what is missing."""
+        super().__init__("answers are incomplete")
+        self.missing = missing
+
+
+def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRenderer) -> None:
+    """Add the page to the application. Its address holds the ranking and the filters, as that of a search."""
+
+    def form(message: str | None = None, missing: Mapping[str, str] = NOTHING) -> Response:
+        fields = {name: request.form.get(name, "") for name in (QUERIES, FORMAT, K)}
+        if missing:  # the text of a file is sent back: a browser does not send a selected file again
+            fields[QUERIES] = _read_text()[0]
+        return render(
+            "batch.html",
+            fields=fields,
+            message=message,
+            missing=missing,
+            formats=FORMATS,
+            default_k=DEFAULT_K,
+        )
+
+    @app.get("/batch")
+    def batch() -> Response:
+        read_search(request.query_string, settings)
+        return form()
+
+    @app.post("/batch")
+    def batch_answer() -> Response:
+        g.deadline_seconds = settings.batch_deadline
+        try:
+            return _answer(searcher, settings)
+        except IncompleteAnswers as error:
+            response = form(missing=error.missing)
+            response.status_code = 503
+            return response
+        except UsageError as error:
+            response = form(as_sentence(str(error)))
+            response.status_code = 400
+            return response
+
+
+def parse_queries(text: str, where: str) -> list[Topic]:
+    """The queries of a text: a topic file, or one query on each line, numbered from 1. Raises UsageError."""
+    lines = [Line(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if not lines:
+        raise RequestError("there is no query: write one on each line", QUERIES)
+    is_topic_file = lines[0].text.lstrip().startswith(_TOPIC_FILE_STARTS)
+    if is_topic_file or any("\t" in line.text for line in lines):
+        try:
+            return topics.parse(where, lines)
+        except InputError as error:
+            raise RequestError(str(error), QUERIES) from error
+    return [Topic(str(n), {TITLE: line.text.strip()}) for n, line in enumerate(lines, 1)]
+
+
+def _answer(searcher: Searcher, settings: Settings) -> Response:
+    search = read_search(request.query_string, settings)
+    format, count = request.form.get(FORMAT, "csv"), request.form.get(K, "").strip() or None
+    if format not in FORMATS:
+        raise RequestError(f"cannot answer as {format[:_ID_CHARS]!r}: choose csv or run", FORMAT)
+    k = parse_count(K, count, min(DEFAULT_K, settings.batch_k), settings.batch_k)
+    queries = parse_queries(*_read_text())
+    if len(queries) > settings.batch_queries:
+        raise RequestError(
+            f"there are {len(queries):,} queries: at most {settings.batch_queries:,} are allowed", QUERIES
+        )
+    count_requests(len(queries) - 1)
+    answers = _answer_queries(searcher, search, queries, k, settings)
+    missing = {topic: answer.incomplete for topic, answer in answers.items() if answer.incomplete}
+    if missing and ACCEPT_INCOMPLETE not in request.form:
+        raise IncompleteAnswers(missing)
+    if format == "run":
+        tag = downloads.TAG + downloads.INCOMPLETE_MARK if missing else downloads.TAG
+        return downloads.queries_run(answers, tag)
+    return downloads.queries_csv({topic.id: topic.query() for topic in queries}, answers)
+
+
+def _answer_queries(
+    searcher: Searcher, search: SearchRequest, queries: Sequence[Topic], k: int, settings: Settings
+) -> Mapping[str, Answer]:
+    """By topic. One bad query is an error that names it: nobody would notice its absence from a file."""
+    snapshot = searcher.snapshot()
+    answers: dict[str, Answer] = {}
+    for topic in queries:
+        try:
+            query = topic.query()
+            check_text("q", query, settings.query_chars)
+            own = SearchRequest(query, search.ranking, search.filters)
+            answers[topic.id] = rank_sentences(snapshot, own, k, settings).answer
+        except UsageError as error:
+            raise RequestError(f"query {topic.id[:_ID_CHARS]!r}: {error}", QUERIES) from error
+    return answers
+
+
+def _read_text() -> tuple[str, str]:
+    """The text that was uploaded, or else pasted, and what messages call it. Raises UsageError."""
+    upload = request.files.get(FILE)
+    if upload is None or not upload.filename:
+        return request.form.get(QUERIES, ""), "the queries"
+    try:
+        upload.stream.seek(0)
+        return upload.read().decode("utf-8-sig"), "the file"
+    except UnicodeDecodeError:
+        raise RequestError("the file is not UTF-8 text: save it as UTF-8", FILE) from None

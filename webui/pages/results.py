@@ -1,0 +1,81 @@
+"""The page of results: entries, facets, evidence bars, and whether there is more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from esr.engines.index import Hit
+from esr.errors import EsrError
+from esr.ranking.searcher import Answer, PreparedQuery, Searcher
+from webui.answers.entries import Entry
+from webui.answers.ranked_answer import rank_and_arrange
+from webui.arguments.search_request import SearchRequest
+from webui.pages.evidence_bars import EvidenceBars, evidence_bars
+from webui.pages.facets import FacetList, count_facets
+from webui.running.settings import Settings
+
+_WORD = re.compile(r"\w+")
+GROUP_SENTENCES = 3
+"""Sentences shown of each document, where the sentences of a document are grouped."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a page of results shows. `next_k`: how many sentences "Show more" requests, or None.
+
+    `stop_words`: words of the query that are not searched for.
+    """
+
+    answer: Answer
+    entries: Sequence[Entry]
+    facets: Sequence[FacetList]
+    bars: EvidenceBars
+    next_k: int | None
+    stop_words: Sequence[str]
+
+    @property
+    def folded(self) -> int:
+        """How many sentences are folded away."""
+        return sum(len(hit.similar) for entry in self.entries for hit in entry.folded)
+
+
+def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) -> Results:
+    """The results of a search. Raises RequestError."""
+    answer, prepared, entries = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
+    can_grow = search.arrangement.is_ranked and answer.total > len(answer.hits)
+    has_more = len(entries) > search.k or can_grow
+    next_k = min(search.k + settings.more_k, settings.max_k) if search.k < settings.max_k else None
+    listed = entries[: search.k]
+    best = [folded.hit for entry in listed for folded in entry.folded[:GROUP_SENTENCES]]
+    is_searched = prepared.plan.terms or prepared.plan.candidates == "all"
+    return Results(
+        answer,
+        listed,
+        count_facets(prepared, search.filters) if is_searched else [],
+        _bars(prepared, best),
+        next_k if has_more else None,
+        _stop_words(prepared, search.query),
+    )
+
+
+def listed_hits(
+    searcher: Searcher, search: SearchRequest, settings: Settings
+) -> tuple[Sequence[Hit], str | None]:
+    """The sentences that the page lists, for a file, and what is missing from them."""
+    answer, _, entries = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
+    hits = [folded.hit for entry in entries[: search.k] for folded in entry.folded]
+    return hits, answer.incomplete
+
+
+def _stop_words(prepared: PreparedQuery, query: str) -> list[str]:
+    words = dict.fromkeys(_WORD.findall(query))
+    return [word for word in words if not prepared.index.analyzer.terms(word)]
+
+
+def _bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> EvidenceBars:
+    try:
+        return evidence_bars(prepared, hits)
+    except EsrError:  # a picture beside an answer is not worth an error
+        return {}

@@ -1,0 +1,116 @@
+"""How templates show values: links, dates, languages, numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import date
+from urllib.parse import urlsplit
+
+from flask import Flask
+
+from esr.ranking import answers
+from webui.arguments.labels import first_phrase, plain_number
+from webui.pages.tree_picture import describe_term_set
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
+_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
+
+
+def install(app: Flask) -> None:
+    """Make these functions known to the templates of the application."""
+    app.jinja_env.filters.update(
+        web_url=web_url,
+        day=day,
+        month=month,
+        term_set=describe_term_set,
+        language=language,
+        duration=duration,
+        score=score,
+        plain_number=plain_number,
+        without_remarks=without_remarks,
+        short_number=short_number,
+        nonzero_features=nonzero_features,
+        first_phrase=first_phrase,
+        signed=signed,
+        finite=math.isfinite,
+    )
+    app.jinja_env.tests["full_date"] = is_full_date
+    app.jinja_env.globals.update(count=count, record=answers.require_record)
+
+
+def web_url(url: str | None) -> str | None:
+    """The URL, if it is one of the web: a document may have anything there."""
+    if not url or any(c.isspace() or not c.isprintable() for c in url):
+        return None
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return url if parts.scheme in ("http", "https") and parts.hostname else None
+
+
+def day(text: str) -> str:
+    """A date for readers, such as 3 March 2017. Anything but a full date stays as it is."""
+    match = _DAY.match(text)
+    if not match:
+        return text
+    try:
+        parsed = date(*map(int, match.groups()))
+    except ValueError:
+        return text
+    return f"{parsed.day} {parsed:%B} {parsed.year}"
+
+
+def month(text: str) -> str:
+    """A month for readers, such as March 2017. Anything but a month stays as it is."""
+    first_day = day(f"{text}-01")
+    return first_day.removeprefix("1 ") if first_day.startswith("1 ") else text
+
+
+def is_full_date(text: str) -> bool:
+    """Whether a browser's date field can hold the text."""
+    return not text or bool(_DAY.fullmatch(text))
+
+
+def language(tag: str | None) -> str | None:
+    """The language tag for the browser, if it is well-formed."""
+    return tag if tag and _LANGUAGE.fullmatch(tag) else None
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: 1 sentence, 2,310 sentences."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def duration(milliseconds: float) -> str:
+    """A time for readers: under 1 ms, 12 ms, 1.4 s."""
+    if milliseconds < 1:
+        return "under 1 ms"
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+def score(value: float) -> str:
+    """A score to three places, with a proper minus sign."""
+    return f"{value:z.3f}".replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """What is added to a score, to three places, with its sign; a dash where it is no finite number."""
+    return f"{value:+.3f}".replace("-", "−") if math.isfinite(value) else "–"
+
+
+def short_number(value: float) -> str:
+    """A number to two places, without needless zeros."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def nonzero_features(features: Mapping[str, float]) -> dict[str, str]:
+    """The features of a sentence that are not 0, as texts."""
+    return {name: short_number(value) for name, value in features.items() if value}
+
+
+def without_remarks(description: str) -> str:
+    """A description without the remarks in brackets or after a semicolon."""
+    return re.split(r" \((?=[a-z ]{4})|;", description, maxsplit=1)[0]

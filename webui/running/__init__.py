@@ -1,0 +1,1 @@
+"""Running the server: settings, served indexes, limits, errors, health, metrics, logs."""

@@ -1,0 +1,60 @@
+"""What is recorded of each request: its id, its line in the access log, its share of the metrics."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+import uuid
+
+from flask import Flask, Response, g, request
+
+from webui.running import metrics
+from webui.running.settings import Settings
+from webui.running.stage_times import stage_times
+
+REQUEST_ID = "X-Request-Id"
+_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_PATH_CHARS = 200
+ACCESS_LOG = logging.getLogger("webui.access")
+
+
+def install(app: Flask, settings: Settings) -> None:
+    """Identify, time, count and log the requests of the application."""
+
+    @app.before_request
+    def begin() -> None:
+        client_id = request.headers.get(REQUEST_ID, "")
+        g.request_id = client_id if _ID.fullmatch(client_id) else uuid.uuid4().hex
+        g.started = time.perf_counter()
+        g.is_in_flight = True
+        metrics.IN_FLIGHT.inc()
+
+    @app.after_request
+    def end(response: Response) -> Response:
+        seconds = time.perf_counter() - g.get("started", time.perf_counter())
+        route = request.endpoint or "none"
+        response.headers[REQUEST_ID] = g.get("request_id", "")
+        metrics.REQUESTS.labels(route, str(response.status_code)).inc()
+        metrics.LATENCY.labels(route).observe(seconds)
+        stages = stage_times(seconds)
+        for name, part in stages.items():
+            metrics.STAGES.labels(name).observe(part)
+        if settings.access_log:
+            # Queries are private: the address is logged without its arguments.
+            fields = {
+                "method": request.method,
+                "path": request.path[:_PATH_CHARS],
+                "status": response.status_code,
+                "bytes": response.calculate_content_length(),
+                "ms": round(seconds * 1000, 1),
+                "stages_ms": {name: round(part * 1000, 1) for name, part in stages.items()},
+                "client": request.remote_addr,
+            }
+            ACCESS_LOG.info("request", extra={"json_fields": fields})
+        return response
+
+    @app.teardown_request
+    def leave(error: BaseException | None) -> None:
+        if g.pop("is_in_flight", False):
+            metrics.IN_FLIGHT.dec()

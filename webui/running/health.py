@@ -1,0 +1,50 @@
+"""Health checks and metrics: what operators ask of the server."""
+
+from __future__ import annotations
+
+import time
+
+from flask import Flask, Response, current_app, jsonify
+
+from esr.engines import deadline
+from esr.errors import EsrError
+from webui.running import metrics
+from webui.running.problems import describe_error
+from webui.running.served_indexes import ServedIndex, ServedIndexes
+
+READY_SECONDS = 3.0
+"""The time in which an engine has to say that it is ready."""
+PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
+
+
+def install(app: Flask, indexes: ServedIndexes) -> None:
+    """Add the pages of PATHS. They take no slot of a gate, and count against no limit."""
+
+    @app.get("/healthz")
+    def healthz() -> Response:
+        return jsonify({"status": "ok"})
+
+    @app.get("/readyz")
+    def readyz() -> Response:
+        with deadline.within(READY_SECONDS):
+            states = {name: _state(name, served) for name, served in indexes.by_name.items()}
+        is_ready = all(state == "ok" for state in states.values())
+        response = jsonify({"status": "ok" if is_ready else "not ready", "indexes": states})
+        response.status_code = 200 if is_ready else 503
+        return response
+
+    @app.get("/metrics", endpoint="scraped")
+    def expose_metrics() -> Response:
+        return Response(metrics.expose(), content_type=metrics.CONTENT_TYPE)
+
+
+def _state(name: str, served: ServedIndex) -> str:
+    """`ok`, or the code of what is wrong with an index: `busy` while another request opens it."""
+    started = time.monotonic()
+    try:
+        served.open().check_ready()
+    except EsrError as error:
+        seconds = time.monotonic() - started
+        current_app.logger.error("index %s is not ready after %.1f s: %s", name, seconds, error)
+        return describe_error(error).code
+    return "ok"

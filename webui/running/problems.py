@@ -1,0 +1,140 @@
+"""What went wrong, as an answer: a page for people, one JSON shape for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from flask import Flask, Response, current_app, jsonify, request
+from werkzeug.exceptions import HTTPException
+
+from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable, UsageError
+from webui.running import metrics
+from webui.running.gate import Busy
+from webui.running.request_errors import RequestError
+
+RETRY_SECONDS = "5"
+"""The Retry-After of an answer 503."""
+_BAD_SEARCH = "This search cannot be run"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An error as clients see it: nothing in it comes from the inside of the engine."""
+
+    status: int
+    code: str
+    title: str
+    message: str
+    field: str | None = None
+
+
+def describe_error(error: Exception) -> Problem:
+    """What to tell clients about an error."""
+    match error:
+        case RequestError():
+            return Problem(error.status, error.code, _BAD_SEARCH, as_sentence(str(error)), error.field)
+        case UsageError():
+            return Problem(400, "bad_input", _BAD_SEARCH, as_sentence(str(error)))
+        case Busy():
+            return Problem(
+                503,
+                "busy",
+                "The server is busy",
+                "Too many searches are running. Try again in a few seconds.",
+            )
+        case EngineUnreachable():
+            return Problem(
+                503,
+                "engine_unreachable",
+                "The search engine is not responding",
+                "The search engine gave no answer in time. Try again in a moment.",
+            )
+        case IndexMissing():
+            return Problem(
+                503,
+                "index_missing",
+                "The index does not exist",
+                "There is no index to search. It may still be loading: try again later.",
+            )
+        case IndexUnusable():
+            return Problem(
+                503,
+                "index_unusable",
+                "The index cannot be used",
+                "The index cannot be read. Ask whoever runs this server to look into it.",
+            )
+        case HTTPException(code=int(code)) if 400 <= code < 500:
+            return _describe_http_error(error, code)
+    return Problem(
+        500, "internal", "Something went wrong", "The server failed. The error is in the server's log."
+    )
+
+
+def _describe_http_error(error: HTTPException, code: int) -> Problem:
+    description = as_sentence(str(error.description))
+    match code:
+        case 404:
+            return Problem(404, "not_found", "Page not found", "There is nothing at this address.")
+        case 405:
+            methods = sorted(getattr(error, "valid_methods", None) or ["GET", "HEAD"])
+            message = f"This address does not take {request.method}: use {' or '.join(methods)}."
+            return Problem(405, "method_not_allowed", "Method not allowed", message)
+        case 413:
+            return Problem(
+                413, "too_large", "The request is too large", "The request is too large: send less."
+            )
+        case 415:
+            return Problem(415, "unsupported", "Unsupported content type", description)
+        case 429:
+            return Problem(
+                429, "too_many_requests", "Too many requests", "Too many requests: wait a moment, then retry."
+            )
+    return Problem(code, "bad_request", "Bad request", description)
+
+
+def as_sentence(message: str) -> str:
+    """A message of the library as a sentence: with a capital letter and a full stop."""
+    return message[:1].upper() + message[1:] + ("" if message.endswith((".", "!", "?")) else ".")
+
+
+def is_api_request() -> bool:
+    """Whether the address is one for programs, which get errors as JSON."""
+    return request.path.endswith(".json") or request.path.startswith("/api/")
+
+
+def install(app: Flask, error_page: Callable[[Problem], Response], redact: Callable[[str], str]) -> None:
+    """Answer every error of the application. `redact` removes what clients must not see from a message."""
+
+    @app.errorhandler(Exception)
+    def answer(error: Exception) -> Response:
+        problem = describe_error(error)
+        problem = replace(problem, message=redact(problem.message))
+        metrics.ERRORS.labels(problem.code).inc()
+        if problem.status >= 500:
+            _log(error, problem)
+        response = problem_response(problem) if is_api_request() else error_page(problem)
+        response.status_code = problem.status
+        if isinstance(error, HTTPException):
+            for name, value in error.get_headers():
+                if name.lower() in ("allow", "retry-after"):
+                    response.headers[name] = value
+        if problem.status == 503:
+            response.headers["Retry-After"] = RETRY_SECONDS
+        return response
+
+
+def problem_response(problem: Problem) -> Response:
+    return jsonify({"error": problem_dict(problem)})
+
+
+def problem_dict(problem: Problem) -> dict[str, str | None]:
+    """An error as programs get it."""
+    return {"code": problem.code, "message": problem.message, "field": problem.field}
+
+
+def _log(error: Exception, problem: Problem) -> None:
+    if problem.status == 503:
+        current_app.logger.error("%s: %s", problem.code, error)
+    else:
+        current_app.logger.error("%s %s failed", request.method, request.path, exc_info=error)

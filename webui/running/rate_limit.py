@@ -1,0 +1,79 @@
+"""How many requests a client may make, and how clients are told apart behind proxies."""
+
+from __future__ import annotations
+
+import math
+import os
+import sqlite3
+from ipaddress import IPv6Address, ip_address, ip_network
+from pathlib import Path
+
+from flask import Flask, g, request
+from limits import RateLimitItem, parse
+from werkzeug.exceptions import TooManyRequests
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from esr.errors import UsageError
+from webui.running import metrics
+from webui.running.health import PATHS
+from webui.running.settings import Settings
+from webui.running.sliding_window import SlidingWindow
+
+_NETWORK_BITS = 64
+"""Bits of an IPv6 address that identify a client: it has all addresses that begin with them."""
+
+
+def install(app: Flask, settings: Settings) -> None:
+    """Trust as many proxies as the settings say, and limit clients if they say so.
+
+    Workers count together where they share a folder. Raises UsageError for a rate that cannot be read.
+    """
+    if settings.proxies:
+        n = settings.proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=n, x_proto=n, x_host=n, x_prefix=n)  # type: ignore[method-assign]
+    rate = parse_rate(settings.rate)
+    if rate is None:
+        return
+    folder = os.environ.get(metrics.FOLDER)
+    path = str(Path(folder) / "rates.sqlite") if folder else ":memory:"
+    window = SlidingWindow(path, rate.amount, rate.get_expiry())
+
+    def count(cost: int) -> None:
+        try:
+            seconds = window.hit(client_key(request.remote_addr), cost)
+        except sqlite3.Error as error:  # too many answers are better than none
+            app.logger.error("requests are not counted: %s", error)
+            return
+        if seconds:
+            raise TooManyRequests(retry_after=math.ceil(seconds))
+
+    @app.before_request
+    def limit() -> None:
+        g.count_requests = count
+        if request.path not in PATHS and request.endpoint != "static":
+            count(1)
+
+
+def count_requests(n: int) -> None:
+    """Count the current request as `n` more. Raises TooManyRequests."""
+    if n > 0 and "count_requests" in g:
+        g.count_requests(n)
+
+
+def client_key(address: str | None) -> str:
+    """What a client is counted by: its IPv4 address, or its IPv6 network."""
+    try:
+        parsed = ip_address(address or "")
+    except ValueError:
+        return "unknown"
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    return str(parsed.ipv4_mapped or ip_network((parsed, _NETWORK_BITS), strict=False))
+
+
+def parse_rate(text: str) -> RateLimitItem | None:
+    """The rate of a setting, None if there is none. Raises UsageError."""
+    try:
+        return parse(text) if text else None
+    except ValueError:
+        raise UsageError(f"cannot read ESR_RATE {text!r}: give a rate such as 60/minute") from None

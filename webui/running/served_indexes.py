@@ -1,0 +1,144 @@
+"""The indexes that are served, each by a name. The first request that needs an index opens it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from urllib.parse import parse_qs
+
+from flask import Flask, g, request
+
+import esr
+from esr.engines import deadline
+from esr.engines.index import Index
+from esr.errors import EngineUnreachable, unknown
+from esr.ranking.searcher import Searcher
+from webui.running.gate import Busy, Gate
+from webui.running.monitored_index import monitor
+from webui.running.request_errors import blame_argument
+from webui.running.settings import Settings
+from webui.running.stage_times import OPEN, QUEUE, time_stage
+
+SPARE_THREADS = 4
+"""Threads that never wait for an engine: they answer health checks, and say that the server is busy."""
+OPEN_SECONDS = 60.0
+"""How long to wait for another thread that opens the index, where there is no deadline."""
+_MESSAGE_CHARS = 60  # of an unknown name, which may be anything
+
+Opener = Callable[[], Searcher]
+
+
+class ServedIndex:
+    """One index that is served: how to open it, and the gate before it."""
+
+    def __init__(self, opener: Opener, gate: Gate) -> None:
+        self._opener = opener
+        self._searcher: Searcher | None = None
+        self._lock = threading.Lock()
+        self.gate = gate
+
+    def open(self) -> Index:
+        """The index, opened if necessary. Raises as `esr.open`, and Busy if another thread takes too long."""
+        if self._searcher is None:
+            with time_stage(OPEN):
+                if not self._lock.acquire(timeout=deadline.time_remaining(OPEN_SECONDS)):
+                    raise Busy("the index is being opened")
+                try:
+                    if self._searcher is None:
+                        self._searcher = self._opener()
+                        self._searcher.index.warm_up()
+                except EngineUnreachable as error:
+                    self.gate.breaker.record_failure(error)
+                    raise
+                finally:
+                    self._lock.release()
+        return monitor(self._searcher.index, self.gate.breaker)
+
+    def close(self) -> None:
+        if self._searcher is not None:
+            self._searcher.close()
+
+    def redact(self, message: str) -> str:
+        """A message without the place of the index, which clients need not know."""
+        return message if self._searcher is None else message.replace(self._searcher.index.where, "the index")
+
+
+class ServedIndexes:
+    """All indexes that are served. A request that names none gets the first."""
+
+    def __init__(self, openers: Mapping[str, Opener], settings: Settings) -> None:
+        self._settings = settings
+        inside = threading.BoundedSemaphore(max(1, settings.threads - SPARE_THREADS))
+        self.by_name = {
+            name: ServedIndex(opener, Gate(settings.searches, inside, settings.deadline))
+            for name, opener in openers.items()
+        }
+
+    @classmethod
+    def at(cls, places: Mapping[str, str], settings: Settings) -> ServedIndexes:
+        def opener(where: str) -> Opener:
+            return lambda: esr.open(where)
+
+        return cls({name: opener(where) for name, where in places.items()}, settings)
+
+    def find(self, name: str) -> ServedIndex:
+        """The index of this name. Raises UsageError with the nearest name."""
+        if not name:
+            return next(iter(self.by_name.values()))
+        if name not in self.by_name:
+            with blame_argument("index"):
+                raise unknown("index", name[:_MESSAGE_CHARS], self.by_name)
+        return self.by_name[name]
+
+    def enter(self) -> Index:
+        """The index of the current request, which from now on holds a slot of its gate and has a deadline.
+
+        The deadline comes from the settings, or from `g.deadline_seconds`.
+        """
+        if "index" not in g:
+            arguments = parse_qs(request.query_string.decode("utf-8", "replace"))
+            served = self.find(arguments.get("index", [""])[0].strip())
+            with ExitStack() as stack:
+                seconds = g.get("deadline_seconds", self._settings.deadline)
+                stack.enter_context(deadline.within(seconds))
+                with time_stage(QUEUE):
+                    served.gate.enter(seconds)
+                stack.callback(served.gate.leave)
+                g.index = served.open()
+                g.leave_index = stack.pop_all()
+        index: Index = g.index
+        return index
+
+    def install(self, app: Flask) -> None:
+        """Give the slot back when a request is done."""
+
+        @app.teardown_request
+        def leave(error: BaseException | None) -> None:
+            stack = g.pop("leave_index", None)
+            if stack is not None:
+                stack.close()
+
+    def redact(self, message: str) -> str:
+        """A message without the place of any index."""
+        for served in self.by_name.values():
+            message = served.redact(message)
+        return message
+
+    def close(self) -> None:
+        for served in self.by_name.values():
+            served.close()
+
+
+class RequestSearcher(Searcher):
+    """Searches the index that the current request names."""
+
+    def __init__(self, indexes: ServedIndexes) -> None:
+        self._indexes = indexes
+
+    @property
+    def index(self) -> Index:  # type: ignore[override]
+        return self._indexes.enter()
+
+    def close(self) -> None:
+        self._indexes.close()

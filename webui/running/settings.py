@@ -1,0 +1,98 @@
+"""The settings of the pages and the API, in one table: name, default, help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple, TypeVar
+
+from esr.errors import UsageError
+
+T = TypeVar("T", int, float, str)
+PREFIX = "ESR_"
+
+
+class Setting(NamedTuple):
+    """One row of the table."""
+
+    name: str
+    default: int | float | str
+    help: str
+    minimum: float
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return PREFIX + self.name.upper()
+
+    @property
+    def default_text(self) -> str:
+        """The default, for people."""
+        if isinstance(self.default, float):
+            return f"{self.default:g}"
+        return f"{self.default:,}" if self.default and isinstance(self.default, int) else str(self.default)
+
+
+def _setting(default: T, help: str, minimum: float = 1) -> T:
+    setting: T = field(default=default, metadata={"help": help, "minimum": minimum})
+    return setting
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the pages and the API allow. Each field is one setting, with its help text."""
+
+    default_k: int = _setting(10, "sentences in an answer where the request gives no number")
+    max_k: int = _setting(100, "maximum number of sentences in an answer")
+    more_k: int = _setting(10, "sentences that 'Show more' adds")
+    max_depth: int = _setting(1_000, "how far down a ranking pages reach: the largest offset + k")
+    query_chars: int = _setting(2_000, "maximum number of characters in a query")
+    query_terms: int = _setting(200, "maximum number of distinct terms in a query")
+    value_chars: int = _setting(300, "maximum number of characters in any other argument")
+    arguments: int = _setting(120, "maximum number of arguments in an address")
+    address_bytes: int = _setting(8_000, "maximum number of bytes in an address after the question mark")
+    body_bytes: int = _setting(1_000_000, "maximum number of bytes in the body of a request")
+    batch_queries: int = _setting(100, "maximum number of queries in a batch")
+    batch_k: int = _setting(1_000, "maximum number of sentences for each query of a batch")
+    deadline: float = _setting(10.0, "seconds after which a request gives up on the engine", 0.1)
+    batch_deadline: float = _setting(60.0, "seconds after which a batch gives up on the engine", 0.1)
+    searches: int = _setting(8, "requests of one worker that an index handles at a time; others wait")
+    threads: int = _setting(64, "requests that one worker handles at a time, including those that wait", 4)
+    workers: int = _setting(1, "server processes")
+    rate: str = _setting("", "requests that each client may make, such as 60/minute; empty: no limit")
+    proxies: int = _setting(
+        0, "trusted proxies in front, which set X-Forwarded-For, -Proto, -Host, -Prefix", 0
+    )
+    access_log: int = _setting(1, "1: log each request as a line of JSON on standard error; 0: do not", 0)
+
+    @classmethod
+    def table(cls) -> list[Setting]:
+        """All settings, for help texts and documents."""
+        return [
+            Setting(f.name, f.default, f.metadata["help"], f.metadata["minimum"])  # type: ignore[arg-type]
+            for f in fields(cls)
+        ]
+
+    @classmethod
+    def from_environment(cls, variables: Mapping[str, str]) -> Settings:
+        """The defaults, replaced by what the environment sets. Raises UsageError for a bad value."""
+        values: dict[str, Any] = {}
+        for row in cls.table():
+            text = variables.get(row.variable, "").strip()
+            if text:
+                values[row.name] = _parse(row, text)
+        return cls(**values)
+
+
+def _parse(row: Setting, text: str) -> int | float | str:
+    kind = type(row.default)
+    if kind is str:
+        return text
+    number = "a whole number" if kind is int else "a number"
+    try:
+        value: int | float = kind(text)  # type: ignore[assignment]
+    except ValueError:
+        raise UsageError(f"{row.variable} must be {number}, not {text!r}") from None
+    if not row.minimum <= value <= 1e9:
+        raise UsageError(f"{row.variable} must be {number} of at least {row.minimum:g}, not {text}")
+    return value

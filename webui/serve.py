@@ -1,0 +1,21 @@
+"""Starts the server with the application: the one place that knows both."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from webui.running import server
+from webui.running.served_indexes import ServedIndexes
+from webui.running.settings import Settings
+
+
+def serve(where: str, host: str, port: int) -> None:
+    """Serve the pages and the API of one index or several until the process is told to stop."""
+    server.serve(where, host, port, _create_app)
+
+
+def _create_app(indexes: ServedIndexes, settings: Settings) -> Flask:
+    # It imports the metrics library, which looks for the folder that the server makes for its workers.
+    from webui.app import create_app
+
+    return create_app(indexes, settings)
