@@ -8,7 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from esr.engines.embedded.search.gather import candidates
+from esr.engines.embedded.search.candidates import select_candidates
 from esr.engines.entities import TYPES
 from esr.engines.index import FACETS, Facet, Filters
 from esr.engines.segments.store.layer import Numbers
@@ -27,7 +27,7 @@ def facets(
             raise unknown("facet", field, FACETS)
     found: dict[str, Facet] = {}
     for filters in dict.fromkeys(asked.values()):
-        chosen = [(segment, candidates(plan, segment, filters)) for segment in segments]
+        chosen = [(segment, select_candidates(plan, segment, filters)) for segment in segments]
         own = [field for field in asked if asked[field] == filters]
         if counting := [field for field in own if field in _COUNTING]:
             held = [
