@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-KERNEL = "esr.engines.embedded.search.kernel"
+KERNEL = "esr.engines.embedded.search.kernel.search"
 LOAD_AFTER = 0.5
 """Seconds of exhaustive searches after which the kernel is loaded."""
 MAX_COUNTED = 0.05

@@ -51,6 +51,13 @@ class BoundQuery(NamedTuple):
             greatest = max(greatest, self.statics.greatest)
         return self.impacts.bound.slack(self.plan, greatest)
 
+    def count_candidates(self) -> int:
+        """How many sentences of `candidate_mask` have a value."""
+        mask = self.candidate_mask
+        assert mask is not None
+        has_value = None if self.statics is None else self.statics.has_value
+        return int(np.count_nonzero(mask if has_value is None else mask & has_value))
+
 
 def bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> BoundQuery | Unprunable:
     """The search, if there are bounds for the plan."""

@@ -1,87 +1,84 @@
-"""The best sentences by the compiled kernel: what it is given, and how what it chose is scored."""
+"""The best sentences by the kernel: what it is given, and how the sentences that it selects are scored."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from esr.engines.embedded.search.evidence import read_columns
-from esr.engines.embedded.search.layout import AROUND, MATCHING, WHOLE
+from esr.engines.embedded.search.kernel import layout
+from esr.engines.embedded.search.kernel.layout import DOCUMENT_LEVEL, MATCHING, SURROUNDING
 from esr.engines.embedded.search.query import BoundQuery
 from esr.engines.embedded.search.top_k import TopK
 from esr.plans.evaluate import summed
 
-Numbers = npt.NDArray[np.int64]
 MAX_STATIC = 1e30
 """Statics that add more cannot be pruned: the kernel has them in 32 bits."""
-NO_FLAGS, NO_FLOATS, NO_DOUBLES = np.zeros(0, bool), np.zeros(0, np.float32), np.zeros(0)
+_NO_MASK = np.zeros(0, bool)
+_NO_STATICS = layout.Statics(np.zeros(0), np.zeros(0, np.float32), False)
 
 
-class _Terms:
-    """A plan's terms as the kernel takes them, of shapes (T, 3), (T,) and (T, segments, 4)."""
-
-    def __init__(self, asked: BoundQuery) -> None:
-        terms, statistics = asked.plan.terms, asked.statistics
-        kept = asked.impacts.get(terms)
-        self.impacts, self.greatest = kept.values, kept.greatest
-        self.starts = np.array(kept.starts, np.int64)
-        self.table = np.array([term[1:] for term in terms], np.float64).reshape(-1, 3)
-        cuts = [statistics.find(term.term).posting_ranges for term in terms]
-        self.cuts = np.array(cuts, np.int64).reshape(len(terms), len(statistics.segments), 4)
-
-
-def topk_numba(kernel: Any, asked: BoundQuery) -> TopK:
-    """The answer: those that the kernel chose are scored as any sentence is."""
-    plan, snapshot = asked.plan, asked.cache.snapshot
-    if not snapshot.statistics.starts[-1]:
+def topk_numba(kernel: Any, query: BoundQuery) -> TopK:
+    """The answer. Sentences that the kernel selects are scored as any sentence is."""
+    plan, cache = query.plan, query.cache
+    if not cache.snapshot.statistics.starts[-1]:
         return TopK(np.zeros(0, np.int64), np.zeros(0), 0, 0)
-    terms = _Terms(asked)
-    at, total, valued = _chosen(kernel, asked, terms)
-    known, commit, found = asked.impacts, asked.cache.kernel_tables, np.empty((len(plan.terms), len(at)))
-    kernel.evidence(
-        known.shape, known.numbers, terms.table, at, terms.cuts, commit.segments, commit.records, found
+    tables, terms, greatest = cache.kernel_tables, *_terms(query)
+    groups = (_rule(query, greatest), query.impacts.kernel_transform(), terms, tables.commit)
+    scratch = tables.take_scratch()
+    ordinals, evidence, total, scored = kernel.search(
+        *map(tuple, groups), tuple(_statics(query)), tuple(_filters(query)), tuple(scratch)
     )
-    columns = read_columns(plan, snapshot, at) if plan.statics else {}
-    got = summed(plan, len(at), found, columns)
+    tables.put_back(scratch)
+    if query.candidate_mask is not None:
+        total = query.count_candidates()
+    columns = read_columns(plan, cache.snapshot, ordinals) if plan.statics else {}
+    scores = summed(plan, len(ordinals), evidence, columns)
     if columns:
-        there = np.isfinite(got)
-        at, got = at[there], got[there]
+        has_score = np.isfinite(scores)
+        ordinals, scores = ordinals[has_score], scores[has_score]
     # They ascend, and equal scores stay in their order.
-    best = np.argsort(-got, kind="stable")[: asked.k]
-    return TopK(at[best], got[best], total, valued)
+    best = np.argsort(-scores, kind="stable")[: query.k]
+    return TopK(ordinals[best], scores[best], total, scored)
 
 
-def _chosen(kernel: Any, asked: BoundQuery, terms: _Terms) -> tuple[Numbers, int, int]:
-    """What may be among the k best, ascending; how many candidates there are; how many the kernel valued."""
-    plan, known, statics = asked.plan, asked.impacts, asked.statics
+def _terms(query: BoundQuery) -> tuple[layout.Terms, float]:
+    """The plan's terms, and what one of them adds at most."""
+    terms, statistics = query.plan.terms, query.cache.snapshot.statistics
+    impacts, starts, greatest = query.impacts.get(terms)
+    ranges = [statistics.find(term.term).posting_ranges for term in terms]
+    group = layout.Terms(
+        np.array([term[1:] for term in terms], np.float64).reshape(-1, 3),
+        np.array(ranges, np.int64).reshape(len(terms), len(statistics.segments), 4),
+        impacts,
+        np.array(starts, np.int64),
+        np.array(query.impacts.bound.base(terms)),
+    )
+    return group, greatest
+
+
+def _rule(query: BoundQuery, greatest: float) -> layout.Rule:
+    candidates = DOCUMENT_LEVEL
+    if not query.is_document_level:
+        candidates = MATCHING if query.plan.candidates == "matching" else SURROUNDING
     # Twice: a score may be off from its value, and the k-th best score from the k-th best value.
-    slack = 2.0 * asked.rounding_margin(terms.greatest)
-    most, adds, gaps = NO_DOUBLES, NO_FLOATS, False
-    if statics is not None:
-        most, adds = statics.upper_bounds, asked.cache.statics.scores(plan.statics)
-        gaps = statics.has_value is not None
-        slack += 2.0**-22 * statics.greatest
-    passing = NO_FLAGS if asked.document_mask is None else asked.document_mask
-    rule = WHOLE if asked.is_document_level else MATCHING if plan.candidates == "matching" else AROUND
-    commit = asked.cache.kernel_tables
-    scratch = commit.take_scratch()
-    numbers, total, valued = kernel.descend(
-        known.shape, rule, plan.candidates == "all", slack, known.numbers, terms.table,
-        np.array(known.bound.base(plan.terms)), terms.impacts, terms.starts, terms.cuts, commit.segments,
-        commit.owners, commit.records, commit.sizes, known.lengths(), *known.log_collection_range(), most,
-        adds, gaps, passing, NO_FLAGS if asked.candidate_mask is None else asked.candidate_mask, *scratch[:4],
-        np.full(min(asked.k, asked.statistics.starts[-1]), -np.inf),
-    )  # fmt: skip
-    if asked.candidate_mask is not None:
-        valid = statics.has_value if statics is not None else None
-        total = int(np.count_nonzero(asked.candidate_mask if valid is None else asked.candidate_mask & valid))
-    elif rule != WHOLE:
-        around = rule == AROUND
-        total = kernel.holding(
-            terms.cuts, commit.segments, terms.table, passing, adds, around, commit.begins, scratch.marks
-        )
-    commit.put_back(scratch)
-    numbers.sort()
-    return numbers, total, valued
+    margin = 2.0 * query.rounding_margin(greatest)
+    if query.statics is not None:
+        margin += 2.0**-22 * query.statics.greatest
+    k = min(query.k, query.cache.snapshot.statistics.starts[-1])
+    return layout.Rule(k, candidates, query.plan.candidates == "all", margin)
+
+
+def _statics(query: BoundQuery) -> layout.Statics:
+    if query.statics is None:
+        return _NO_STATICS
+    scores = query.cache.statics.scores(query.plan.statics)
+    return layout.Statics(query.statics.upper_bounds, scores, query.statics.has_value is not None)
+
+
+def _filters(query: BoundQuery) -> layout.Filters:
+    documents, sentences = query.document_mask, query.candidate_mask
+    return layout.Filters(
+        _NO_MASK if documents is None else documents, _NO_MASK if sentences is None else sentences
+    )
