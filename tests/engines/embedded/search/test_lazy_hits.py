@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 
 import esr
-from esr.engines.embedded.search.asked import Best, Numbers
-from esr.engines.embedded.search.found import Found
+from esr.engines.embedded.search.lazy_hits import LazyHits
+from esr.engines.embedded.search.top_k import Numbers, TopK
 from esr.engines.index import Hit
 from tests.engines.elasticsearch.support import document, load
 
 HITS = [Hit("s7", 2.0, None, 7), Hit("s3", 1.5, None, 3), Hit("s9", 1.5, None, 9)]
 
 
-def found(read: list[int]) -> Found:
+def lazy_hits(read: list[int]) -> LazyHits:
     """The hits above; what is read is noted."""
 
     def names(ordinals: Numbers) -> list[str]:
@@ -23,20 +23,20 @@ def found(read: list[int]) -> Found:
         return [f"s{order}" for order in ordinals.tolist()]
 
     numbers, scores = np.array([hit.ordinal for hit in HITS]), np.array([hit.score for hit in HITS])
-    return Found(Best(numbers, scores, 10, 3), names)
+    return LazyHits(TopK(numbers, scores, 10, 3), names)
 
 
 def test_ids_are_read_once_and_not_before_a_hit_is_looked_at() -> None:
     read: list[int] = []
-    hits = found(read)
+    hits = lazy_hits(read)
     assert len(hits) == 3 and bool(hits) and not read
     assert hits[1] == HITS[1] and list(hits) == HITS and hits[:2] == HITS[:2]
     assert read == [7, 3, 9]
 
 
 def test_they_equal_the_same_hits() -> None:
-    hits = found([])
-    assert hits == HITS and hits == found([])
+    hits = lazy_hits([])
+    assert hits == HITS and hits == lazy_hits([])
     assert hits != HITS[:2] and repr(hits) == repr(HITS)
 
 

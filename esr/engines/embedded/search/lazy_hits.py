@@ -1,4 +1,4 @@
-"""Hits that are known by their places: their ids are read when somebody looks at them."""
+"""Hits that are known by their ordinals: their ids are read when somebody looks at them."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from functools import cached_property
 from itertools import repeat
 from typing import overload
 
-from esr.engines.embedded.search.asked import Best, Numbers
+from esr.engines.embedded.search.top_k import Numbers, TopK
 from esr.engines.index import Hit
 
 
-class Found(Sequence[Hit]):
+class LazyHits(Sequence[Hit]):
     """The hits of an answer without records. Equal to the same hits in a list.
 
-    `names` gives the ids of sentences by their place in the collection.
+    `read_ids` gives the ids of sentences by their ordinals.
     """
 
     __hash__ = None  # type: ignore[assignment]  # as lists have none
 
-    def __init__(self, best: Best, names: Callable[[Numbers], list[str]]) -> None:
+    def __init__(self, best: TopK, read_ids: Callable[[Numbers], list[str]]) -> None:
         self._best = best
-        self._names = names
+        self._read_ids = read_ids
 
     @cached_property
     def _hits(self) -> list[Hit]:
         best = self._best
-        scores, ordinals = best.scores.tolist(), best.numbers.tolist()
-        return list(map(Hit, self._names(best.numbers), scores, repeat(None), ordinals))
+        scores, ordinals = best.scores.tolist(), best.ordinals.tolist()
+        return list(map(Hit, self._read_ids(best.ordinals), scores, repeat(None), ordinals))
 
     def __len__(self) -> int:
-        return len(self._best.numbers)
+        return len(self._best.ordinals)
 
     @overload
     def __getitem__(self, place: int) -> Hit: ...
@@ -40,7 +40,7 @@ class Found(Sequence[Hit]):
         return self._hits[place]
 
     def __eq__(self, other: object) -> bool:
-        return self._hits == (other._hits if isinstance(other, Found) else other)
+        return self._hits == (other._hits if isinstance(other, LazyHits) else other)
 
     def __repr__(self) -> str:
         return repr(self._hits)

@@ -8,22 +8,23 @@ Nothing is stored for it: the bounds come from the postings, whatever the plan's
 
 from __future__ import annotations
 
-from esr.engines.embedded.search.asked import Best, asked
-from esr.engines.embedded.search.chunks import in_chunks
-from esr.engines.embedded.search.compiled import compiled, covered
 from esr.engines.embedded.search.kernel_loader import LOADER
+from esr.engines.embedded.search.query import bind
 from esr.engines.embedded.search.search_cache import SearchCache
+from esr.engines.embedded.search.top_k import TopK
+from esr.engines.embedded.search.topk_numba import MAX_STATIC, topk_numba
 from esr.engines.index import Filters
 from esr.plans.bounds import Unprunable
 from esr.plans.plan import Plan
 
 
-def pruned(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> Best | Unprunable:
+def search_pruned(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> TopK | Unprunable:
     """The answer, unless everything has to be scored."""
-    ready = asked(plan, cache, k, filters)
-    if isinstance(ready, Unprunable):
-        return ready
-    if LOADER.kernel is not None and covered(ready):
-        return compiled(LOADER.kernel, ready)
-    with LOADER.searching():
-        return in_chunks(ready)
+    if LOADER.kernel is None:
+        return Unprunable(LOADER.reason)
+    query = bind(plan, cache, k, filters)
+    if isinstance(query, Unprunable):
+        return query
+    if query.statics is not None and query.statics.greatest > MAX_STATIC:
+        return Unprunable(f"a prior or a feature adds more than {MAX_STATIC:g}")
+    return topk_numba(LOADER.kernel, query)

@@ -22,10 +22,10 @@ from esr.documents import Document, Located, Sentence
 from esr.documents.annotation import Entity
 from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.embedded.index import EmbeddedIndex
-from esr.engines.embedded.search import chunks, pruned
-from esr.engines.embedded.search.asked import Best
-from esr.engines.embedded.search.exhaustive import exhaustive
-from esr.engines.embedded.search.kernel_loader import LOADER
+from esr.engines.embedded.search.exhaustive import search_exhaustive
+from esr.engines.embedded.search.kernel_loader import KERNEL, LOADER
+from esr.engines.embedded.search.pruning import search_pruned
+from esr.engines.embedded.search.top_k import TopK
 from esr.engines.index import Filters
 from esr.engines.segments.store.arrays import save_array
 from esr.engines.segments.writer import segment_builder
@@ -56,16 +56,16 @@ from tests.support.folder_index import document, load
 KS = (1, 2, 7, 100_000)
 
 
-def same(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> Best | Unprunable:
+def same(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> TopK | Unprunable:
     """Holds the pruned answer to the exhaustive one, and gives it."""
     cache = index._latest()
-    got = pruned.pruned(plan, cache, k, filters)
+    got = search_pruned(plan, cache, k, filters)
     if not isinstance(got, Unprunable):
-        right = exhaustive(plan, cache.snapshot, k, filters)
-        assert got.numbers.tolist() == right.numbers.tolist(), (plan, k, filters)
+        right = search_exhaustive(plan, cache.snapshot, k, filters)
+        assert got.ordinals.tolist() == right.ordinals.tolist(), (plan, k, filters)
         assert got.scores.tolist() == right.scores.tolist()
         assert got.total == right.total
-        assert len(got.numbers) <= got.scored <= right.scored
+        assert len(got.ordinals) <= got.scored <= right.scored
     return got
 
 
@@ -80,17 +80,10 @@ def corpus(*loads: Sequence[Located], full: int = segment_builder.FULL_TERMS) ->
         yield EmbeddedIndex(str(where))
 
 
-@pytest.fixture(autouse=True, params=["numpy", "compiled"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """By numpy, whose chunks are so small that bounds matter in corpora of a few documents, or compiled."""
-    monkeypatch.setattr(chunks, "FIRST", 0)
-    monkeypatch.setattr(chunks, "CELLS", 40)
-    kernel = None
-    if request.param == "compiled":
-        kernel = pytest.importorskip("esr.engines.embedded.search.kernel", reason="needs numba")
-    monkeypatch.setattr(LOADER, "kernel", kernel)
-    monkeypatch.setattr(LOADER, "load", lambda: None)
-    return str(request.param)
+@pytest.fixture(autouse=True)
+def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loaded, however many searches there were."""
+    monkeypatch.setattr(LOADER, "kernel", pytest.importorskip(KERNEL, reason="needs numba"))
 
 
 @pytest.mark.slow
@@ -222,16 +215,23 @@ def test_a_plan_without_a_bound_is_answered_in_full_and_says_so(adverse: Embedde
     assert usual.exhaustive is None and usual.scored is not None
 
 
-def test_as_many_hits_as_documents_are_had_by_scoring_everything(
-    adverse: EmbeddedIndex, monkeypatch: pytest.MonkeyPatch, way: str
+def test_without_the_kernel_everything_is_scored(
+    adverse: EmbeddedIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = planned(adverse, "rare stone", Ranking())
-    few = adverse.search(plan, 1000, Filters())
-    monkeypatch.setattr(chunks, "FEW", few.total - 1)
-    every = adverse.search(plan, 1000, Filters())
-    why = "so many hits are asked for that no document can be left out"
-    assert every.exhaustive == (why if way == "numpy" else None)
-    assert few.exhaustive is None and few.hits == every.hits
+    pruned = adverse.search(plan, 3, Filters())
+    monkeypatch.setattr(LOADER, "kernel", None)
+    full = adverse.search(plan, 3, Filters())
+    assert full.exhaustive == LOADER.reason and full.scored == full.total
+    assert (full.hits, full.total) == (pruned.hits, pruned.total)
+
+
+def test_a_static_that_32_bits_do_not_hold_is_not_pruned(adverse: EmbeddedIndex) -> None:
+    plan = planned(adverse, "rare stone", Ranking())
+    for weight, reason in ((9e29, None), (1.1e30, "a prior or a feature adds more than 1e+30")):
+        large = replace(plan, statics=(Static("position", "step", weight),))
+        same(adverse, large, 3, Filters())
+        assert adverse.search(large, 3, Filters()).exhaustive == reason
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_the_best_sentence_may_have_the_term_beside_it_only(
     with corpus([made(n, body, [None] * len(body), None) for n, body in enumerate(bodies)]) as index:
         plan = planned(index, "flood", Ranking(model, "surrounding", params))
         found = same(index, plan, 1, Filters())
-    assert not isinstance(found, Unprunable) and found.numbers.tolist() == [len(best) - 1]
+    assert not isinstance(found, Unprunable) and found.ordinals.tolist() == [len(best) - 1]
 
 
 def test_sentences_far_from_the_terms_are_among_the_best() -> None:
