@@ -123,7 +123,7 @@ def doubles(loaded: Loaded, adjustment: Adjustment) -> dict[str, float]:
 @pytest.mark.parametrize("form", adjustments.FORMS)
 def test_the_script_adds_what_the_plan_means(loaded: Loaded, form: str, feature: str) -> None:
     chance = random.Random(f"{form} {feature}")
-    column = adjustments.column(feature)
+    column = adjustments.feature_column(feature)
     for _ in range(4):
         adjustment = adjustments.from_dict(
             {"feature": feature, "form": form, **draw_parameters(chance, form)}
@@ -143,7 +143,7 @@ def test_the_script_adds_what_the_plan_means(loaded: Loaded, form: str, feature:
 @pytest.mark.parametrize("form", adjustments.FORMS)
 def test_what_is_added_stays_within_the_bounds(loaded: Loaded, form: str, feature: str) -> None:
     chance = random.Random(f"{feature} {form}")
-    column = adjustments.column(feature)
+    column = adjustments.feature_column(feature)
     evidence = loaded.elasticsearch.index.evidence([], loaded.ids, [column])
     for _ in range(10):
         static = adjustments.from_dict(
