@@ -10,12 +10,11 @@ COPY pyproject.toml README.md LICENSE ./
 COPY esr esr
 COPY webui webui
 COPY index_templates index_templates
-# Tests of libraries, headers and pip itself are a fifth of what is installed, and no server needs them.
+# Tests of libraries are a tenth of what is installed, and no server needs them. pip stays: it fetches the example news.
 RUN python -m venv /opt/esr \
     && /opt/esr/bin/pip install --no-cache-dir ".${EXTRAS:+[$EXTRAS]}" \
     && cd /opt/esr/lib/python3*/site-packages \
-    && find . -type d \( -name tests -o -name testing \) -path './*/*' ! -path './numpy/testing' -prune -exec rm -r {} + \
-    && /opt/esr/bin/pip uninstall --quiet --yes pip setuptools
+    && find . -type d \( -name tests -o -name testing \) -path './*/*' ! -path './numpy/testing' -prune -exec rm -r {} +
 
 FROM python:3.11-slim
 # /index is for an index folder, /work for temporary files of loads: volumes made there belong to esr.
