@@ -32,7 +32,7 @@ from esr.enrichment.enricher import Enricher
 from esr.evaluation import measures
 from esr.evaluation.significance import compare
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 
 ANALYZER = "english-stem"
 Parse = tuple[ParseWord, ...]

@@ -28,7 +28,7 @@ from esr.enrichment.enricher import Enricher
 from esr.evaluation.comparing import Collection, Comparison, cells, compute, done, every_model
 from esr.evaluation.parameters import SOURCES
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 
 COLLECTIONS = ("squad-small", "squadshifts-medium", "wice-dev")
 TOPICS = 400
@@ -116,7 +116,7 @@ def prepared(source: Path, work: Path) -> Collection:
     index, topics = work / source.name, work / f"{source.name}.tsv"
     qrels = source / "qrels.txt.gz"
     if not index.exists():
-        documents = loaders.documents([str(source / "docs.jsonl.gz")])
+        documents = loaders.read_documents([str(source / "docs.jsonl.gz")])
         open_writer(str(index), LoadOptions(analyzer="english-stem")).load(documents)
         with esr.open(str(index)) as searcher:
             run_enrichment(searcher.index, Enricher(analyzer="english-stem"), workers=2)

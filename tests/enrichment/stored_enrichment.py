@@ -25,10 +25,10 @@ def read_enrichment(index: Index, documents: Iterable[Document]) -> dict[str, Ma
     enrichment = {}
     for n, (record, parse) in enumerate(zip(index.sentences(ids), index.parses(ids), strict=True)):
         columns = {name.removeprefix(FEATURES): float(evidence.columns[name][n]) for name in names}
-        known = {name: value for name, value in columns.items() if not math.isnan(value)}
-        assert dict(record.features) == known
+        features = {name: value for name, value in columns.items() if not math.isnan(value)}
+        assert dict(record.features) == features
         assert evidence.columns["position"][n] == record.position
-        enrichment[ids[n]] = {"features": known, "entities": record.entities, "parse": parse}
+        enrichment[ids[n]] = {"features": features, "entities": record.entities, "parse": parse}
     return enrichment
 
 
@@ -39,9 +39,9 @@ def expected(enricher: FakeEnricher, document: Document, analyzer: Any) -> dict[
 
     return {
         sentence.id: {
-            "features": dict(one.features),
-            "entities": None if one.entities is None else group_entities(one.entities),
-            "parse": None if one.parse is None else encode(one.parse, analyzer),
+            "features": dict(enrichment.features),
+            "entities": None if enrichment.entities is None else group_entities(enrichment.entities),
+            "parse": None if enrichment.parse is None else encode(enrichment.parse, analyzer),
         }
-        for sentence, one in zip(document.sentences, enricher.enrich(document), strict=True)
+        for sentence, enrichment in zip(document.sentences, enricher.enrich(document), strict=True)
     }

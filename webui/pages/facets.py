@@ -88,5 +88,8 @@ def _is_selected(filters: Filters, field: str, name: str) -> bool:
     if field == "source":
         return name in filters.sources
     if field == "month":
-        return (filters.date_from, filters.date_to) == (dates.instant(name), dates.instant_end(name))
+        return (filters.date_from, filters.date_to) == (
+            dates.parse_date_start(name),
+            dates.parse_date_end(name),
+        )
     return f"{field}:{name}" in filters.entities or name in filters.entities

@@ -15,11 +15,13 @@ import numpy as np
 from esr import analysis
 from esr.documents import Document
 from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summarize_enrichment
-from esr.engines.embedded.search import facets, gather
-from esr.engines.embedded.search.exhaustive import exhaustive
-from esr.engines.embedded.search.found import Found
+from esr.engines.embedded.search import facets
+from esr.engines.embedded.search.candidates import select_candidates
+from esr.engines.embedded.search.evidence import read_column, read_evidence
+from esr.engines.embedded.search.exhaustive import search_exhaustive
 from esr.engines.embedded.search.kernel_loader import LOADER
-from esr.engines.embedded.search.pruned import pruned
+from esr.engines.embedded.search.lazy_hits import LazyHits
+from esr.engines.embedded.search.pruning import search_pruned
 from esr.engines.embedded.search.records import (
     Location,
     find_sentence,
@@ -71,16 +73,17 @@ class EmbeddedIndex:
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         cache = self._latest()
         snapshot = cache.snapshot
-        answer, reason = pruned(plan, cache, k, filters), None
+        answer, reason = search_pruned(plan, cache, k, filters), None
         if isinstance(answer, Unprunable):
             reason = answer.reason
-            best = exhaustive(plan, snapshot, k, filters)
+            with LOADER.count_time():
+                best = search_exhaustive(plan, snapshot, k, filters)
         else:
             best = answer
-        hits: Sequence[Hit] = Found(best, partial(sentence_ids, snapshot))
+        hits: Sequence[Hit] = LazyHits(best, partial(sentence_ids, snapshot))
         if records:
-            scores, ordinals = best.scores.tolist(), best.numbers.tolist()
-            shown = list(read_records(snapshot, locate(snapshot, best.numbers)))
+            scores, ordinals = best.scores.tolist(), best.ordinals.tolist()
+            shown = list(read_records(snapshot, locate(snapshot, best.ordinals)))
             names = [record.sentence_id for record in shown]
             hits = list(map(Hit, names, scores, shown, ordinals))
         return SearchResult(hits, best.total, None, best.scored, reason)
@@ -98,7 +101,7 @@ class EmbeddedIndex:
         self._snapshot()
 
     def warm_up(self) -> None:
-        # Searches go by numpy until it is done.
+        # Until it is loaded, searches score every candidate.
         threading.Thread(target=LOADER.load, name="esr-kernel", daemon=True).start()
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
@@ -117,7 +120,7 @@ class EmbeddedIndex:
         parts, order = [], []
         for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
             segment, importance = snapshot.segments[owner], snapshot.statistics.importance[owner]
-            parts.append(gather.evidence(terms, FIELDS, wanted, segment, importance, numbers))
+            parts.append(read_evidence(terms, FIELDS, wanted, segment, importance, numbers))
             order += places
         return joined(parts).at(np.argsort(order))
 
@@ -144,8 +147,8 @@ class EmbeddedIndex:
         wanted = {*EVIDENCE_COLUMNS, *(static.column for static in plan.statics)}
         numbers, parts = [], []
         for segment, importance in zip(snapshot.segments, snapshot.statistics.importance, strict=True):
-            numbers.append(gather.candidates(plan, segment, filters))
-            parts.append(gather.evidence(terms, FIELDS, wanted, segment, importance, numbers[-1]))
+            numbers.append(select_candidates(plan, segment, filters))
+            parts.append(read_evidence(terms, FIELDS, wanted, segment, importance, numbers[-1]))
         starts = np.cumsum([0, *map(len, numbers)])
 
         def name(place: int) -> str:
@@ -173,7 +176,7 @@ class EmbeddedIndex:
     def histogram(self, column: str) -> Histogram:
         snapshot = self._snapshot()
         columns = [
-            gather.column(column, segment, importance, np.arange(segment.sentence_count))
+            read_column(column, segment, importance, np.arange(segment.sentence_count))
             for segment, importance in zip(snapshot.segments, snapshot.statistics.importance, strict=True)
         ]
         values = np.concatenate([np.zeros(0), *columns])

@@ -18,22 +18,22 @@ from esr.documents import Located
 from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
 from esr.engines.elasticsearch.load.bulk_actions import DocumentActions
-from esr.engines.elasticsearch.load.indexed import skip_indexed, skip_unchanged
+from esr.engines.elasticsearch.load.existing_documents import skip_indexed, skip_unchanged
 from esr.engines.elasticsearch.load.input_digest import InputDigest
-from esr.engines.elasticsearch.load.load_indices import (
-    LoadTarget,
-    can_take_over,
-    create_indices,
-    delete_broken_loads,
-    has_both_indices,
-    unfinished_loads,
-)
 from esr.engines.elasticsearch.load.sender import send_documents
 from esr.engines.elasticsearch.load.spool import (
     ExistingCollection,
     open_spool,
     read_existing_collection,
     spool_actions,
+)
+from esr.engines.elasticsearch.load.unfinished_loads import (
+    LoadTarget,
+    can_take_over,
+    create_indices,
+    delete_broken_loads,
+    find_unfinished_loads,
+    has_both_indices,
 )
 from esr.engines.elasticsearch.load.verification import IndexContents, enable_refresh, verify
 from esr.engines.elasticsearch.store import load_owner, meta, templates
@@ -132,7 +132,7 @@ class ElasticsearchWriter:
 
     def _find_resumable(self, members: list[str], target: LoadTarget) -> Load | None:
         """The load of the same documents that was interrupted, if there is one, now owned by this process."""
-        for load in unfinished_loads(self._cluster, target):
+        for load in find_unfinished_loads(self._cluster, target):
             is_same_generation = load.members == (*members, load.index)
             if is_same_generation and can_take_over(load) and has_both_indices(self._cluster, load):
                 owned = replace(load, owner=load_owner.this_process())
@@ -178,4 +178,4 @@ class ElasticsearchWriter:
 
     def _mark_complete(self, load: Load) -> None:
         """Say in the indices that this load was not interrupted. Only a served load says so."""
-        meta.write(self._cluster, replace(load, complete=True))
+        meta.write(self._cluster, replace(load, is_complete=True))

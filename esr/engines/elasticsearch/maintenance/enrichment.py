@@ -104,7 +104,8 @@ class ElasticsearchEnrichment:
         if recipe.digest in self._recorded_recipes:
             return
         client = self._cluster.client
-        properties = resources.load("components/esr-sentences.json")["template"]["mappings"]["properties"]
+        component = resources.load_json("components/esr-sentences.json")
+        properties = component["template"]["mappings"]["properties"]
         added = {name: properties[name] for name in _ENRICHMENT_FIELDS}
         with self._cluster.translate_errors():
             for load in self._loads.values():

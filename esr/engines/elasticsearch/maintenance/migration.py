@@ -20,8 +20,8 @@ from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import refresh, search
 from esr.engines.elasticsearch.load.bulk_actions import DocumentActions
 from esr.engines.elasticsearch.load.input_digest import InputDigest
-from esr.engines.elasticsearch.load.load_indices import delete_broken_loads
 from esr.engines.elasticsearch.load.spool import open_spool
+from esr.engines.elasticsearch.load.unfinished_loads import delete_broken_loads
 from esr.engines.elasticsearch.load.verification import enable_refresh, verify
 from esr.engines.elasticsearch.load.writer import ElasticsearchWriter
 from esr.engines.elasticsearch.store import meta, templates

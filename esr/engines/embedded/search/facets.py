@@ -8,7 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from esr.engines.embedded.search.gather import candidates
+from esr.engines.embedded.search.candidates import select_candidates
 from esr.engines.entities import ENTITY_TYPES
 from esr.engines.index import FACET_FIELDS, FacetCounts, Filters
 from esr.engines.segments.store.layer_info import Numbers
@@ -27,7 +27,7 @@ def facets(
             raise unknown("facet", field, FACET_FIELDS)
     found: dict[str, FacetCounts] = {}
     for filters in dict.fromkeys(filters_by_field.values()):
-        chosen = [(segment, candidates(plan, segment, filters)) for segment in segments]
+        chosen = [(segment, select_candidates(plan, segment, filters)) for segment in segments]
         own = [field for field in filters_by_field if filters_by_field[field] == filters]
         if counting := [field for field in own if field in _COUNTING]:
             held = [

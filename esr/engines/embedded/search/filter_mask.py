@@ -12,7 +12,7 @@ from esr.engines.segments.store.segment import NO_DATE, Segment
 Mask = npt.NDArray[np.bool_]
 
 
-def document_mask(segment: Segment, filters: Filters) -> Mask | None:
+def mask_documents(segment: Segment, filters: Filters) -> Mask | None:
     """Which documents satisfy the filters on documents; None if there are no filters."""
     if not filters:
         return None
@@ -33,7 +33,7 @@ def document_mask(segment: Segment, filters: Filters) -> Mask | None:
     return mask
 
 
-def entity_mask(segment: Segment, names: tuple[str, ...]) -> Mask:
+def mask_entities(segment: Segment, names: tuple[str, ...]) -> Mask:
     """Which sentences have one of these entities, named as `Filters.entities` names them."""
     entities = (entity for name in names for entity in parse_entity_filter(name))
     return segment.enrichment.entity_mask(map(entity_key, entities))

@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 
 from esr.documents import Document, Located
-from esr.documents.document import own_ids
+from esr.documents.document import custom_id_positions
 from esr.engines.segments.store.document_codec import encode_document
 from esr.engines.segments.writer.batch import Batch, BatchBuilder
 from esr.engines.segments.writer.prepared_document import PreparedDocument, split_batch
@@ -33,7 +33,7 @@ class _PendingBatch:
     batch: Batch | None = None
 
     def add(self, located: Located, needs_payload: bool) -> None:
-        explicit_ids = own_ids(located.document)
+        explicit_ids = custom_id_positions(located.document)
         encoded = encode_document(located.document, explicit_ids)
         self.documents.append((located, explicit_ids, encoded, needs_payload))
         self.size += len(encoded)

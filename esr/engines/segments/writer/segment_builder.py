@@ -11,7 +11,7 @@ import numpy as np
 from esr.analysis import Analyzer
 from esr.dependency.codec import encode
 from esr.documents import Sentence
-from esr.documents.dates import instant
+from esr.documents.dates import parse_date_start
 from esr.engines.segments.store.arrays import save_array, save_bytes, sync_folder
 from esr.engines.segments.store.layer_file import NO_ENRICHMENT, EncodedEnrichment, save_layer
 from esr.engines.segments.store.segment import NO_DATE
@@ -68,7 +68,7 @@ class SegmentBuilder:
         self._tokens.add(payload.batch, payload.texts, payload.numbers)
         self._term_count += payload.term_count
         self._sizes.append(len(document.sentences))
-        self._dates.append(NO_DATE if document.date is None else instant(document.date))
+        self._dates.append(NO_DATE if document.date is None else parse_date_start(document.date))
         self._source_numbers.append(self._sources.setdefault(document.source, len(self._sources)))
         self._blobs.append(payload.blob)
         self._bytes += len(payload.blob)

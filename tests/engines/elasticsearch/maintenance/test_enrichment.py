@@ -50,10 +50,10 @@ def test_each_index_has_the_recipe(where: str) -> None:
 def test_an_index_made_before_enrichment_gets_the_fields(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from esr import resources
 
-    whole = resources.load
+    load_json = resources.load_json
 
     def before(path: str) -> Any:
-        component = whole(path)
+        component = load_json(path)
         if path not in ("components/esr-sentences.json", "components/esr-documents.json"):
             return component
         mapping = component["template"]["mappings"]
@@ -61,7 +61,7 @@ def test_an_index_made_before_enrichment_gets_the_fields(where: str, monkeypatch
         return component | {"template": {"mappings": mapping | {"properties": old}}}
 
     with monkeypatch.context() as patch:
-        patch.setattr(resources, "load", before)
+        patch.setattr(resources, "load_json", before)
         load(where, DOCUMENTS)
     (mapping,) = http("GET", f"{where}/_mapping").values()
     assert "parse" not in mapping["mappings"]["properties"]

@@ -11,7 +11,7 @@ from esr.documents import ParseWord, Sentence
 from esr.engines import enrichment_run
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.embedded.maintenance.generations import EmbeddedGenerations
-from esr.engines.embedded.search.filter_mask import entity_mask
+from esr.engines.embedded.search.filter_mask import mask_entities
 from esr.engines.index import Filters
 from esr.engines.segments.store import manifest
 from esr.engines.segments.store.layer import Layer
@@ -144,7 +144,7 @@ def test_merging_neighbors_retains_what_was_enriched_again_between_them(where: P
     }
     segment = index._snapshot().segments[0]
     for name in ("Barack Obama", "UN"):
-        mask = np.flatnonzero(entity_mask(segment, (name,)))
+        mask = np.flatnonzero(mask_entities(segment, (name,)))
         naming = {
             k for k, v in found.items() if any(name in names for names in (v["entities"] or {}).values())
         }
