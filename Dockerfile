@@ -7,7 +7,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY esr esr
 COPY webui webui
 COPY index_templates index_templates
-RUN pip install --no-cache-dir '.[fast]' && rm -r esr webui index_templates
+RUN pip install --no-cache-dir . && rm -r esr webui index_templates
 COPY examples examples
 
 USER esr

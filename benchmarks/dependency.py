@@ -22,9 +22,10 @@ import spacy
 from esr import loaders
 from esr.analysis import get
 from esr.dependency import mrf, tdsr
-from esr.dependency.cliques import clique_evidence
+from esr.dependency.clique_search import clique_evidence
 from esr.dependency.codec import decode, encode
-from esr.dependency.occurrences import find
+from esr.dependency.occurrences import find_occurrences
+from esr.dependency.potentials import Potentials
 from esr.documents import ParseWord
 
 T = TypeVar("T")
@@ -70,7 +71,7 @@ def _measure(blobs: list[bytes], terms: list[str], rounds: int) -> None:
     evidence = clique_evidence(forest, terms)
     settings = mrf.settings("fdm", {})
     single = np.zeros(len(forest))
-    matched = np.bincount(np.diff(evidence.places.place_starts), minlength=len(terms) + 1)
+    matched = np.bincount(np.diff(evidence.occurrences.posting_starts), minlength=len(terms) + 1)
     words, stored = len(forest.heads) / len(forest), sum(map(len, blobs)) / len(blobs)
     print(f"query: {' '.join(terms)}; sentences by terms they have, from 0: {matched.tolist()}")
     print(
@@ -79,28 +80,30 @@ def _measure(blobs: list[bytes], terms: list[str], rounds: int) -> None:
 
     def everything() -> None:
         evidence = clique_evidence(decode(blobs), terms)
-        tdsr.order(tdsr.scores(tdsr.nearest(evidence), 0.5, 0.9).scores)
-        mrf.scores(single, mrf.potentials("sdm", evidence, settings), settings)
-        mrf.scores(single, mrf.potentials("fdm", evidence, settings), settings)
+        tdsr.rank_sentences(tdsr.score_best_sets(tdsr.nearest_distances(evidence), 0.5, 0.9).scores)
+        mrf.score_sentences(single, mrf.compute_potentials("sdm", evidence, settings), settings)
+        mrf.score_sentences(single, mrf.compute_potentials("fdm", evidence, settings), settings)
 
-    def ready() -> mrf.Potentials:
-        return mrf.potentials("fdm", clique_evidence(forest, terms), settings)
+    def ready() -> Potentials:
+        return mrf.compute_potentials("fdm", clique_evidence(forest, terms), settings)
 
-    potentials, nearest = ready(), tdsr.nearest(evidence)
+    potentials, nearest = ready(), tdsr.nearest_distances(evidence)
     steps: dict[str, Callable[[], object]] = {
         "decode": lambda: decode(blobs),
-        "match": lambda: find(forest, terms),
-        "match, depths, distances of all pairs": lambda: find(forest, terms).pairs,
+        "match": lambda: find_occurrences(forest, terms),
+        "match, depths, distances of all pairs": lambda: find_occurrences(forest, terms).pairs,
         "match to all subsets with distances": lambda: clique_evidence(forest, terms),
-        "TDSR, from decoded parses": lambda: tdsr.scores(
-            tdsr.nearest(clique_evidence(forest, terms)), 0.5, 0.9
+        "TDSR, from decoded parses": lambda: tdsr.score_best_sets(
+            tdsr.nearest_distances(clique_evidence(forest, terms)), 0.5, 0.9
         ),
-        "SDM, from decoded parses": lambda: mrf.scores(
-            single, mrf.potentials("sdm", clique_evidence(forest, terms, "adjacent"), settings), settings
+        "SDM, from decoded parses": lambda: mrf.score_sentences(
+            single,
+            mrf.compute_potentials("sdm", clique_evidence(forest, terms, "adjacent"), settings),
+            settings,
         ),
-        "FDM, from decoded parses": lambda: mrf.scores(single, ready(), settings),
-        "TDSR, other alpha and beta": lambda: tdsr.scores(nearest, 0.4, 0.8),
-        "FDM, other weights": lambda: mrf.scores(single, potentials, settings),
+        "FDM, from decoded parses": lambda: mrf.score_sentences(single, ready(), settings),
+        "TDSR, other alpha and beta": lambda: tdsr.score_best_sets(nearest, 0.4, 0.8),
+        "FDM, other weights": lambda: mrf.score_sentences(single, potentials, settings),
         "decode, TDSR, SDM and FDM together": everything,
     }
     for name, step in steps.items():

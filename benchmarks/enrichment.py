@@ -25,13 +25,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import spacy
+from spacy.language import Language
 
 from esr import loaders
 from esr.documents import Document
-from esr.enrichment import pool
-from esr.enrichment.annotator import BATCH, installed_model
+from esr.documents.enrichment import PARTS
+from esr.enrichment import worker_pool
+from esr.enrichment.annotator import BATCH_SIZE, installed_model
 from esr.enrichment.enricher import Enricher
-from esr.enrichment.recipe import PARTS
 
 COMPONENTS = {
     PARTS: ("tagger", "parser", "ner"),
@@ -119,11 +120,11 @@ def _sentences(documents: Sequence[Document]) -> int:
 def _esr(parts: tuple[str, ...], workers: int) -> Iterator[Peer]:
     context = get_context("spawn")
     setup = Enricher(parts), context.Barrier(workers)
-    with ProcessPoolExecutor(workers, context, pool._begin, setup) as processes:
-        pool._start(processes, workers)
+    with ProcessPoolExecutor(workers, context, worker_pool.init_worker, setup) as processes:
+        worker_pool.start_workers(processes, workers)
 
         def work(documents: Sequence[Document]) -> int:
-            done = pool._in_order(processes, pool._chunks(documents), workers)
+            done = worker_pool.results_in_order(processes, worker_pool.split_into_chunks(documents), workers)
             return sum(len(sentences) for _, result in done for sentences in result)
 
         yield Peer(processes, work)
@@ -133,15 +134,22 @@ def _esr(parts: tuple[str, ...], workers: int) -> Iterator[Peer]:
 def _bare(components: Sequence[str], workers: int) -> Iterator[Peer]:
     context = get_context("spawn")
     setup = components, context.Barrier(workers)
-    with pool.for_workers(), ProcessPoolExecutor(workers, context, _load, setup) as processes:
+    with worker_pool.worker_environment(), ProcessPoolExecutor(workers, context, _load, setup) as processes:
         list(processes.map(_count, [["Ready?"]] * workers))
 
         def work(documents: Sequence[Document]) -> int:
             # The chunks of the other side, to start with.
-            chunks = [[s.text for d in some for s in d.sentences] for some in pool._chunks(documents)]
+            chunks = [
+                [s.text for d in some for s in d.sentences]
+                for some in worker_pool.split_into_chunks(documents)
+            ]
             return sum(map(len, processes.map(_count, chunks)))
 
         yield Peer(processes, work)
+
+
+_nlp: Language
+"""The pipeline of a process, once `_load` has loaded it."""
 
 
 def _load(components: Sequence[str], all_loaded: Barrier) -> None:
@@ -152,7 +160,7 @@ def _load(components: Sequence[str], all_loaded: Barrier) -> None:
 
 
 def _count(texts: Sequence[str]) -> list[tuple[int, int, bytes]]:
-    docs = _nlp.pipe(texts, batch_size=BATCH)
+    docs = _nlp.pipe(texts, batch_size=BATCH_SIZE)
     return [(len(doc), len(doc.ents), doc.to_array("HEAD").tobytes()) for doc in docs]
 
 

@@ -122,9 +122,9 @@ def figures(source: Path, work: Path, base: str, feature: str) -> dict[str, Any]
 
 
 def how_of(options: dict[str, float]) -> Any:
-    from esr.adjustments.estimate import Estimation
+    from esr.adjustments.estimate import EstimationOptions
 
-    return Estimation.of(options)
+    return EstimationOptions.from_values(options)
 
 
 def _values(tuner: Tuner, settings: list[Ranking]) -> dict[str, float]:

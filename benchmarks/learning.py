@@ -43,7 +43,7 @@ class Laboratory:
         self._places, self._path = places, path
         self._gathered: dict[str, list[TopicSignals]] = {}
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
-        self._known = {each["key"]: each for each in map(json.loads, lines)}
+        self._known: dict[str, dict[str, Any]] = {each["key"]: each for each in map(json.loads, lines)}
         with esr.open(next(iter(places.values())).index) as searcher:
             self.signals = known(searcher.index, BASE)
 

@@ -66,7 +66,7 @@ def _queries(searcher: Searcher, path: Path, model: str) -> Iterator[tuple[str, 
             continue
         hits = searcher.search(query, 1000, model=model, records=False).hits
         if len(hits) == 1000:
-            yield query, hits
+            yield query, list(hits)
 
 
 def _steps(searcher: Searcher, query: str, hits: list[Hit], model: str) -> Iterator[tuple[str, float]]:

@@ -34,7 +34,7 @@ COLLECTIONS = ("squad-small", "squadshifts-medium", "wice-dev")
 TOPICS = 400
 MEASURES = ("AP", "P@10", "RR")
 LEXICAL = {
-    name: ranking for name, ranking in every_model().items() if models.get(ranking.model).second is None
+    name: ranking for name, ranking in every_model().items() if models.get(ranking.model).second_stage is None
 }
 BESIDE = ("tfisf", "bm25", "kld", "2si both")
 PRIORS = {
@@ -116,7 +116,7 @@ def prepared(source: Path, work: Path) -> Collection:
     index, topics = work / source.name, work / f"{source.name}.tsv"
     qrels = source / "qrels.txt.gz"
     if not index.exists():
-        documents = loaders.documents(source / "docs.jsonl.gz")
+        documents = loaders.documents([str(source / "docs.jsonl.gz")])
         open_writer(str(index), LoadOptions(analyzer="english-stem")).load(documents)
         with esr.open(str(index)) as searcher:
             run(searcher.index, Enricher(analyzer="english-stem"), workers=2)

@@ -1,4 +1,4 @@
-"""Variables of the environment for a while, also for the processes that start meanwhile."""
+"""Sets environment variables for a block, also for the processes that start in it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def environment(given: Mapping[str, str]) -> Iterator[None]:
-    """The variables have these values in here, and afterwards what they were before."""
-    before = {name: os.environ.get(name) for name in given}
-    os.environ.update(given)
+def set_environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """The variables have these values inside the block and their former values after it."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:

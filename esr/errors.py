@@ -1,4 +1,4 @@
-"""What can go wrong, as messages for people: what, where, and what to do."""
+"""Errors as messages for people: what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 class EsrError(Exception):
-    """Anything that the user can understand and act on. The command line prints it as one line."""
+    """An error that the user can understand and act on. The command line prints it as one line."""
 
     exit_code = 1
 
@@ -19,7 +19,7 @@ class UsageError(EsrError):
 
 
 class InputError(EsrError):
-    """A source file is wrong. Names the place, so that it can be mended."""
+    """A source file is wrong. Names the place, so that it can be repaired."""
 
     def __init__(self, where: str, problem: str) -> None:
         super().__init__(f"{where}: {problem}")
@@ -28,11 +28,11 @@ class InputError(EsrError):
 
 
 class IndexMissing(EsrError):
-    """There is no index at this place."""
+    """There is no index at this location."""
 
 
 class IndexUnusable(EsrError):
-    """There is something at this place, but it cannot be used."""
+    """There is something at this location, but it cannot be used as an index."""
 
 
 class EngineUnreachable(EsrError):
@@ -40,7 +40,7 @@ class EngineUnreachable(EsrError):
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """An error for a name that is not registered, with the nearest one that is."""
+    """The error for an unknown name, with the nearest known one."""
     names = sorted(known)
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"

@@ -1,12 +1,13 @@
-"""What a model's parameter is: its name, range and default, and how a value is checked."""
+"""What a parameter is: its name, range and default, and how values are checked."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from esr.errors import UsageError
+from esr.errors import UsageError, unknown
 
 Value = float | str
 
@@ -18,10 +19,10 @@ INNER_TENTHS = TENTHS[1:-1]
 class Parameter:
     """A number in a range, or one of some choices.
 
-    `open_low` and `open_high` leave the end itself out. `only_with` names the context that the
-    parameter needs to mean anything. `grid` holds the values that tuning tries, the papers' where
-    they give some (docs/formulas.md, A.14); a parameter without one is not tuned unless asked for. A `whole`
-    one takes no fractions.
+    `open_low` and `open_high` exclude the bound itself. `only_with` names the context that the parameter
+    needs to have a meaning. `grid` holds the values that tuning tries, the papers' where they give some
+    (docs/formulas.md, A.14); a parameter without one is tuned only on request. An `integer` takes no
+    fractions.
     """
 
     name: str
@@ -34,22 +35,25 @@ class Parameter:
     choices: tuple[str, ...] = ()
     only_with: str | None = None
     grid: tuple[Value, ...] = ()
-    whole: bool = False
+    integer: bool = False
 
     @property
     def range(self) -> str:
         """The allowed values, for people."""
         if self.choices:
             return " | ".join(self.choices)
+        return f"whole, {self._interval}" if self.integer else self._interval
+
+    @property
+    def _interval(self) -> str:
         high = ")" if self.open_high or math.isinf(self.high) else "]"
-        whole = "whole, " if self.whole else ""
-        return f"{whole}{'(' if self.open_low else '['}{self.low:g}, {self.high:g}{high}"
+        return f"{'(' if self.open_low else '['}{self.low:g}, {self.high:g}{high}"
 
     def check(self, value: Any) -> Value:
-        """The value, or a UsageError that names what is allowed. Numbers may come as text."""
+        """The value. Raises UsageError with the allowed values. Numbers may be given as text."""
         if self.choices:
             if value not in self.choices:
-                raise UsageError(f"parameter {self.name!r} is one of {self.range}, not {value!r}")
+                raise UsageError(f"parameter {self.name!r} must be one of {self.range}, not {value!r}")
             return str(value)
         try:
             number = math.nan if isinstance(value, bool) else float(value)
@@ -57,9 +61,10 @@ class Parameter:
             number = math.nan
         too_low = number <= self.low if self.open_low else number < self.low
         too_high = number >= self.high if self.open_high else number > self.high
-        broken = self.whole and not number.is_integer()
-        if math.isnan(number) or math.isinf(number) or too_low or too_high or broken:
-            raise UsageError(f"parameter {self.name!r} is a number in {self.range}, not {value!r}")
+        is_fraction = self.integer and not number.is_integer()
+        if math.isnan(number) or math.isinf(number) or too_low or too_high or is_fraction:
+            kind = "a whole number" if self.integer else "a number"
+            raise UsageError(f"parameter {self.name!r} must be {kind} in {self._interval}, not {value!r}")
         return number
 
     def as_dict(self) -> dict[str, Any]:
@@ -74,8 +79,19 @@ class Parameter:
         }
 
 
+def check_parameters(
+    owner: str, parameters: Sequence[Parameter], values: Mapping[str, Any]
+) -> dict[str, Value]:
+    """All parameters by name, defaults filled in. Raises UsageError for a bad name or value."""
+    by_name = {parameter.name: parameter for parameter in parameters}
+    for name in values:
+        if name not in by_name:
+            raise unknown(f"parameter of {owner}", str(name), by_name)
+    return {name: parameter.check(values.get(name, parameter.default)) for name, parameter in by_name.items()}
+
+
 class Parametrised(Protocol):
-    """What a registry holds that has parameters: a boost, a signal."""
+    """A registered thing that has parameters: a boost, a signal."""
 
     @property
     def name(self) -> str: ...
@@ -87,11 +103,29 @@ class Parametrised(Protocol):
     def parameters(self) -> tuple[Parameter, ...]: ...
 
 
-def described(one: Parametrised) -> dict[str, Any]:
-    """What it is, as JSON: for lists that programs read."""
+def describe(item: Parametrised) -> dict[str, Any]:
+    """Its description as JSON, for lists that programs read."""
     return {
-        "name": one.name,
-        "description": one.description,
-        "source": one.source,
-        "parameters": [parameter.as_dict() for parameter in one.parameters],
+        "name": item.name,
+        "description": item.description,
+        "source": item.source,
+        "parameters": [parameter.as_dict() for parameter in item.parameters],
     }
+
+
+def parse_values(flag: str, text: str, parts: Sequence[str]) -> dict[str, str]:
+    """The values of `[WEIGHT][:PARAMETER=VALUE...]`, split at colons; the weight's name is `w`.
+
+    Raises UsageError, naming the flag and the whole text that was given for it.
+    """
+    values: dict[str, str] = {}
+    for position, part in enumerate(parts):
+        name, equals, value = part.partition("=")
+        if not equals:
+            name, value = "w", part
+        if name in values or (not equals and position):
+            raise UsageError(
+                f"{flag} {text!r}: give each parameter once, and all but a leading weight as NAME=VALUE"
+            )
+        values[name] = value
+    return values

@@ -1,4 +1,4 @@
-"""Things that know their own name, found by it: models, priors, formats."""
+"""Looks up things by their names: models, priors, formats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T", bound=Named)
 
 
 class Registry(dict[str, T]):
-    """By name, in the order of registration. `kind` is what messages call one of them."""
+    """By name, in the order of registration. Messages call an item by `kind`."""
 
     def __init__(self, kind: str) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class Registry(dict[str, T]):
         return item
 
     def find(self, name: str) -> T:
-        """The one of that name. Raises UsageError with the nearest name."""
+        """The item of that name. Raises UsageError with the nearest name."""
         if name not in self:
             raise unknown(self._kind, name, self)
         return self[name]

@@ -1,4 +1,4 @@
-"""The files of `index_templates/`: what Elasticsearch is sent, and what both engines share."""
+"""The files of `index_templates/`: what is sent to Elasticsearch, and what both engines share."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def load(path: str) -> Any:
 
 def names(folder: str, suffix: str) -> list[str]:
     """The files of a folder, without their suffix, sorted."""
-    found = files("index_templates").joinpath(folder).iterdir()
-    return sorted(f.name.removesuffix(suffix) for f in found if f.name.endswith(suffix))
+    entries = files("index_templates").joinpath(folder).iterdir()
+    return sorted(f.name.removesuffix(suffix) for f in entries if f.name.endswith(suffix))

@@ -25,8 +25,8 @@ CHOICE = Parameter("form", "", "flat", choices=("flat", "nested"))
     ],
 )
 def test_a_value_in_range_is_taken(parameter: Parameter, value: Any, checked: Any) -> None:
-    found = parameter.check(value)
-    assert found == checked and type(found) is type(checked)
+    result = parameter.check(value)
+    assert result == checked and type(result) is type(checked)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_value_in_range_is_taken(parameter: Parameter, value: Any, checked: An
 def test_a_value_out_of_range_is_refused_with_what_is_allowed(parameter: Parameter, value: Any) -> None:
     with pytest.raises(UsageError) as caught:
         parameter.check(value)
-    assert f"parameter {parameter.name!r} is" in str(caught.value)
+    assert f"parameter {parameter.name!r} must be" in str(caught.value)
     assert parameter.range in str(caught.value)
 
 

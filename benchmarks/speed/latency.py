@@ -50,12 +50,19 @@ def latency(setup: Setup) -> Iterator[dict[str, Any]]:
     searcher, every = esr.open(str(where)), Exhaustive(where)
     now = searcher.index.snapshot()
     plans = {query: searcher.prepare(query, Ranking()).plan for query in asked}
+
+    def search_planned(query: str, k: int) -> object:
+        return now.search(plans[query], k, NO_FILTERS, records=False)
+
+    def search_ids(query: str, k: int) -> object:
+        return list(searcher.search(query, k=k, records=False).hits)
+
     for k in BOTH_K:
         searches: dict[str, Search] = {
             "esr": partial(searcher.search, k=k, records=False),
             **_peers(setup, 1, asked, k),
-            "esr, plan made before": lambda q, k=k: now.search(plans[q], k, NO_FILTERS, records=False),
-            "esr, with ids": lambda q, k=k: list(searcher.search(q, k=k, records=False).hits),
+            "esr, plan made before": partial(search_planned, k=k),
+            "esr, with ids": partial(search_ids, k=k),
             "esr, with texts": partial(searcher.search, k=k),
             "esr, own terms only": partial(searcher.search, k=k, ranking=OWN_TERMS, records=False),
         }
@@ -95,7 +102,7 @@ def models(setup: Setup) -> Iterator[dict[str, Any]]:
     rankings = {
         f"{name} {context}" if context else name: Ranking(name, context)
         for name, model in MODELS.items()
-        if model.second is None
+        if model.second_stage is None
         for context in model.contexts or (None,)
     }
     searches: dict[str, Search] = {

@@ -1,4 +1,4 @@
-"""One feature in a ranking: its name, its form, and the form's parameters or curve."""
+"""A feature in a ranking: its name, its form, and the form's parameters or curve."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ from typing import Any
 from esr.adjustments import curves
 from esr.adjustments.form import get
 from esr.errors import UsageError, unknown
+from esr.parameter import parse_values
 from esr.plans.plan import FEATURES, Curve, Static
 
-ALWAYS = {"len": "length", "position": "position"}
-"""Features that every index knows of every sentence, and their columns."""
+BUILTIN_FEATURES = {"len": "length", "position": "position"}
+"""Features that every index has of every sentence, and their columns."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 
-def column(feature: str) -> str:
-    """The column that holds a feature. Raises UsageError for what can be no feature's name."""
+def feature_column(feature: str) -> str:
+    """The column that holds a feature. Raises UsageError for an invalid feature name."""
     if not _NAME.fullmatch(feature):
-        raise UsageError(
-            f"a feature's name is a letter, then letters, digits and underscores, not {feature!r}"
-        )
-    return ALWAYS.get(feature, FEATURES + feature)
+        raise UsageError(f"a feature name is a letter, then letters, digits and underscores, not {feature!r}")
+    return BUILTIN_FEATURES.get(feature, FEATURES + feature)
 
 
 @dataclass(frozen=True)
 class Adjustment:
-    """Checked when made. `params` may leave parameters out: they take the form's defaults.
+    """A feature, a form and its parameters; those missing from `params` have their defaults.
 
     Raises UsageError for an unknown form or parameter, with the nearest name, or a value out of range.
     """
@@ -39,29 +38,29 @@ class Adjustment:
     curve: Curve | None = None
 
     def __post_init__(self) -> None:
-        column(self.feature)
+        feature_column(self.feature)
         form = get(self.form)
         object.__setattr__(self, "params", form.check(self.params))
-        if form.trained and self.curve is None:
+        if form.is_trained and self.curve is None:
             raise UsageError(
                 f"form {self.form!r} of feature {self.feature!r} has no curve: "
-                f"esr tune --train {self.form}:{self.feature} makes one"
+                f"train one with esr tune --train {self.form}:{self.feature}"
             )
-        if self.curve is not None and not form.trained:
+        if self.curve is not None and not form.is_trained:
             raise UsageError(f"form {self.form!r} of feature {self.feature!r} takes no curve: leave it out")
 
     @property
     def column(self) -> str:
-        return column(self.feature)
+        return feature_column(self.feature)
 
     def static(self) -> Static:
         """The adjustment as the part of a plan that engines execute."""
-        return get(self.form).make(self.column, self.params, self.curve)
+        return get(self.form).to_static(self.column, self.params, self.curve)
 
     def as_dict(self) -> dict[str, Any]:
         """As in a ranking file, with every default filled in."""
-        full = {p.name: self.params.get(p.name, p.default) for p in get(self.form).parameters}
-        data: dict[str, Any] = {"feature": self.feature, "form": self.form, **full}
+        params = {p.name: self.params.get(p.name, p.default) for p in get(self.form).parameters}
+        data: dict[str, Any] = {"feature": self.feature, "form": self.form, **params}
         return data if self.curve is None else data | {"curve": curves.as_dict(self.curve)}
 
 
@@ -69,32 +68,26 @@ def from_dict(data: Any) -> Adjustment:
     """From JSON: `{"feature": "subj", "form": "linear", "w": 0.5}`."""
     if not isinstance(data, Mapping):
         raise UsageError(
-            f'a feature is a JSON object as {{"feature": "subj", "form": "linear"}}, not {data!r}'
+            f'a feature must be a JSON object such as {{"feature": "subj", "form": "linear"}}, not {data!r}'
         )
     for key in ("feature", "form"):
         if not isinstance(data.get(key), str):
-            raise UsageError(f"a feature's {key!r} is a name, not {data.get(key)!r}")
+            raise UsageError(f"a feature's {key!r} must be a name, not {data.get(key)!r}")
     form = get(data["form"])
     params = {key: value for key, value in data.items() if key not in ("feature", "form", "curve")}
-    known = {"curve"} if form.trained else {p.name for p in form.parameters}
+    allowed = {"curve"} if form.is_trained else {p.name for p in form.parameters}
     for name in params:
-        if name not in known:
-            raise unknown(f"key of a feature with form {form.name}", str(name), known | {"feature", "form"})
+        if name not in allowed:
+            raise unknown(f"key of a feature with form {form.name}", str(name), allowed | {"feature", "form"})
     curve = None if data.get("curve") is None else curves.from_dict(data["curve"])
     return Adjustment(data["feature"], data["form"], params, curve)
 
 
 def parse(text: str) -> Adjustment:
     """From `NAME:FORM[:WEIGHT][:PARAMETER=VALUE...]`, as `subj:linear:0.5` or `len:log:0.1:shift=0`."""
-    feature, *rest = text.split(":")
-    if not rest or not rest[0]:
-        raise UsageError(f"--feature wants NAME:FORM[:WEIGHT], as subj:linear:0.5, not {text!r}")
-    params: dict[str, Any] = {}
-    for place, part in enumerate(rest[1:]):
-        name, equals, value = part.partition("=")
-        if not equals:
-            name, value = "w", part
-        if name in params or (not equals and place):
-            raise UsageError(f"--feature {text!r} has two values where one belongs, or one without a name")
-        params[name] = value
-    return Adjustment(feature, rest[0], params)
+    feature, _, rest = text.partition(":")
+    form, *parts = rest.split(":")
+    if not form:
+        raise UsageError(f"--feature must be NAME:FORM[:WEIGHT], such as subj:linear:0.5, not {text!r}")
+    params: Mapping[str, Any] = parse_values("--feature", text, parts)
+    return Adjustment(feature, form, params)

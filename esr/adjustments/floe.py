@@ -1,4 +1,4 @@
-"""FLOE: the weight of a feature that the ranking has not taken into account already."""
+"""FLOE: the weight of a feature, less what the ranking takes into account already."""
 
 from esr.adjustments.form import Form, register
 

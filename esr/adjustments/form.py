@@ -1,4 +1,4 @@
-"""What the form of an adjustment is, and the registry of them."""
+"""What the form of an adjustment is, and the registry of forms."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from esr.errors import UsageError, unknown
-from esr.parameter import Parameter
+from esr.errors import UsageError
+from esr.parameter import Parameter, check_parameters
 from esr.plans.plan import Curve, Static, StaticForm
 from esr.registry import Registry
 
@@ -31,9 +31,9 @@ FERNANDEZ = "Fernández & Losada 2012, section 5.2.1; docs/formulas.md, B.9"
 
 @dataclass(frozen=True)
 class Form:
-    """How a value I becomes what is added: w times a function of I, or a curve trained from judgements.
+    """What a value I adds: w times a function of I, or a curve trained from judgements.
 
-    `static` names the function for the engines. A trained form has a curve in the place of parameters.
+    `static` names the function for the engines. A trained form has a curve instead of parameters.
     """
 
     name: str
@@ -43,31 +43,28 @@ class Form:
     parameters: tuple[Parameter, ...] = ()
 
     @property
-    def trained(self) -> bool:
+    def is_trained(self) -> bool:
         return self.static == "curve"
 
     def check(self, values: Mapping[str, Any]) -> dict[str, float]:
         """These parameters as numbers. Raises UsageError for a bad name or value."""
-        known = {parameter.name: parameter for parameter in self.parameters}
-        for name in values:
-            if name not in known:
-                if not known:
-                    raise UsageError(f"form {self.name!r} takes no parameter, and has {name!r}: leave it out")
-                raise unknown(f"parameter of form {self.name}", name, known)
-        return {name: float(known[name].check(value)) for name, value in values.items()}
+        if values and not self.parameters:
+            raise UsageError(f"form {self.name!r} takes no parameters: leave out {', '.join(values)}")
+        checked = check_parameters(f"form {self.name}", self.parameters, values)
+        return {name: float(checked[name]) for name in values}
 
-    def make(self, column: str, values: Mapping[str, Any], curve: Curve | None) -> Static:
+    def to_static(self, column: str, values: Mapping[str, Any], curve: Curve | None) -> Static:
         """The form over a column as the part of a plan that engines execute; defaults are filled in."""
-        full = {p.name: float(p.check(values.get(p.name, p.default))) for p in self.parameters}
-        weight = full.pop("w", 1.0)
-        return Static(column, self.static, weight, curve=curve, **full)  # type: ignore[arg-type]
+        params = {p.name: float(p.check(values.get(p.name, p.default))) for p in self.parameters}
+        weight = params.pop("w", 1.0)
+        return Static(column, self.static, weight, curve=curve, **params)  # type: ignore[arg-type]
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "description": self.description,
             "source": self.source,
-            "trained": self.trained,
+            "trained": self.is_trained,
             "parameters": [parameter.as_dict() for parameter in self.parameters],
         }
 

@@ -1,4 +1,4 @@
-"""linear: a feature counts as it stands."""
+"""linear: adds the value itself, times a weight."""
 
 from esr.adjustments.form import FERNANDEZ, WEIGHT, Form, register
 

@@ -1,4 +1,4 @@
-"""log: the more there is already, the less one more counts."""
+"""log: the larger the value, the less one more adds."""
 
 import math
 

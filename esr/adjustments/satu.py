@@ -1,4 +1,4 @@
-"""satu: saturation, which never adds more than its weight."""
+"""satu: saturation, which adds at most its weight."""
 
 from esr.adjustments.form import CRASWELL, HALFWAY, WEIGHT, Form, register
 

@@ -1,4 +1,4 @@
-"""step: only whether there is any of it counts."""
+"""step: adds the weight where the value is above 0."""
 
 from esr.adjustments.form import FERNANDEZ, WEIGHT, Form, register
 

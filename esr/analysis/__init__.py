@@ -1,4 +1,4 @@
-"""Text to terms, the same in Python and in Elasticsearch."""
+"""Turns text into terms, the same in Python and in Elasticsearch."""
 
 from esr.analysis.analyzer import ANALYZERS, Analyzer, get
 

@@ -1,6 +1,26 @@
-"""Boosts: what a query's words say beyond themselves, added to its plan. One file each, and a registry."""
+"""Boosts: what a query's words imply beyond themselves, added to its plan. One file each, and a registry."""
 
 from esr.boosts import answer_type, feedback, variants  # noqa: F401  registers them
-from esr.boosts.boost import BOOSTS, WEIGHT, Added, Asked, Boost, from_json, get, parse, to_json
+from esr.boosts.boost import (
+    BOOSTS,
+    WEIGHT,
+    Boost,
+    BoostQuery,
+    Expansion,
+    from_json,
+    get,
+    parse,
+    to_json,
+)
 
-__all__ = ["BOOSTS", "WEIGHT", "Added", "Asked", "Boost", "from_json", "get", "parse", "to_json"]
+__all__ = [
+    "BOOSTS",
+    "WEIGHT",
+    "Boost",
+    "BoostQuery",
+    "Expansion",
+    "from_json",
+    "get",
+    "parse",
+    "to_json",
+]

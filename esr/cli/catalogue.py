@@ -15,6 +15,7 @@ from esr import features as feature_registry
 from esr import models as model_registry
 from esr import priors as prior_registry
 from esr.cli.options import as_json
+from esr.extras import install_command
 from esr.ranking.kinds import kinds
 
 
@@ -139,7 +140,7 @@ def formats(as_json: bool) -> None:
             "name": f.name,
             "description": f.description,
             "suffixes": list(f.suffixes),
-            "needs": "pip install 'esr[formats]'" if f.needs else "",
+            "needs": install_command("formats") if f.needs else "",
         }
         for f in loaders.FORMATS.values()
     )

@@ -17,6 +17,7 @@ from esr.evaluation.comparing import Comparison, cells, compute, done
 from esr.evaluation.showing import grid
 from esr.evaluation.significance import compare as tested
 from esr.evaluation.significance import corrected
+from esr.extras import require
 
 _RESAMPLES = 1  # the table's marks are those of the t-test
 Values = Mapping[str, Mapping[str, float]]
@@ -46,6 +47,7 @@ def compare(comparison: Path, output: Path, workers: int) -> None:
     Example:
       esr compare comparison.json -o figures.jsonl
     """
+    require("esr compare", "ir_measures", "scipy")
     given = Comparison.from_file(comparison)
     every = cells(given)
     try:

@@ -13,10 +13,11 @@ from tqdm import tqdm
 import esr
 from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
 from esr.cli import options
+from esr.documents.enrichment import PARTS
 from esr.engines.enriching import run
 from esr.engines.redact import redacted
 from esr.enrichment.enricher import Enricher
-from esr.enrichment.recipe import PARTS, checked_parts
+from esr.enrichment.recipe import check_parts
 from esr.features import RULES
 from esr.features.feature import DEFAULT_RULE
 
@@ -64,7 +65,7 @@ def enrich(
       esr enrich --index http://localhost:9200/news --slice 2/8
     """
     slice = options.sliced(part)
-    parts = PARTS if only is None else checked_parts(name.strip() for name in only.split(","))
+    parts = PARTS if only is None else check_parts(name.strip() for name in only.split(","))
     enricher = made_enricher(parts, spacy_model, lexica, rule, analyzer_of(where))
     enrich_index(where, enricher, slice=slice, workers=workers)
 

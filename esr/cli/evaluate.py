@@ -14,6 +14,7 @@ from esr.errors import UsageError
 from esr.evaluation import measures, qrels, runs, showing, significance, topics
 from esr.evaluation.results import evaluate_runs
 from esr.evaluation.runs import Run
+from esr.extras import require
 
 _SHOWN = 5
 _FILE = click.Path(dir_okay=False)
@@ -75,6 +76,7 @@ def evaluate(
     """
     if as_csv and as_json:
         raise UsageError("give --csv or --json, not both")
+    require("esr evaluate", "ir_measures", "scipy")
     names = measures.names(" ".join(wanted))
     if not names:
         raise UsageError("no measure is named: give one, as -m AP")

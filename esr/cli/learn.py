@@ -18,6 +18,7 @@ from esr.evaluation import restrict as restrictions
 from esr.evaluation import topics as topic_files
 from esr.evaluation.topic import TITLE
 from esr.evaluation.tuning.tasks import make
+from esr.extras import require
 from esr.learning import gather
 from esr.learning import signals as known_signals
 from esr.learning.learn import ABLATIONS, Wanted, learn, steps
@@ -110,6 +111,11 @@ def learn_command(
             check(file, topics, qrels, groups, restrict)
     if report and report.suffix not in (".html", ".json"):
         raise UsageError(f"--report {report} ends in neither .html nor .json: name it so")
+    require("esr learn", "ir_measures", "scipy")  # all of these before the searches, which take long
+    if learner == "lambdamart":
+        require("LambdaMART", "lightgbm")
+    if report and report.suffix == ".html":
+        require("a page of --report", "matplotlib")
     measure_of(measure)
     held_together = topic_files.kinds(groups) if groups else {}
     judged = judgements.read(qrels)

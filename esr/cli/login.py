@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from esr.engines.elasticsearch.cluster import login as variables
-from esr.environment import environment
+from esr.engines.access import login as variables
+from esr.environment import set_environment
 
 _FILES = {
     "--api-key-file": (variables.API_KEY_FILE, "A file that holds an API key of Elasticsearch."),
@@ -33,7 +33,7 @@ def taken(user: str | None, insecure: bool, **files: str | None) -> AbstractCont
     """Let the options be what the environment says in here, also for the processes that a command starts."""
     given = {variables.USER: user, variables.INSECURE: "1" if insecure else None}
     given |= {variable: files[_argument(option)] for option, (variable, _) in _FILES.items()}
-    return environment({variable: value for variable, value in given.items() if value is not None})
+    return set_environment({variable: value for variable, value in given.items() if value is not None})
 
 
 def _file(option: str, about: tuple[str, str]) -> Callable[..., Any]:

@@ -90,7 +90,7 @@ def ranking(command: F) -> F:
             multiple=True,
             metavar="NAME:FORM[:WEIGHT]",
             help="A feature of the sentences, as subj:linear:0.5 or len:log:0.1:shift=0. Forms: "
-            f"{_names([f.name for f in adjustments.FORMS.values() if not f.trained])}. See esr forms.",
+            f"{_names([f.name for f in adjustments.FORMS.values() if not f.is_trained])}. See esr forms.",
         ),
         click.option(
             "--boost",

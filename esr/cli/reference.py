@@ -8,7 +8,7 @@ import click
 
 from esr import adjustments, analysis, boosts, features, loaders, models, priors
 from esr.cli.main import main
-from esr.engines.elasticsearch.cluster.login import VARIABLES
+from esr.engines.access import VARIABLES
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
 from esr.ranking.kinds import FEATURE, PRIOR, Kind, kinds
@@ -66,7 +66,7 @@ def _features() -> list[features.Feature]:
 
 
 def _needs(feature: features.Feature) -> str:
-    if feature.values is None:
+    if feature.compute is None:
         return "nothing: every index has it"
     return ", ".join(features.NEEDS[need] for need in feature.needs) or "the text"
 

@@ -12,6 +12,7 @@ import click
 from esr.cli import options
 from esr.cli.output import check, written
 from esr.errors import UsageError
+from esr.extras import require
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 # As in esr.evaluation.reproduce; written out so that other commands start without it. A test compares them.
@@ -89,6 +90,7 @@ def novelty(
     from esr.evaluation.reproduce.protocol import Protocol
     from esr.evaluation.tuning import grid as grids
 
+    require("esr reproduce", "ir_measures", "scipy")
     for output in outputs:
         if output.suffix not in (".md", ".json"):
             raise UsageError(f"-o wants a file called .md or .json, not {output}")

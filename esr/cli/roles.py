@@ -9,8 +9,7 @@ from pathlib import Path
 import click
 
 from esr.cli.options import FILE
-from esr.engines.elasticsearch.cluster.place import alias_of
-from esr.engines.elasticsearch.roles import ROLES, descriptors
+from esr.engines.access import ROLES, create_api_key, parse_alias, role_descriptors
 from esr.errors import UsageError
 
 
@@ -31,21 +30,19 @@ def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None) -
       esr roles news
       esr roles https://localhost:9200/news --role page --key page.key
     """
-    found = descriptors([alias_of(alias) for alias in aliases], roles or tuple(ROLES))
+    found = role_descriptors([parse_alias(alias) for alias in aliases], roles or tuple(ROLES))
     if file is None:
         click.echo(json.dumps(found, indent=1))
         return
     if len(found) != 1 or "://" not in aliases[0]:
         raise UsageError("--key wants one --role, and a place as the first ALIAS")
-    from esr.engines.elasticsearch.keys import make_key
-
     try:  # before there is a key, which else nobody would know
         opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise UsageError(f"{file} cannot be made: {error.strerror}") from None
     try:
         with open(opened, "w", encoding="utf-8") as out:
-            out.write(make_key(aliases[0], found))
+            out.write(create_api_key(aliases[0], found))
     except BaseException:
         file.unlink()
         raise

@@ -23,6 +23,7 @@ from esr.evaluation.tuning.curves import parse as parse_training
 from esr.evaluation.tuning.figures import Tuner
 from esr.evaluation.tuning.tasks import Tasks, make
 from esr.evaluation.tuning.training import check_apart, cross_validate, train
+from esr.extras import require
 from esr.ranking.ranking import Ranking
 
 
@@ -92,6 +93,8 @@ def tune(
     if output:
         check(output, topics, qrels, restrict, groups, test_topics, test_qrels)
     curves = list(map(parse_training, train_texts))
+    if curves:
+        require("--train", "scipy")
     grid = grid_of(ranking, grid_texts, wanted=not curves)
     every = grids.settings(ranking, grid)
     training = _tasks(topics, qrels, field, restrict)

@@ -1,6 +1,6 @@
-"""Term dependence: rankings that look at where the query's words stand in a sentence's dependency parse.
+"""Term dependence: rankings by the positions of the query's words in a sentence's dependency parse.
 
     blobs ─ codec ─▶ Forest ─ occurrences ─▶ clique_evidence ─▶ tdsr, mrf ─▶ scores
 
-What depends on the parses alone is computed once a query; trying other parameters is then cheap.
+What depends on the parses alone is computed once per query; trying other parameters is then cheap.
 """

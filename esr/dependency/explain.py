@@ -1,4 +1,4 @@
-"""Which sets of query terms gave a sentence its score, and where they stand in it."""
+"""Explains which sets of query terms gave a sentence its score, and where they are in it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Any, Literal
 import numpy as np
 
 from esr.dependency.cliques import Array, CliqueEvidence, Cliques
-from esr.dependency.mrf import Potential, Potentials
-from esr.dependency.tdsr import Tdsr
+from esr.dependency.potentials import Decay, Potential, Potentials
+from esr.dependency.tdsr import BestSets
+
+PotentialName = Literal["syntactic", "proximity"]
 
 
 @dataclass(frozen=True, slots=True)
 class TermSet:
-    """The set that TDSR takes. `words`: positions in the sentence; none if the parse has not the term."""
+    """The best set of TDSR. `words`: positions in the sentence; none if the parse does not have the term."""
 
     terms: tuple[str, ...]
     words: tuple[int, ...]
@@ -30,11 +32,11 @@ class TermSet:
 class Relation:
     """A set of terms that adds to an MRF's score, with its best choice of words.
 
-    `in_a_row`: whether the terms stand so in the query. `words`: positions in the sentence, as is `ancestor`,
-    their lowest common one. `value` is the potential, `adds` that times its weight.
+    `in_a_row`: whether the terms are contiguous in the query. `words`: positions in the sentence, like
+    `ancestor`, their lowest common one. `value` is the potential, `adds` that times its weight.
     """
 
-    potential: Literal["syntactic", "proximity"]
+    potential: PotentialName
     terms: tuple[str, ...]
     in_a_row: bool
     words: tuple[int, ...]
@@ -48,78 +50,90 @@ class Relation:
         return asdict(self)
 
 
-def best_set(
-    evidence: CliqueEvidence, found: Tdsr, sentence: int, counts: Array | None = None
+def find_best_set(
+    evidence: CliqueEvidence, best_sets: BestSets, sentence: int, counts: Array | None = None
 ) -> TermSet | None:
     """The set that gave this sentence its score, the first of equal ones; None if it has no query term.
 
-    `counts`: as `tdsr.nearest` was given them.
+    `counts`: as in `tdsr.nearest_distances`.
     """
-    size, strength = int(found.sizes[sentence]), float(found.scores[sentence])
+    size, strength = int(best_sets.sizes[sentence]), float(best_sets.scores[sentence])
     if size == 0:
         return None
     if size == 1:
-        places = evidence.places
-        first = places.place_starts[sentence]
-        if first < places.place_starts[sentence + 1]:
-            word = int(places.nodes[places.firsts[first]] - places.forest.starts[sentence])
-            return TermSet((evidence.terms[places.terms[first]],), (word,), 0.0, strength)
+        occurrences = evidence.occurrences
+        posting = occurrences.posting_starts[sentence]
+        if posting < occurrences.posting_starts[sentence + 1]:
+            node = occurrences.nodes[occurrences.posting_firsts[posting]]
+            word = int(node - occurrences.forest.starts[sentence])
+            return TermSet((evidence.terms[occurrences.posting_terms[posting]],), (word,), 0.0, strength)
         assert counts is not None, "a term that is not in the parse is in the text"
         term = evidence.terms[int((counts[:, sentence] > 0).argmax())]
         return TermSet((term,), (), 0.0, strength)
-    of = next(cliques for cliques in evidence.cliques if cliques.size == size)
-    rows = np.flatnonzero(of.sentences[of.sets] == sentence)
-    row = int(rows[of.distances[rows].argmin()])
-    return TermSet(_terms(evidence, of, row), _words(of, row), float(of.distances[row]), strength)
+    cliques = next(cliques for cliques in evidence.cliques if cliques.size == size)
+    choices = np.flatnonzero(cliques.sentences[cliques.sets] == sentence)
+    best = int(choices[cliques.distances[choices].argmin()])
+    return TermSet(
+        _terms(evidence, cliques, best), _words(cliques, best), float(cliques.distances[best]), strength
+    )
 
 
-def relations(
-    evidence: CliqueEvidence, found: Potentials, settings: Mapping[str, float | str], sentence: int
+def find_relations(
+    evidence: CliqueEvidence, potentials: Potentials, settings: Mapping[str, float | str], sentence: int
 ) -> list[Relation]:
     """The sets that add to this sentence's score, the one that adds most first."""
-    weights = float(settings["lambda_SR"]), float(settings["lambda_PR"])
-    every = [
-        *_of_potential(evidence, "syntactic", found.syntactic, weights[0], settings, sentence),
-        *_of_potential(evidence, "proximity", found.proximity, weights[1], settings, sentence),
+    decay = Decay.from_settings(settings)
+    parts: tuple[tuple[PotentialName, Potential, str], ...] = (
+        ("syntactic", potentials.syntactic, "lambda_SR"),
+        ("proximity", potentials.proximity, "lambda_PR"),
+    )
+    relations = [
+        _relation(evidence, name, potential, best, value, float(settings[weight]))
+        for name, potential, weight in parts
+        for best, value in _best_choices(potential, decay, sentence)
     ]
-    return sorted(every, key=lambda relation: -relation.adds)
+    return sorted(relations, key=lambda relation: -relation.adds)
 
 
-def _of_potential(
-    evidence: CliqueEvidence,
-    name: Literal["syntactic", "proximity"],
-    potential: Potential,
-    weight: float,
-    settings: Mapping[str, float | str],
-    sentence: int,
-) -> list[Relation]:
-    values = potential.values(float(settings["alpha"]), float(settings["beta"]), str(settings["form"]))
-    ends = np.append(potential.firsts[1:], len(values))
-    relations = []
+def _best_choices(potential: Potential, decay: Decay, sentence: int) -> list[tuple[int, float]]:
+    """The best choice of each set of a sentence, by its row in the potential, and its value."""
+    values = potential.values(decay)
+    ends = np.append(potential.first_choices[1:], len(values))
+    best_choices = []
     for number in np.flatnonzero(potential.sentences == sentence):
-        first = potential.firsts[number]
+        first = potential.first_choices[number]
         best = int(first + values[first : ends[number]].argmax())
-        of, row = _choice(evidence, int(potential.choices[best]))
-        start = of.occurrences.forest.starts[sentence]
-        ancestor = of.occurrences.paths.ancestor(of.chosen[:1, row], of.meet[[row]])[0] - start
-        relations.append(
-            Relation(
-                name,
-                _terms(evidence, of, row),
-                bool(of.contiguous[of.sets[row]]),
-                _words(of, row),
-                int(ancestor),
-                float(of.distances[row]),
-                float(potential.heights[best]),
-                float(values[best]),
-                weight * float(values[best]),
-            )
-        )
-    return relations
+        best_choices.append((best, float(values[best])))
+    return best_choices
 
 
-def _choice(evidence: CliqueEvidence, number: int) -> tuple[Cliques, int]:
-    """The cliques that have this choice, which is counted through all of them, and its row there."""
+def _relation(
+    evidence: CliqueEvidence,
+    name: PotentialName,
+    potential: Potential,
+    best: int,
+    value: float,
+    weight: float,
+) -> Relation:
+    cliques, row = _find_choice(evidence, int(potential.choices[best]))
+    occurrences = cliques.occurrences
+    start = occurrences.forest.starts[cliques.sentences[cliques.sets[row]]]
+    ancestor = occurrences.paths.ancestors(cliques.members[:1, row], cliques.lca_depths[[row]])[0] - start
+    return Relation(
+        name,
+        _terms(evidence, cliques, row),
+        bool(cliques.is_contiguous[cliques.sets[row]]),
+        _words(cliques, row),
+        int(ancestor),
+        float(cliques.distances[row]),
+        float(potential.heights[best]),
+        value,
+        weight * value,
+    )
+
+
+def _find_choice(evidence: CliqueEvidence, number: int) -> tuple[Cliques, int]:
+    """The cliques of a choice, which is counted through all of them, and its row there."""
     for cliques in evidence.cliques:
         if number < len(cliques.sets):
             return cliques, number
@@ -127,11 +141,11 @@ def _choice(evidence: CliqueEvidence, number: int) -> tuple[Cliques, int]:
     raise IndexError(number)
 
 
-def _terms(evidence: CliqueEvidence, of: Cliques, row: int) -> tuple[str, ...]:
-    return tuple(evidence.terms[term] for term in of.terms[:, of.sets[row]])
+def _terms(evidence: CliqueEvidence, cliques: Cliques, choice: int) -> tuple[str, ...]:
+    return tuple(evidence.terms[term] for term in cliques.terms[:, cliques.sets[choice]])
 
 
-def _words(of: Cliques, row: int) -> tuple[int, ...]:
-    places = of.occurrences
-    start = places.forest.starts[of.sentences[of.sets[row]]]
-    return tuple((places.nodes[of.chosen[:, row]] - start).tolist())
+def _words(cliques: Cliques, choice: int) -> tuple[int, ...]:
+    occurrences = cliques.occurrences
+    start = occurrences.forest.starts[cliques.sentences[cliques.sets[choice]]]
+    return tuple((occurrences.nodes[cliques.members[:, choice]] - start).tolist())

@@ -1,7 +1,7 @@
-"""A dependency tree as a picture in SVG: words from left to right as in the sentence, each below its head.
+"""Draws a dependency tree as SVG: words from left to right as in the sentence, each below its head.
 
-Links go from one row to the next, so none crosses a word. The picture has no script and takes nothing from
-elsewhere. Its ink is `currentColor`: within a page it is the page's, on light and on dark.
+Links go from one row to the next, so none crosses a word. The picture has no script and loads nothing. It is
+drawn in `currentColor`: inside a page that is the page's colour, light or dark.
 """
 
 from __future__ import annotations
@@ -9,108 +9,129 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection, Sequence
 from html import escape
+from typing import NamedTuple
 
-from esr.dependency.layout import Layout, between, layout
 from esr.dependency.text_tree import printable
+from esr.dependency.tree_layout import TreeLayout, lay_out, words_between
 from esr.documents import ParseWord
 
-MARK, WAY = "#a3262e", "#c8553d"
-"""Of the set's words, under white letters; and of the ways between them: seen on light and on dark paper."""
+SET_COLOUR, PATH_COLOUR = "#a3262e", "#c8553d"
+"""Of the set's words, behind white letters, and of the paths between them: visible on light and on dark."""
 
-_FONT, _LETTER, _WIDE = 14, 7.9, 14.0
-_ROW, _PILL, _STEP, _GAP, _EDGE = 54, 24, 26, 10, 12
-_LONGEST = 24
+_FONT_SIZE, _LETTER_WIDTH, _WIDE_LETTER_WIDTH = 14, 7.9, 14.0
+_ROW_HEIGHT, _BOX_HEIGHT, _MIN_STEP, _GAP, _MARGIN = 54, 24, 26, 10, 12
+_MAX_LETTERS = 24
 _OWN_COLOURS = (
     "<style>svg:root{color:#1b1b1c;background:#fefefe}"
     "@media (prefers-color-scheme:dark){svg:root{color:#e8e8ea;background:#16181c}}</style>"
 )
 
 
+class Box(NamedTuple):
+    """The label of a word, the middle of its box from the left, and the width of the box."""
+
+    label: str
+    x: float
+    width: float
+
+
 def svg_tree(
     parse: Sequence[ParseWord],
-    marked: Collection[int],
-    chosen: Collection[int] = (),
+    query_words: Collection[int],
+    scoring_words: Collection[int] = (),
     *,
-    alone: bool = True,
+    standalone: bool = True,
 ) -> str:
-    """The picture. `marked`: positions of query words, outlined; `chosen`: of the set that scored, filled.
+    """The picture. Query words (by position) are outlined, those of the set that scored are filled.
 
-    `alone` gives it colours of its own for both colour schemes; leave them out within a page, whose rules
-    may forbid styles.
+    `standalone` gives it colours of its own for both colour schemes. Inside a page leave them out: its
+    security policy may forbid styles.
     """
-    trees = layout(parse)
-    names = [_short(printable(word.word)) for word in parse]
-    widths = [sum(map(_width, name)) + 12 for name in names]
-    x = _columns(trees, widths)
-    width = max((at + own / 2 for at, own in zip(x, widths, strict=True)), default=0) + _EDGE
-    height = (max(trees.depths, default=0) + 1) * _ROW
+    trees = lay_out(parse)
+    boxes = _place_boxes(trees, [_shorten(printable(word.word)) for word in parse])
+    width = max((x + box_width / 2 for _, x, box_width in boxes), default=0) + _MARGIN
+    height = (max(trees.depths, default=0) + 1) * _ROW_HEIGHT
     sentence = escape(" ".join(printable(word.word) for word in parse))
-    style = _OWN_COLOURS if alone else ""
+    style = _OWN_COLOURS if standalone else ""
+    links = _links(trees, boxes, words_between(trees, scoring_words))
+    words = _words(trees, boxes, query_words, scoring_words)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="esr-tree" role="img" '
         f'viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}" '
-        f'font-family="system-ui, sans-serif" font-size="{_FONT}" '
+        f'font-family="system-ui, sans-serif" font-size="{_FONT_SIZE}" '
         f'text-anchor="middle" fill="currentColor"><title>Dependency tree of: {sentence}</title>{style}'
-        f"{_links(trees, x, between(trees, chosen))}{_words(trees, x, widths, names, marked, chosen)}</svg>\n"
+        f"{links}{words}</svg>\n"
     )
 
 
-def _columns(trees: Layout, widths: list[float]) -> list[float]:
-    """Where the words' middles stand: in order, and none over another of its row."""
-    ends: dict[int, float] = {}
-    x: list[float] = []
-    for depth, width in zip(trees.depths, widths, strict=True):
-        free = ends.get(depth, _EDGE - _GAP) + _GAP + width / 2
-        x.append(max(free, x[-1] + _STEP) if x else free)
-        ends[depth] = x[-1] + width / 2
-    return x
+def _place_boxes(trees: TreeLayout, labels: Sequence[str]) -> list[Box]:
+    """Place the words in order, so that no two of a row overlap."""
+    row_ends: dict[int, float] = {}
+    boxes: list[Box] = []
+    for depth, label in zip(trees.depths, labels, strict=True):
+        width = sum(map(_letter_width, label)) + 12
+        x = row_ends.get(depth, _MARGIN - _GAP) + _GAP + width / 2
+        if boxes:
+            x = max(x, boxes[-1].x + _MIN_STEP)
+        row_ends[depth] = x + width / 2
+        boxes.append(Box(label, x, width))
+    return boxes
 
 
-def _links(trees: Layout, x: list[float], way: Collection[int]) -> str:
-    """Those on the way between chosen words last, over the others."""
-    drawn = []
-    for word in sorted((word for word in trees.down if trees.heads[word] >= 0), key=lambda word: word in way):
+def _links(trees: TreeLayout, boxes: Sequence[Box], path: Collection[int]) -> str:
+    """The links to heads, those on the path between scoring words last and so on top."""
+    lines = []
+    words = (word for word in trees.preorder if trees.heads[word] >= 0)
+    for word in sorted(words, key=lambda word: word in path):
         head = trees.heads[word]
-        top, bottom = _middle(trees, head) + _PILL / 2, _middle(trees, word) - _PILL / 2
+        x_head, x_word = boxes[head].x, boxes[word].x
+        top = _middle(trees, head) + _BOX_HEIGHT / 2
+        bottom = _middle(trees, word) - _BOX_HEIGHT / 2
         half = (top + bottom) / 2
-        look = f'stroke="{WAY}" stroke-width="2.5"' if word in way else 'stroke="currentColor" opacity=".45"'
-        drawn.append(
-            f'<path d="M{x[head]:.1f} {top:.1f}C{x[head]:.1f} {half:.1f} {x[word]:.1f} {half:.1f} '
-            f'{x[word]:.1f} {bottom:.1f}" fill="none" {look}/>'
+        stroke = 'stroke="currentColor" opacity=".45"'
+        if word in path:
+            stroke = f'stroke="{PATH_COLOUR}" stroke-width="2.5"'
+        lines.append(
+            f'<path d="M{x_head:.1f} {top:.1f}C{x_head:.1f} {half:.1f} {x_word:.1f} {half:.1f} '
+            f'{x_word:.1f} {bottom:.1f}" fill="none" {stroke}/>'
         )
-    return "".join(drawn)
+    return "".join(lines)
 
 
 def _words(
-    trees: Layout,
-    x: list[float],
-    widths: list[float],
-    names: list[str],
-    marked: Collection[int],
-    chosen: Collection[int],
+    trees: TreeLayout,
+    boxes: Sequence[Box],
+    query_words: Collection[int],
+    scoring_words: Collection[int],
 ) -> str:
-    drawn = []
-    for word, name in enumerate(names):
-        y, ink = _middle(trees, word), ""
-        if word in marked or word in chosen:
-            fill = MARK if word in chosen else "none"
-            ink = ' fill="#ffffff" font-weight="600"' if word in chosen else ' font-weight="600"'
-            drawn.append(
-                f'<rect x="{x[word] - widths[word] / 2:.1f}" y="{y - _PILL / 2:.1f}" rx="6" '
-                f'width="{widths[word]:.1f}" height="{_PILL}" fill="{fill}" '
-                f'stroke="{WAY}" stroke-width="1.5"/>'
+    elements = []
+    for word, (label, x, width) in enumerate(boxes):
+        y, text_style = _middle(trees, word), ""
+        if word in query_words or word in scoring_words:
+            fill = SET_COLOUR if word in scoring_words else "none"
+            text_style = (
+                ' fill="#ffffff" font-weight="600"' if word in scoring_words else ' font-weight="600"'
             )
-        drawn.append(f'<text x="{x[word]:.1f}" y="{y + _FONT * 0.35:.1f}"{ink}>{escape(name)}</text>')
-    return "".join(drawn)
+            elements.append(
+                f'<rect x="{x - width / 2:.1f}" y="{y - _BOX_HEIGHT / 2:.1f}" rx="6" '
+                f'width="{width:.1f}" height="{_BOX_HEIGHT}" fill="{fill}" '
+                f'stroke="{PATH_COLOUR}" stroke-width="1.5"/>'
+            )
+        elements.append(
+            f'<text x="{x:.1f}" y="{y + _FONT_SIZE * 0.35:.1f}"{text_style}>{escape(label)}</text>'
+        )
+    return "".join(elements)
 
 
-def _middle(trees: Layout, word: int) -> float:
-    return trees.depths[word] * _ROW + _ROW / 2
+def _middle(trees: TreeLayout, word: int) -> float:
+    """The vertical middle of a word's row."""
+    return trees.depths[word] * _ROW_HEIGHT + _ROW_HEIGHT / 2
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+def _shorten(label: str) -> str:
+    return label if len(label) <= _MAX_LETTERS else label[: _MAX_LETTERS - 1] + "…"
 
 
-def _width(letter: str) -> float:
-    return _WIDE if unicodedata.east_asian_width(letter) in "WF" or letter in "WMmw@%" else _LETTER
+def _letter_width(letter: str) -> float:
+    is_wide = unicodedata.east_asian_width(letter) in "WF" or letter in "WMmw@%"
+    return _WIDE_LETTER_WIDTH if is_wide else _LETTER_WIDTH

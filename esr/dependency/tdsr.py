@@ -1,10 +1,10 @@
-"""TDSR: a sentence is as good as its most strongly associated set of query terms.
+"""TDSR: a sentence scores as much as its most strongly associated set of query terms.
 
 Cai, Bu, Chen & Liu 2007 (ACL posters, P07-2025); docs/formulas.md, section C. The paper's formula of the
-association strength is lost, so it comes in three readings. A set is the stronger the larger it is and the
-smaller the mean distance of its terms in the dependency tree. A term alone has distance 0; a set that is
-not in one tree has no strength. So of the sets of one size the nearest one is the best, whatever the
-parameters: `nearest` is computed once, `scores` is cheap.
+association strength is lost, so there are three readings of it. The strength of a set rises with its size and
+falls with the mean distance of its terms in the dependency tree. A single term has distance 0; a set that is
+not in one tree has no strength. So the best set of each size is the one with the least distance, whatever
+the parameters: `nearest_distances` runs once, and `score_best_sets` is cheap.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from esr.dependency.cliques import Array, CliqueEvidence
-from esr.dependency.settings import checked
-from esr.dependency.trees import Indices
-from esr.parameter import INNER_TENTHS, Parameter
+from esr.dependency.forest import Indices
+from esr.parameter import INNER_TENTHS, Parameter, check_parameters
 
 FORMS: dict[str, Callable[[float, float, Array, Array], Array]] = {
     "exp": lambda alpha, beta, size, distance: alpha ** (1.0 / size) * beta**distance,
@@ -40,7 +39,7 @@ PARAMETERS = (
 
 
 @dataclass(frozen=True)
-class Tdsr:
+class BestSets:
     """Of n sentences: `scores` (n), and `sizes` (n) of the best term sets. Both 0 without a query term."""
 
     scores: Array
@@ -49,18 +48,20 @@ class Tdsr:
 
 def settings(values: Mapping[str, Any]) -> dict[str, float | str]:
     """Checked parameters, defaults filled in. Raises UsageError for a bad name or value."""
-    return checked("tdsr", PARAMETERS, values)
+    return check_parameters("tdsr", PARAMETERS, values)
 
 
-def nearest(evidence: CliqueEvidence, counts: Array | None = None) -> Array:
+def nearest_distances(evidence: CliqueEvidence, counts: Array | None = None) -> Array:
     """(K, n): the least distance of a sentence's term sets of 1, 2, .. K terms; inf where it has none.
 
-    `counts` (T, n): occurrences of each term in the sentences' texts. They tell which sentences without a
-    parse have a query term; without them those have none.
+    `counts` (T, n): occurrences of each term in the sentences' texts, for sentences whose parse has no query
+    term, or that have no parse. Without `counts` such a sentence has no set.
     """
     largest = evidence.cliques[-1].size if evidence.cliques else 1
     table = np.full((largest, len(evidence)), np.inf)
-    has_term = evidence.in_parse if counts is None else evidence.in_parse | (counts > 0).any(axis=0)
+    has_term = evidence.has_query_term
+    if counts is not None:
+        has_term = has_term | (counts > 0).any(axis=0)
     table[0, has_term] = 0.0
     for cliques in evidence.cliques:
         sentences = cliques.sentences[cliques.sets]
@@ -69,18 +70,15 @@ def nearest(evidence: CliqueEvidence, counts: Array | None = None) -> Array:
     return table
 
 
-def scores(nearest: Array, alpha: float, beta: float, form: str = "exp") -> Tdsr:
-    """The best strength of each sentence (docs/formulas.md, C.4).
-
-    Of equally strong sets the smallest is named.
-    """
+def score_best_sets(nearest: Array, alpha: float, beta: float, form: str = "exp") -> BestSets:
+    """The best strength of each sentence (docs/formulas.md, C.4), with the size of the smallest best set."""
     size = np.arange(1.0, len(nearest) + 1)[:, None]
-    there = np.isfinite(nearest)
-    strength = np.where(there, FORMS[form](alpha, beta, size, np.where(there, nearest, 0.0)), 0.0)
+    exists = np.isfinite(nearest)
+    strength = np.where(exists, FORMS[form](alpha, beta, size, np.where(exists, nearest, 0.0)), 0.0)
     best = strength.argmax(axis=0)
-    return Tdsr(strength[best, np.arange(nearest.shape[1])], np.where(there[0], best + 1, 0))
+    return BestSets(strength[best, np.arange(nearest.shape[1])], np.where(exists[0], best + 1, 0))
 
 
-def order(scores: Array, ties: Array | None = None) -> Indices:
-    """The sentences from best to worst. Equal scores stay in order, or come by `ties`, the greater first."""
+def rank_sentences(scores: Array, ties: Array | None = None) -> Indices:
+    """The sentences from best to worst. Ties stay in order, or are broken by `ties`, the greater first."""
     return np.argsort(-scores, kind="stable") if ties is None else np.lexsort((-ties, -scores))

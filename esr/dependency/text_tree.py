@@ -1,15 +1,17 @@
-"""A dependency tree drawn with characters: a word a line, below its head, in the sentence's order."""
+"""Draws a dependency tree with characters: one word per line, below its head, in the sentence's order."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from esr.dependency.layout import layout
+from esr.dependency.tree_layout import lay_out
 from esr.documents import ParseWord
 
 
-def text_tree(parse: Sequence[ParseWord], marked: Collection[int], chosen: Collection[int] = ()) -> str:
-    """Query words (`marked`, positions) stand in brackets, those of the set that scored with a star.
+def text_tree(
+    parse: Sequence[ParseWord], query_words: Collection[int], scoring_words: Collection[int] = ()
+) -> str:
+    """Query words (by position) are in brackets, those of the set that scored have a star.
 
     hit
     ├─ [earthquake] *
@@ -17,22 +19,22 @@ def text_tree(parse: Sequence[ParseWord], marked: Collection[int], chosen: Colle
     └─ [china] *
        └─ northern
     """
-    trees = layout(parse)
-    lines, before = [], [""] * len(parse)
-    for word in trees.down:
+    trees = lay_out(parse)
+    lines, indents = [], [""] * len(parse)
+    for word in trees.preorder:
         head = trees.heads[word]
         branch = ""
         if head >= 0:
-            last = trees.children[head][-1] == word
-            branch = before[head] + ("└─ " if last else "├─ ")
-            before[word] = before[head] + ("   " if last else "│  ")
+            is_last = trees.children[head][-1] == word
+            branch = indents[head] + ("└─ " if is_last else "├─ ")
+            indents[word] = indents[head] + ("   " if is_last else "│  ")
         name = printable(parse[word].word)
-        if word in marked or word in chosen:
+        if word in query_words or word in scoring_words:
             name = f"[{name}]"
-        lines.append(f"{branch}{name}{' *' if word in chosen else ''}\n")
+        lines.append(f"{branch}{name}{' *' if word in scoring_words else ''}\n")
     return "".join(lines)
 
 
 def printable(word: str) -> str:
-    """The word on one line, what cannot be shown replaced."""
+    """The word on one line, with unprintable characters replaced."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in word)

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.index import Enrichment, Index
-from esr.enrichment.enriched import Enriched
 from esr.enrichment.enricher import Enricher
-from esr.enrichment.pool import enriched
+from esr.enrichment.worker_pool import enrich_documents
 
 SECONDS = 20.0
 """At most so much work is lost when the process is killed."""
@@ -50,7 +50,7 @@ def run(
         batch = _Batch(enrichment, enricher)
         try:
             todo = enrichment.todo(enricher.recipe, slice)
-            for document, found in enriched(todo, enricher, workers):
+            for document, found in enrich_documents(todo, enricher, workers):
                 batch.add(document.id, found)
                 report.documents += 1
                 report.sentences += len(found)
@@ -71,11 +71,11 @@ class _Batch:
         self._clear()
 
     def _clear(self) -> None:
-        self._waiting: list[tuple[str, Sequence[Enriched]]] = []
+        self._waiting: list[tuple[str, Sequence[SentenceEnrichment]]] = []
         self._sentences = 0
         self._since = time.monotonic()
 
-    def add(self, document_id: str, found: Sequence[Enriched]) -> None:
+    def add(self, document_id: str, found: Sequence[SentenceEnrichment]) -> None:
         self._waiting.append((document_id, found))
         self._sentences += len(found)
         if self._sentences >= SENTENCES or time.monotonic() - self._since >= SECONDS:

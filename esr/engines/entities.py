@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from esr.enrichment.annotation import LOCATION, ORGANIZATION, PERSON, Entity
+from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Entity
 
 TYPES = (PERSON, LOCATION, ORGANIZATION)
 Grouped = dict[str, tuple[str, ...]]

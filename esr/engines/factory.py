@@ -50,7 +50,7 @@ def open_writer(where: str, options: LoadOptions) -> IndexWriter:
     if options.if_exists not in IF_EXISTS:
         raise unknown("choice for --if-exists", options.if_exists, IF_EXISTS)
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.load import starting as engine
+        from esr.engines.elasticsearch.load import writer_factory as engine
     else:
         for option in ("shards", "replicas"):
             if getattr(options, option) is not None:
@@ -74,7 +74,7 @@ def open_writer(where: str, options: LoadOptions) -> IndexWriter:
 def open_delivery(where: str, options: LoadOptions) -> Delivery:
     """What brings deliveries into the index at this place. Raises IndexMissing where there is none."""
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.load.delivery import ElasticsearchDelivery
+        from esr.engines.elasticsearch.maintenance.delivery import ElasticsearchDelivery
 
         return ElasticsearchDelivery(where, options)
     from esr.engines.embedded.maintenance.delivery import EmbeddedDelivery
@@ -85,7 +85,7 @@ def open_delivery(where: str, options: LoadOptions) -> Delivery:
 def open_generations(where: str) -> Generations:
     """What stands at this place. Raises IndexUnusable if it is nothing of esr's."""
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.store.generations import ElasticsearchGenerations
+        from esr.engines.elasticsearch.maintenance.generations import ElasticsearchGenerations
 
         return ElasticsearchGenerations(where)
     from esr.engines.embedded.maintenance.generations import EmbeddedGenerations
@@ -96,7 +96,7 @@ def open_generations(where: str) -> Generations:
 def open_priors(where: str) -> StoredPriors:
     """The stored importance priors of the index at this place. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.priors import ElasticsearchPriors
+        from esr.engines.elasticsearch.maintenance.priors import ElasticsearchPriors
 
         return ElasticsearchPriors(where)
     from esr.engines.embedded.maintenance.priors import EmbeddedPriors
@@ -107,7 +107,7 @@ def open_priors(where: str) -> StoredPriors:
 def open_migration(where: str, options: LoadOptions) -> Migration:
     """What brings the index at this place to this esr's format. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.load.migrating import ElasticsearchMigration
+        from esr.engines.elasticsearch.maintenance.migration import ElasticsearchMigration
 
         return ElasticsearchMigration(where, options)
     from esr.engines.embedded.maintenance.migration import EmbeddedMigration

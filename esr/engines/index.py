@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from esr.analysis import Analyzer
 from esr.documents import Document, Located
+from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.entities import TYPES
-from esr.enrichment.enriched import Enriched
 from esr.enrichment.recipe import Recipe
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import Plan
@@ -249,7 +249,7 @@ class Enrichment(Protocol):
     def todo(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
         """The documents that are not done by this recipe, in collection order."""
 
-    def store(self, recipe: Recipe, some: Iterable[tuple[str, Sequence[Enriched]]]) -> None:
+    def store(self, recipe: Recipe, some: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
         """Store what was found for documents: their id, and their sentences in order.
 
         It is durable when this returns, and takes the place of what was there of the recipe's parts.

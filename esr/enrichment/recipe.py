@@ -1,4 +1,4 @@
-"""What enrichment does and with what. It is recorded in the index: another recipe means, do it again."""
+"""What enrichment computes and with which tools. An index stores it: another recipe means, compute again."""
 
 from __future__ import annotations
 
@@ -8,51 +8,60 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from esr.documents.enrichment import PARTS
 from esr.errors import UsageError, unknown
 
-PARTS = ("features", "entities", "parse")
-FEATURES_ALONE = ("analyzer", "features", "lexicon", "rule")
-"""What entities and parses do not depend on."""
+FEATURES_ONLY = ("analyzer", "features", "lexicon", "rule")
+"""Tools that entities and parses do not depend on."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The parts, of PARTS, and what they are made with: by name, its version or digest.
+    """The parts, of PARTS, and the version or digest of each tool that they depend on, by name.
 
-    `made_with` names only what the parts depend on, so that a new lexicon leaves parses as they are.
+    A tool that no part depends on is left out, so a new lexicon leaves parses as they are.
     """
 
     parts: tuple[str, ...]
-    made_with: Mapping[str, str]
+    versions: Mapping[str, str]
 
-    def of(self, part: str) -> Recipe:
+    def for_part(self, part: str) -> Recipe:
         """The recipe of one part alone."""
-        own = {n: v for n, v in self.made_with.items() if part == "features" or n not in FEATURES_ALONE}
-        return Recipe((part,), own)
+        versions = {n: v for n, v in self.versions.items() if part == "features" or n not in FEATURES_ONLY}
+        return Recipe((part,), versions)
 
     @property
     def digest(self) -> str:
         """12 hexadecimal digits, the same on every machine."""
         return short_digest(self.as_dict())
 
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """A short name for each part as these tools compute it, such as `features:1f3a…`.
+
+        An index stores the fingerprints of what it has. Each part has its own, so that `--only features`
+        today and `--only entities` tomorrow add up.
+        """
+        return {part: f"{part}:{self.for_part(part).digest}" for part in self.parts}
+
     def as_dict(self) -> dict[str, Any]:
-        return {"parts": list(self.parts), "made_with": dict(self.made_with)}
+        return {"parts": list(self.parts), "made_with": dict(self.versions)}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Recipe:
         return cls(tuple(fields["parts"]), dict(fields["made_with"]))
 
 
-def checked_parts(names: Iterable[str]) -> tuple[str, ...]:
-    """These parts, once each, in the order of PARTS. Raises UsageError for another name or none."""
-    wanted = set(names)
-    for name in sorted(wanted.difference(PARTS)):
+def check_parts(names: Iterable[str]) -> tuple[str, ...]:
+    """These parts, each once, in the order of PARTS. Raises UsageError for an unknown name or for none."""
+    requested = set(names)
+    for name in sorted(requested.difference(PARTS)):
         raise unknown("part", name, PARTS)
-    if not wanted:
-        raise UsageError(f"nothing to do: choose at least one of {', '.join(PARTS)}")
-    return tuple(part for part in PARTS if part in wanted)
+    if not requested:
+        raise UsageError(f"no part to compute: choose at least one of {', '.join(PARTS)}")
+    return tuple(part for part in PARTS if part in requested)
 
 
 def short_digest(data: object) -> str:
-    """12 hexadecimal digits for what JSON can say."""
+    """12 hexadecimal digits for data that JSON can hold."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:12]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from esr.errors import UsageError
+from esr.extras import require
 
 RESAMPLES = 10_000
 SEED = 0
@@ -102,6 +103,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def _t_test(ours: Any, theirs: Any) -> tuple[float, float, float]:
     """Both ends of the interval of the difference, and p. Equal systems have p = 1, not 0/0."""
+    require("a t-test", "scipy")
     from scipy.stats import ttest_rel
 
     if len(ours) < 2:
@@ -116,6 +118,7 @@ def _t_test(ours: Any, theirs: Any) -> tuple[float, float, float]:
 
 
 def _randomisation(ours: Any, theirs: Any, resamples: int, seed: int) -> float:
+    require("a randomisation test", "scipy")
     from scipy.stats import permutation_test
 
     if len(ours) < 2:

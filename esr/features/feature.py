@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from esr.documents import Document
-from esr.enrichment.annotation import Annotation
+from esr.documents.annotation import Annotation
 from esr.errors import unknown
 from esr.features.lexicon import Lexicon
 from esr.registry import Registry
@@ -20,20 +20,20 @@ NEEDS: dict[Need, str] = {
     "lexicon": "a lexicon",
     "title": "the document's title",
 }
-Values = Sequence[float | None]  # one a sentence, None where it is not known
+Values = Sequence[float | None]  # one per sentence, None where it is unknown
 
 RULES = {
     "score": "the lexicon and style score reaches 1.37 (the default)",
-    "clues": "two strong clues of the lexicon or more; a sentence of neither kind counts as not subjective",
+    "clues": "at least two strong clues of the lexicon; an undecided sentence counts as not subjective",
 }
 DEFAULT_RULE = "score"
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
-    """A document as features see it: one annotation a sentence, None where its language is not English.
+class FeatureInput:
+    """A document as features see it: one annotation per sentence, None where its language is not English.
 
-    `rule` says which sentence is subjective, one of RULES; `terms` analyses a text to terms.
+    `rule` decides which sentence is subjective, one of RULES; `terms` analyses a text to terms.
     """
 
     document: Document
@@ -44,33 +44,33 @@ class Reading:
 
     @cached_property
     def sentence_terms(self) -> list[set[str]]:
-        """The distinct terms of every sentence."""
+        """The distinct terms of each sentence."""
         return [set(self.terms(sentence.text)) for sentence in self.document.sentences]
 
-    def each(self, value: Callable[[Annotation], float]) -> Values:
-        """A value for every annotated sentence that needs nothing but itself."""
-        return [None if sentence is None else value(sentence) for sentence in self.annotations]
+    def map_annotations(self, value_of: Callable[[Annotation], float]) -> Values:
+        """The value of each sentence from its own annotation alone; None where it has no annotation."""
+        return [None if sentence is None else value_of(sentence) for sentence in self.annotations]
 
 
 @dataclass(frozen=True)
 class Feature:
     """A number known of a sentence before any query.
 
-    `values` computes it for a document's sentences; None: the engines store it with every index, in
-    `own_column`. A new version says that stored values are to be computed again.
+    `compute` gives it for the sentences of a document. It is None for a number that the engines store with
+    every index, in `own_column`. A new version makes stored values be computed again.
     """
 
     name: str
     description: str
     source: str
-    values: Callable[[Reading], Values] | None
+    compute: Callable[[FeatureInput], Values] | None
     needs: tuple[Need, ...] = ()
     version: int = 1
     own_column: str | None = None
 
     @property
     def column(self) -> str:
-        """Where plans and evidence have it."""
+        """Its column in plans and in evidence."""
         return self.own_column or f"features.{self.name}"
 
     def as_dict(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Feature:
             "name": self.name,
             "description": self.description,
             "source": self.source,
-            "needs": list(self.needs) if self.values else None,
+            "needs": list(self.needs) if self.compute else None,
             "column": self.column,
             "version": self.version,
         }
@@ -89,7 +89,7 @@ register = FEATURES.register
 get = FEATURES.find
 
 
-def checked_rule(name: str) -> str:
+def check_rule(name: str) -> str:
     """The name of a rule. Raises UsageError with the nearest one."""
     if name not in RULES:
         raise unknown("rule for subjective sentences", name, RULES)

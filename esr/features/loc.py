@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from esr.enrichment.annotation import LOCATION
-from esr.features.entities import count
-from esr.features.feature import Feature, Reading, Values, register
+from esr.documents.annotation import LOCATION
+from esr.features.entity_counts import count_entities
+from esr.features.feature import Feature, FeatureInput, Values, register
 
 
-def values(reading: Reading) -> Values:
-    return count(reading, LOCATION)
+def compute(inputs: FeatureInput) -> Values:
+    return count_entities(inputs, LOCATION)
 
 
 register(
@@ -16,7 +16,7 @@ register(
         "loc",
         "number of names of places",
         "Fernández & Losada 2012, F_loc",
-        values,
+        compute,
         ("entities",),
     )
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from esr.features.feature import Feature, Reading, Values, register
-from esr.features.polarity import counts
+from esr.features.feature import Feature, FeatureInput, Values, register
+from esr.features.polarity import count_polar_words
 
 
-def values(reading: Reading) -> Values:
-    return [None if n is None else float(n.negative) for n in counts(reading)]
+def compute(inputs: FeatureInput) -> Values:
+    return [None if n is None else float(n.negative) for n in count_polar_words(inputs)]
 
 
 register(
@@ -15,7 +15,7 @@ register(
         "neg",
         "number of negative words; a negation turns the sign",
         "Fernández & Losada 2012, F_neg",
-        values,
+        compute,
         ("tags", "lexicon"),
     )
 )

@@ -1,17 +1,17 @@
-"""How much of a sentence its document has not said before."""
+"""How much of a sentence is new in its document."""
 
 from __future__ import annotations
 
-from esr.features.feature import Feature, Reading, Values, register
+from esr.features.feature import Feature, FeatureInput, Values, register
 
 
-def values(reading: Reading) -> Values:
+def compute(inputs: FeatureInput) -> Values:
     """The share of a sentence's distinct terms that no earlier sentence has; the title does not count."""
-    seen: set[str] = set()
+    earlier: set[str] = set()
     shares: list[float | None] = []
-    for terms in reading.sentence_terms:
-        shares.append(len(terms - seen) / len(terms) if terms else None)
-        seen |= terms
+    for terms in inputs.sentence_terms:
+        shares.append(len(terms - earlier) / len(terms) if terms else None)
+        earlier |= terms
     return shares
 
 
@@ -20,6 +20,6 @@ register(
         "novelty",
         "share of the sentence's terms that its document has not used before; 1 for the first sentence",
         "esr; new words, Allan, Wade & Bolivar 2003",
-        values,
+        compute,
     )
 )

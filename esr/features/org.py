@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from esr.enrichment.annotation import ORGANIZATION
-from esr.features.entities import count
-from esr.features.feature import Feature, Reading, Values, register
+from esr.documents.annotation import ORGANIZATION
+from esr.features.entity_counts import count_entities
+from esr.features.feature import Feature, FeatureInput, Values, register
 
 
-def values(reading: Reading) -> Values:
-    return count(reading, ORGANIZATION)
+def compute(inputs: FeatureInput) -> Values:
+    return count_entities(inputs, ORGANIZATION)
 
 
 register(
@@ -16,7 +16,7 @@ register(
         "org",
         "number of names of organisations",
         "Fernández & Losada 2012, F_org",
-        values,
+        compute,
         ("entities",),
     )
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from esr.enrichment.annotation import PERSON
-from esr.features.entities import count
-from esr.features.feature import Feature, Reading, Values, register
+from esr.documents.annotation import PERSON
+from esr.features.entity_counts import count_entities
+from esr.features.feature import Feature, FeatureInput, Values, register
 
 
-def values(reading: Reading) -> Values:
-    return count(reading, PERSON)
+def compute(inputs: FeatureInput) -> Values:
+    return count_entities(inputs, PERSON)
 
 
 register(
@@ -16,7 +16,7 @@ register(
         "pers",
         "number of persons' names",
         "Fernández & Losada 2012, F_pers",
-        values,
+        compute,
         ("entities",),
     )
 )

@@ -1,4 +1,4 @@
-"""Positive and negative words of a sentence: what `pos`, `neg` and `opt` count.
+"""Counts the positive and negative words of a sentence, for `pos`, `neg` and `opt`.
 
 A word counts with the sign it has in its sentence, as in the data of the papers, whose tool labels words
 by contextual polarity: in "not good" it is negative. A negation among the four words before a word turns
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from esr.enrichment.annotation import Annotation, Word
-from esr.features.feature import Reading
+from esr.documents.annotation import Annotation, Token
+from esr.features.feature import FeatureInput
 from esr.features.lexicon import Lexicon
 
 REACH = 4
@@ -23,33 +23,34 @@ NEGATIONS = frozenset(_NEGATIONS.split())
 CLAUSE_ENDS = frozenset([*",;:.!?()-–—", "but"])
 
 
-class Polarity(NamedTuple):
+class PolarWords(NamedTuple):
     positive: int
     negative: int
 
 
 @lru_cache(maxsize=1)  # three features ask for the same
-def counts(reading: Reading) -> Sequence[Polarity | None]:
-    """One a sentence; None where it is not known: not annotated, or by a lexicon without polarity."""
-    if not reading.lexicon.polar:
-        return [None] * len(reading.annotations)
-    return [None if s is None else count(s, reading.lexicon) for s in reading.annotations]
+def count_polar_words(inputs: FeatureInput) -> Sequence[PolarWords | None]:
+    """One per sentence; None where it is unknown: not annotated, or the lexicon has no polarity."""
+    if not inputs.lexicon.has_polarity:
+        return [None] * len(inputs.annotations)
+    return [None if s is None else _count_in_sentence(s, inputs.lexicon) for s in inputs.annotations]
 
 
-def count(sentence: Annotation, lexicon: Lexicon) -> Polarity:
+def _count_in_sentence(sentence: Annotation, lexicon: Lexicon) -> PolarWords:
     """The polar words among the content words of a tagged sentence."""
     signs = []
-    texts = [word.text.lower() for word in sentence.words]
-    for place, word in enumerate(sentence.words):
-        clue = lexicon.clue(texts[place], word.tag)
+    texts = [token.text.lower() for token in sentence.tokens]
+    for position, token in enumerate(sentence.tokens):
+        clue = lexicon.clue(texts[position], token.tag)
         if clue is not None and clue.polarity:
-            signs.append(-clue.polarity if _negated(place, texts, sentence.words) else clue.polarity)
-    return Polarity(signs.count(1), signs.count(-1))
+            negated = _is_negated(position, texts, sentence.tokens)
+            signs.append(-clue.polarity if negated else clue.polarity)
+    return PolarWords(signs.count(1), signs.count(-1))
 
 
-def _negated(place: int, texts: Sequence[str], words: Sequence[Word]) -> bool:
-    for before in range(place - 1, max(place - 1 - REACH, -1), -1):
-        inside_word = texts[before] == "-" and not words[before].blank
+def _is_negated(position: int, texts: Sequence[str], tokens: Sequence[Token]) -> bool:
+    for before in range(position - 1, max(position - 1 - REACH, -1), -1):
+        inside_word = texts[before] == "-" and not tokens[before].space_after
         if texts[before] in CLAUSE_ENDS and not inside_word:
             return False
         if texts[before] in NEGATIONS:

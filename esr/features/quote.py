@@ -2,8 +2,8 @@
 
 Double quotation marks are paired over the whole document, so that the middle of a quotation of several
 sentences counts. A paragraph that opens the quotation again does not end it. An opening mark without a
-closing one holds to the end of its sentence. Single curly marks are paired within a sentence, since the
-closing one is an apostrophe too; straight single ones are not looked at.
+closing one extends to the end of its sentence. Single curly marks are paired within a sentence, since the
+closing one is an apostrophe too; straight single ones are ignored.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from esr.features.feature import Feature, Reading, Values, register
+from esr.features.feature import Feature, FeatureInput, Values, register
 
 # From the opening mark, or its latest repetition, to the closing one.
-MOST_SENTENCES = 10
+MAX_SENTENCES = 10
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _MARK = re.compile(r"[“”«»\"]|``|''")
@@ -26,30 +26,30 @@ _OPENING, _CLOSING = {"“", "«", "``"}, {"”", "»", "''"}
 class Mark(NamedTuple):
     sentence: int
     start: int
-    kind: str  # "open", "close", or "either" for a straight one between two blanks
-    first: bool  # nothing stands before it in its sentence
+    kind: str  # "open", "close", or "either" for a straight one between two spaces
+    is_first: bool  # nothing precedes it in its sentence
 
 
 class Span(NamedTuple):
-    """From a place in a sentence to a place in the same or a later one; None is its end."""
+    """From a mark in a sentence to an offset in the same or a later one; None is the sentence's end."""
 
     start: Mark
     last: int
     end: int | None
 
 
-def values(reading: Reading) -> Values:
-    """The share of a sentence's words that stand between quotation marks. Marks are those of English."""
-    texts = [sentence.text for sentence in reading.document.sentences]
+def compute(inputs: FeatureInput) -> Values:
+    """The share of a sentence's words that are between quotation marks. Marks are those of English."""
+    texts = [sentence.text for sentence in inputs.document.sentences]
     quoted: list[list[tuple[int, int]]] = [[m.span() for m in _SINGLE.finditer(text)] for text in texts]
-    for span in _paired(_marks(texts)):
+    for span in _pair_marks(_find_marks(texts)):
         for number in range(span.start.sentence, span.last + 1):
             start = span.start.start if number == span.start.sentence else 0
             end = span.end if number == span.last and span.end is not None else len(texts[number])
             quoted[number].append((start, end))
     return [
         None if annotation is None else _share(text, spans)
-        for text, spans, annotation in zip(texts, quoted, reading.annotations, strict=True)
+        for text, spans, annotation in zip(texts, quoted, inputs.annotations, strict=True)
     ]
 
 
@@ -57,20 +57,20 @@ def _share(text: str, spans: Sequence[tuple[int, int]]) -> float | None:
     if not spans:
         return 0.0 if _WORD.search(text) else None
     words = [match.start() for match in _WORD.finditer(text)]
-    inside = sum(any(start <= word < end for start, end in spans) for word in words)
-    return inside / len(words) if words else None
+    quoted = sum(any(start <= word < end for start, end in spans) for word in words)
+    return quoted / len(words) if words else None
 
 
-def _marks(texts: Sequence[str]) -> Iterator[Mark]:
+def _find_marks(texts: Sequence[str]) -> Iterator[Mark]:
     for number, text in enumerate(texts):
         for match in _MARK.finditer(text):
             start, end = match.span()
             kind = "open" if match[0] in _OPENING else "close" if match[0] in _CLOSING else None
-            yield Mark(number, start, kind or _straight(text, start, end), not text[:start].strip())
+            yield Mark(number, start, kind or _straight_kind(text, start, end), not text[:start].strip())
 
 
-def _straight(text: str, start: int, end: int) -> str:
-    """A straight mark opens behind a blank and closes before one."""
+def _straight_kind(text: str, start: int, end: int) -> str:
+    """A straight mark opens after a space and closes before one."""
     before, after = text[start - 1 : start], text[end : end + 1]
     free_before = not before or before.isspace() or before in "([—–-"
     free_after = not after or after.isspace()
@@ -79,13 +79,13 @@ def _straight(text: str, start: int, end: int) -> str:
     return "open" if free_before else "close"
 
 
-def _paired(marks: Iterator[Mark]) -> Iterator[Span]:
+def _pair_marks(marks: Iterator[Mark]) -> Iterator[Span]:
     start: Mark | None = None
     latest = 0  # the sentence of the latest opening mark
     for mark in marks:
-        near = start is not None and mark.sentence - latest <= MOST_SENTENCES
+        near = start is not None and mark.sentence - latest <= MAX_SENTENCES
         opens = mark.kind == "open" or (mark.kind == "either" and not near)
-        if start is not None and opens and near and mark.first and mark.sentence > latest:
+        if start is not None and opens and near and mark.is_first and mark.sentence > latest:
             latest = mark.sentence  # the next paragraph of the same speech
             continue
         if start is not None:
@@ -98,6 +98,6 @@ def _paired(marks: Iterator[Mark]) -> Iterator[Span]:
 
 register(
     Feature(
-        "quote", "share of the sentence's words in quotation marks, which may span sentences", "esr", values
+        "quote", "share of the sentence's words in quotation marks, which may span sentences", "esr", compute
     )
 )

@@ -1,7 +1,7 @@
 """How subjective a tagged sentence reads: words of a lexicon and cues of style, weighted by hand.
 
-The weights were not fitted to any data. Every count has a cap, and the sum is divided by ln(2 + words),
-so that a long sentence is not subjective for its length.
+The weights were not fitted to any data. Each count is capped, and the sum is divided by ln(2 + words), so
+that a long sentence is not subjective for its length alone.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from esr.enrichment.annotation import Annotation
+from esr.documents.annotation import Annotation
 from esr.features.lexicon import Lexicon
 
-MOST_CLUES = 4
-MOST = 3  # of every cue of style
+MAX_CLUES = 4
+MAX_PER_CUE = 3
 
 
 class Cue(NamedTuple):
-    """Words with one of these tags or of this list, less the exceptions."""
+    """Tokens with one of these tags, except those in `but`, or words of this list."""
 
     weight: float
     tags: str = ""
@@ -57,30 +57,31 @@ CUES = {
 
 
 def score(sentence: Annotation, lexicon: Lexicon) -> float:
-    """The score of a tagged sentence, about -1.5 to 6. It needs no other sentence and no query."""
+    """The score of a tagged sentence, about -1.5 to 6. It depends on no other sentence and on no query."""
     counts = [0] * len(_WEIGHTS)
     clues = 0
-    for word in sentence.words:
-        text = word.text.lower()
-        for cue in _BY_TAG.get(word.tag, ()):
-            counts[cue] += text not in _BUT[cue]
-        for cue in _BY_WORD.get(text, ()):
+    for token in sentence.tokens:
+        text = token.text.lower()
+        for cue in _CUES_BY_TAG.get(token.tag, ()):
+            counts[cue] += text not in _EXCEPTIONS[cue]
+        for cue in _CUES_BY_WORD.get(text, ()):
             counts[cue] += 1
-        clues += lexicon.clue(text, word.tag) is not None
-    style = sum(weight * min(count, MOST) for weight, count in zip(_WEIGHTS, counts, strict=True))
-    return (min(clues, MOST_CLUES) + style) / math.log(2 + len(sentence.words))
+        clues += lexicon.clue(text, token.tag) is not None
+    style = sum(weight * min(count, MAX_PER_CUE) for weight, count in zip(_WEIGHTS, counts, strict=True))
+    return (min(clues, MAX_CLUES) + style) / math.log(2 + len(sentence.tokens))
 
 
 _WEIGHTS = [cue.weight for cue in CUES.values()]
-_BUT = [frozenset(cue.but.split()) for cue in CUES.values()]
+_EXCEPTIONS = [frozenset(cue.but.split()) for cue in CUES.values()]
 
 
-def _places(field: str) -> dict[str, list[int]]:
-    places: dict[str, list[int]] = {}
-    for place, cue in enumerate(CUES.values()):
+def _cues_by(field: str) -> dict[str, list[int]]:
+    """The numbers of the cues that have each tag, or each word."""
+    numbers: dict[str, list[int]] = {}
+    for number, cue in enumerate(CUES.values()):
         for key in getattr(cue, field).split():
-            places.setdefault(key, []).append(place)
-    return places
+            numbers.setdefault(key, []).append(number)
+    return numbers
 
 
-_BY_TAG, _BY_WORD = _places("tags"), _places("words")
+_CUES_BY_TAG, _CUES_BY_WORD = _cues_by("tags"), _cues_by("words")

@@ -1,16 +1,16 @@
-"""How much of its document's title a sentence says."""
+"""How much of its document's title a sentence repeats."""
 
 from __future__ import annotations
 
-from esr.features.feature import Feature, Reading, Values, register
+from esr.features.feature import Feature, FeatureInput, Values, register
 
 
-def values(reading: Reading) -> Values:
-    """The share of the title's distinct terms that a sentence has. Not known without a title."""
-    title = set(reading.terms(reading.document.title or ""))
+def compute(inputs: FeatureInput) -> Values:
+    """The share of the title's distinct terms that a sentence has. Unknown without a title."""
+    title = set(inputs.terms(inputs.document.title or ""))
     if not title:
-        return [None] * len(reading.document.sentences)
-    return [len(title & terms) / len(title) for terms in reading.sentence_terms]
+        return [None] * len(inputs.document.sentences)
+    return [len(title & terms) / len(title) for terms in inputs.sentence_terms]
 
 
 register(
@@ -18,7 +18,7 @@ register(
         "title_overlap",
         "share of the title's terms that the sentence has",
         "esr; the title method, Edmundson 1969",
-        values,
+        compute,
         ("title",),
     )
 )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from esr.errors import UsageError
+from esr.extras import require
 from esr.learning.table import Table
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
@@ -33,7 +34,6 @@ SETTINGS: dict[str, Any] = {
     "force_row_wise": True,
     "verbose": -1,
 }
-MISSING = "LambdaMART needs LightGBM, which is not installed: pip install 'esr[learn]'"
 MOST_GRADE = 5
 """Grades above are taken for this one: LightGBM's gain is 2 to the grade, less 1."""
 
@@ -62,10 +62,9 @@ class LambdaMart:
 
 def fit(table: Table, signals: Sequence[RankingSignal], seed: int = 0) -> LambdaMart:
     """Trees from the table's topics. The same call makes the same ones. UsageError without LightGBM."""
-    try:
-        import lightgbm
-    except ImportError:
-        raise UsageError(MISSING) from None
+    require("LambdaMART", "lightgbm")
+    import lightgbm
+
     topics = [each for each in table.topics if each.grades.any()]
     if not topics:
         raise UsageError("no relevant sentence is among the best of the first stage: nothing to learn from")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from esr import features
 from esr.adjustments import Adjustment
-from esr.adjustments.adjustment import ALWAYS
+from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.engines.index import Index
 from esr.errors import unknown
 from esr.ranking.kinds import FEATURE, PRIOR, kinds
@@ -21,7 +21,7 @@ GROUPS = ("models", "priors", "features", "term dependence")
 
 def known(index: Index, base: Ranking) -> tuple[RankingSignal, ...]:
     """All signals that an index has, but for the features and priors that the base ranking uses already."""
-    stored = {*ALWAYS, *index.features()}
+    stored = {*BUILTIN_FEATURES, *index.features()}
     names = [*kinds(), *(FEATURE + name for name in features.FEATURES if name in stored)]
     used = {FEATURE + each.feature for each in base.features} | {PRIOR + name for name in base.priors}
     return tuple(RankingSignal(name) for name in names if name not in used)

@@ -63,7 +63,7 @@ class Format:
     bytes of a file whose name does not tell, blanks before them taken off. `read` yields the records of
     a source lazily, holding one at a time; it yields Malformed where one document is wrong, PassedOver
     where one must not be loaded, and raises InputError where the source is broken and the rest of it
-    cannot be read. `needs` are the modules of the extra `formats` that it imports. A `tabular` format has
+    cannot be read. `needs` are the modules that it imports of the extra `formats`. A `tabular` format has
     the same columns in every record. Where a format `holds_others`, a file may hold nothing but what is no
     document, such as pictures.
     """

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from esr.documents import Document, Located
-from esr.loaders.extras import require
+from esr.extras import require
 from esr.loaders.seen import Seen
 
 HANDLING: dict[str, str] = {
@@ -47,7 +47,7 @@ class Duplicates:
     """Counts what repeats an earlier document; marks or drops it if wanted. One is for one load."""
 
     def __init__(self, handling: str) -> None:
-        require("--duplicates", ["datasketch"])
+        require("--duplicates", "datasketch")
         from datasketch import MinHash, MinHashLSH
 
         self._handling = handling

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from esr.documents import Document, Located
-from esr.loaders.extras import require
+from esr.extras import require
 
 # Less text, or a model less sure of itself, says too little to be recorded.
 _LEAST_LETTERS = 40
@@ -18,7 +18,7 @@ class Languages:
     """Detects languages. `detected` counts the documents that were given one."""
 
     def __init__(self) -> None:
-        require("--detect-language", ["py3langid"])
+        require("--detect-language", "py3langid")
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
         self._model = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -15,9 +15,9 @@ from pathlib import PurePath
 
 from esr.documents import Located, validate
 from esr.errors import InputError, UsageError
+from esr.extras import require
 from esr.loaders import archives
 from esr.loaders.base import FORMATS, Format, Found, Malformed, PassedOver, Record, get, one_line
-from esr.loaders.extras import require
 from esr.loaders.limits import DEFAULT_LIMITS, Budget, Expanded, Limits
 from esr.loaders.mapping import Unmapped, renamed
 from esr.loaders.opened import STANDARD_INPUT, Opened, name_of, opened
@@ -60,7 +60,7 @@ def documents(paths: Sequence[str], format: str = AUTO, reading: Reading | None 
         if path != STANDARD_INPUT and not os.path.exists(path):
             raise InputError(name_of(path), "there is no such file or folder")
     if chosen:
-        require(f"the format {chosen.name}", chosen.needs)
+        require(f"the format {chosen.name}", *chosen.needs)
     return _documents(tuple(paths), chosen, reading or Reading())
 
 
@@ -175,7 +175,7 @@ def _found_in_opened(
         raise InputError(name, "the file is empty")
     if format is None:
         raise InputError(name, f"cannot tell its format: say which with --format ({', '.join(FORMATS)})")
-    require(f"{name}, of the format {format.name},", format.needs)
+    require(f"{name}, of the format {format.name},", *format.needs)
     found = None
     for found in format.read(file.source):
         yield _mapped(found, format, reading) if isinstance(found, Record) else found

@@ -1,7 +1,7 @@
 """BM25 over sentences."""
 
-from esr.models.idf import K3, bm25_idf, repeated
-from esr.models.model import Model, Query, Ranked, Settings, register
+from esr.models.idf import K3, bm25_idf, saturated_count
+from esr.models.model import Model, Query, Settings, WeightedQuery, register
 from esr.parameter import TENTHS, Parameter
 from esr.plans.plan import PlanTerm, Saturation, Smoothing
 
@@ -9,19 +9,21 @@ K1_GRID = tuple(1.0 + tenth for tenth in TENTHS)
 K1 = Parameter("k1", "saturation of repeated terms", 1.2, high=float("inf"), grid=K1_GRID)
 
 
-def terms(settings: Settings, query: Query) -> tuple[PlanTerm, ...]:
-    """idf times the weight of a repeated query term."""
+def weighted_terms(settings: Settings, query: Query) -> tuple[PlanTerm, ...]:
+    """idf times the saturated count of the term in the query."""
     return tuple(
-        PlanTerm(term, bm25_idf(query, term) * repeated(count, settings["k3"]))
+        PlanTerm(term, bm25_idf(query, term) * saturated_count(count, settings["k3"]))
         for term, count in query.counts.items()
     )
 
 
-def plan(settings: Settings, query: Query) -> Ranked:
+def plan(settings: Settings, query: Query) -> WeightedQuery:
     """sum of idf (k1 + 1) c(t,s) / ( k1 ((1 - b) + b c(s)/avsl) + c(t,s) )."""
-    average = query.statistics.collection.average_sentence or 1.0
-    sentence = Smoothing(1.0, settings["b"], average)
-    return Ranked(terms(settings, query), Saturation(settings["k1"], sentence, Smoothing(), Smoothing()))
+    average_length = query.statistics.collection.average_sentence or 1.0
+    sentence = Smoothing(1.0, settings["b"], average_length)
+    return WeightedQuery(
+        weighted_terms(settings, query), Saturation(settings["k1"], sentence, Smoothing(), Smoothing())
+    )
 
 
 BM25 = register(

@@ -1,28 +1,30 @@
 """BM25f with the sentence and its context as fields."""
 
-from esr.models.bm25 import K1, terms
+from esr.models.bm25 import K1, weighted_terms
 from esr.models.idf import K3
-from esr.models.likelihood import ALL_CONTEXTS, NU, at_most_one, contexts
-from esr.models.model import Model, Query, Ranked, Settings, register
+from esr.models.likelihood import ALL_CONTEXTS, NU, check_at_most_one, context_shares
+from esr.models.model import Model, Query, Settings, WeightedQuery, register
 from esr.parameter import TENTHS, Parameter
 from esr.plans.plan import Saturation, Smoothing
 
 
-def plan(settings: Settings, query: Query) -> Ranked:
+def plan(settings: Settings, query: Query) -> WeightedQuery:
     """One saturation over the fields' length-normalised counts; alpha = 1 is BM25 with b = b_sent."""
     collection = query.statistics.collection
     alpha, nu, b = settings["alpha"], settings.nu, settings["b_context"]
-    at_most_one("alpha + nu", alpha + nu)
-    around = contexts(settings, 1.0 - alpha - nu)
+    check_at_most_one("alpha + nu", alpha + nu)
+    shares = context_shares(settings, 1.0 - alpha - nu)
     by_sentences = settings.choice("avcl") == "sentences"
-    document = collection.average_document_by_sentences if by_sentences else collection.average_document
+    average_document = (
+        collection.average_document_by_sentences if by_sentences else collection.average_document
+    )
     transform = Saturation(
         settings["k1"],
         Smoothing(alpha, settings["b_sent"], collection.average_sentence or 1.0),
-        Smoothing(around.surrounding, b, collection.average_surrounding or 1.0),
-        Smoothing(around.document, b, document or 1.0),
+        Smoothing(shares.surrounding, b, collection.average_surrounding or 1.0),
+        Smoothing(shares.document, b, average_document or 1.0),
     )
-    return Ranked(terms(settings, query), transform)
+    return WeightedQuery(weighted_terms(settings, query), transform)
 
 
 BM25F = register(

@@ -1,7 +1,7 @@
-"""Dirichlet smoothing: the sentence smoothed with the collection, less so the longer it is."""
+"""Dirichlet smoothing with the collection: the longer a sentence, the less it is smoothed."""
 
-from esr.models.likelihood import BACKGROUND, mu, terms
-from esr.models.model import Model, Query, Ranked, Settings, register
+from esr.models.likelihood import BACKGROUND, mu_parameter, weighted_terms
+from esr.models.model import Model, Query, Settings, WeightedQuery, register
 from esr.plans.plan import Affine, Mixture
 
 
@@ -10,8 +10,8 @@ def transform(settings: Settings) -> Mixture:
     return Mixture(settings["mu"], Affine(1.0, -1.0), Affine(), Affine(), Affine(0.0, 1.0))
 
 
-def plan(settings: Settings, query: Query) -> Ranked:
-    return Ranked(terms(settings, query), transform(settings))
+def plan(settings: Settings, query: Query) -> WeightedQuery:
+    return WeightedQuery(weighted_terms(settings, query), transform(settings))
 
 
 DIR = register(
@@ -20,6 +20,6 @@ DIR = register(
         "Dirichlet language model of the sentence",
         "Fernández, Losada & Azzopardi 2011, eq. 3; docs/formulas.md, A.3",
         plan,
-        (mu(), BACKGROUND),
+        (mu_parameter(), BACKGROUND),
     )
 )

@@ -17,20 +17,20 @@ K3 = Parameter("k3", "saturation of repeated query terms; 0 counts each once", 0
 
 
 def tfisf_idf(settings: Settings, query: Query, term: str) -> float:
-    """log( (N + 1) / (0.5 + sf) ), or the same over documents."""
-    collection, found = query.statistics.collection, query.statistics.terms[term]
+    """log( (N + 1) / (0.5 + sf) ), or the same with documents."""
+    collection, statistics = query.statistics.collection, query.statistics.terms[term]
     level = settings.choice("idf")
-    frequency = found.sf if level == "sentence" else found.df
+    frequency = statistics.sf if level == "sentence" else statistics.df
     size = collection.documents if level == "document" else collection.sentences
     return math.log((size + 1) / (0.5 + frequency))
 
 
 def bm25_idf(query: Query, term: str) -> float:
-    """log( (N - sf + 0.5) / (sf + 0.5) ): negative for a term in over half of the sentences."""
+    """log( (N - sf + 0.5) / (sf + 0.5) ): negative for a term in more than half of the sentences."""
     size, frequency = query.statistics.collection.sentences, query.statistics.terms[term].sf
     return math.log((size - frequency + 0.5) / (frequency + 0.5))
 
 
-def repeated(count: int, k3: float) -> float:
+def saturated_count(count: int, k3: float) -> float:
     """(k3 + 1) c(t,q) / (k3 + c(t,q))."""
     return (k3 + 1.0) * count / (k3 + count)

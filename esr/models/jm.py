@@ -1,19 +1,19 @@
-"""Jelinek-Mercer: the sentence mixed with the collection."""
+"""Jelinek-Mercer smoothing: the sentence mixed with the collection."""
 
-from esr.models.likelihood import BACKGROUND, terms
-from esr.models.model import Model, Query, Ranked, Settings, register
+from esr.models.likelihood import BACKGROUND, weighted_terms
+from esr.models.model import Model, Query, Settings, WeightedQuery, register
 from esr.parameter import INNER_TENTHS, Parameter
 from esr.plans.plan import Affine, Mixture
 
 
 def transform(settings: Settings) -> Mixture:
     """p(t|s) = (1 - lambda) c(t,s)/c(s) + lambda p(t)."""
-    weight = settings["lambda"]
-    return Mixture(0.0, Affine(1.0 - weight), Affine(), Affine(), Affine(weight))
+    collection = settings["lambda"]
+    return Mixture(0.0, Affine(1.0 - collection), Affine(), Affine(), Affine(collection))
 
 
-def plan(settings: Settings, query: Query) -> Ranked:
-    return Ranked(terms(settings, query), transform(settings))
+def plan(settings: Settings, query: Query) -> WeightedQuery:
+    return WeightedQuery(weighted_terms(settings, query), transform(settings))
 
 
 JM = register(

@@ -1,13 +1,15 @@
 """Negative Kullback-Leibler divergence between the query and a Dirichlet-smoothed sentence."""
 
 from esr.models.dir import transform
-from esr.models.likelihood import BACKGROUND, mu, terms
-from esr.models.model import Model, Query, Ranked, Settings, register
+from esr.models.likelihood import BACKGROUND, mu_parameter, weighted_terms
+from esr.models.model import Model, Query, Settings, WeightedQuery, register
 
 
-def plan(settings: Settings, query: Query) -> Ranked:
+def plan(settings: Settings, query: Query) -> WeightedQuery:
     """sum of p(t|q) log p(t|s), p(t|q) = c(t,q)/c(q): `dir` divided by the query's length."""
-    return Ranked(terms(settings, query, scale=1.0 / max(query.length, 1)), transform(settings))
+    return WeightedQuery(
+        weighted_terms(settings, query, scale=1.0 / max(query.length, 1)), transform(settings)
+    )
 
 
 KLD = register(
@@ -16,6 +18,6 @@ KLD = register(
         "Kullback-Leibler divergence with Dirichlet smoothing; ranks as dir does",
         "Larkey et al. 2002; Fernández & Losada 2012; docs/formulas.md, B.2",
         plan,
-        (mu(), BACKGROUND),
+        (mu_parameter(), BACKGROUND),
     )
 )

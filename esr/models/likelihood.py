@@ -1,4 +1,4 @@
-"""What the language models share: query likelihood, p(t|C) and the contexts' shares.
+"""Shared by the language models: query likelihood, p(t|C) and the contexts' shares.
 
 Source: Fernández, Losada & Azzopardi 2011; docs/formulas.md, A.1 and section 0.
 """
@@ -17,7 +17,7 @@ ALL_CONTEXTS: tuple[Context, ...] = ("document", "surrounding", "both")
 
 BACKGROUND = Parameter(
     "background",
-    "p(t|C) from occurrences, or from the documents that hold the term",
+    "p(t|C) from occurrences, or from the documents that contain the term",
     "occurrences",
     choices=("occurrences", "documents"),
 )
@@ -31,14 +31,14 @@ NU = Parameter(
 )
 
 
-def mu(default: float = 30.0) -> Parameter:
+def mu_parameter(default: float = 30.0) -> Parameter:
     return Parameter(
         "mu", "Dirichlet smoothing, in terms", default, high=float("inf"), open_low=True, grid=MU_GRID
     )
 
 
-def terms(settings: Settings, query: Query, scale: float = 1.0) -> tuple[PlanTerm, ...]:
-    """c(t,q) * scale as the weight, p(t|C) as the background."""
+def weighted_terms(settings: Settings, query: Query, scale: float = 1.0) -> tuple[PlanTerm, ...]:
+    """The query's terms with the weight c(t,q) * scale and the background p(t|C)."""
     statistics = query.statistics
     by_documents = settings.choice("background") == "documents"
     collection = statistics.collection
@@ -57,15 +57,15 @@ class ContextShares(NamedTuple):
     document: float
 
 
-def contexts(settings: Settings, share: float) -> ContextShares:
-    """The share given to the one context, or to the document beside `nu` for the surrounding."""
+def context_shares(settings: Settings, share: float) -> ContextShares:
+    """`share` for the only context; with both contexts `share` for the document, `nu` for the surrounding."""
     if settings.context == "surrounding":
         return ContextShares(share, 0.0)
     return ContextShares(settings.nu, share)
 
 
-def at_most_one(what: str, total: float, *, strictly: bool = False) -> None:
-    """Shares of one whole. Raises UsageError, naming the sum, if they exceed it."""
-    rounding = 1e-12
-    if total > 1.0 + rounding or (strictly and total > 1.0 - rounding):
-        raise UsageError(f"{what} must be {'below' if strictly else 'at most'} 1, not {total:g}")
+def check_at_most_one(name: str, total: float, *, strictly: bool = False) -> None:
+    """Raises UsageError with the name of the sum if these shares exceed 1, or reach it with `strictly`."""
+    tolerance = 1e-12
+    if total > 1.0 + tolerance or (strictly and total > 1.0 - tolerance):
+        raise UsageError(f"{name} must be {'below' if strictly else 'at most'} 1, not {total:g}")

@@ -1,4 +1,4 @@
-"""What a ranking model is, and the registry of them."""
+"""What a ranking model is, and the registry of models."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from esr.errors import UsageError, unknown
-from esr.parameter import Parameter, Value
+from esr.parameter import Parameter, Value, check_parameters
 from esr.plans.plan import Mixture, PlanTerm, Rule, Saturation
 from esr.plans.statistics import Statistics
 from esr.registry import Registry
 
 Context = Literal["document", "surrounding", "both"]
 CONTEXTS: dict[Context, str] = {
-    "document": "the whole document, with its title where the index was loaded so",
+    "document": "the whole document, with its title if the index was loaded with titles",
     "surrounding": "the previous sentence, the sentence and the next one",
     "both": "the surrounding sentences and the document, each with a share of its own",
 }
@@ -22,7 +22,11 @@ CONTEXTS: dict[Context, str] = {
 
 @dataclass(frozen=True)
 class Query:
-    """A query as a model sees it: c(t,q) of the seen terms in their first order, and c(q) of all."""
+    """A query as a model sees it.
+
+    `counts` has c(t,q) of the terms that the collection has, in the order of the query; `length` is c(q), the
+    number of all its terms.
+    """
 
     counts: Mapping[str, int]
     length: int
@@ -31,7 +35,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Settings:
-    """A model's parameters, all of them present and checked, and the context chosen for it."""
+    """A model's parameters, all present and checked, and its context."""
 
     values: Mapping[str, Value]
     context: Context | None
@@ -50,43 +54,43 @@ class Settings:
         return self["nu"] if self.context == "both" else 0.0
 
 
-class Ranked(NamedTuple):
-    """What a model makes of a query."""
+class WeightedQuery(NamedTuple):
+    """A query's terms with the weights of a model, and the transform of their counts: the parts of a plan."""
 
     terms: tuple[PlanTerm, ...]
     transform: Mixture | Saturation
 
 
 class SecondStage(NamedTuple):
-    """What a model does with the best sentences of its plan: `first` * their score + a signal.
+    """How a model rescores the best sentences of its plan: `first_weight` * the plan's score + a signal.
 
-    `signal` is one of esr.dependency.signals, or None. With `ties` the plan's score orders what is equal.
+    `signal` is one of esr.dependency.signals, or None. With `breaks_ties` the plan's score breaks ties.
     """
 
-    first: float
+    first_weight: float
     signal: str | None
-    ties: bool = False
+    breaks_ties: bool = False
 
 
 @dataclass(frozen=True)
 class Model:
     """A ranking model, as data about itself and one function from a query to its plan.
 
-    `contexts` is empty for models that look at the sentence alone; its first is the default. `second` is for
-    models whose plan finds sentences that then get other scores.
+    `contexts` is empty for models of the sentence alone; the first one is the default. `second_stage` is for
+    models whose plan selects sentences that then get other scores.
     """
 
     name: str
     description: str
     source: str
-    plan: Callable[[Settings, Query], Ranked]
+    plan: Callable[[Settings, Query], WeightedQuery]
     parameters: tuple[Parameter, ...] = ()
     contexts: tuple[Context, ...] = ()
-    second: Callable[[Settings], SecondStage] | None = None
+    second_stage: Callable[[Settings], SecondStage] | None = None
 
     @property
     def candidates(self) -> Rule:
-        """The default rule: a sentence whose context alone matches is worth ranking if it is looked at."""
+        """The default rule: a model with a context also ranks sentences of which only the context matches."""
         return "context" if self.contexts else "matching"
 
     def context(self, name: str | None) -> Context | None:
@@ -96,21 +100,19 @@ class Model:
         if name not in CONTEXTS:
             raise unknown("context", name, CONTEXTS)
         if name not in self.contexts:
-            raise UsageError(f"model {self.name!r} looks at the sentence alone: leave out --context")
+            raise UsageError(f"model {self.name!r} uses the sentence alone: leave out --context")
         return name
 
     def settings(self, values: Mapping[str, Any], context: str | None) -> Settings:
         """Checked parameters, defaults filled in. Raises UsageError for a bad name or value."""
-        chosen = self.context(context)
-        known = {parameter.name: parameter for parameter in self.parameters}
-        for name in values:
-            if name not in known:
-                raise unknown(f"parameter of {self.name}", name, known)
-            only = known[name].only_with
-            if only and chosen != only:
-                raise UsageError(f"parameter {name!r} of {self.name} goes with --context {only} only")
-        checked = {name: p.check(values.get(name, p.default)) for name, p in known.items()}
-        return Settings(checked, chosen)
+        context = self.context(context)
+        checked = check_parameters(self.name, self.parameters, values)
+        for parameter in self.parameters:
+            if parameter.name in values and parameter.only_with not in (None, context):
+                raise UsageError(
+                    f"parameter {parameter.name!r} of {self.name} needs --context {parameter.only_with}"
+                )
+        return Settings(checked, context)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -124,10 +126,11 @@ class Model:
 
 
 MODELS: Registry[Model] = Registry("model")
-ALIASES = {"fidm": "mrf_fidm", "sdm": "mrf_sdm", "fdm": "mrf_fdm"}
+ALIASES: dict[str, str] = {}
+"""Full names by short ones."""
 register = MODELS.register
 
 
 def get(name: str) -> Model:
-    """The model of that name, or of its short name. Raises UsageError with the nearest name."""
+    """The model of that name or short name. Raises UsageError with the nearest name."""
     return MODELS.find(ALIASES.get(name, name))

@@ -1,7 +1,7 @@
 """Models of term dependence: a first stage of single terms, then the sentences' dependency trees.
 
-TDSR ranks by the best set of query terms alone; its first stage, tfisf, only finds the sentences. The Markov
-random fields add potentials of term sets to one of single terms, f_I, which is the first stage.
+TDSR ranks by the best set of query terms alone; its first stage, tfisf, only selects the sentences. The
+Markov random fields add potentials of term sets to one of single terms, f_I, which is the first stage.
 """
 
 from __future__ import annotations
@@ -12,54 +12,54 @@ from functools import partial
 from esr.dependency import mrf, tdsr
 from esr.models import dir, jm, tfisf
 from esr.models.idf import tfisf_idf
-from esr.models.likelihood import terms
-from esr.models.model import Model, Query, Ranked, SecondStage, Settings, register
+from esr.models.likelihood import weighted_terms
+from esr.models.model import ALIASES, Model, Query, SecondStage, Settings, WeightedQuery, register
 from esr.plans.plan import PlanTerm, Saturation, Smoothing
 
-# What the models of single terms ask for, and these models leave as it is.
+# Parameters of the single-term models that these models do not have.
 _FIXED = {"background": "occurrences", "idf": "sentence"}
 
 
-def _tfisf(settings: Settings, query: Query) -> Ranked:
+def _tfisf(settings: Settings, query: Query) -> WeightedQuery:
     """sum over the query's positions of log(c(t,s) + 1) log( (N + 1) / (0.5 + sf) )."""
-    weights = tuple(
+    terms = tuple(
         PlanTerm(term, count * tfisf_idf(settings, query, term)) for term, count in query.counts.items()
     )
-    return Ranked(weights, Saturation(None, Smoothing(1.0), Smoothing(), Smoothing()))
+    return WeightedQuery(terms, Saturation(None, Smoothing(1.0), Smoothing(), Smoothing()))
 
 
-def _binary(settings: Settings, query: Query) -> Ranked:
-    """How many of the query's positions the sentence has."""
-    weights = tuple(PlanTerm(term, float(count)) for term, count in query.counts.items())
-    return Ranked(weights, Saturation(0.0, Smoothing(1.0), Smoothing(), Smoothing()))
+def _binary(settings: Settings, query: Query) -> WeightedQuery:
+    """The number of the query's positions whose term the sentence has."""
+    terms = tuple(PlanTerm(term, float(count)) for term, count in query.counts.items())
+    return WeightedQuery(terms, Saturation(0.0, Smoothing(1.0), Smoothing(), Smoothing()))
 
 
-F_I: dict[str, Callable[[Settings, Query], Ranked]] = {
-    "dir": lambda settings, query: Ranked(terms(settings, query), dir.transform(settings)),
-    "jm": lambda settings, query: Ranked(terms(settings, query), jm.transform(settings)),
+F_I: dict[str, Callable[[Settings, Query], WeightedQuery]] = {
+    "dir": lambda settings, query: WeightedQuery(weighted_terms(settings, query), dir.transform(settings)),
+    "jm": lambda settings, query: WeightedQuery(weighted_terms(settings, query), jm.transform(settings)),
     "tfisf": _tfisf,
     "binary": _binary,
 }
 """The potential of single terms, f_I, summed over a query (docs/formulas.md, D.3)."""
 
 
-def _first(settings: Settings) -> Settings:
+def _first_stage_settings(settings: Settings) -> Settings:
     return Settings({**_FIXED, **settings.values}, settings.context)
 
 
-def _mrf_plan(settings: Settings, query: Query) -> Ranked:
-    return F_I[settings.choice("f_I")](_first(settings), query)
+def _mrf_plan(settings: Settings, query: Query) -> WeightedQuery:
+    return F_I[settings.choice("f_I")](_first_stage_settings(settings), query)
 
 
-def _tdsr_plan(settings: Settings, query: Query) -> Ranked:
-    return tfisf.plan(_first(settings), query)
+def _tdsr_plan(settings: Settings, query: Query) -> WeightedQuery:
+    return tfisf.plan(_first_stage_settings(settings), query)
 
 
-def _tdsr_second(settings: Settings) -> SecondStage:
+def _tdsr_second_stage(settings: Settings) -> SecondStage:
     return SecondStage(0.0, "tdsr", settings.choice("ties") == "score")
 
 
-def _mrf_second(signal: str | None, settings: Settings) -> SecondStage:
+def _mrf_second_stage(signal: str | None, settings: Settings) -> SecondStage:
     return SecondStage(settings["lambda_I"], signal)
 
 
@@ -70,10 +70,11 @@ TDSR = register(
         "Cai, Bu, Chen & Liu 2007; docs/formulas.md, section C",
         _tdsr_plan,
         tdsr.PARAMETERS,
-        second=_tdsr_second,
+        second_stage=_tdsr_second_stage,
     )
 )
-for _name, _signal, _what in (
+ALIASES.update(mrf.ALIASES)
+for _name, _signal, _cliques in (
     ("mrf_fidm", None, "single query terms (full independence)"),
     ("mrf_sdm", "mrf_sdm", "single terms and pairs of neighbours (sequential dependence)"),
     ("mrf_fdm", "mrf_fdm", "single terms and all their sets (full dependence)"),
@@ -81,10 +82,10 @@ for _name, _signal, _what in (
     register(
         Model(
             _name,
-            f"Markov random field of {_what} over the dependency tree",
+            f"Markov random field of {_cliques} over the dependency tree",
             "Cai, Chen, Liu, Bu & Huang 2007; docs/formulas.md, section D",
             _mrf_plan,
             mrf.PARAMETERS,
-            second=partial(_mrf_second, _signal),
+            second_stage=partial(_mrf_second_stage, _signal),
         )
     )

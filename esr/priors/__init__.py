@@ -1,4 +1,4 @@
-"""Sentence priors: what a sentence is worth before any query is known."""
+"""Sentence priors: the probability of a sentence before any query is known."""
 
 from esr.priors import importance, length  # noqa: F401  registers them
 from esr.priors.prior import PRIORS, Prior, get

@@ -1,4 +1,4 @@
-"""The sentence-importance prior p(d|s): how much a sentence's terms are its document's own."""
+"""The sentence-importance prior p(d|s): how specific a sentence's terms are to its document."""
 
 from esr.priors.prior import Prior, register
 

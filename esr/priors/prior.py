@@ -1,4 +1,4 @@
-"""What a prior is, and the registry of them."""
+"""What a prior is, and the registry of priors."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ get = PRIORS.find
 
 
 def check_weight(name: str, value: Any) -> float:
-    """A prior's weight: any finite number."""
+    """The weight of a prior. Raises UsageError unless it is a finite number."""
     try:
         weight = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
         weight = math.nan
     if not math.isfinite(weight):
-        raise UsageError(f"the weight of prior {name!r} is a number, not {value!r}")
+        raise UsageError(f"the weight of prior {name!r} must be a finite number, not {value!r}")
     return weight

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from esr.boosts import adding
+from esr.boosts import plan_expansion
 from esr.engines.index import NO_FILTERS
 from esr.plans.evaluate import parts, scores, static_part
 from esr.plans.evidence import Evidence
@@ -110,7 +110,7 @@ def _term_parts(prepared: PreparedQuery, evidence: Evidence) -> tuple[list[TermP
     """The terms of the plan, and what the length adds."""
     plan, ranking = prepared.plan, prepared.ranking
     unboosted = replace(ranking, boosts={}).plan(prepared.counts, prepared.statistics)
-    boosted = adding.by_boost(ranking.boosts, prepared.added, plan.terms, unboosted.terms)
+    boosted = plan_expansion.weights_by_boost(ranking.boosts, prepared.added, plan.terms, unboosted.terms)
     split = parts(plan, evidence)
     terms = [
         TermPart(

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from esr.dependency import mrf
-from esr.dependency.cliques import Sets
-from esr.dependency.explain import Relation, TermSet, best_set, relations
-from esr.dependency.signals import SIGNALS, Parsed, found_potentials, found_tdsr
+from esr.dependency.cliques import SetFamily
+from esr.dependency.explain import Relation, TermSet, find_best_set, find_relations
+from esr.dependency.parsed_sentences import ParsedSentences
+from esr.dependency.signals import SIGNALS, best_sets, mrf_potentials
 from esr.documents import ParseWord
 from esr.engines.index import Index
 from esr.ranking.explain_parts import Addition
@@ -111,15 +112,15 @@ def _part(signal: RankingSignal, view: View) -> SignalPart:
     return SignalPart(origin, known, signal.weight, adds, sets, bounded)
 
 
-def _sets(signal: RankingSignal, trees: Parsed) -> tuple[tuple[TermSet | Relation, ...], bool]:
+def _sets(signal: RankingSignal, trees: ParsedSentences) -> tuple[tuple[TermSet | Relation, ...], bool]:
     """The term sets that made a signal of term dependence, and whether there are more than are looked at."""
     name, settings = signal.signal, signal.settings()
     sets: tuple[TermSet | Relation, ...]
     if name in mrf.MODELS:
         evidence = trees.evidence(mrf.MODELS[name] or "adjacent")
-        sets = tuple(relations(evidence, found_potentials(name, trees, settings), settings, 0))
+        sets = tuple(find_relations(evidence, mrf_potentials(name, trees, settings), settings, 0))
     else:
-        evidence = trees.evidence(cast(Sets, settings["sets"]))
-        best = best_set(evidence, found_tdsr(trees, settings), 0, trees.counted())
+        evidence = trees.evidence(cast(SetFamily, settings["sets"]))
+        best = find_best_set(evidence, best_sets(trees, settings), 0, trees.text_counts())
         sets = () if best is None else (best,)
-    return sets, bool(evidence.bounded[0])
+    return sets, bool(evidence.truncated[0])

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from esr import models, priors
-from esr.adjustments.adjustment import column
+from esr.adjustments.adjustment import feature_column
 from esr.dependency import signals
 from esr.errors import unknown
 from esr.models import Model
-from esr.parameter import Parameter, Value, described
+from esr.parameter import Parameter, Value, describe
 from esr.plans.evidence import Array
 from esr.plans.plan import Plan
 from esr.ranking.view import View
@@ -44,7 +44,7 @@ class Kind:
     column: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        return described(self)
+        return describe(self)
 
 
 def find(name: str) -> Kind:
@@ -52,7 +52,7 @@ def find(name: str) -> Kind:
     if name.startswith(FEATURE):
         return _feature(name.removeprefix(FEATURE))
     known = kinds()
-    dependence = signals.SHORT.get(name, name)
+    dependence = signals.ALIASES.get(name, name)
     if dependence not in known:
         raise unknown("signal", name, [*known, f"{FEATURE}len"])
     return known[dependence]
@@ -63,7 +63,7 @@ def kinds() -> Mapping[str, Kind]:
     """All that are known by name; features are as many as an index has."""
     found = [_dependence(signal) for signal in signals.SIGNALS.values()]
     for model in models.MODELS.values():
-        if model.second is None:
+        if model.second_stage is None:
             found += [_model(model, context) for context in model.contexts or (None,)]
     found += [_prior(prior) for prior in priors.PRIORS.values()]
     return {kind.name: kind for kind in found}
@@ -106,7 +106,7 @@ def _prior(prior: priors.Prior) -> Kind:
 
 
 def _feature(feature: str) -> Kind:
-    at = column(feature)
+    at = feature_column(feature)
     return Kind(
         FEATURE + feature,
         "features",

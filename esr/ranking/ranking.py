@@ -11,7 +11,7 @@ from typing import Any
 
 from esr import adjustments, models, priors
 from esr.adjustments import Adjustment
-from esr.boosts import Added, adding, from_json, to_json
+from esr.boosts import Expansion, from_json, plan_expansion, to_json
 from esr.errors import InputError, UsageError, unknown
 from esr.models import Settings
 from esr.plans.plan import CANDIDATES, Mixture, Plan, Rule, Static
@@ -24,7 +24,7 @@ from esr.ranking.rerank import DEPTH, Second
 from esr.ranking.signal import RankingSignal
 from esr.ranking.trees import Trees
 
-NO_BOOST: Mapping[str, Added] = {}
+NO_BOOST: Mapping[str, Expansion] = {}
 
 
 @dataclass(frozen=True)
@@ -121,18 +121,18 @@ class Ranking:
         return models.get(self.model).settings(self.params, self.context)
 
     def plan(
-        self, counts: Mapping[str, int], statistics: Statistics, added: Mapping[str, Added] = NO_BOOST
+        self, counts: Mapping[str, int], statistics: Statistics, added: Mapping[str, Expansion] = NO_BOOST
     ) -> Plan:
         """The plan for a query's terms and what boosts add. Terms that the collection lacks are dropped."""
         model = models.get(self.model)
         settings = self.settings()
         seen = {term: count for term, count in counts.items() if statistics.terms[term].seen}
         terms, transform = model.plan(settings, models.Query(seen, sum(counts.values()), statistics))
-        weights = adding.term_weights(self.boosts, added)
+        weights = plan_expansion.term_weights(self.boosts, added)
         if weights:
             once = {term: 1 for term in weights if statistics.terms[term].seen}
             more = model.plan(settings, models.Query(once, sum(counts.values()), statistics)).terms
-            terms = adding.with_terms(terms, more, weights)
+            terms = plan_expansion.add_terms(terms, more, weights)
         rule: Rule = self.candidates or model.candidates  # type: ignore[assignment]
         return Plan(
             terms=terms,
@@ -143,14 +143,14 @@ class Ranking:
         )
 
     def statics(
-        self, collection: CollectionStatistics, added: Mapping[str, Added] = NO_BOOST
+        self, collection: CollectionStatistics, added: Mapping[str, Expansion] = NO_BOOST
     ) -> Iterator[tuple[Origin, Static]]:
         """The statics of the plan, each with its origin: priors, features, and what boosts add."""
         for name, weight in self.priors.items():
             yield Origin("prior", name), priors.get(name).static(check_weight(name, weight), collection)
         for adjustment in self.features:
             yield Origin("feature", adjustment.feature, adjustment.form), adjustment.static()
-        for boost, feature, static in adding.statics(self.boosts, added):
+        for boost, feature, static in plan_expansion.feature_steps(self.boosts, added):
             yield Origin("boost", boost, feature), static
 
     def mixture(self) -> Mixture | None:
@@ -161,11 +161,11 @@ class Ranking:
     def second(self) -> Second | None:
         """The second stage, if the model or a signal asks for one."""
         model = models.get(self.model)
-        if model.second is None:
+        if model.second_stage is None:
             asked = self.rerank or self.trees
             return Second(1.0, tuple(self.rerank), self.depth, trees=self.trees) if asked else None
         settings = self.settings()
-        first, name, ties = model.second(settings)
+        first, name, ties = model.second_stage(settings)
         own: tuple[RankingSignal, ...] = ()
         if name is not None:
             known = {parameter.name for parameter in kinds.find(name).parameters}

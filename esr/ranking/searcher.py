@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from esr import boosts
-from esr.adjustments.adjustment import ALWAYS
+from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.engines.index import NO_FILTERS, Filters, Hit, Index
 from esr.errors import UsageError, unknown
 from esr.plans.plan import Plan, Static
@@ -59,7 +59,7 @@ class PreparedQuery:
     ranking: Ranking
     counts: Mapping[str, int]
     statistics: Statistics
-    added: Mapping[str, boosts.Added]
+    added: Mapping[str, boosts.Expansion]
     plan: Plan
     unseen: tuple[str, ...]
     took_ms: float
@@ -163,26 +163,28 @@ class Searcher:
             self.index, ranking, counts, statistics, added, plan, words, took_ms=_since(started)
         )
 
-    def _added(self, query: str, counts: Mapping[str, int], ranking: Ranking) -> Mapping[str, boosts.Added]:
+    def _added(
+        self, query: str, counts: Mapping[str, int], ranking: Ranking
+    ) -> Mapping[str, boosts.Expansion]:
         """What each boost of a ranking adds to a query."""
 
         def first(n: int) -> Sequence[Hit]:
             plan = ranking.plan(counts, self.index.statistics(list(counts)))
             return self.index.search(plan, n, NO_FILTERS).hits if plan.terms else ()
 
-        asked = boosts.Asked(query, counts, self.index, first)
+        asked = boosts.BoostQuery(query, counts, self.index, first)
         return {
-            name: (boost := boosts.get(name)).add(boost.settings(values), asked)
+            name: (boost := boosts.get(name)).expand(boost.settings(values), asked)
             for name, values in ranking.boosts.items()
         }
 
     def check_features(self, features: Iterable[str]) -> None:
         """Raises UsageError for a feature that no sentence of the index has, with the nearest name."""
-        wanted = [feature for feature in features if feature not in ALWAYS]
+        wanted = [feature for feature in features if feature not in BUILTIN_FEATURES]
         known = self.index.features() if wanted else ()
         for feature in wanted:
             if feature not in known:
-                raise unknown(f"feature of {self.index.where}", feature, [*ALWAYS, *known])
+                raise unknown(f"feature of {self.index.where}", feature, [*BUILTIN_FEATURES, *known])
 
     def _words(self, query: str, terms: set[str]) -> tuple[str, ...]:
         """The words of a query, as they were typed, that become one of these terms."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from esr.dependency.cliques import CliqueEvidence
-from esr.dependency.signals import Parsed
+from esr.dependency.parsed_sentences import ParsedSentences
 from esr.documents import ParseWord
 from esr.engines.index import Index
 from esr.ranking.view import parsed
@@ -43,7 +43,7 @@ class SentenceTree:
 
 
 def sentence_tree(
-    index: Index, terms: Sequence[str], sentence_id: str, trees: Parsed | None = None
+    index: Index, terms: Sequence[str], sentence_id: str, trees: ParsedSentences | None = None
 ) -> SentenceTree | None:
     """The tree of a sentence for a query's terms; None if it was not parsed.
 
@@ -53,7 +53,7 @@ def sentence_tree(
     if not len(trees.forest.heads):
         return None
     heads = [max(head, -1) for head in (trees.forest.heads - trees.forest.starts[0]).tolist()]
-    marked = sorted(set(trees.evidence("adjacent").places.nodes.tolist()))
+    marked = sorted(set(trees.evidence("adjacent").occurrences.nodes.tolist()))
     return SentenceTree(
         _words(index, sentence_id, heads), tuple(marked), tuple(_apart(trees.evidence("subsets")))
     )
@@ -63,10 +63,10 @@ def _apart(evidence: CliqueEvidence) -> list[Apart]:
     found = []
     for pairs in evidence.cliques:
         if pairs.size == 2:
-            for number, rows in enumerate(np.split(np.arange(len(pairs.sets)), pairs.firsts[1:])):
+            for number, rows in enumerate(np.split(np.arange(len(pairs.sets)), pairs.first_choices[1:])):
                 best = rows[pairs.distances[rows].argmin()]
                 one, other = (evidence.terms[term] for term in pairs.terms[:, number])
-                here, there = evidence.places.nodes[pairs.chosen[:, best]].tolist()
+                here, there = evidence.occurrences.nodes[pairs.members[:, best]].tolist()
                 found.append(Apart((one, other), (here, there), round(float(pairs.distances[best]))))
     return sorted(found, key=lambda each: each.distance)
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from esr.dependency.settings import checked
 from esr.errors import UsageError
-from esr.parameter import Parameter, Value
+from esr.parameter import Parameter, Value, check_parameters, parse_values
 from esr.plans.evidence import Array
 from esr.ranking import kinds
 from esr.ranking.kinds import Kind
@@ -54,7 +53,7 @@ class RankingSignal:
 
     def settings(self) -> dict[str, Value]:
         """All parameters, defaults filled in."""
-        return checked(self.signal, self.parameters, self.params)
+        return check_parameters(self.signal, self.parameters, self.params)
 
     def values(self, view: View) -> Array:
         """The signal of each sentence before its weight, of shape (n,). NaN where it has no value."""
@@ -78,13 +77,5 @@ def from_dict(data: Any) -> RankingSignal:
 
 def parse(text: str) -> RankingSignal:
     """From `NAME[:WEIGHT][:PARAMETER=VALUE...]`, as `sdm:0.5` or `tdsr:1:alpha=0.3`."""
-    name, *rest = text.split(":")
-    params: dict[str, Any] = {}
-    for place, part in enumerate(rest):
-        key, equals, value = part.partition("=")
-        if not equals:
-            key, value = "w", part
-        if key in params or (not equals and place):
-            raise UsageError(f"--rerank {text!r} has two values where one belongs, or one without a name")
-        params[key] = value
-    return RankingSignal(name, params)
+    name, *parts = text.split(":")
+    return RankingSignal(name, parse_values("--rerank", text, parts))

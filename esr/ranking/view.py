@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from esr.dependency.signals import Parsed
+from esr.dependency.parsed_sentences import ParsedSentences
 from esr.engines.index import Index
 from esr.plans import evaluate
 from esr.plans.evidence import Array, Evidence
@@ -28,7 +28,7 @@ class View:
     statistics: Statistics
     terms: Sequence[str]
     evidence: Callable[[], Evidence]
-    parsed: Callable[[], Parsed]
+    parsed: Callable[[], ParsedSentences]
 
     def scores(self, plan: Plan) -> Array:
         """What a plan for this query gives the sentences, of shape (n,)."""
@@ -70,7 +70,7 @@ def view(
 
 def parsed(
     index: Index, terms: Iterable[str], ids: Sequence[str], ordinals: Sequence[int] | None = None
-) -> Parsed:
+) -> ParsedSentences:
     """The stored parses of these sentences, made ready for a query's terms."""
     distinct = tuple(dict.fromkeys(terms))
 
@@ -78,4 +78,4 @@ def parsed(
         own = None if ordinals is None else [ordinals[place] for place in places]
         return index.evidence(distinct, [ids[place] for place in places], ordinals=own).counts["sentence"]
 
-    return Parsed.of(index.parses(ids, ordinals), distinct, counts)
+    return ParsedSentences.from_blobs(index.parses(ids, ordinals), distinct, counts)

@@ -10,23 +10,23 @@ import pytest
 from scipy.stats import gaussian_kde
 
 from esr.adjustments import estimate
-from esr.adjustments.estimate import Estimation, Sample
+from esr.adjustments.estimate import EstimationOptions, ValueCounts
 from esr.errors import UsageError
 from esr.plans.evaluate import curve_at
 
 
-def made(everywhere: dict[float, int], relevant: list[float], top: list[float]) -> Sample:
+def value_counts(everywhere: dict[float, int], relevant: list[float], top: list[float]) -> ValueCounts:
     values = np.array(sorted(everywhere), float)
     counts = np.array([everywhere[v] for v in values])
-    return estimate.sample(values, counts, np.array(relevant, float), np.array(top, float))
+    return estimate.count_values(values, counts, np.array(relevant, float), np.array(top, float))
 
 
 # docs/formulas.md, E.10: F_pos over the eight sentences, the three relevant ones, and tfisf's first three.
-WORKED = made({0: 2, 1: 4, 2: 2}, [0, 1, 2], [1, 1, 0])
+WORKED = value_counts({0: 2, 1: 4, 2: 2}, [0, 1, 2], [1, 1, 0])
 
 
-def estimated(sample: Sample = WORKED, **how: Any) -> estimate.Estimates:
-    return estimate.estimates(sample, Estimation.of(how))
+def estimated(counts: ValueCounts = WORKED, **options: Any) -> estimate.Estimates:
+    return estimate.estimate(counts, EstimationOptions.from_values(options))
 
 
 def test_the_worked_probabilities() -> None:
@@ -50,14 +50,14 @@ def test_exact_complements_compare_with_what_is_not_relevant_and_not_at_the_top(
 
 
 def test_a_zero_in_a_ratio_adds_nothing() -> None:
-    found = estimated(made({0: 5, 1: 5, 2: 5}, [0, 0, 1], [0, 2, 2]), delta=0)
+    found = estimated(value_counts({0: 5, 1: 5, 2: 5}, [0, 0, 1], [0, 2, 2]), delta=0)
     assert found.floe == pytest.approx([math.log(2), 0, 0])
     assert found.indep == pytest.approx([math.log(2), 0, 0])
 
 
 @pytest.mark.parametrize(("value", "adds"), [(-1, None), (7, None), (0, 0.0), (2, math.log(3))])
 def test_values_that_training_has_not_seen_get_the_ratio_of_smoothed_nothing(value: float, adds: Any) -> None:
-    sample = made({0: 2, 1: 4, 2: 2}, [0, 1, 2, 2], [1, 1, 0])
+    sample = value_counts({0: 2, 1: 4, 2: 2}, [0, 1, 2, 2], [1, 1, 0])
     found = estimated(sample).curve("floe")
     unseen = math.log((0.5 / 5.5) / (0.5 / 4.5))
     expected = unseen if adds is None else adds + math.log(4.5 / 5.5) + (math.log(2.5 / 1.5) if value else 0)
@@ -74,7 +74,7 @@ def test_densities_are_those_of_scipys_kernels() -> None:
     every = np.round(chance.normal(5, 3, 400), 1)
     relevant, top = every[:40], every[20:60]
     values, counts = np.unique(every, return_counts=True)
-    found = estimated(estimate.sample(values, counts, relevant, top), bandwidth=0.7)
+    found = estimated(estimate.count_values(values, counts, relevant, top), bandwidth=0.7)
     for part, drawn in ((found.everywhere, every), (found.relevant, relevant), (found.top, top)):
         right = gaussian_kde(drawn, bw_method=0.7 / drawn.std(ddof=1))(found.values)
         assert part == pytest.approx(right, rel=1e-9)
@@ -87,25 +87,27 @@ def test_densities_are_those_of_scipys_kernels() -> None:
 
 def test_many_distinct_values_want_a_bandwidth() -> None:
     values = np.linspace(0, 1, 5000)
-    sample = estimate.sample(values, np.ones(5000, int), values[:50], values[50:90])
+    sample = estimate.count_values(values, np.ones(5000, int), values[:50], values[50:90])
     with pytest.raises(UsageError, match="5,000 distinct values: give a bandwidth"):
         estimated(sample)
-    assert len(estimated(sample, bandwidth=0.1).values) <= estimate.POINTS
+    assert len(estimated(sample, bandwidth=0.1).values) <= estimate.MAX_POINTS
 
 
 def test_what_is_not_known_does_not_count() -> None:
     assert estimated(
-        made({0: 2, 1: 4, 2: 2}, [0, math.nan, 1, 2], [1, 1, 0, math.nan])
+        value_counts({0: 2, 1: 4, 2: 2}, [0, math.nan, 1, 2], [1, 1, 0, math.nan])
     ).floe == pytest.approx(estimated().floe)
 
 
 def test_nothing_known_of_any_relevant_sentence_is_refused() -> None:
     with pytest.raises(UsageError, match="nothing to train from"):
-        made({0: 1}, [math.nan], [0])
+        value_counts({0: 1}, [math.nan], [0])
 
 
 def test_no_sentence_at_the_top_leaves_floe_to_smoothing() -> None:
-    assert estimated(made({0: 2, 1: 2}, [1, 1], [])).floe == pytest.approx(np.log([0.5 / 1.5, 2.5 / 1.5]))
+    assert estimated(value_counts({0: 2, 1: 2}, [1, 1], [])).floe == pytest.approx(
+        np.log([0.5 / 1.5, 2.5 / 1.5])
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,4 +115,4 @@ def test_no_sentence_at_the_top_leaves_floe_to_smoothing() -> None:
 )
 def test_options_out_of_range_are_refused(how: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        Estimation.of(how)
+        EstimationOptions.from_values(how)

@@ -60,7 +60,7 @@ def test_a_form_by_hand(form: str, params: dict[str, Any], value: float, adds: f
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_feature_that_is_not_known_adds_nothing(form: str) -> None:
-    params = {"curve": CURVE} if FORMS[form].trained else {"w": 2.5}
+    params = {"curve": CURVE} if FORMS[form].is_trained else {"w": 2.5}
     assert added(NAN, form, **params) == 0.0
 
 
@@ -72,7 +72,7 @@ def test_what_no_double_holds_adds_nothing() -> None:
 def test_a_curve_is_scipys_pchip_and_exact_at_its_values(points: dict[float, float], at: list[float]) -> None:
     values = sorted(points)
     adds = [points[value] for value in values]
-    made = curves.curve(values, adds)
+    made = curves.fit_curve(values, adds)
     assert curve_at(made, np.array(values)).tolist() == adds
     clamped = np.clip(at, values[0], values[-1])
     right = PchipInterpolator(values, adds)(clamped) if len(values) > 1 else np.full(len(at), adds[0])
@@ -80,20 +80,20 @@ def test_a_curve_is_scipys_pchip_and_exact_at_its_values(points: dict[float, flo
 
 
 def test_between_two_values_a_curve_stays_between_what_they_add() -> None:
-    made = curves.curve([0, 1, 2, 10], [0, 0, 5, 5.1])
+    made = curves.fit_curve([0, 1, 2, 10], [0, 0, 5, 5.1])
     assert curve_at(made, np.linspace(0, 1, 50)) == pytest.approx(0)
     assert (np.diff(curve_at(made, np.linspace(0, 10, 500))) >= -1e-12).all()
 
 
 def test_outside_its_values_a_curve_adds_what_it_says() -> None:
     at = np.array([-1.0, 0.0, 3.0, 3.1])
-    assert curve_at(curves.curve([0, 3], [1, 2]), at).tolist() == [1, 1, 2, 2]
-    assert curve_at(curves.curve([0, 3], [1, 2], 0.25), at).tolist() == [0.25, 1, 2, 0.25]
-    assert curve_at(curves.curve([1], [2], 0.25), at).tolist() == [0.25] * 4
+    assert curve_at(curves.fit_curve([0, 3], [1, 2]), at).tolist() == [1, 1, 2, 2]
+    assert curve_at(curves.fit_curve([0, 3], [1, 2], 0.25), at).tolist() == [0.25, 1, 2, 0.25]
+    assert curve_at(curves.fit_curve([1], [2], 0.25), at).tolist() == [0.25] * 4
 
 
 def test_the_features_that_need_no_enrichment_have_columns_of_their_own() -> None:
-    named = [adjustments.column(name) for name in ("len", "position", "subj")]
+    named = [adjustments.feature_column(name) for name in ("len", "position", "subj")]
     assert named == ["length", "position", "features.subj"]
 
 
@@ -113,19 +113,19 @@ def test_a_feature_is_read_from_text(text: str, feature: str, form: str, params:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("subj", "wants NAME:FORM"),
-        ("subj:", "wants NAME:FORM"),
+        ("subj", "must be NAME:FORM"),
+        ("subj:", "must be NAME:FORM"),
         ("subj:liner:1", "unknown form 'liner': did you mean 'linear'"),
-        ("subj:linear:much", "'w' is a number in .*not 'much'"),
-        ("subj:linear:1:2", "two values"),
-        ("subj:linear:1:w=2", "two values"),
-        ("subj:linear:inf", "'w' is a number"),
+        ("subj:linear:much", "'w' must be a number in .*not 'much'"),
+        ("subj:linear:1:2", "give each parameter once"),
+        ("subj:linear:1:w=2", "give each parameter once"),
+        ("subj:linear:inf", "'w' must be a number"),
         ("subj:linear:shift=1", "unknown parameter of form linear 'shift'"),
-        ("subj:satu:k=0", "'k' is a number in"),
-        ("len:log:shift=-1", "'shift' is a number in"),
-        ("no name:linear", "a feature's name is a letter"),
-        ("pos:floe", "no curve: esr tune --train floe:pos makes one"),
-        ("pos:floe:1", "takes no parameter"),
+        ("subj:satu:k=0", "'k' must be a number in"),
+        ("len:log:shift=-1", "'shift' must be a number in"),
+        ("no name:linear", "a feature name is a letter"),
+        ("pos:floe", "no curve: train one with esr tune --train floe:pos"),
+        ("pos:floe:1", "takes no parameters"),
     ],
 )
 def test_text_that_is_no_feature_is_refused(text: str, message: str) -> None:
@@ -136,23 +136,29 @@ def test_text_that_is_no_feature_is_refused(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ("subj:linear", "a feature is a JSON object"),
-        ({"form": "linear"}, "'feature' is a name, not None"),
-        ({"feature": "subj"}, "'form' is a name, not None"),
+        ("subj:linear", "a feature must be a JSON object"),
+        ({"form": "linear"}, "'feature' must be a name, not None"),
+        ({"feature": "subj"}, "'form' must be a name, not None"),
         ({"feature": "subj", "form": "linear", "weight": 1}, "unknown key of a feature with form linear"),
         ({"feature": "subj", "form": "satu", "K": 1}, "unknown key"),
-        ({"feature": "subj", "form": "linear", "w": True}, "'w' is a number"),
+        ({"feature": "subj", "form": "linear", "w": True}, "'w' must be a number"),
         ({"feature": "subj", "form": "linear", "curve": CURVE}, "takes no curve"),
         ({"feature": "subj", "form": "floe"}, "has no curve"),
         ({"feature": "subj", "form": "floe", "w": 1, "curve": CURVE}, "unknown key"),
-        ({"feature": "subj", "form": "floe", "curve": []}, "a curve is a JSON object"),
-        ({"feature": "subj", "form": "floe", "curve": {"values": [0]}}, "'adds' is a list of numbers"),
+        ({"feature": "subj", "form": "floe", "curve": []}, "a curve must be a JSON object"),
+        ({"feature": "subj", "form": "floe", "curve": {"values": [0]}}, "'adds' must be a list of numbers"),
         ({"feature": "subj", "form": "floe", "curve": {**CURVE, "add": []}}, "did you mean 'adds'"),
         ({"feature": "subj", "form": "floe", "curve": {**CURVE, "values": [0, 1]}}, "3 and 2"),
-        ({"feature": "subj", "form": "floe", "curve": {**CURVE, "values": [0, 3, 1]}}, "values rise"),
+        (
+            {"feature": "subj", "form": "floe", "curve": {**CURVE, "values": [0, 3, 1]}},
+            "strictly rising order",
+        ),
         ({"feature": "subj", "form": "floe", "curve": {**CURVE, "values": [0, 1, NAN]}}, "finite"),
         ({"feature": "subj", "form": "floe", "curve": {**CURVE, "values": [0, 1, 10**400]}}, "finite"),
-        ({"feature": "subj", "form": "floe", "curve": {**CURVE, "outside": "x"}}, "'outside' is a number"),
+        (
+            {"feature": "subj", "form": "floe", "curve": {**CURVE, "outside": "x"}},
+            "'outside' must be a number",
+        ),
         ({"feature": "subj", "form": "floe", "curve": {**CURVE, "values": [0, 1, 1.7e308]}}, "too far"),
         (
             {"feature": "subj", "form": "floe", "curve": {**CURVE, "values": [-1.7e308, 1, 1.7e308]}},

@@ -46,7 +46,7 @@ def test_each_analyzer_does_what_it_says(text: str, plain: str, english: str, st
         assert analysis.get(name).terms(text) == expected.split()
 
 
-def test_terms_come_in_order_and_as_often_as_they_stand() -> None:
+def test_terms_come_in_order_and_with_repetitions() -> None:
     assert analysis.get("english-stem").terms("Storms, storm; a storming") == ["storm"] * 3
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import esr
-from esr.boosts.answer_type import wanted
+from esr.boosts.answer_type import answer_feature
 from esr.errors import UsageError
 from esr.plans.plan import Static
 from esr.ranking.ranking import Ranking
@@ -40,8 +40,8 @@ RANKING = Ranking(boosts={"answer_type": 0.3})
         ("", None),
     ],
 )
-def test_what_a_question_asks_for_is_told_by_its_first_interrogative(text: str, feature: str | None) -> None:
-    assert wanted(text) == feature
+def test_the_first_interrogative_decides_what_a_question_asks_for(text: str, feature: str | None) -> None:
+    assert answer_feature(text) == feature
 
 
 def test_it_is_a_step_on_the_feature_and_nothing_else(searcher: Searcher) -> None:
@@ -62,11 +62,11 @@ def test_sentences_with_such_a_name_gain_its_weight(searcher: Searcher) -> None:
     assert {id for id in plain if boosted[id] != plain[id]} == {"a0"}  # a1 has none, of a2 it is not known
 
 
-def test_an_index_without_such_features_is_told(tmp_path: Path) -> None:
+def test_an_index_without_such_features_is_an_error(tmp_path: Path) -> None:
     load(tmp_path / "plain", [document("a", "bank vote")])
     with esr.open(str(tmp_path / "plain")) as searcher:
         for query in ("who votes", "bank"):
-            with pytest.raises(UsageError, match="no sentence has any: esr enrich makes them"):
+            with pytest.raises(UsageError, match="no sentence has any: run esr enrich"):
                 searcher.search(query, ranking=RANKING)
 
 

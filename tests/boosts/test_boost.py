@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from esr import boosts
-from esr.boosts import adding
+from esr.boosts import plan_expansion
 from esr.errors import UsageError
 from esr.models import MODELS
 from esr.plans.plan import CANDIDATES, PlanTerm
@@ -41,12 +41,12 @@ def test_a_saved_ranking_has_them_with_every_default() -> None:
     [
         ({"variant": 0.2}, "unknown boost 'variant': did you mean 'variants'?"),
         ({"feedback": {"term": 3}}, "unknown parameter of boost feedback 'term': did you mean 'terms'?"),
-        ({"feedback": {"terms": 2.5}}, r"'terms' is a number in whole, \[1, 1000\], not 2.5"),
-        ({"variants": -1}, r"'w' is a number in \[0, inf\), not -1"),
+        ({"feedback": {"terms": 2.5}}, r"'terms' must be a whole number in \[1, 1000\], not 2.5"),
+        ({"variants": -1}, r"'w' must be a number in \[0, inf\), not -1"),
         ({"variants": True}, "not True"),
         ({"variants": None}, "not None"),
-        (["variants"], "boosts are a JSON object"),
-        ("variants", "boosts are a JSON object"),
+        (["variants"], "boosts must be a JSON object"),
+        ("variants", "boosts must be a JSON object"),
     ],
 )
 def test_a_bad_boost_is_refused_with_the_nearest_name(given: Any, message: str) -> None:
@@ -59,14 +59,14 @@ def test_they_are_parsed_from_the_command_line() -> None:
     assert boosts.parse("variants:0.3") == ("variants", {"w": "0.3"})
     assert boosts.parse("feedback:0.1:terms=5") == ("feedback", {"w": "0.1", "terms": "5"})
     for text in ("variants:1:2", "feedback:terms=1:terms=2", "variants:0.1:w=2"):
-        with pytest.raises(UsageError, match="two values where one belongs"):
+        with pytest.raises(UsageError, match="give each parameter once"):
             boosts.parse(text)
 
 
-def test_what_is_added_to_an_own_term_makes_it_heavier_and_the_rest_makes_no_candidates() -> None:
-    own = [PlanTerm("a", 2.0, 0.1)]
-    once = [PlanTerm("a", 0.5, 0.1), PlanTerm("b", 3.0, 0.2)]
-    assert adding.with_terms(own, once, {"a": 1.0, "b": 0.5}) == (
+def test_an_expansion_makes_query_terms_heavier_and_other_terms_no_candidates() -> None:
+    query_terms = [PlanTerm("a", 2.0, 0.1)]
+    unit_terms = [PlanTerm("a", 0.5, 0.1), PlanTerm("b", 3.0, 0.2)]
+    assert plan_expansion.add_terms(query_terms, unit_terms, {"a": 1.0, "b": 0.5}) == (
         PlanTerm("a", 2.5, 0.1),
         PlanTerm("b", 1.5, 0.2, own=False),
     )

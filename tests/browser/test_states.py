@@ -113,7 +113,7 @@ def test_the_batch_page_says_that_it_is_searching_and_keeps_the_queries(opens: O
 
 def test_a_bad_setting_is_reported_at_its_field_and_can_be_dropped(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}&params.mu=-3", fails=True)
-    expect(page.get_by_role("alert")).to_contain_text("'mu' is a number in (0, inf]".replace("]", ""))
+    expect(page.get_by_role("alert")).to_contain_text("'mu' must be a number in (0, inf]".replace("]", ""))
     expect(page.locator(r"#\32 si\.mu")).to_have_attribute("aria-invalid", "true")
     assert page.locator("[aria-invalid]").count() == 1
     page.get_by_role("link", name="Search without this setting").click()

@@ -86,8 +86,8 @@ def test_explain_says_that_a_feature_is_not_known(esr: Esr, tmp_path: Path) -> N
     [
         (["--feature", "subj:liner"], "unknown form 'liner': did you mean 'linear'?"),
         (["--feature", "sub:linear"], "did you mean 'subj'?"),
-        (["--feature", "subj"], "--feature wants NAME:FORM[:WEIGHT], as subj:linear:0.5, not 'subj'"),
-        (["--feature", "pos:floe"], "esr tune --train floe:pos makes one"),
+        (["--feature", "subj"], "--feature must be NAME:FORM[:WEIGHT], such as subj:linear:0.5, not 'subj'"),
+        (["--feature", "pos:floe"], "train one with esr tune --train floe:pos"),
     ],
 )
 def test_bad_features_are_one_line(refused: Esr, index: Path, options: list[str], message: str) -> None:

@@ -9,39 +9,39 @@ from esr.dependency.codec import decode, encode
 from esr.documents import ParseWord
 from esr.errors import IndexUnusable
 from esr.hashing import hash64
-from tests.dependency.making import PLAIN, Sentence, chain, parses, plain
+from tests.dependency.parses import PLAIN, Sentence, chain, parses, plain
 
 ENGLISH = get("english-stem")
 
 
 def test_a_stop_word_has_no_term_and_an_abbreviation_has_several() -> None:
-    found = decode([encode([ParseWord("the", 1), ParseWord("U.S.", 2), ParseWord("storms", -1)], ENGLISH)])
-    assert found.heads.tolist() == [1, 2, -1]
-    assert found.term_nodes.tolist() == [1, 1, 2]
-    assert found.term_hashes.tolist() == [hash64("u"), hash64("s"), hash64("storm")]
+    forest = decode([encode([ParseWord("the", 1), ParseWord("U.S.", 2), ParseWord("storms", -1)], ENGLISH)])
+    assert forest.heads.tolist() == [1, 2, -1]
+    assert forest.term_nodes.tolist() == [1, 1, 2]
+    assert forest.term_hashes.tolist() == [hash64("u"), hash64("s"), hash64("storm")]
 
 
-def test_a_term_that_a_word_has_twice_is_kept_once() -> None:
-    found = decode([encode([ParseWord("twenty-twenty", -1)], PLAIN)])
-    assert found.term_hashes.tolist() == [hash64("twenty")]
+def test_a_term_that_a_word_has_twice_is_stored_once() -> None:
+    forest = decode([encode([ParseWord("twenty-twenty", -1)], PLAIN)])
+    assert forest.term_hashes.tolist() == [hash64("twenty")]
 
 
 @settings(max_examples=150, deadline=None)
 @given(parses())
-def test_parses_come_back_one_after_another(given: list[Sentence | None]) -> None:
-    found = decode([None if parse is None else encode(parse, PLAIN) for parse in given])
-    assert len(found) == len(given)
+def test_parses_come_back_one_after_another(sentences: list[Sentence | None]) -> None:
+    forest = decode([None if parse is None else encode(parse, PLAIN) for parse in sentences])
+    assert len(forest) == len(sentences)
     terms = []
-    for number, parse in enumerate(given):
-        start, end = found.starts[number], found.starts[number + 1]
-        heads = [head - start if head >= 0 else -1 for head in found.heads[start:end].tolist()]
+    for number, parse in enumerate(sentences):
+        start, end = forest.starts[number], forest.starts[number + 1]
+        heads = [head - start if head >= 0 else -1 for head in forest.heads[start:end].tolist()]
         assert heads == [word.head for word in parse or []]
         terms += [(start + n, hash64(t)) for n, w in enumerate(plain(parse or [])) for t in w.terms]
-    assert list(zip(found.term_nodes.tolist(), found.term_hashes.tolist(), strict=True)) == terms
+    assert list(zip(forest.term_nodes.tolist(), forest.term_hashes.tolist(), strict=True)) == terms
 
 
-def far(words: int) -> Sentence:
-    """The first word hangs on the last, all others on the word before."""
+def long_link(words: int) -> Sentence:
+    """The first word depends on the last, all others on the word before."""
     return [
         ParseWord("w0", words - 1),
         *(ParseWord(f"w{n}", n - 1 if n > 1 else -1) for n in range(1, words)),
@@ -50,19 +50,19 @@ def far(words: int) -> Sentence:
 
 @pytest.mark.parametrize("words", [2, 127, 128, 129, 255, 256, 257, 32_768, 32_769, 65_537])
 def test_sentences_of_every_length_lie_beside_each_other(words: int) -> None:
-    given = [chain(["a", "b"]), far(words), None, far(300), chain(["c"])]
-    found = decode([None if parse is None else encode(parse, PLAIN) for parse in given])
-    assert found.starts.tolist() == [0, 2, 2 + words, 2 + words, 302 + words, 303 + words]
-    assert found.heads[:2].tolist() == [-1, 0]
-    assert found.heads[2] == 1 + words
-    assert found.heads[-2:].tolist() == [300 + words, -1]
-    assert found.term_nodes.tolist() == list(range(303 + words))
-    assert found.term_hashes[[0, 2, 1 + words]].tolist() == [hash64(w) for w in ("a", "w0", f"w{words - 1}")]
+    sentences = [chain(["a", "b"]), long_link(words), None, long_link(300), chain(["c"])]
+    forest = decode([None if parse is None else encode(parse, PLAIN) for parse in sentences])
+    assert forest.starts.tolist() == [0, 2, 2 + words, 2 + words, 302 + words, 303 + words]
+    assert forest.heads[:2].tolist() == [-1, 0]
+    assert forest.heads[2] == 1 + words
+    assert forest.heads[-2:].tolist() == [300 + words, -1]
+    assert forest.term_nodes.tolist() == list(range(303 + words))
+    assert forest.term_hashes[[0, 2, 1 + words]].tolist() == [hash64(w) for w in ("a", "w0", f"w{words - 1}")]
 
 
 @pytest.mark.parametrize(("words", "width"), [(128, 1), (129, 2), (32_768, 2), (32_769, 4)])
 def test_numbers_take_no_more_bytes_than_they_need(words: int, width: int) -> None:
-    assert len(encode(far(words), PLAIN)) == 8 + words * (2 * width + 8)
+    assert len(encode(long_link(words), PLAIN)) == 8 + words * (2 * width + 8)
 
 
 def test_positions_beyond_256_take_two_bytes_though_heads_are_near() -> None:
@@ -103,17 +103,17 @@ def test_a_sentence_of_24_words_takes_about_130_bytes() -> None:
 
 def test_no_sentence_and_no_words_are_fine() -> None:
     assert len(decode([])) == 0
-    found = decode([None, encode([], PLAIN)])
-    assert found.starts.tolist() == [0, 0, 0]
-    assert not len(found.heads)
+    forest = decode([None, encode([], PLAIN)])
+    assert forest.starts.tolist() == [0, 0, 0]
+    assert not len(forest.heads)
 
 
 @settings(max_examples=80, deadline=None)
 @given(st.data())
-def test_a_cut_blob_is_told(data: st.DataObject) -> None:
+def test_a_truncated_blob_is_an_error(data: st.DataObject) -> None:
     blob = encode(chain(["a", "b", "the c"]), PLAIN)
     end = data.draw(st.integers(0, len(blob) - 1))
-    with pytest.raises(IndexUnusable, match="cut off or of another version"):
+    with pytest.raises(IndexUnusable, match="truncated or of another version"):
         decode([blob, blob[:end], blob])
 
 
@@ -125,7 +125,7 @@ def test_a_cut_blob_is_told(data: st.DataObject) -> None:
         st.binary(min_size=11).map(lambda b: b"\x01\x00\x00\xd1\x01\x00\x00\x01" + b),
     )
 )
-def test_a_foreign_blob_is_told(blob: bytes) -> None:
+def test_a_foreign_blob_is_an_error(blob: bytes) -> None:
     with pytest.raises(IndexUnusable):
         decode([encode(chain(["a"]), PLAIN), blob])
 
@@ -133,9 +133,9 @@ def test_a_foreign_blob_is_told(blob: bytes) -> None:
 @pytest.mark.parametrize(
     "change",
     [(3, 0xD2), (7, 3), (8, 0xFF), (9, 2), (10, 2), (11, 9)],
-    ids=["mark", "width", "head before", "head after", "position 0", "position 1"],
+    ids=["magic", "width", "head before", "head after", "position 0", "position 1"],
 )
-def test_a_damaged_blob_is_told(change: tuple[int, int]) -> None:
+def test_a_damaged_blob_is_an_error(change: tuple[int, int]) -> None:
     blob = bytearray(encode([ParseWord("a", 1), ParseWord("b", -1)], PLAIN))
     blob[change[0]] = change[1]
     with pytest.raises(IndexUnusable):

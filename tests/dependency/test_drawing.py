@@ -7,12 +7,12 @@ from xml.etree import ElementTree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from esr.dependency.layout import between, layout
-from esr.dependency.svg_tree import MARK, WAY, svg_tree
+from esr.dependency.svg_tree import PATH_COLOUR, SET_COLOUR, svg_tree
 from esr.dependency.text_tree import text_tree
+from esr.dependency.tree_layout import lay_out, words_between
 from esr.documents import ParseWord
 from tests.dependency import definition
-from tests.dependency.making import Sentence, chain, plain, sentences
+from tests.dependency.parses import Sentence, chain, plain, sentences
 
 SVG = "{http://www.w3.org/2000/svg}"
 HIT = [
@@ -42,14 +42,14 @@ def test_several_trees_stand_below_each_other_and_odd_words_on_one_line() -> Non
 
 @settings(max_examples=150, deadline=None)
 @given(sentences(), st.data())
-def test_the_links_between_words_are_those_of_their_ways(parse: Sentence, data: st.DataObject) -> None:
-    some = data.draw(st.sets(st.integers(0, len(parse) - 1)) if parse else st.just(set()))
+def test_the_links_between_words_are_those_of_their_paths(parse: Sentence, data: st.DataObject) -> None:
+    words = data.draw(st.sets(st.integers(0, len(parse) - 1)) if parse else st.just(set()))
     tree = plain(parse)
     expected = set()
-    for a, b in combinations(some, 2):
+    for a, b in combinations(words, 2):
         if definition.distance(tree, a, b) is not None:
             expected |= set(definition.way(tree, a)) ^ set(definition.way(tree, b))
-    assert between(layout(parse), some) == expected
+    assert words_between(lay_out(parse), words) == expected
 
 
 @settings(max_examples=100, deadline=None)
@@ -57,17 +57,19 @@ def test_the_links_between_words_are_those_of_their_ways(parse: Sentence, data: 
     sentences(words=["a", "<b>", "&", "]]>", '"', "'", "\x00", "\ud800", "\ufffe", "地震", "y" * 300]),
     st.booleans(),
 )
-def test_every_word_stands_in_the_picture_and_nothing_breaks_it(parse: Sentence, alone: bool) -> None:
-    marked = range(0, len(parse), 2)
-    picture = ElementTree.fromstring(svg_tree(parse, marked, [0] if parse else [], alone=alone))
+def test_every_word_is_in_the_picture_and_nothing_breaks_it(parse: Sentence, standalone: bool) -> None:
+    query_words = range(0, len(parse), 2)
+    picture = ElementTree.fromstring(
+        svg_tree(parse, query_words, [0] if parse else [], standalone=standalone)
+    )
     texts = picture.findall(SVG + "text")
     assert len(texts) == len(parse)
-    assert len(picture.findall(SVG + "rect")) == len(marked)
+    assert len(picture.findall(SVG + "rect")) == len(query_words)
     assert len(picture.findall(SVG + "path")) == sum(word.head >= 0 for word in parse)
     assert {element.tag for element in picture.iter()} <= {
         SVG + tag for tag in ("svg", "title", "style", "text", "rect", "path")
     }
-    assert (picture.find(SVG + "style") is not None) == alone
+    assert (picture.find(SVG + "style") is not None) == standalone
     width = float(picture.attrib["width"])
     for text, word in zip(texts, parse, strict=True):
         assert 0 < float(text.attrib["x"]) < width
@@ -75,36 +77,36 @@ def test_every_word_stands_in_the_picture_and_nothing_breaks_it(parse: Sentence,
 
 
 @settings(max_examples=100, deadline=None)
-@given(sentences(most=15))
+@given(sentences(max_words=15))
 def test_words_stand_in_order_below_their_heads_and_never_over_each_other(parse: Sentence) -> None:
-    everything = range(len(parse))
-    picture = ElementTree.fromstring(svg_tree(parse, everything))
+    all_words = range(len(parse))
+    picture = ElementTree.fromstring(svg_tree(parse, all_words))
     x = [float(text.attrib["x"]) for text in picture.findall(SVG + "text")]
     y = [float(text.attrib["y"]) for text in picture.findall(SVG + "text")]
     assert x == sorted(x)
     assert all(y[word.head] < y[at] for at, word in enumerate(parse) if word.head >= 0)
     boxes = [(float(r.attrib["x"]), float(r.attrib["width"])) for r in picture.findall(SVG + "rect")]
-    for a, b in combinations(everything, 2):
+    for a, b in combinations(all_words, 2):
         assert y[a] != y[b] or boxes[a][0] + boxes[a][1] < boxes[b][0]
 
 
-def test_the_chosen_words_and_the_ways_between_them_stand_out() -> None:
+def test_the_scoring_words_and_the_paths_between_them_stand_out() -> None:
     picture = ElementTree.fromstring(svg_tree(HIT, [1, 3, 4], [1, 4]))
     fills = [rect.attrib["fill"] for rect in picture.findall(SVG + "rect")]
-    assert fills == [MARK, "none", MARK]
+    assert fills == [SET_COLOUR, "none", SET_COLOUR]
     assert [path.attrib["stroke"] for path in picture.findall(SVG + "path")] == ["currentColor"] * 2 + [
-        WAY
+        PATH_COLOUR
     ] * 2
     whites = [t.text for t in picture.findall(SVG + "text") if t.attrib.get("fill") == "#ffffff"]
     assert whites == ["earthquake", "china"]
 
 
 def test_within_a_page_the_picture_has_no_style() -> None:
-    assert "style" not in svg_tree(HIT, [1], [1], alone=False)
+    assert "style" not in svg_tree(HIT, [1], [1], standalone=False)
     assert "script" not in svg_tree(HIT, [1], [1])
 
 
-def test_the_colours_are_seen_on_light_and_on_dark_paper() -> None:
+def test_the_colours_are_visible_on_light_and_on_dark_paper() -> None:
     def light(colour: str) -> float:
         parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
         linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
@@ -114,9 +116,9 @@ def test_the_colours_are_seen_on_light_and_on_dark_paper() -> None:
         low, high = sorted([light(a), light(b)])
         return (high + 0.05) / (low + 0.05)
 
-    assert contrast("#ffffff", MARK) >= 4.5
+    assert contrast("#ffffff", SET_COLOUR) >= 4.5
     for paper in ("#ffffff", "#fbf9f5", "#16181c", "#201e1b"):
-        assert contrast(WAY, paper) >= 3
+        assert contrast(PATH_COLOUR, paper) >= 3
     inks = re.findall(r"color:(#\w+);background:(#\w+)", svg_tree(HIT, []))
     assert len(inks) == 2 and all(contrast(*pair) >= 7 for pair in inks)
 

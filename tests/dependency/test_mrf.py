@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esr.dependency import mrf
-from esr.dependency.cliques import HEIGHTS, clique_evidence
+from esr.dependency.clique_search import clique_evidence
+from esr.dependency.cliques import HEIGHTS
+from esr.dependency.potentials import Decay
 from esr.documents import ParseWord
 from esr.errors import UsageError
 from tests.dependency import definition
-from tests.dependency.making import Sentence, chain, forest, parses, plain
-from tests.dependency.single import TermCounts, single
+from tests.dependency.parses import Sentence, chain, forest, parses, plain
+from tests.dependency.single_terms import TermCounts, single
 
 QUERIES = st.lists(st.sampled_from(["a", "b", "c", "d", "x", "q"]), min_size=1, max_size=6)
 SHARES = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
@@ -34,52 +36,56 @@ OPTIONS = st.fixed_dictionaries(
 @settings(max_examples=400, deadline=None)
 @given(parses(), QUERIES, st.sampled_from([*mrf.MODELS, *mrf.ALIASES]), OPTIONS, st.booleans())
 def test_every_score_is_as_defined(
-    given: list[Sentence | None], query: list[str], name: str, options: dict, shared: bool
+    sentences: list[Sentence | None], query: list[str], name: str, options: dict, shared: bool
 ) -> None:
-    full = mrf.model(name)
-    sets = "subsets" if shared else mrf.MODELS[full] or "contiguous"
-    chosen = mrf.settings(name, options)
-    found = mrf.potentials(name, clique_evidence(forest(given), query, sets), chosen)
-    own = np.arange(len(given)) * -1.5
+    full_name = mrf.full_name(name)
+    family = "subsets" if shared else mrf.MODELS[full_name] or "contiguous"
+    parameters = mrf.settings(name, options)
+    potentials = mrf.compute_potentials(name, clique_evidence(forest(sentences), query, family), parameters)
+    single = np.arange(len(sentences)) * -1.5
     expected = []
-    for number, parse in enumerate(given):
-        syntactic, near = definition.dependence(query, plain(parse) if parse else None, full, options)
+    for number, parse in enumerate(sentences):
+        syntactic, near = definition.dependence(query, plain(parse) if parse else None, full_name, options)
         expected.append(
-            options["lambda_I"] * own[number] + options["lambda_SR"] * syntactic + options["lambda_PR"] * near
+            options["lambda_I"] * single[number]
+            + options["lambda_SR"] * syntactic
+            + options["lambda_PR"] * near
         )
-    assert mrf.scores(own, found, chosen).tolist() == pytest.approx(expected, abs=1e-12)
+    assert mrf.score_sentences(single, potentials, parameters).tolist() == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_clique_that_a_repeated_word_connects_is_not_near() -> None:
     # b is linked to the second a only. Exclusive: no choice may be connected.
-    given = [chain(["a", "x", "a", "b"])]
+    sentences = [chain(["a", "x", "a", "b"])]
     for proximity, near in (("exclusive", 0.0), ("inclusive", 0.5)):
-        chosen = mrf.settings("sdm", {"proximity": proximity, "alpha": 0.5, "beta": 1.0})
-        found = mrf.potentials("sdm", clique_evidence(forest(given), ["a", "b"], "adjacent"), chosen)
-        assert found.syntactic.total(0.5, 1.0, "product").tolist() == [0.5]
-        assert found.proximity.total(0.5, 1.0, "product").tolist() == [near]
+        parameters = mrf.settings("sdm", {"proximity": proximity, "alpha": 0.5, "beta": 1.0})
+        potentials = mrf.compute_potentials(
+            "sdm", clique_evidence(forest(sentences), ["a", "b"], "adjacent"), parameters
+        )
+        assert potentials.syntactic.total(Decay(0.5, 1.0, "product")).tolist() == [0.5]
+        assert potentials.proximity.total(Decay(0.5, 1.0, "product")).tolist() == [near]
 
 
 def test_the_best_choice_depends_on_the_weights() -> None:
     # a and b: near each other far below the root, or far from each other with the root between.
     heads = [-1, 0, 1, 0, 3, 4, 5, 5]
     words = ["x", "x", "a", "x", "x", "x", "a", "b"]
-    given = [[ParseWord(word, head) for word, head in zip(words, heads, strict=True)]]
-    chosen = mrf.settings("sdm", {})
-    near = mrf.potentials("sdm", clique_evidence(forest(given), ["a", "b"]), chosen).proximity
+    sentences = [[ParseWord(word, head) for word, head in zip(words, heads, strict=True)]]
+    parameters = mrf.settings("sdm", {})
+    near = mrf.compute_potentials("sdm", clique_evidence(forest(sentences), ["a", "b"]), parameters).proximity
     assert sorted(zip(near.distances, near.heights, strict=True)) == [(2.0, 3.0), (6.0, 0.0)]
-    assert near.total(0.5, 0.9, "product").tolist() == [0.5**2 * 0.9**3]
-    assert near.total(0.9, 0.5, "product").tolist() == [0.9**6]
+    assert near.total(Decay(0.5, 0.9, "product")).tolist() == [0.5**2 * 0.9**3]
+    assert near.total(Decay(0.9, 0.5, "product")).tolist() == [0.9**6]
 
 
 def test_sets_that_a_model_does_not_look_at_are_refused() -> None:
     evidence = clique_evidence(forest([]), ["a"], "adjacent")
     with pytest.raises(ValueError, match="subsets"):
-        mrf.potentials("fdm", evidence, mrf.settings("fdm", {}))
+        mrf.compute_potentials("fdm", evidence, mrf.settings("fdm", {}))
 
 
 def test_names_and_parameters_are_checked() -> None:
-    assert [mrf.model(name) for name in ("fdm", "mrf_fdm")] == ["mrf_fdm"] * 2
+    assert [mrf.full_name(name) for name in ("fdm", "mrf_fdm")] == ["mrf_fdm"] * 2
     with pytest.raises(UsageError, match="unknown model 'mrf_sdn': did you mean 'mrf_sdm'"):
         mrf.settings("mrf_sdn", {})
     with pytest.raises(UsageError, match="did you mean 'lambda_SR'"):
@@ -112,7 +118,7 @@ COUNTS = TermCounts(
     ],
 )
 def test_single_terms_count_as_often_as_the_query_has_them(reading: str, first: float, empty: float) -> None:
-    found = single(COUNTS, reading, 10.0, 0.2)
-    assert found[0] == pytest.approx(first, abs=1e-12)
-    assert found[2] == pytest.approx(empty, abs=1e-12)
-    assert np.isfinite(found).all()
+    potentials = single(COUNTS, reading, 10.0, 0.2)
+    assert potentials[0] == pytest.approx(first, abs=1e-12)
+    assert potentials[2] == pytest.approx(empty, abs=1e-12)
+    assert np.isfinite(potentials).all()

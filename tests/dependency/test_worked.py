@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from esr.dependency import mrf, tdsr
-from esr.dependency.cliques import clique_evidence
+from esr.dependency.clique_search import clique_evidence
 from tests import worked
 from tests.dependency import definition
-from tests.dependency.making import forest, plain
-from tests.dependency.single import TermCounts, single
+from tests.dependency.parses import forest, plain
+from tests.dependency.single_terms import TermCounts, single
 
 RUNS = json.loads((Path(worked.__file__).parent / "data" / "worked_dependence.json").read_text("utf-8"))[
     "runs"
@@ -25,7 +25,7 @@ PARSES = [list(sentence.parse or ()) for sentence in SENTENCES]
 TEXTS = [sentence.text.split() for sentence in SENTENCES]
 
 
-def counted(query: list[str]) -> TermCounts:
+def term_counts(query: list[str]) -> TermCounts:
     terms = list(dict.fromkeys(query))
     counts = np.array([[text.count(term) for text in TEXTS] for term in terms], float)
     return TermCounts(
@@ -38,17 +38,19 @@ def counted(query: list[str]) -> TermCounts:
     )
 
 
-def ranked(run: dict[str, Any], query: list[str]) -> list[float]:
-    of = counted(query)
+def scores_of(run: dict[str, Any], query: list[str]) -> list[float]:
+    counts = term_counts(query)
     if run["model"] == "tdsr":
-        given = tdsr.settings(run["params"])
-        evidence = clique_evidence(forest(PARSES), query, given["sets"])
-        nearest = tdsr.nearest(evidence, of.counts)
-        return tdsr.scores(nearest, given["alpha"], given["beta"], given["form"]).scores.tolist()
-    given = mrf.settings(run["model"], run["params"])
-    found = mrf.potentials(run["model"], clique_evidence(forest(PARSES), query), given)
-    own = single(of, given["f_I"], given["mu"], given["lambda"])
-    return mrf.scores(own, found, given).tolist()
+        parameters = tdsr.settings(run["params"])
+        evidence = clique_evidence(forest(PARSES), query, parameters["sets"])
+        nearest = tdsr.nearest_distances(evidence, counts.counts)
+        return tdsr.score_best_sets(
+            nearest, parameters["alpha"], parameters["beta"], parameters["form"]
+        ).scores.tolist()
+    parameters = mrf.settings(run["model"], run["params"])
+    potentials = mrf.compute_potentials(run["model"], clique_evidence(forest(PARSES), query), parameters)
+    own = single(counts, parameters["f_I"], parameters["mu"], parameters["lambda"])
+    return mrf.score_sentences(own, potentials, parameters).tolist()
 
 
 def test_there_are_176_worked_scores() -> None:
@@ -60,26 +62,26 @@ def test_there_are_176_worked_scores() -> None:
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run["name"])
 def test_every_worked_score_is_met(run: dict[str, Any], query: str) -> None:
     expected = [run["scores"][query][sentence.id] for sentence in SENTENCES]
-    assert ranked(run, worked.queries()[query].split()) == pytest.approx(expected, abs=1e-9)
+    assert scores_of(run, worked.queries()[query].split()) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("query", ["Q1", "Q2"])
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run["name"])
 def test_the_definition_meets_every_worked_score(run: dict[str, Any], query: str) -> None:
     terms, expected = worked.queries()[query].split(), run["scores"][query]
-    found = []
+    scores = []
     own = [0.0] * len(SENTENCES)
     if run["model"] != "tdsr":
-        own = single(counted(terms), run["params"]["f_I"], run["params"]["mu"], 0.5).tolist()
+        own = single(term_counts(terms), run["params"]["f_I"], run["params"]["mu"], 0.5).tolist()
     for text, parse, first in zip(TEXTS, map(plain, PARSES), own, strict=True):
         p = dict(run["params"])
         if run["model"] == "tdsr":
             sets = p.get("sets", "subsets")
-            found.append(
+            scores.append(
                 definition.tdsr(terms, text, parse, p["alpha"], p["beta"], p.get("form", "exp"), sets)
             )
         else:
-            of = mrf.settings(run["model"], p)
-            syntactic, near = definition.dependence(terms, parse, run["model"], of)
-            found.append(p["lambda_I"] * first + p["lambda_SR"] * syntactic + p["lambda_PR"] * near)
-    assert found == pytest.approx([expected[sentence.id] for sentence in SENTENCES], abs=1e-9)
+            parameters = mrf.settings(run["model"], p)
+            syntactic, near = definition.dependence(terms, parse, run["model"], parameters)
+            scores.append(p["lambda_I"] * first + p["lambda_SR"] * syntactic + p["lambda_PR"] * near)
+    assert scores == pytest.approx([expected[sentence.id] for sentence in SENTENCES], abs=1e-9)

@@ -30,7 +30,7 @@ from tests.support.folder_index import document
 
 WORDS = ["bank", "fraud", "river", "flood", "relief", "vote", "court", "rare", "stone", "only"]
 FIRST_STAGES = [
-    (m.name, c) for m in models.MODELS.values() if m.second is None for c in (m.contexts or (None,))
+    (m.name, c) for m in models.MODELS.values() if m.second_stage is None for c in (m.contexts or (None,))
 ]
 FILTERS = [
     Filters(),

@@ -26,11 +26,11 @@ NEWS = list(random_documents(0, 300, seed=5))
 LOADER = """
 import sys
 from esr.engines.segments.writer import segment_builder as build
-from esr.engines.elasticsearch.load import sending
+from esr.engines.elasticsearch.load import sender
 from tests.engines.elasticsearch.support import load
 from tests.engines.test_chaos import NEWS
 build.FULL_TERMS = 400
-sending._SENTENCES = 25
+sender.CHUNK_SENTENCES = 25
 print("begun", flush=True)
 load(sys.argv[1], NEWS, if_exists="replace", resume=True)
 """

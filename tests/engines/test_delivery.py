@@ -19,8 +19,8 @@ from esr.errors import EsrError, IndexMissing, InputError
 from tests.engines.elasticsearch.support import document, fresh, load, located
 from tests.engines.holding import documents, everything
 from tests.engines.test_parity import random_documents
-from tests.enrichment.fake import FakeEnricher
-from tests.enrichment.seen import enrich, expected, seen
+from tests.enrichment.fake_enricher import FakeEnricher
+from tests.enrichment.stored_enrichment import enrich, expected, read_enrichment
 
 FIRST = list(random_documents(0, 30, seed=1))
 
@@ -181,10 +181,10 @@ def test_what_is_enriched_stays_enriched_and_what_came_is_to_be_done(anywhere: s
     enricher = FakeEnricher()
     with esr.open(anywhere) as searcher:
         index = searcher.index
-        assert seen(index, stay) == enriched(index, stay)
+        assert read_enrichment(index, stay) == enriched(index, stay)
         enrich(index, enricher)
-        assert enricher.asked == ["r5", "new"]
-        assert seen(index, [*stay, *came]) == enriched(index, [*stay, *came])
+        assert enricher.enriched_ids == ["r5", "new"]
+        assert read_enrichment(index, [*stay, *came]) == enriched(index, [*stay, *came])
 
 
 def test_what_is_enriched_in_part_stays_with_its_documents(anywhere: str) -> None:
@@ -194,10 +194,10 @@ def test_what_is_enriched_in_part_stays_with_its_documents(anywhere: str) -> Non
     append(anywhere, [document("small", "A flood.")])  # joined to the segment before it
     stay = [each for each in FIRST if each.id not in ("r1", "r28")]
     with esr.open(anywhere) as searcher:
-        before = seen(searcher.index, stay)
+        before = read_enrichment(searcher.index, stay)
     remove(anywhere, "r1", "r28")
     with esr.open(anywhere) as searcher:
-        assert seen(searcher.index, stay) == before
+        assert read_enrichment(searcher.index, stay) == before
 
 
 def test_a_delivery_needs_an_index(anywhere: str) -> None:

@@ -15,13 +15,13 @@ from esr.documents import Document
 from esr.engines.segments.writer import segment_builder as build
 from tests.engines.elasticsearch.support import fresh, http, load
 from tests.engines.test_parity import random_documents
-from tests.enrichment.fake import FakeEnricher
-from tests.enrichment.seen import enrich, expected, seen
+from tests.enrichment.fake_enricher import FakeEnricher
+from tests.enrichment.stored_enrichment import enrich, expected, read_enrichment
 
 KILLS = 20
 ENRICH = """
 import esr.cli.enrich as command, esr.engines.enriching as run
-from tests.enrichment.fake import FakeEnricher
+from tests.enrichment.fake_enricher import FakeEnricher
 run.SECONDS = 0.03
 command.made_enricher = lambda *_, **__: FakeEnricher(seconds=0.004)
 from esr.cli import main
@@ -60,7 +60,7 @@ def killed_and_resumed(where: str, documents: list[Document]) -> None:
         process.communicate()
         assert done(where) >= before
         with esr.open(where) as searcher:
-            found = seen(searcher.index, documents)
+            found = read_enrichment(searcher.index, documents)
             hits = searcher.search("flood", 10, model="bm25").hits
             assert len(hits) == 10
         # Before there is any enrichment a sentence may have what it was given.
@@ -73,7 +73,7 @@ def killed_and_resumed(where: str, documents: list[Document]) -> None:
     assert "documents were done already" in out
     done(where)
     with esr.open(where) as searcher:
-        assert seen(searcher.index, documents) == right
+        assert read_enrichment(searcher.index, documents) == right
         assert enrich(searcher.index).documents == 0
 
 

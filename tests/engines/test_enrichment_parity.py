@@ -29,8 +29,8 @@ from tests.engines.test_parity import (
     same_answers,
     test_statistics,
 )
-from tests.enrichment.fake import FakeEnricher
-from tests.enrichment.seen import enrich, expected, seen
+from tests.enrichment.fake_enricher import FakeEnricher
+from tests.enrichment.stored_enrichment import enrich, expected, read_enrichment
 
 ENTITIES = [
     ("person:Barack Obama",),
@@ -94,8 +94,8 @@ def wrong_answers(
 
 def test_given_features_and_parses_are_there_without_enrichment(fresh_engines: Engines) -> None:
     engines = fresh_engines
-    found = seen(engines.embedded.index, corpus())
-    assert seen(engines.elasticsearch.index, corpus()) == found
+    found = read_enrichment(engines.embedded.index, corpus())
+    assert read_enrichment(engines.elasticsearch.index, corpus()) == found
     assert found["r5/1"]["features"] == {"subj": 1 / 3} and found["r5/1"]["parse"]
     assert found["r5/0"] == {"features": {}, "entities": None, "parse": None}
     assert engines.embedded.index.status()["enrichment"] == []
@@ -148,14 +148,14 @@ def test_both_keep_what_the_enricher_found(engines: Engines) -> None:
             for document in documents
             for name, found in expected(FakeEnricher(), document, searcher.index.analyzer).items()
         }
-        assert seen(searcher.index, documents) == right
+        assert read_enrichment(searcher.index, documents) == right
         assert len({repr(found) for found in right.values()}) > 100
         made = searcher.index.status()["enrichment"]
         assert {(m["part"], m["documents"]) for m in made} == {
             (part, len(documents)) for part in ("features", "entities", "parse")
         }
         assert made[0]["made_with"] == {"fake": "1"}
-    first = [list(seen(searcher.index, documents).values()) for searcher in engines]
+    first = [list(read_enrichment(searcher.index, documents).values()) for searcher in engines]
     assert first[0] == first[1]
 
 
@@ -253,7 +253,7 @@ def test_the_entries_of_a_folder_and_of_an_index_get_the_same_parts_one_after_an
                 assert enrich(searcher.index, FakeEnricher(("entities",), "1")).documents == 0
                 if place == where:
                     http("POST", f"{where}/_refresh")
-                found = seen(searcher.index, documents)
+                found = read_enrichment(searcher.index, documents)
                 for document in documents:
                     old = expected(FakeEnricher(version="1"), document, searcher.index.analyzer)
                     new = expected(FakeEnricher(version="2"), document, searcher.index.analyzer)

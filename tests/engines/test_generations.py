@@ -160,7 +160,7 @@ def test_what_cannot_be_removed_after_the_switch_is_said_and_no_error(
 
     with fresh(elasticsearch_url) as where:
         load(where, FIRST)
-        monkeypatch.setattr(engine, "remove", refused)
+        monkeypatch.setattr(engine, "delete_indices", refused)
         report = load(where, SECOND, if_exists="replace", keep=0)
-        assert report.notes == ["what is older could not be removed, see esr indices: refuses"]
+        assert report.notes == ["older generations could not be deleted, see esr indices: refuses"]
         assert served(where) == {"two", "three"}

@@ -14,8 +14,8 @@ import pytest
 
 import esr
 from esr.documents import Document
-from esr.engines.elasticsearch.load import sending
-from esr.engines.elasticsearch.load.migrating import ElasticsearchMigration
+from esr.engines.elasticsearch.load import sender
+from esr.engines.elasticsearch.maintenance.migration import ElasticsearchMigration
 from esr.engines.elasticsearch.store import generations as elasticsearch_generations
 from esr.engines.elasticsearch.store import meta
 from esr.engines.embedded.maintenance import migration as migrating
@@ -28,8 +28,8 @@ from esr.ranking.ranking import Ranking
 from tests.engines.elasticsearch.support import document, fresh, load, located
 from tests.engines.holding import documents, everything
 from tests.engines.test_parity import random_documents
-from tests.enrichment.fake import FakeEnricher
-from tests.enrichment.seen import enrich, seen
+from tests.enrichment.fake_enricher import FakeEnricher
+from tests.enrichment.stored_enrichment import enrich, read_enrichment
 
 ROOT = Path(__file__).resolve().parents[2]
 NEWS = list(random_documents(0, 40, seed=5))
@@ -38,15 +38,15 @@ FORMATS = ("esr.engines.segments.store.manifest.FORMAT", "esr.engines.elasticsea
 KILLED = """
 import os, signal, sys
 from esr.cli import main
-from esr.engines.elasticsearch.load import sending
+from esr.engines.elasticsearch.load import sender
 from esr.engines.elasticsearch.store import templates
 from esr.engines.segments.writer import segment_builder as build
 from esr.engines.segments.store import checkpoint
 from esr.engines.segments.store import manifest
 where = sys.argv[1]
 templates.FORMAT = manifest.FORMAT = 2
-build.FULL_TERMS, sending._SENTENCES = 100, 9
-module, name = (sending, "_send") if where.startswith("http") else (checkpoint, "write")
+build.FULL_TERMS, sender.CHUNK_SENTENCES = 100, 9
+module, name = (sender, "send_chunk") if where.startswith("http") else (checkpoint, "write")
 real, written = getattr(module, name), []
 def write(*given):
     if len(written) == 4:
@@ -64,7 +64,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in FORMATS:
         monkeypatch.setattr(name, 1)
     monkeypatch.setattr(build, "FULL_TERMS", 100)
-    monkeypatch.setattr(sending, "_SENTENCES", 9)
+    monkeypatch.setattr(sender, "CHUNK_SENTENCES", 9)
 
 
 @pytest.fixture
@@ -90,9 +90,9 @@ def states(where: str) -> list[str]:
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ids of documents that are written from now on, when all is done; spools are not counted."""
     ids: list[str] = []
-    send, add = sending._send, build.SegmentBuilder.add
+    send, add = sender.send_chunk, build.SegmentBuilder.add
     monkeypatch.setattr(
-        sending, "_send", lambda c, chunk: (ids.extend(e.document.id for e in chunk), send(c, chunk))[1]
+        sender, "send_chunk", lambda c, chunk: (ids.extend(e.document.id for e in chunk), send(c, chunk))[1]
     )
     monkeypatch.setattr(
         build.SegmentBuilder, "add", lambda self, d, *more: (ids.append(d.id), add(self, d, *more))[1]
@@ -162,13 +162,13 @@ def test_enrichment_is_carried_over(anywhere: str, format: Any, monkeypatch: pyt
     load(anywhere, NEWS)
     with esr.open(anywhere) as searcher:
         enrich(searcher.index, FakeEnricher())
-        before = seen(searcher.index, NEWS), searcher.index.status()["enrichment"]
+        before = read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]
     held = everything(anywhere)
     format(2)
     monkeypatch.setattr(build, "FULL_TERMS", 170)
     migrate(anywhere)
     with esr.open(anywhere) as searcher:
-        assert (seen(searcher.index, NEWS), searcher.index.status()["enrichment"]) == before
+        assert (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]) == before
         assert enrich(searcher.index, FakeEnricher()).documents == 0
     assert everything(anywhere) == held
 
@@ -288,7 +288,7 @@ class TestElasticsearch:
         """Does something by an esr of the old format, when all has been sent for the first time."""
 
         def set(action: Any) -> None:
-            real = ElasticsearchMigration._marks
+            real = ElasticsearchMigration._count_fingerprints
             actions = iter([action])
 
             def meanwhile(*given: Any) -> Any:
@@ -298,7 +298,7 @@ class TestElasticsearch:
                     format(2)
                 return real(*given)
 
-            monkeypatch.setattr(ElasticsearchMigration, "_marks", meanwhile)
+            monkeypatch.setattr(ElasticsearchMigration, "_count_fingerprints", meanwhile)
 
         return set
 
@@ -313,7 +313,7 @@ class TestElasticsearch:
             if_exists = "replace" if how == "replace" else "append"
             before_the_end(lambda: load(where, [CAME], if_exists=if_exists))
         format(2)
-        with pytest.raises(EsrError, match="changed by a load or a delivery meanwhile"):
+        with pytest.raises(EsrError, match="changed by a load or a delivery during the migration"):
             migrate(where)
         assert "loading" not in states(where)
         migrate(where)
@@ -327,13 +327,13 @@ class TestElasticsearch:
         def action() -> None:
             with esr.open(where) as searcher:
                 enrich(searcher.index, FakeEnricher())
-                found.append((seen(searcher.index, NEWS), searcher.index.status()["enrichment"]))
+                found.append((read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]))
 
         before_the_end(action)
         format(2)
         migrate(where)
         with esr.open(where) as searcher:
-            assert [(seen(searcher.index, NEWS), searcher.index.status()["enrichment"])] == found
+            assert [(read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"])] == found
             assert enrich(searcher.index, FakeEnricher()).documents == 0
 
     def test_the_alias_moves_from_where_it_was_and_from_nowhere_else(
@@ -343,12 +343,12 @@ class TestElasticsearch:
         load(where, NEWS)
         with closing(open_generations(where)) as at:
             cluster = at._cluster  # type: ignore[attr-defined]
-            first = meta.served(cluster)
+            first = meta.searchable_loads(cluster)
             load(where, [CAME], if_exists="replace", keep=2)
             load(where, NEWS[:3], if_exists="replace", keep=2)
-            kept = meta.every(cluster)[1]
+            kept = meta.all_loads(cluster)[1]
             with monkeypatch.context() as patch:
-                patch.setattr(elasticsearch_generations.meta, "behind", lambda cluster: first)
+                patch.setattr(elasticsearch_generations.meta, "aliased_loads", lambda cluster: first)
                 with pytest.raises(EsrError):
                     elasticsearch_generations.serve(cluster, kept, instead_of=[first[0].index])
         assert documents(where) == NEWS[:3]
@@ -359,6 +359,6 @@ class TestElasticsearch:
         migrate(where)
         with closing(open_generations(where)) as at:
             cluster = at._cluster  # type: ignore[attr-defined]
-            (serving,) = meta.served(cluster)
+            (serving,) = meta.searchable_loads(cluster)
             found = cluster.client.indices.get_settings(index=serving.index)
         assert found[serving.index]["settings"]["index"]["number_of_shards"] == "3"

@@ -44,7 +44,7 @@ QUERIES = [
     "court vote river stone",
 ]
 SPLITS = [(m.name, c) for m in models.MODELS.values() for c in (m.contexts or (None,))]
-FIRST_STAGES = [split for split in SPLITS if models.get(split[0]).second is None]
+FIRST_STAGES = [split for split in SPLITS if models.get(split[0]).second_stage is None]
 PRIORS: list[dict[str, float]] = [
     {},
     *({name: 1.0} for name in priors.PRIORS),
@@ -104,8 +104,8 @@ def corpus() -> list[Document]:
 @pytest.fixture(autouse=True)
 def pruning(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both prune, also in so small a collection."""
-    monkeypatch.setattr("esr.engines.elasticsearch.search.pruned.FEW", 0)
-    monkeypatch.setattr("esr.engines.elasticsearch.search.pruned.FIRST", 5)
+    monkeypatch.setattr("esr.engines.elasticsearch.search.pruned_search.FEW_CANDIDATES", 0)
+    monkeypatch.setattr("esr.engines.elasticsearch.search.pruned_search.FIRST_DOCUMENTS", 5)
 
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])

@@ -13,15 +13,15 @@ import pytest
 
 import esr
 from esr.documents import Document
-from esr.engines.elasticsearch import priors as elasticsearch
+from esr.engines.elasticsearch.maintenance import priors as elasticsearch
 from esr.engines.factory import LoadOptions, open_delivery, open_priors
 from esr.engines.priors import Drift, Refreshed
 from esr.errors import EsrError, IndexMissing
 from tests.engines.elasticsearch.support import document, fresh, http, load, located
 from tests.engines.holding import STORED_PRIORS, everything
 from tests.engines.test_parity import random_documents
-from tests.enrichment.fake import FakeEnricher
-from tests.enrichment.seen import enrich
+from tests.enrichment.fake_enricher import FakeEnricher
+from tests.enrichment.stored_enrichment import enrich
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = list(random_documents(0, 30, seed=1))
@@ -29,16 +29,16 @@ MORE = list(random_documents(30, 30, seed=2))
 KILLED = """
 import os, signal, sys
 from esr.cli import main
-from esr.engines.elasticsearch import priors
+from esr.engines.elasticsearch.maintenance import priors
 priors._BATCH = 20
-real, sent = priors.send, []
+real, sent = priors.send_bulk, []
 def send(*given):
     found = real(*given)
     sent.append(1)
     if len(sent) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return found
-priors.send = send
+priors.send_bulk = send
 main(["refresh-priors", sys.argv[1]])
 """
 
@@ -123,7 +123,7 @@ class TestElasticsearch:
         load(where, FIRST)
         append(where, MORE)
         (whole,) = drift(where)
-        monkeypatch.setattr(elasticsearch, "SAMPLE", 40)
+        monkeypatch.setattr(elasticsearch, "SAMPLE_SIZE", 40)
         (part,) = drift(where)
         assert 20 < part.sampled <= 40 < part.sentences == whole.sentences
         assert part.occurrence == pytest.approx(whole.occurrence, rel=0.5)
@@ -158,7 +158,7 @@ class TestElasticsearch:
     def test_a_delivery_meanwhile_is_noticed(self, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
         load(where, FIRST)
         append(where, MORE[:5])
-        real = elasticsearch.ElasticsearchPriors._stored
+        real = elasticsearch.ElasticsearchPriors._update
         came = iter([MORE[5:]])
 
         def meanwhile(*given: object) -> int:
@@ -166,8 +166,8 @@ class TestElasticsearch:
                 append(where, some)
             return real(*given)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(elasticsearch.ElasticsearchPriors, "_stored", meanwhile)
-        with pytest.raises(EsrError, match="was changed meanwhile: run esr refresh-priors again"):
+        monkeypatch.setattr(elasticsearch.ElasticsearchPriors, "_update", meanwhile)
+        with pytest.raises(EsrError, match="was changed during the refresh: run esr refresh-priors again"):
             refresh(where)
         refresh(where)
         assert [each.largest for each in drift(where)] == [0.0]

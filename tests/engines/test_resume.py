@@ -9,7 +9,7 @@ import pytest
 
 import esr
 from esr.documents import Document, Located
-from esr.engines.elasticsearch.load import sending
+from esr.engines.elasticsearch.load import sender
 from esr.engines.factory import LoadOptions, open_generations, open_writer
 from esr.engines.segments.writer import folder_writer as embedded
 from esr.engines.segments.writer import segment_builder as build
@@ -24,7 +24,7 @@ NEWS = [document(f"n{n}", f"Flood number {n}.", "A river.", "Relief.") for n in 
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A segment and a chunk are full after a few documents."""
     monkeypatch.setattr(build, "FULL_TERMS", 30)
-    monkeypatch.setattr(sending, "_SENTENCES", 9)
+    monkeypatch.setattr(sender, "CHUNK_SENTENCES", 9)
 
 
 def cut_off(
@@ -45,7 +45,7 @@ def cut_off(
 
     with monkeypatch.context() as patch:
         if where.startswith("http"):
-            patch.setattr(sending, "_send", stopping(sending._send))
+            patch.setattr(sender, "send_chunk", stopping(sender.send_chunk))
         else:
             patch.setattr(embedded.checkpoint, "write", stopping(embedded.checkpoint.write))
         with pytest.raises(KeyboardInterrupt):
@@ -68,10 +68,10 @@ def counted(monkeypatch: pytest.MonkeyPatch, where: str) -> list[str]:
     """The ids of documents that are written from now on, when all is done."""
     written: list[str] = []
     if where.startswith("http"):
-        send = sending._send
+        send = sender.send_chunk
         monkeypatch.setattr(
-            sending,
-            "_send",
+            sender,
+            "send_chunk",
             lambda c, chunk: (written.extend(e.document.id for e in chunk), send(c, chunk))[1],
         )
     else:

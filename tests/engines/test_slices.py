@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from esr.documents import Document
-from esr.engines.elasticsearch.load import sending, slicing
+from esr.engines.elasticsearch.load import sender, slice_writer
 from esr.engines.factory import LoadOptions, open_delivery, open_generations
 from esr.engines.index import LoadReport
 from esr.errors import EsrError, UsageError
@@ -28,17 +28,17 @@ OLD = [document("old", "An old flood.", "A river.")]
 NEWS = list(random_documents(0, 60, seed=5))
 KILLED = """
 import os, signal, sys
-from esr.engines.elasticsearch.load import sending
+from esr.engines.elasticsearch.load import sender
 from tests.engines.elasticsearch.support import load
 from tests.engines.test_slices import NEWS
-sending._SENTENCES = 10
-real, sent = sending._send, []
+sender.CHUNK_SENTENCES = 10
+real, sent = sender.send_chunk, []
 def send(*given):
     if len(sent) == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     sent.append(1)
     return real(*given)
-sending._send = send
+sender.send_chunk = send
 load(sys.argv[1], NEWS, if_exists="replace", slice=(int(sys.argv[2]), 3))
 """
 
@@ -82,19 +82,19 @@ class TestElasticsearch:
         for place in (1, 3):
             report = sliced(where, place, 3)
             assert 0 < report.documents < 60
-            assert "of 60 documents of all slices are there" in report.notes[0]
+            assert "of 60 documents of all slices are loaded" in report.notes[0]
             assert documents(where) == OLD
             assert states(where) == ["loading", "serving"]
         (said, kept) = sliced(where, 2, 3).notes
-        assert said == "all slices are there: they are served now"
+        assert said == "all slices are loaded: they are served now"
         assert "is kept" in kept
         assert states(where) == ["serving", "kept"]
         assert as_loaded_at_once(where)
 
     def test_slices_at_once_make_one_generation(self, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """The first slice is the last to begin: the others wait for it."""
-        monkeypatch.setattr(slicing, "_POLL", 0.05)
-        monkeypatch.setattr(sending, "_SENTENCES", 20)
+        monkeypatch.setattr(slice_writer, "_POLL_SECONDS", 0.05)
+        monkeypatch.setattr(sender, "CHUNK_SENTENCES", 20)
         with ThreadPoolExecutor(4) as pool:
             reports = list(pool.map(lambda place: sliced(where, place, 4), (4, 3, 2, 1)))
         assert sum(report.documents for report in reports) == 60
@@ -112,9 +112,11 @@ class TestElasticsearch:
             assert killed.returncode == -signal.SIGKILL, killed.stderr
         sliced(where, 3, 3)
         sent: list[str] = []
-        send = sending._send
+        send = sender.send_chunk
         monkeypatch.setattr(
-            sending, "_send", lambda c, chunk: (sent.extend(e.document.id for e in chunk), send(c, chunk))[1]
+            sender,
+            "send_chunk",
+            lambda c, chunk: (sent.extend(e.document.id for e in chunk), send(c, chunk))[1],
         )
         assert documents(where) == OLD
         first = sliced(where, 1, 3)
@@ -136,7 +138,7 @@ class TestElasticsearch:
     def test_a_slice_of_other_documents_waits_for_its_own_first(
         self, where: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(slicing, "WAIT", 0.1)
+        monkeypatch.setattr(slice_writer, "WAIT", 0.1)
         sliced(where, 1, 2)
         for other, of in ((NEWS[:-1], 2), (NEWS, 3)):
             with pytest.raises(EsrError, match=f"slice 1/{of} of these documents has not begun"):
@@ -147,13 +149,13 @@ class TestElasticsearch:
     def test_two_slices_that_are_last_switch_once(self, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
         load(where, OLD)
         sliced(where, 1, 2)
-        serve = slicing.serve
+        serve = slice_writer.serve
 
         def twice(*given: Any) -> None:
             serve(*given)
             serve(*given)
 
-        monkeypatch.setattr(slicing, "serve", twice)
+        monkeypatch.setattr(slice_writer, "serve", twice)
         sliced(where, 2, 2)
         assert states(where) == ["serving", "kept"]
         assert documents(where) == NEWS
@@ -161,7 +163,7 @@ class TestElasticsearch:
     def test_what_is_served_already_is_not_loaded_again(self, where: str) -> None:
         for place in (1, 2, 1, 2):
             notes = sliced(where, place, 2).notes
-        assert notes == ["all slices are there, and are served: there was nothing to do"]
+        assert notes == ["all slices are loaded and served already: there was nothing to do"]
         assert states(where) == ["serving"]
         open_delivery(where, LoadOptions()).append(located([replace(NEWS[3], title="Another")]))
         for place in (1, 2):
@@ -173,7 +175,7 @@ class TestElasticsearch:
     ) -> None:
         load(where, OLD)
         refuse = document("x" * 40, "Flood.", source="s" * 40_000)  # longer than a keyword can be
-        sliced_places = [place for place in (1, 2) if slicing.hash64(refuse.id) % 2 == place - 1]
+        sliced_places = [place for place in (1, 2) if slice_writer.hash64(refuse.id) % 2 == place - 1]
         aside: list[str] = []
         for place in (1, 2):
             options = {"set_aside": lambda document, why: aside.append(document.id)}

@@ -4,9 +4,9 @@ import time
 
 import pytest
 
+from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Annotation
 from esr.enrichment import annotator
-from esr.enrichment.annotation import LOCATION, ORGANIZATION, PERSON, Annotation
-from esr.enrichment.annotator import MODELS, Annotator, Layer, installed_model
+from esr.enrichment.annotator import MODELS, Annotator, Output, installed_model
 from esr.enrichment.enricher import Enricher
 from esr.errors import EsrError, UsageError
 
@@ -25,7 +25,7 @@ def one(annotator: Annotator, text: str) -> Annotation:
 
 
 def test_a_sentence_as_given_is_one_tree(everything: Annotator) -> None:
-    words = one(everything, TWO).words
+    words = one(everything, TWO).tokens
     assert [word.head for word in words].count(-1) == 1
     for start in range(len(words)):
         seen = [start]
@@ -38,9 +38,9 @@ def test_a_sentence_as_given_is_one_tree(everything: Annotator) -> None:
 
 def test_words_have_penn_tags_and_make_the_text_again(everything: Annotator) -> None:
     annotation = one(everything, TWO)
-    text = "".join(word.text + " " * word.blank for word in annotation.words)
+    text = "".join(word.text + " " * word.space_after for word in annotation.tokens)
     assert text == " ".join(TWO.split())
-    assert [(w.text, w.tag) for w in annotation.words[:4]] == [
+    assert [(w.text, w.tag) for w in annotation.tokens[:4]] == [
         ("The", "DT"),
         ("mayor", "NN"),
         ("of", "IN"),
@@ -56,7 +56,7 @@ def test_entities_are_persons_locations_and_organizations_only(everything: Annot
 
 
 @pytest.mark.parametrize(
-    ("layers", "components"),
+    ("outputs", "components"),
     [
         (["heads"], ["tok2vec", "parser"]),
         (["entities"], ["ner"]),
@@ -64,13 +64,13 @@ def test_entities_are_persons_locations_and_organizations_only(everything: Annot
         (["tags", "entities"], ["tok2vec", "tagger", "ner"]),
     ],
 )
-def test_only_the_components_that_are_needed_run(layers: list[Layer], components: list[str]) -> None:
-    made = Annotator(installed_model(), layers)
+def test_only_the_components_that_are_needed_run(outputs: list[Output], components: list[str]) -> None:
+    made = Annotator(installed_model(), outputs)
     assert made._nlp.pipe_names == components
     annotation = one(made, "Angela Merkel slept.")
-    assert annotation.tagged is ("tags" in layers) is any(word.tag for word in annotation.words)
-    assert annotation.parsed is ("heads" in layers) is any(word.head != -1 for word in annotation.words)
-    assert (annotation.entities is not None) is ("entities" in layers)
+    assert annotation.is_tagged is ("tags" in outputs) is any(word.tag for word in annotation.tokens)
+    assert annotation.is_parsed is ("heads" in outputs) is any(word.head != -1 for word in annotation.tokens)
+    assert (annotation.entities is not None) is ("entities" in outputs)
 
 
 def test_what_a_component_says_does_not_depend_on_the_others(everything: Annotator) -> None:
@@ -88,23 +88,23 @@ def test_a_text_too_long_for_a_sentence_is_left_out_and_takes_no_time(everything
 
 
 def test_a_sentence_of_500_words_is_annotated(everything: Annotator) -> None:
-    words = one(everything, "The dog sees a cat and " * 83 + "the end").words
+    words = one(everything, "The dog sees a cat and " * 83 + "the end").tokens
     assert len(words) == 500 and sum(word.head == -1 for word in words) == 1 and all(w.tag for w in words)
 
 
 def test_odd_texts_keep_their_places(everything: Annotator) -> None:
     texts = ["", " \t", "😡 👍🏽", "\u200b", "東京で雨が降る", "Rain."]
     found = everything.annotate(texts)
-    assert [len(annotation.words) if annotation else None for annotation in found][:2] == [0, 0]
-    assert found[-1] and found[-1].words[0].text == "Rain"
+    assert [len(annotation.tokens) if annotation else None for annotation in found][:2] == [0, 0]
+    assert found[-1] and found[-1].tokens[0].text == "Rain"
     assert everything.annotate([]) == []
 
 
-def test_the_words_that_spacy_remembers_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_model_is_loaded_again_when_its_vocabulary_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Annotator(installed_model(), ["heads"])
     before = made._nlp
-    monkeypatch.setattr(annotator, "_MOST_WORDS", 0)
-    assert one(made, "It rained.").parsed and made._nlp is not before
+    monkeypatch.setattr(annotator, "_MAX_VOCABULARY", 0)
+    assert one(made, "It rained.").is_parsed and made._nlp is not before
 
 
 def test_the_first_known_model_that_is_installed_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +125,7 @@ def test_what_is_not_installed_is_said_with_the_line_that_installs_it(
     with pytest.raises(UsageError, match="'en_core_web_lg' is not installed: python -m spacy download"):
         Enricher(model="en_core_web_lg")
     there.clear()
-    with pytest.raises(EsrError, match=r"enrichment needs spaCy: .*pip install 'esr\[enrich\]'"):
+    with pytest.raises(EsrError, match=r"enrichment needs spacy, .*: pip install 'esr\[enrich\]'"):
         Enricher()
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from esr.documents import Document, ParseWord, Sentence
-from esr.enrichment.annotation import LOCATION, PERSON, Entity
-from esr.enrichment.enriched import Enriched
+from esr.documents.annotation import LOCATION, PERSON, Entity
+from esr.documents.enrichment import SentenceEnrichment
 from esr.enrichment.enricher import Enricher
 from esr.errors import InputError
 from esr.features import FEATURES
 
-COMPUTED = {name for name, feature in FEATURES.items() if feature.values}
+COMPUTED = {name for name, feature in FEATURES.items() if feature.compute}
 TEXT_ONLY = {"numbers", "novelty", "title_overlap"}
 
 
@@ -21,7 +21,7 @@ def document(*texts: str, language: str | None = None, title: str | None = "Rain
     return Document("d", sentences, language=language, title=title)
 
 
-def only(enricher: Enricher, text: str) -> Enriched:
+def only(enricher: Enricher, text: str) -> SentenceEnrichment:
     (found,) = enricher.enrich(document(text))
     return found
 
@@ -84,7 +84,7 @@ def test_what_the_document_gives_wins(enricher: Enricher) -> None:
     assert (found.features["subj"], found.features["mine"], found.features["neg"]) == (0.25, 7.0, 0)
     assert found.parse is parse
     (found,) = Enricher(["entities"]).enrich(Document("d", (given,)))
-    assert found == Enriched({"subj": 0.25, "mine": 7.0}, (), parse)
+    assert found == SentenceEnrichment({"subj": 0.25, "mine": 7.0}, (), parse)
 
 
 @pytest.mark.parametrize("part", ["features", "entities", "parse"])
@@ -103,13 +103,13 @@ def test_many_documents_at_once_are_as_one_after_another(enricher: Enricher) -> 
         document("Привет", "He said: “Go.", "Now.”"),
         document("A."),
     ]
-    assert enricher.enrich_all(documents) == [enricher.enrich(document) for document in documents]
+    assert enricher.enrich_batch(documents) == [enricher.enrich(document) for document in documents]
 
 
 def test_a_users_lexicon_takes_the_place_of_the_default_one(tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("rain\t-1\n")
     mine = Enricher(["features"], lexicon=[tmp_path / "words.txt"], rule="clues")
-    assert mine.recipe.made_with["lexicon"].startswith("words.txt ")
+    assert mine.recipe.versions["lexicon"].startswith("words.txt ")
     found = only(mine, "A terrible rain after the rain.").features
     assert (found["neg"], found["subj"], found["subj_score"]) == (2, 1, 1)
     (tmp_path / "words.txt").write_text("rain\tmuch\n")

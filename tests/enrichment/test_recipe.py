@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from esr.documents.enrichment import PARTS
 from esr.enrichment import annotator, enricher
 from esr.enrichment.enricher import Enricher
-from esr.enrichment.recipe import PARTS, Recipe
+from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
 from esr.features import FEATURES
 from esr.features.feature import Feature
@@ -31,7 +32,7 @@ def test_a_recipe_comes_back_from_json() -> None:
     recipe = Enricher().recipe
     again = Recipe.from_dict(json.loads(json.dumps(recipe.as_dict())))
     assert again == recipe and again.digest == recipe.digest
-    assert recipe.parts == PARTS and {"spacy", "model", "features", "lexicon"} <= set(recipe.made_with)
+    assert recipe.parts == PARTS and {"spacy", "model", "features", "lexicon"} <= set(recipe.versions)
 
 
 def test_the_digest_is_the_same_on_every_machine() -> None:
@@ -65,7 +66,7 @@ def test_a_feature_or_its_version_changes_features_only(
     before: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = FEATURES["numbers"]
-    new = Feature(old.name, old.description, old.source, old.values, version=old.version + 1)
+    new = Feature(old.name, old.description, old.source, old.compute, version=old.version + 1)
     monkeypatch.setitem(FEATURES, "numbers", new)
     assert changed(before, digests()) == {"features"}
 
@@ -73,7 +74,7 @@ def test_a_feature_or_its_version_changes_features_only(
 def test_a_version_of_the_default_lexicon_changes_features_only(
     before: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(enricher, "default_name", lambda: "vaderSentiment 4")
+    monkeypatch.setattr(enricher, "default_lexicon_name", lambda: "vaderSentiment 4")
     assert changed(before, digests()) == {"features"}
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from esr.enrichment.annotation import LOCATION, ORGANIZATION, PERSON, Annotation
-from tests.features.making import reading, tagged, values, written
+from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Annotation
+from tests.features.inputs import annotated, from_texts, tagged, values
 
 
 @pytest.mark.parametrize(
@@ -19,12 +19,12 @@ from tests.features.making import reading, tagged, values, written
     ],
 )
 def test_figures_are_counted_and_those_of_names_are_not(text: str, count: int) -> None:
-    assert values("numbers", written(text)) == [count]
+    assert values("numbers", from_texts(text)) == [count]
 
 
 def test_entities_are_counted_by_their_types() -> None:
     names = [("Bush", PERSON), ("May", PERSON), ("Paris", LOCATION), ("Apple", ORGANIZATION)]
-    of = reading(tagged("x", names), tagged("y"), None)
+    of = annotated(tagged("x", names), tagged("y"), None)
     assert {n: values(n, of) for n in ("pers", "loc", "org", "ne")} == {
         "pers": [2, 0, None],
         "loc": [1, 0, None],
@@ -34,16 +34,16 @@ def test_entities_are_counted_by_their_types() -> None:
 
 
 def test_entities_that_were_not_looked_for_are_not_known() -> None:
-    assert values("ne", reading(Annotation((), None, tagged=True, parsed=False))) == [None]
+    assert values("ne", annotated(Annotation((), None, is_tagged=True, is_parsed=False))) == [None]
 
 
 def test_novelty_is_the_share_of_terms_not_said_before() -> None:
-    of = written("Floods hit the north.", "The floods hit towns, towns.", "", "Floods hit.", title="Towns")
+    of = from_texts("Floods hit the north.", "The floods hit towns, towns.", "", "Floods hit.", title="Towns")
     assert values("novelty", of) == [1, 1 / 3, None, 0]
 
 
 def test_title_overlap_is_the_share_of_the_titles_terms() -> None:
-    of = written("Floods hit the north.", "The the.", "", title="The floods of the south, floods")
+    of = from_texts("Floods hit the north.", "The the.", "", title="The floods of the south, floods")
     assert values("title_overlap", of) == [1 / 2, 0, 0]
-    assert values("title_overlap", written("Floods.")) == [None]
-    assert values("title_overlap", written("Floods.", title="the …")) == [None]
+    assert values("title_overlap", from_texts("Floods.")) == [None]
+    assert values("title_overlap", from_texts("Floods.", title="the …")) == [None]

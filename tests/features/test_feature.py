@@ -7,14 +7,14 @@ import pytest
 
 from esr.errors import UsageError
 from esr.features import FEATURES, NEEDS, RULES, get
-from esr.features.feature import checked_rule
+from esr.features.feature import check_rule
 from esr.features.subj import THRESHOLD
 
-PROMISED = "subj subj_score pos neg opt pers loc org ne quote numbers novelty title_overlap len position"
+EXPECTED = "subj subj_score pos neg opt pers loc org ne quote numbers novelty title_overlap len position"
 
 
 def test_these_features_are_there() -> None:
-    assert set(PROMISED.split()) == set(FEATURES)
+    assert set(EXPECTED.split()) == set(FEATURES)
 
 
 @pytest.mark.parametrize("name", FEATURES)
@@ -26,7 +26,7 @@ def test_a_feature_says_what_it_is(name: str) -> None:
 
 
 def test_length_and_position_are_columns_that_every_index_has() -> None:
-    own = {f.name: f.column for f in FEATURES.values() if f.values is None}
+    own = {f.name: f.column for f in FEATURES.values() if f.compute is None}
     assert own == {"len": "length", "position": "position"}
     assert get("subj").column == "features.subj"
 
@@ -35,5 +35,5 @@ def test_an_unknown_feature_or_rule_is_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError, match="unknown feature 'subjj': did you mean 'subj'"):
         get("subjj")
     with pytest.raises(UsageError, match="did you mean 'clues'"):
-        checked_rule("clue")
+        check_rule("clue")
     assert set(THRESHOLD) == set(RULES)

@@ -6,7 +6,7 @@ import pytest
 
 from esr.errors import InputError
 from esr.features.lexicon import Clue, Lexicon
-from esr.features.lexicon_files import read
+from esr.features.lexicon_files import read_lexicon
 
 MPQA = "type={} len=1 word1={} pos1={} stemmed1={} priorpolarity={}\n"
 
@@ -14,19 +14,19 @@ MPQA = "type={} len=1 word1={} pos1={} stemmed1={} priorpolarity={}\n"
 def lexicon(folder: Path, content: str | bytes, name: str = "words.txt") -> Lexicon:
     path = folder / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return read([path])
+    return read_lexicon([path])
 
 
 def test_plain_words_are_strong_clues_without_polarity(tmp_path: Path) -> None:
     words = lexicon(tmp_path, "\ufeff# mine\r\nGood\r\n\r\n; more\r\nwell-known\r\n")
-    assert words.clue("good", "JJ") == Clue(0, True) and not words.polar
+    assert words.clue("good", "JJ") == Clue(0, True) and not words.has_polarity
     assert words.clue("well-known", "JJ") and not words.clue("mine", "NN")
 
 
 def test_a_score_gives_the_sign(tmp_path: Path) -> None:
     words = lexicon(tmp_path, "good\t2.5\t0.3\t[1, 2]\nbad\t-1\nplain\t0\n")
-    found = {word: clue.polarity for (word, _), clue in words.words.items()}
-    assert found == {"good": 1, "bad": -1, "plain": 0}
+    polarities = {word: clue.polarity for (word, _), clue in words.words.items()}
+    assert polarities == {"good": 1, "bad": -1, "plain": 0}
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,16 @@ def test_the_mpqa_lexicon_has_classes_strengths_and_stems(tmp_path: Path) -> Non
     assert words.clue("odd", "NN") == Clue(0, False)
 
 
-def test_several_files_are_one_lexicon_and_their_digest_tells_their_contents(tmp_path: Path) -> None:
+def test_several_files_are_one_lexicon_and_the_name_has_a_digest_of_their_contents(tmp_path: Path) -> None:
     for name, word in (("positive.txt", "good"), ("negative.txt", "bad")):
         (tmp_path / name).write_text(f"{word}\nboth\n")
     paths = [tmp_path / "positive.txt", tmp_path / "negative.txt"]
-    words = read(paths)
+    words = read_lexicon(paths)
     assert [words.words[w, None].polarity for w in ("good", "bad", "both")] == [1, -1, -1]
     assert words.name.startswith("positive.txt + negative.txt ")
-    assert read(paths).name == words.name != read(paths[:1]).name
+    assert read_lexicon(paths).name == words.name != read_lexicon(paths[:1]).name
     paths[0].write_text("better\n")
-    assert read(paths).name != words.name
+    assert read_lexicon(paths).name != words.name
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def test_several_files_are_one_lexicon_and_their_digest_tells_their_contents(tmp
             "; all\n\n" + MPQA.format("strong", "a", "adj", "n", "neutral"),
             r"words.txt:3: type must be one of ",
         ),
-        (MPQA.format("weaksubj", "a", "nn", "n", "neutral"), r"words.txt:1: pos1 must be .*, and is 'nn'"),
+        (MPQA.format("weaksubj", "a", "nn", "n", "neutral"), r"words.txt:1: pos1 must be .*, not 'nn'"),
         ("type=weaksubj pos1=adj priorpolarity=both", r"words.txt:1: word1 is missing"),
         ("type=weaksubj pos1=adj", r"words.txt:1: priorpolarity must be .*, and is missing"),
-        ("# nothing\n", r"words.txt: there is no word in this lexicon"),
-        (b"\x1f\x8b\0\0", r"words.txt: this is no text"),
+        ("# nothing\n", r"words.txt: this lexicon has no words"),
+        (b"\x1f\x8b\0\0", r"words.txt: not a text file"),
     ],
 )
 def test_a_bad_file_is_refused_with_its_place(tmp_path: Path, content: str | bytes, message: str) -> None:
@@ -92,4 +92,4 @@ def test_a_bad_file_is_refused_with_its_place(tmp_path: Path, content: str | byt
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none.txt: cannot read this lexicon: No such file"):
-        read([tmp_path / "none.txt"])
+        read_lexicon([tmp_path / "none.txt"])

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from esr.enrichment.annotation import Annotation, Word
+from esr.documents.annotation import Annotation, Token
 from esr.features.lexicon import Clue, Lexicon
-from tests.features.making import reading, tagged, values
+from tests.features.inputs import annotated, tagged, values
 
 SENTENCES = {
     "a/DT good/JJ day/NN": (1, 0),
@@ -32,7 +32,7 @@ SENTENCES = {
 @pytest.mark.parametrize("text", SENTENCES)
 def test_positive_and_negative_words_are_counted_by_the_sign_they_have_in_their_sentence(text: str) -> None:
     positive, negative = SENTENCES[text]
-    of = reading(tagged(text))
+    of = annotated(tagged(text))
     assert [values(name, of) for name in ("pos", "neg", "opt")] == [
         [positive],
         [negative],
@@ -41,16 +41,18 @@ def test_positive_and_negative_words_are_counted_by_the_sign_they_have_in_their_
 
 
 def test_a_sentence_without_annotation_has_no_polarity() -> None:
-    assert values("pos", reading(tagged("good/JJ"), None)) == [1, None]
+    assert values("pos", annotated(tagged("good/JJ"), None)) == [1, None]
 
 
 def test_a_lexicon_without_polarity_says_nothing_of_polarity() -> None:
     plain = Lexicon("plain", {("good", None): Clue(0, True)})
-    assert values("opt", reading(tagged("good/JJ"), lexicon=plain)) == [None]
+    assert values("opt", annotated(tagged("good/JJ"), lexicon=plain)) == [None]
 
 
-def test_a_hyphen_ends_a_clause_only_between_blanks() -> None:
-    for blank, negative in ((False, 1), (True, 0)):
-        words = [Word("not", "RB", -1, True), Word("so", "RB", -1, blank), Word("-", "HYPH", -1, blank)]
-        words += [Word("called", "VBN", -1, True), Word("good", "JJ", -1, False)]
-        assert values("neg", reading(Annotation(tuple(words), (), tagged=True, parsed=False))) == [negative]
+def test_a_hyphen_ends_a_clause_only_between_spaces() -> None:
+    for space, negative in ((False, 1), (True, 0)):
+        tokens = [Token("not", "RB", -1, True), Token("so", "RB", -1, space), Token("-", "HYPH", -1, space)]
+        tokens += [Token("called", "VBN", -1, True), Token("good", "JJ", -1, False)]
+        assert values("neg", annotated(Annotation(tuple(tokens), (), is_tagged=True, is_parsed=False))) == [
+            negative
+        ]

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from esr.documents import Document
-from esr.features.feature import Reading
-from tests.features.making import values, written
+from esr.features.feature import FeatureInput
+from tests.features.inputs import from_texts, values
 
 DOCUMENTS = {
     "straight": (['"It is over," he said.'], [3 / 5]),
@@ -15,7 +15,7 @@ DOCUMENTS = {
     "a decade, and the boys’": (["In the ‘90s it was the boys’ dog"], [0]),
     "a speech of many paragraphs": ([*["“Rain fell."] * 13, "Done.” He left."], [*[1] * 13, 1 / 3]),
     "inches": (["He is 6' 4\" tall."], [0]),
-    "a mark between blanks": (['" It is over , " he said .'], [3 / 5]),
+    "a mark between spaces": (['" It is over , " he said .'], [3 / 5]),
     "two quotations": (['"Yes," he said, "no".'], [2 / 4]),
     "over sentences": (["He said: “It is over.", "We lost.", "Go home.” They went."], [3 / 5, 1, 2 / 4]),
     "over sentences, straight": (['"It is over.', 'We lost," he said.', "Rain fell."], [1, 2 / 4, 0]),
@@ -31,14 +31,14 @@ DOCUMENTS = {
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_share_of_words_in_quotation_marks(name: str) -> None:
     texts, shares = DOCUMENTS[name]
-    assert values("quote", written(*texts)) == shares
+    assert values("quote", from_texts(*texts)) == shares
 
 
 def test_it_is_not_known_of_a_sentence_in_another_language() -> None:
-    of = written("„Ja“, sagte er")
-    other = Reading(Document("d", of.document.sentences), [None], of.lexicon, of.rule, of.terms)
+    of = from_texts("„Ja“, sagte er")
+    other = FeatureInput(Document("d", of.document.sentences), [None], of.lexicon, of.rule, of.terms)
     assert values("quote", other) == [None]
 
 
 def test_a_long_row_of_marks_takes_no_time() -> None:
-    assert values("quote", written('"' * 50_000 + " ‘a" * 20_000))[0] is not None
+    assert values("quote", from_texts('"' * 50_000 + " ‘a" * 20_000))[0] is not None

@@ -6,7 +6,7 @@ import pytest
 
 from esr.features import style
 from esr.features.subj import THRESHOLD
-from tests.features.making import LEXICON, reading, tagged, values
+from tests.features.inputs import LEXICON, annotated, tagged, values
 
 
 @pytest.mark.parametrize(
@@ -34,11 +34,11 @@ from tests.features.making import LEXICON, reading, tagged, values
 )
 def test_the_score_is_the_weighted_sum_of_clues_and_cues_by_length(text: str, weight: float) -> None:
     sentence = tagged(text)
-    assert style.score(sentence, LEXICON) == pytest.approx(weight / math.log(2 + len(sentence.words)))
+    assert style.score(sentence, LEXICON) == pytest.approx(weight / math.log(2 + len(sentence.tokens)))
 
 
 def test_a_sentence_is_subjective_from_the_threshold_on() -> None:
-    of = reading(tagged("good/JJ bad/JJ !/."), tagged("the/DT day/NN"), None)
+    of = annotated(tagged("good/JJ bad/JJ !/."), tagged("the/DT day/NN"), None)
     assert values("subj", of) == [1, 0, None]
     scores = values("subj_score", of)
     assert scores[0] and scores[0] >= THRESHOLD["score"] and scores[1:] == [0, None]
@@ -49,7 +49,7 @@ def test_the_rule_of_clues_looks_at_the_neighbours() -> None:
     two = tagged("good/JJ bad/JJ")
 
     def middle(before: object, own: object, after: object) -> list[float | None]:
-        of = reading(before, own, after, rule="clues")  # type: ignore[arg-type]
+        of = annotated(before, own, after, rule="clues")  # type: ignore[arg-type]
         return [values(name, of)[1] for name in ("subj", "subj_score")]
 
     assert middle(nothing, two, nothing) == [1, 1.0]
@@ -63,5 +63,5 @@ def test_the_rule_of_clues_looks_at_the_neighbours() -> None:
 
 
 def test_words_of_a_lexicon_count_only_as_content_words() -> None:
-    of = reading(tagged("like/IN like/IN may/MD"), tagged("like/VBP good/JJ"), rule="clues")
+    of = annotated(tagged("like/IN like/IN may/MD"), tagged("like/VBP good/JJ"), rule="clues")
     assert values("subj", of) == [0, 1]

@@ -108,11 +108,11 @@ def test_a_collection_with_nothing_in_it_makes_a_plan(model: Model) -> None:
 def test_every_number_is_checked_at_both_ends(model: Model) -> None:
     for p in model.parameters:
         if p.choices:
-            with pytest.raises(UsageError, match=f"parameter '{p.name}' is one of"):
+            with pytest.raises(UsageError, match=f"parameter '{p.name}' must be one of"):
                 Ranking(model.name, _context(model, p.only_with), {p.name: "x"})
             continue
         for bad in (p.low - 0.001, p.high + 0.001, *([p.low] if p.open_low else [])):
-            with pytest.raises(UsageError, match=f"parameter '{p.name}' is a number in"):
+            with pytest.raises(UsageError, match=f"parameter '{p.name}' must be a number in"):
                 Ranking(model.name, _context(model, p.only_with), {p.name: bad})
 
 
@@ -150,17 +150,17 @@ def test_an_unknown_context_is_refused_with_the_nearest() -> None:
 @each_model
 def test_a_context_for_a_model_without_one_is_refused(model: Model) -> None:
     if not model.contexts:
-        with pytest.raises(UsageError, match="looks at the sentence alone"):
+        with pytest.raises(UsageError, match="uses the sentence alone"):
             Ranking(model.name, "document")
 
 
 @each_model
-def test_nu_goes_with_both_contexts_only(model: Model) -> None:
+def test_nu_needs_both_contexts(model: Model) -> None:
     if not model.contexts:
         return
     Ranking(model.name, "both", {"nu": 0.1})
     for context in ("document", "surrounding"):
-        with pytest.raises(UsageError, match=r"'nu' .* goes with --context both only"):
+        with pytest.raises(UsageError, match=r"'nu' .* needs --context both"):
             Ranking(model.name, context, {"nu": 0.1})
 
 

@@ -36,7 +36,7 @@ def test_an_unknown_prior_is_refused_with_the_nearest() -> None:
 
 @pytest.mark.parametrize("value", ["x", None, True, math.nan, math.inf, -math.inf, [], ""])
 def test_a_weight_is_a_finite_number(value: object) -> None:
-    with pytest.raises(UsageError, match="the weight of prior 'length' is a number"):
+    with pytest.raises(UsageError, match="the weight of prior 'length' must be a finite number"):
         check_weight("length", value)
 
 

@@ -30,7 +30,9 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
 
 
 def test_every_model_that_needs_no_second_stage_is_a_signal_in_each_context() -> None:
-    assert {name.split()[0] for name in MODELS} == {m.name for m in models.MODELS.values() if not m.second}
+    assert {name.split()[0] for name in MODELS} == {
+        m.name for m in models.MODELS.values() if not m.second_stage
+    }
     assert {"2si both", "2si document", "2si surrounding", "dir"} <= set(MODELS)
     assert [name for name in kinds() if name.startswith("prior ")] == [f"prior {p}" for p in priors.PRIORS]
     assert not set(features.FEATURES) & set(kinds())

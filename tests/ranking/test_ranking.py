@@ -72,14 +72,17 @@ def test_a_saved_ranking_keeps_its_meaning(data: dict[str, Any]) -> None:
         ('{"candidates": true}', "ranking key 'candidates' is a name"),
         ('{"params": null}', "ranking key 'params' is a JSON object, not None"),
         ('{"params": [["mu", 3]]}', "ranking key 'params' is a JSON object"),
-        ('{"params": {"mu": -1}}', "parameter 'mu' is a number in (0, inf), not -1"),
-        ('{"params": {"mu": NaN}}', "parameter 'mu' is a number"),
-        ('{"params": {"mu": ' + "9" * 400 + "}}", "parameter 'mu' is a number"),
-        ('{"params": {"mu": {}}}', "parameter 'mu' is a number"),
+        ('{"params": {"mu": -1}}', "parameter 'mu' must be a number in (0, inf), not -1"),
+        ('{"params": {"mu": NaN}}', "parameter 'mu' must be a number"),
+        ('{"params": {"mu": ' + "9" * 400 + "}}", "parameter 'mu' must be a number"),
+        ('{"params": {"mu": {}}}', "parameter 'mu' must be a number"),
         ('{"params": {"my": 1}}', "unknown parameter of 2si 'my': did you mean 'mu'"),
         ('{"priors": "length"}', "ranking key 'priors' is a JSON object"),
         ('{"priors": {"lengt": 1}}', "unknown prior 'lengt': did you mean 'length'"),
-        ('{"priors": {"length": "much"}}', "the weight of prior 'length' is a number, not 'much'"),
+        (
+            '{"priors": {"length": "much"}}',
+            "the weight of prior 'length' must be a finite number, not 'much'",
+        ),
     ],
 )
 def test_a_bad_file_is_refused_with_its_name(tmp_path: Path, content: str | bytes, message: str) -> None:

@@ -191,7 +191,7 @@ def test_a_saved_ranking_keeps_its_second_stage(data: dict[str, Any]) -> None:
     [
         ({"rerank": [{"signal": "tsdr"}]}, "unknown signal 'tsdr'"),
         ({"rerank": [{"signal": "tdsr", "alfa": 1}]}, "unknown parameter of tdsr 'alfa'"),
-        ({"rerank": [{"signal": "tdsr", "alpha": 7}]}, "parameter 'alpha' is a number in"),
+        ({"rerank": [{"signal": "tdsr", "alpha": 7}]}, "parameter 'alpha' must be a number in"),
         ({"rerank": [{"signal": "sdm"}, {"signal": "mrf_sdm"}]}, "signal 'mrf_sdm' stands twice"),
         ({"rerank": {"signal": "sdm"}}, "ranking key 'rerank' is a list"),
         ({"rerank": ["sdm"]}, "a signal is a JSON object as"),

@@ -51,7 +51,7 @@ def test_without_a_parse_there_is_no_tree(searcher: Searcher) -> None:
 
 def test_a_parse_of_the_enrichment_takes_its_words_from_the_text(tmp_path: Path) -> None:
     pytest.importorskip("spacy")
-    from esr.enrichment.enriched import Enriched
+    from esr.documents.enrichment import SentenceEnrichment
     from esr.enrichment.recipe import Recipe
 
     load_there(str(tmp_path / "i"), [Document("a", (SENTENCES[1],))], analyzer="plain")
@@ -59,6 +59,6 @@ def test_a_parse_of_the_enrichment_takes_its_words_from_the_text(tmp_path: Path)
         parse = tuple(ParseWord(w, h) for w, h in zip(("Relief", "came", "."), (1, -1, 1), strict=True))
         recipe = Recipe(("parse",), {"spacy": "1"})
         with opened.index.enrichment() as stored:
-            stored.store(recipe, [("a", [Enriched({}, None, parse)])])
+            stored.store(recipe, [("a", [SentenceEnrichment({}, None, parse)])])
         tree = sentence_tree(opened.index, ["relief"], "a.s1")
         assert tree is not None and tree.words == parse and tree.marked == (0,)

@@ -64,7 +64,7 @@ BAD = [
     ({"trees": []}, 'with "inputs" and "trees"'),
     ("x", 'with "inputs" and "trees"'),
     ({**TREES, "inputs": [{"signal": "dirr"}]}, "unknown signal 'dirr'"),
-    ({**TREES, "inputs": [{"signal": "dir", "mu": -1}] * 2}, "parameter 'mu' is a number"),
+    ({**TREES, "inputs": [{"signal": "dir", "mu": -1}] * 2}, "parameter 'mu' must be a number"),
     ({**TREES, "trees": [[]]}, "tree 1 of the ranking is no object of"),
     (changed(left="ab"), "has a part that is no list"),
     (changed(left=[1]), "has lists of other lengths"),

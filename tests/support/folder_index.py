@@ -41,7 +41,7 @@ def sentence_ids(index: EmbeddedIndex) -> list[str]:
     """Every sentence of the index, in its order."""
     return [
         segment.sentence_id(number)
-        for segment in index._now().segments
+        for segment in index._snapshot().segments
         for number in range(segment.sentence_count)
     ]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import esr
 from esr import loaders
 from esr.documents import Document, ParseWord, Sentence
-from esr.enrichment.annotation import Entity
-from esr.enrichment.enriched import Enriched
+from esr.documents.annotation import Entity
+from esr.documents.enrichment import SentenceEnrichment
 from esr.enrichment.recipe import Recipe
 from tests.engines.elasticsearch.support import load
 
@@ -64,9 +64,9 @@ def _parsed(sentence: Sentence) -> Sentence:
     )
 
 
-def _enriched(document: Document) -> list[Enriched]:
+def _enriched(document: Document) -> list[SentenceEnrichment]:
     return [
-        Enriched(
+        SentenceEnrichment(
             {}, tuple(Entity(name, "location") for name in re.findall(r"\b[A-Z][a-z]+na\b", s.text)), None
         )
         for s in document.sentences

@@ -8,7 +8,7 @@ from typing import Any
 
 from esr import adjustments, boosts, features, models, priors
 from esr.adjustments import Adjustment
-from esr.adjustments.adjustment import ALWAYS
+from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.dependency import signals
 from esr.errors import UsageError
 from esr.models import Model
@@ -65,7 +65,7 @@ def _build(
         [PriorControl(prefix + PRIOR + n, p, first.get(PRIOR + n, "")) for n, p in priors.PRIORS.items()],
         feature_rows,
         _features(index_features),
-        [form for form in adjustments.FORMS.values() if not form.trained],
+        [form for form in adjustments.FORMS.values() if not form.is_trained],
         BoostControls(boost_rows, list(boosts.BOOSTS.values())),
         SignalControls(signal_rows, list(signals.SIGNALS.values()), first.get("depth", "")),
         [_checkbox(prefix + name, value) for name, value in others],
@@ -108,7 +108,7 @@ def _candidates(selected: str, model: Model) -> list[Option]:
 
 
 def _features(index_features: Sequence[str]) -> list[Option]:
-    names = dict.fromkeys([*ALWAYS, *index_features])
+    names = dict.fromkeys([*BUILTIN_FEATURES, *index_features])
     registered = features.FEATURES
     return [
         Option(name, f"{name} – {registered[name].description}" if name in registered else name, False)

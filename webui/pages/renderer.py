@@ -10,7 +10,7 @@ from flask import Response, current_app, redirect, render_template, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response as Redirect
 
-from esr.adjustments.adjustment import ALWAYS
+from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.errors import EsrError
 from esr.ranking.searcher import Searcher
 from webui.arguments.controls import RankingControls
@@ -47,7 +47,7 @@ class PageRenderer:
             form=build_form(arguments, self.settings, features),
             versus=ranking_controls(arguments, features, VERSUS) if is_comparison else None,
             links=Links(arguments if is_comparison else without_versus),
-            presets=available_presets([*ALWAYS, *features]),
+            presets=available_presets([*BUILTIN_FEATURES, *features]),
             settings=self.settings,
             index_names=self.index_names,
             render_controls=render_controls,

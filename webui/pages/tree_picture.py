@@ -18,7 +18,7 @@ def tree_picture(explained: ExplainedSentence) -> Markup | None:
     if tree is None or not tree.words:
         return None
     scored_words = second.chosen if second else tree.marked
-    return Markup(svg_tree(tree.words, tree.marked, scored_words, alone=False))  # it escapes the words
+    return Markup(svg_tree(tree.words, tree.marked, scored_words, standalone=False))  # it escapes the words
 
 
 def describe_term_set(part: TermSet | Relation) -> str:

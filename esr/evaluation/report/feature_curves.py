@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from esr.adjustments import estimate
-from esr.adjustments.estimate import Estimates, Estimation, Sample
+from esr.adjustments.estimate import Estimates, EstimationOptions, ValueCounts
 from esr.evaluation.report import style
 from esr.evaluation.report.picture import Picture
 from esr.evaluation.tuning import curves
@@ -50,12 +50,12 @@ def estimated(searcher: Searcher, tasks: Sequence[Task], ranking: Ranking, featu
     forms = tuple(each.form for each in ranking.features if each.feature == feature)
     base = curves.sample(searcher, tasks, curves.without(ranking, feature), feature)
     bandwidth = silverman(base) if len(base.values) > _PLAIN else 0.0
-    how = Estimation(bandwidth=bandwidth)
+    how = EstimationOptions(bandwidth=bandwidth)
     after = curves.estimates(searcher, tasks, ranking, feature, how) if forms else None
-    return Curves(feature, forms, estimate.estimates(base, how), after, bandwidth)
+    return Curves(feature, forms, estimate.estimate(base, how), after, bandwidth)
 
 
-def silverman(sample: Sample) -> float:
+def silverman(sample: ValueCounts) -> float:
     """A bandwidth for the feature's values in R by Silverman's rule of thumb (1986, eq. 3.28)."""
     number = sample.relevant.sum()
     mean = np.average(sample.values, weights=sample.relevant)

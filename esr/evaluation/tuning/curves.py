@@ -11,7 +11,7 @@ import numpy as np
 
 from esr import adjustments
 from esr.adjustments import FORMS, Adjustment, estimate
-from esr.adjustments.estimate import Estimates, Estimation, Sample
+from esr.adjustments.estimate import Estimates, EstimationOptions, ValueCounts
 from esr.errors import UsageError, unknown
 from esr.evaluation.qrels import unknown_sentences
 from esr.evaluation.tuning.figures import Task
@@ -27,17 +27,17 @@ class Training(NamedTuple):
 
     form: str
     feature: str
-    how: Estimation = Estimation()
+    how: EstimationOptions = EstimationOptions()
 
 
 def parse(text: str) -> Training:
     """From `FORM:FEATURE[:OPTION=VALUE...]`, as `floe:pos` or `indep:subj:delta=1`."""
     form, _, rest = text.partition(":")
     feature, *options = rest.split(":")
-    trained = [known.name for known in FORMS.values() if known.trained]
+    trained = [known.name for known in FORMS.values() if known.is_trained]
     if form not in trained:
         raise unknown("form to train", form, trained)
-    adjustments.column(feature)
+    adjustments.feature_column(feature)
     known = [option.name for option in estimate.OPTIONS]
     values = {}
     for option in options:
@@ -49,7 +49,7 @@ def parse(text: str) -> Training:
         if name not in known:
             raise unknown("option of --train", name, known)
         values[name] = value
-    return Training(form, feature, Estimation.of(values))
+    return Training(form, feature, EstimationOptions.from_values(values))
 
 
 def fit(searcher: Searcher, tasks: Sequence[Task], base: Ranking, trainings: Iterable[Training]) -> Ranking:
@@ -72,10 +72,10 @@ def without(ranking: Ranking, feature: str, form: str | None = None) -> Ranking:
 
 
 def estimates(
-    searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: str, how: Estimation
+    searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: str, how: EstimationOptions
 ) -> Estimates:
     """What indep and FLOE add over a base. After a curve was added to the base, what is left to gain."""
-    return estimate.estimates(sample(searcher, tasks, base, feature), how)
+    return estimate.estimate(sample(searcher, tasks, base, feature), how)
 
 
 def left_over(
@@ -96,7 +96,7 @@ def left_over(
     return found
 
 
-def sample(searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: str) -> Sample:
+def sample(searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: str) -> ValueCounts:
     """The feature's values in the collection, in R and in T, pooled over the topics.
 
     T has the base's best r sentences of each topic, where r is the number of its relevant sentences.
@@ -104,13 +104,13 @@ def sample(searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: st
     """
     searcher = searcher.snapshot()
     searcher.check_features([feature])
-    column = adjustments.column(feature)
+    column = adjustments.feature_column(feature)
     judged = {task.topic: dict.fromkeys(task.relevant, 1) for task in tasks}
     missing = set(unknown_sentences(judged, searcher.index))
     relevant = [[id for id in task.relevant if id not in missing] for task in tasks]
     top = [_best(searcher, task, base, len(ids)) for task, ids in zip(tasks, relevant, strict=True)]
     histogram = searcher.index.histogram(column)
-    return estimate.sample(
+    return estimate.count_values(
         histogram.values,
         histogram.counts,
         _values(searcher, chain.from_iterable(relevant), column),

@@ -98,7 +98,7 @@ def _gathered(ranking: Ranking) -> tuple[Any, ...]:
     of_second = second.columns if second else ()
     columns = frozenset([*(each.column for each in ranking.features), *of_second])
     shape = json.dumps([[name, {**given, boosts.WEIGHT: None}] for name, given in ranking.boosts.items()])
-    searches = any(boosts.get(name).searches for name in ranking.boosts)
+    searches = any(boosts.get(name).uses_first_search for name in ranking.boosts)
     first = json.dumps(replace(ranking, boosts={}, rerank=(), trees=None).as_dict()) if searches else None
     return ranking.model, ranking.context, ranking.candidates, columns, shape, first
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.dependency.signals import Parsed
+from esr.dependency.parsed_sentences import ParsedSentences
 from esr.engines.index import Filters
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array, Evidence
@@ -73,7 +73,7 @@ def gather(
     name = cache(pool.name)
 
     @cache
-    def trees() -> Parsed:
+    def trees() -> ParsedSentences:
         ids = [pool.name(place) for place in range(len(pool.evidence.lengths["sentence"]))]
         return parsed(index, prepared.counts, ids)
 

@@ -11,7 +11,7 @@ import pytest
 import esr
 from esr import adjustments
 from esr.adjustments import Adjustment
-from esr.adjustments.estimate import Estimation
+from esr.adjustments.estimate import EstimationOptions
 from esr.errors import UsageError
 from esr.evaluation.tuning import curves, grid
 from esr.evaluation.tuning.curves import Training
@@ -54,7 +54,7 @@ def worked_tasks(queries: list[str]) -> list[Task]:
 def test_the_worked_curves(request: pytest.FixtureRequest, engine: str, run: worked.Trained) -> None:
     searcher: Searcher = request.getfixturevalue(engine)
     base = Ranking.from_dict(run.ranking)
-    training = Training(run.form, run.feature, Estimation(run.delta))
+    training = Training(run.form, run.feature, EstimationOptions(run.delta))
     fitted = curves.fit(searcher, worked_tasks(run.queries), base, [training])
     assert {q: len(scores) for q, scores in run.scores.items()} == {"Q1": 8, "Q2": 8}
     # What is trained and what a ranking file gives back are the same, to the last digit.
@@ -207,7 +207,7 @@ def test_the_figures_are_those_of_a_search(embedded: Searcher) -> None:
     [
         ({"lenn.w": [1]}, "unknown feature of the ranking 'lenn': did you mean 'len'"),
         ({"len.a": [1]}, "unknown parameter of form satu 'a'"),
-        ({"len.k": [0]}, "'k' is a number in"),
+        ({"len.k": [0]}, "'k' must be a number in"),
     ],
 )
 def test_a_grid_that_does_not_fit_is_refused(values: dict[str, list[float]], message: str) -> None:
@@ -225,10 +225,10 @@ def test_a_parameter_of_two_forms_is_refused() -> None:
     ("text", "training"),
     [
         ("floe:pos", Training("floe", "pos")),
-        ("indep:len:delta=1:bandwidth=2", Training("indep", "len", Estimation(1, 2))),
+        ("indep:len:delta=1:bandwidth=2", Training("indep", "len", EstimationOptions(1, 2))),
         (
             "floe:len:complement=exact:outside=nearest",
-            Training("floe", "len", Estimation(complement="exact", outside="nearest")),
+            Training("floe", "len", EstimationOptions(complement="exact", outside="nearest")),
         ),
     ],
 )
@@ -241,11 +241,11 @@ def test_a_training_is_read_from_text(text: str, training: Training) -> None:
     [
         ("flow:pos", "unknown form to train 'flow': did you mean 'floe'"),
         ("linear:pos", "unknown form to train"),
-        ("floe", "a feature's name is"),
+        ("floe", "a feature name is"),
         ("floe:pos:delta", "--train wants"),
         ("floe:pos:dleta=1", "did you mean 'delta'"),
-        ("floe:pos:delta=-1", "'delta' is a number"),
-        ("floe:pos:complement=half", "'complement' is one of"),
+        ("floe:pos:delta=-1", "'delta' must be a number"),
+        ("floe:pos:complement=half", "'complement' must be one of"),
     ],
 )
 def test_text_that_is_no_training_is_refused(text: str, message: str) -> None:

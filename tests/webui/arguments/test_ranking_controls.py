@@ -11,7 +11,7 @@ def test_every_model_parameter_prior_and_form_of_the_registries_has_a_control() 
     for choice in controls.models:
         assert [c.parameter for c in choice.parameters] == list(choice.model.parameters)
     assert [p.prior for p in controls.priors] == list(priors.PRIORS.values())
-    assert [f.name for f in controls.forms] == [n for n, f in adjustments.FORMS.items() if not f.trained]
+    assert [f.name for f in controls.forms] == [n for n, f in adjustments.FORMS.items() if not f.is_trained]
     assert [c.value for c in controls.features] == ["len", "position", "subj"]
 
 

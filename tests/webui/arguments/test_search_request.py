@@ -82,7 +82,7 @@ def test_every_model_and_context_can_be_requested(model: str) -> None:
         ("params.mu", "fifty", "'fifty'"),
         ("params.", "1", "unknown parameter"),
         ("prior.lenght", "1", "did you mean 'length'"),
-        ("prior.length", "nan", "is a number"),
+        ("prior.length", "nan", "must be a finite number"),
         ("k", "0", "from 1 to 100"),
         ("k", "101", "from 1 to 100"),
         ("k", "1_0", "whole number"),
@@ -109,7 +109,7 @@ def test_an_error_uses_no_options_of_the_command_line() -> None:
     caught = error(("model", "bm25"), ("context", "both"))
     assert (caught.field, str(caught)) == (
         "context",
-        "model 'bm25' looks at the sentence alone: leave out context",
+        "model 'bm25' uses the sentence alone: leave out context",
     )
     assert "--" not in str(error(("context", "document"), ("params.nu", "0.1")))
 

@@ -1,4 +1,4 @@
-"""Sends the files of `index_templates/` to a cluster. Sending them again changes nothing."""
+"""Installs the files of `index_templates/` in a cluster. Installing them again changes nothing."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ FORMAT = 2
 
 
 def install(cluster: Cluster) -> None:
-    """Component templates, index templates, stored scripts. Script ids carry their version."""
+    """Put component templates, index templates and stored scripts. Ids of scripts contain their version."""
     client = cluster.client
-    with cluster.errors():
+    with cluster.translate_errors():
         for name in resources.names("components", ".json"):
             client.cluster.put_component_template(name=name, **resources.load(f"components/{name}.json"))
         for name in resources.names("indices", ".json"):
@@ -26,16 +26,16 @@ def install(cluster: Cluster) -> None:
             client.put_script(id=name, script=script)
 
 
-def creation(
+def index_body(
     description: Description, shards: int, replicas: int | None, meta: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What the templates leave open: analyzer, shards, their copies, and what the index says of itself."""
+    """What the templates leave open for a new index: analyzer, shards, replicas and its `_meta`."""
     analyzers = resources.load(DEFINITION)["template"]["settings"]["analysis"]["analyzer"]
-    copies = {} if replicas is None else {"auto_expand_replicas": False, "number_of_replicas": replicas}
+    replication = {} if replicas is None else {"auto_expand_replicas": False, "number_of_replicas": replicas}
     return {
         "settings": {
             "number_of_shards": shards,
-            **copies,
+            **replication,
             "refresh_interval": "-1",
             "analysis": {"analyzer": {"default": analyzers[description.analyzer]}},
         },

@@ -17,6 +17,7 @@ import numpy as np
 from esr import analysis
 from esr.dependency.codec import encode
 from esr.documents import Document
+from esr.documents.enrichment import PARTS, SentenceEnrichment
 from esr.engines.entities import grouped
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import layer, manifest
@@ -25,9 +26,7 @@ from esr.engines.segments.store.disk import disk_errors
 from esr.engines.segments.store.layer import LAYERS, Layer, Row, Run
 from esr.engines.segments.store.layers import owners, pieces
 from esr.engines.segments.store.segment import Segment
-from esr.enrichment.enriched import Enriched
-from esr.enrichment.marks import marks
-from esr.enrichment.recipe import PARTS, Recipe
+from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
 
 
@@ -59,7 +58,7 @@ class EmbeddedEnrichment:
             for number in self._missing(segment, recipe, slice):
                 yield segment.document(int(number))
 
-    def store(self, recipe: Recipe, some: Iterable[tuple[str, Sequence[Enriched]]]) -> None:
+    def store(self, recipe: Recipe, some: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
         before = self._snapshot.manifest
         layers = list(before.layers)
         with disk_errors(self._folder, "enrich"):
@@ -86,19 +85,20 @@ class EmbeddedEnrichment:
         runs = self._snapshot.manifest.layers_of(segment.folder.name)
         recipes = self._snapshot.manifest.recipes
         done = np.ones(len(segment.documents), bool)
-        for part, mark in marks(recipe).items():
+        for part, mark in recipe.fingerprints.items():
             made = [
-                run.recipe is not None and marks(Recipe.from_dict(recipes[run.recipe])).get(part) == mark
+                run.recipe is not None
+                and Recipe.from_dict(recipes[run.recipe]).fingerprints.get(part) == mark
                 for run in runs
             ]
             done &= np.array([*made, False])[owners(runs, part, len(done))]  # -1 is nobody's
         return wanted[~done[wanted]]
 
     def _by_segment(
-        self, some: Iterable[tuple[str, Sequence[Enriched]]]
-    ) -> Iterator[tuple[Segment, dict[int, Sequence[Enriched]]]]:
+        self, some: Iterable[tuple[str, Sequence[SentenceEnrichment]]]
+    ) -> Iterator[tuple[Segment, dict[int, Sequence[SentenceEnrichment]]]]:
         segments = self._snapshot.segments
-        found: list[dict[int, Sequence[Enriched]]] = [{} for _ in segments]
+        found: list[dict[int, Sequence[SentenceEnrichment]]] = [{} for _ in segments]
         for document_id, sentences in some:
             for segment, mine in zip(segments, found, strict=True):
                 number = segment.documents.find(document_id)
@@ -109,7 +109,9 @@ class EmbeddedEnrichment:
                 raise UsageError(f"there is no document {document_id!r} in {self._folder}")
         yield from ((s, mine) for s, mine in zip(segments, found, strict=True) if mine)
 
-    def _runs(self, segment: Segment, recipe: Recipe, found: dict[int, Sequence[Enriched]]) -> Iterator[Run]:
+    def _runs(
+        self, segment: Segment, recipe: Recipe, found: dict[int, Sequence[SentenceEnrichment]]
+    ) -> Iterator[Run]:
         """Write a layer for each run of documents that stand side by side."""
         numbers = np.array(sorted(found))
         for run in np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1):
@@ -117,12 +119,14 @@ class EmbeddedEnrichment:
             start, stop = int(run[0]), int(run[-1]) + 1
             first = segment.column("first")
             if len(rows) != first[stop] - first[start]:
-                raise ValueError("enrichment must give one Enriched for each sentence of its document")
+                raise ValueError(
+                    "enrichment must give one SentenceEnrichment for each sentence of its document"
+                )
             made = Run(self._fresh(), segment.folder.name, start, stop, recipe.parts, recipe.digest)
             layer.save(self._folder / LAYERS / made.name, rows, made.parts)
             yield made
 
-    def _row(self, found: Enriched) -> Row:
+    def _row(self, found: SentenceEnrichment) -> Row:
         entities = None if found.entities is None else grouped(found.entities)
         parse = None if found.parse is None else encode(found.parse, self._analyzer)
         return Row(found.features, entities, parse)

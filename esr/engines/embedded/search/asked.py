@@ -8,10 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.embedded.search import gather
-from esr.engines.embedded.search.impacts import Impacts, impacts
-from esr.engines.embedded.search.standing import Standing, standing
+from esr.engines.embedded.search.impacts import Impacts
+from esr.engines.embedded.search.search_cache import SearchCache
+from esr.engines.embedded.search.static_bounds import StaticBounds
 from esr.engines.index import Filters
+from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.reader.snapshot import Snapshot
+from esr.plans.bounds import Unprunable
 from esr.plans.evidence import Array
 from esr.plans.plan import Plan
 
@@ -37,12 +40,20 @@ class Asked(NamedTuple):
     """
 
     plan: Plan
-    snapshot: Snapshot
+    cache: SearchCache
     k: int
     known: Impacts
-    statics: Standing | None
+    statics: StaticBounds | None
     passing: Mask | None
     chosen: Mask | None
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.cache.snapshot
+
+    @property
+    def statistics(self) -> CommitStatistics:
+        return self.cache.snapshot.statistics
 
     @property
     def whole(self) -> bool:
@@ -57,13 +68,13 @@ class Asked(NamedTuple):
         return self.known.bound.slack(self.plan, greatest)
 
 
-def asked(plan: Plan, snapshot: Snapshot, k: int, filters: Filters) -> Asked | str:
-    """The search, or why there are no bounds for it."""
-    known = impacts(plan.transform, snapshot)
+def asked(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> Asked | Unprunable:
+    """The search, if there are bounds for it."""
+    snapshot, known = cache.snapshot, cache.impacts.get(plan.transform)
     why = known.bound.impossible(plan.terms)
     if why is not None:
-        return why
-    statics = standing(plan.statics, snapshot) if plan.statics else None
+        return Unprunable(why)
+    statics = cache.statics.bounds(plan.statics) if plan.statics else None
     passing = chosen = None
     if filters:
         masks = [segment.passing(filters) for segment in snapshot.segments]
@@ -71,4 +82,4 @@ def asked(plan: Plan, snapshot: Snapshot, k: int, filters: Filters) -> Asked | s
     if filters.entities:
         every = [gather.chosen(plan, segment, filters) for segment in snapshot.segments]
         chosen = np.concatenate([np.zeros(0, bool), *every])
-    return Asked(plan, snapshot, k, known, statics, passing, chosen)
+    return Asked(plan, cache, k, known, statics, passing, chosen)

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from esr.engines.embedded.search import gather
 from esr.engines.embedded.search.asked import Asked, Best
-from esr.engines.segments.reader.document_table import per_document
+from esr.engines.segments.reader.document_table import reduce_by_document
 from esr.engines.segments.reader.postings import ranges, within
+from esr.plans.bounds import Unprunable
 from esr.plans.evaluate import scores
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import FieldName
@@ -26,13 +27,13 @@ CELLS = 4_000_000
 """At most so many counts (terms times sentences) in a chunk, unless one document has more."""
 
 
-def in_chunks(asked: Asked) -> Best | str:
-    """The answer, or why everything has to be scored."""
+def in_chunks(asked: Asked) -> Best | Unprunable:
+    """The answer, unless everything has to be scored."""
     reached, bounds = _bounds(asked)
     documents = _documents(asked, reached)
     total = _total(asked, documents)
     if asked.k + FIRST >= len(documents) and total > FEW:
-        return "so many hits are asked for that no document can be left out"
+        return Unprunable("so many hits are asked for that no document can be left out")
     return _descend(_Scorer(asked), documents, bounds[documents], asked.k, total)
 
 
@@ -64,27 +65,27 @@ def _descend(scorer: _Scorer, documents: Numbers, bounds: Array, k: int, total: 
 
 def _bounds(asked: Asked) -> tuple[Mask, Array]:
     """Which documents hold a term that makes candidates, and the bounds of all documents."""
-    plan, snapshot, known = asked.plan, asked.snapshot, asked.known
-    spans, kept = snapshot.spans, known.of(plan.terms, snapshot)
-    base, (high, low) = known.bound.base(plan.terms), known.ends(snapshot.spans)
+    plan, statistics, known = asked.plan, asked.statistics, asked.known
+    spans, kept = statistics.document_table, known.get(plan.terms)
+    base, (high, low) = known.bound.base(plan.terms), known.log_collection_range()
     bounds = base.constant + np.float64(base.rising) * high + np.float64(base.falling) * low
     reached = np.zeros(len(bounds), bool)
     for term, start in zip(plan.terms, kept.starts, strict=True):
         weight = np.float64(term.weight)  # keeps the product from being one of 32 bits
-        for owner, number in enumerate(snapshot.find(term.term).numbers):
-            documents = snapshot.segments[owner].in_documents(number).numbers
+        for owner, number in enumerate(statistics.find(term.term).numbers):
+            documents = statistics.segments[owner].in_documents(number).numbers
             there = slice(spans.owners[owner], spans.owners[owner + 1])
             bounds[there][documents] += weight * kept.values[start : start + len(documents)]
             reached[there][documents] |= term.own
             start += len(documents)
     if asked.statics is not None:
-        bounds += asked.statics.most
+        bounds += asked.statics.upper_bounds
     return reached, bounds + asked.slack(kept.greatest)
 
 
 def _documents(asked: Asked, reached: Mask) -> Numbers:
     """The documents that may have candidates, ascending."""
-    there = asked.snapshot.spans.size > 0
+    there = asked.statistics.document_table.size > 0
     if asked.plan.candidates != "all":
         there &= reached
     return np.flatnonzero(there if asked.passing is None else there & asked.passing)
@@ -92,12 +93,12 @@ def _documents(asked: Asked, reached: Mask) -> Numbers:
 
 def _total(asked: Asked, documents: Numbers) -> int:
     """How many candidates have a score."""
-    spans, chosen = asked.snapshot.spans, asked.chosen
-    valued = None if asked.statics is None else asked.statics.valued
+    spans, chosen = asked.statistics.document_table, asked.chosen
+    valued = None if asked.statics is None else asked.statics.has_value
     if chosen is None and asked.whole:
         if valued is None:
             return int(spans.size[documents].sum())
-        return int(per_document(np.add, valued.astype(np.int64), spans, 0)[documents].sum())
+        return int(reduce_by_document(np.add, valued.astype(np.int64), spans, 0)[documents].sum())
     if chosen is None:
         chosen = _holding(asked, documents)
     return int(np.count_nonzero(chosen if valued is None else chosen & valued))
@@ -106,14 +107,14 @@ def _total(asked: Asked, documents: Numbers) -> int:
 def _holding(asked: Asked, documents: Numbers) -> Mask:
     """The sentences of these documents that hold an own term, and by the rule of the surrounding their
     neighbours."""
-    plan, snapshot, spans = asked.plan, asked.snapshot, asked.snapshot.spans
+    plan, statistics, spans = asked.plan, asked.statistics, asked.statistics.document_table
     wanted = np.zeros(len(spans.size), bool)
     wanted[documents] = True
-    holding = np.zeros(snapshot.starts[-1], bool)
-    for owner, segment in enumerate(snapshot.segments):
-        here = holding[snapshot.starts[owner] : snapshot.starts[owner + 1]]
+    holding = np.zeros(statistics.starts[-1], bool)
+    for owner, segment in enumerate(statistics.segments):
+        here = holding[statistics.starts[owner] : statistics.starts[owner + 1]]
         for term in plan.matching:
-            here[segment.in_sentences(snapshot.find(term).numbers[owner]).numbers] = True
+            here[segment.in_sentences(statistics.find(term).numbers[owner]).numbers] = True
         if plan.candidates == "context":
             here[:] = gather.spread(here, segment.joined_before)
         here &= wanted[spans.owners[owner] : spans.owners[owner + 1]][segment.column("document")]
@@ -132,7 +133,8 @@ class _Scorer:
 
     def parts(self, documents: Numbers) -> Iterator[Numbers]:
         """Chunks that are not too large at once."""
-        cells = np.cumsum(self.asked.snapshot.spans.size[documents] + 1) * max(len(self.asked.plan.terms), 1)
+        size = self.asked.statistics.document_table.size[documents]
+        cells = np.cumsum(size + 1) * max(len(self.asked.plan.terms), 1)
         if not len(cells) or cells[-1] <= CELLS:
             yield documents
         else:
@@ -140,20 +142,20 @@ class _Scorer:
 
     def scores(self, documents: Numbers) -> tuple[Numbers, Array]:
         """The candidates of these documents, ascending, and their scores."""
-        spans, terms = self.asked.snapshot.spans, len(self.asked.plan.terms)
+        spans, terms = self.asked.statistics.document_table, len(self.asked.plan.terms)
         first, size = spans.first[documents], spans.size[documents]
         ends, at = np.cumsum(size), ranges(first, size)
         shift = ends - size + np.arange(1, len(size) + 1) - first
         real = at + np.repeat(shift, size)
         own = np.zeros((terms, ends[-1] + len(size) + 1))
         whole = np.zeros((terms, len(documents)))
-        numbers = [self.asked.snapshot.find(term.term).numbers for term in self.asked.plan.terms]
+        numbers = [self.asked.statistics.find(term.term).numbers for term in self.asked.plan.terms]
         cuts = np.searchsorted(documents, spans.owners)
         for owner, segment in enumerate(self.asked.snapshot.segments):
             cut = slice(cuts[owner], cuts[owner + 1])
             local = documents[cut] - spans.owners[owner]
             found = within(segment, [each[owner] for each in numbers], local)
-            slot = found.row_sentence + (shift[cut] + self.asked.snapshot.starts[owner])[found.row_place]
+            slot = found.row_sentence + (shift[cut] + self.asked.statistics.starts[owner])[found.row_place]
             own[found.row_term, slot] = found.row_count
             whole[found.entry_term, found.entry_place + cuts[owner]] = found.entry_count
         counts: dict[FieldName, Array] = {"sentence": own[:, real]}

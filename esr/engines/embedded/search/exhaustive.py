@@ -21,11 +21,11 @@ def exhaustive(plan: Plan, snapshot: Snapshot, k: int, filters: Filters) -> Best
     scored = 0
     for owner, segment in enumerate(snapshot.segments):
         at = gather.candidates(plan, segment, filters)
-        importance = snapshot.importance_for(columns, owner)
+        importance = gather.importance_columns(snapshot, columns, owner)
         got = scores(plan, gather.evidence(terms, plan.transform.fields(), columns, segment, importance, at))
         valued = np.flatnonzero(np.isfinite(got))
         scored += len(at)
-        numbers.append(at[valued] + snapshot.starts[owner])
+        numbers.append(at[valued] + snapshot.statistics.starts[owner])
         values.append(got[valued])
     every, score = np.concatenate(numbers), np.concatenate(values)
     chosen = top_k(score, k)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from esr.engines.index import Filters
+from esr.engines.segments.reader.commit_statistics import IMPORTANCE
+from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store.segment import NOWHERE, Postings, Segment
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import FEATURES, FieldName, Plan
-
-if TYPE_CHECKING:
-    from esr.engines.segments.reader.snapshot import Snapshot
 
 Numbers = npt.NDArray[np.int64]
 
@@ -97,7 +95,7 @@ def columns(plan: Plan, snapshot: Snapshot, at: Numbers) -> dict[str, Array]:
     names = list(dict.fromkeys(static.column for static in plan.statics))
     found = {name: np.empty(len(at)) for name in names}
     for owner, cut, local in _parts(snapshot, at):
-        importance = snapshot.importance_for(names, owner)
+        importance = importance_columns(snapshot, names, owner)
         for name in names:
             found[name][cut] = column(name, snapshot.segments[owner], importance, local)
     return found
@@ -110,7 +108,7 @@ def lengths(plan: Plan, snapshot: Snapshot, at: Numbers, document: Numbers) -> d
     if "surrounding" in fields:
         found["surrounding"] = np.empty(len(at))
     if "document" in fields:
-        found["document"] = snapshot.spans.length[document]
+        found["document"] = snapshot.statistics.document_table.length[document]
     for owner, cut, local in _parts(snapshot, at):
         segment = snapshot.segments[owner]
         found["sentence"][cut] = segment.column("length")[local]
@@ -121,11 +119,16 @@ def lengths(plan: Plan, snapshot: Snapshot, at: Numbers, document: Numbers) -> d
 
 def _parts(snapshot: Snapshot, at: Numbers) -> Iterator[tuple[int, slice, Numbers]]:
     """By segment: its number, which of the sentences are its own, and their numbers there."""
-    cuts = np.searchsorted(at, snapshot.starts)
+    cuts = np.searchsorted(at, snapshot.statistics.starts)
     for owner in range(len(snapshot.segments)):
         if cuts[owner] < cuts[owner + 1]:
             cut = slice(int(cuts[owner]), int(cuts[owner + 1]))
-            yield owner, cut, at[cut] - snapshot.starts[owner]
+            yield owner, cut, at[cut] - snapshot.statistics.starts[owner]
+
+
+def importance_columns(snapshot: Snapshot, columns: Iterable[str], owner: int) -> dict[str, Array]:
+    """The importance priors of a segment's sentences, if one of the columns is of them."""
+    return snapshot.statistics.importance[owner] if set(columns) & set(IMPORTANCE) else {}
 
 
 def column(name: str, segment: Segment, importance: dict[str, Array], at: Numbers) -> Array:

@@ -1,6 +1,6 @@
 """When the compiled kernel is loaded.
 
-numba is an extra (`pip install esr[fast]`). Loading it takes half a second, and once on a machine it compiles
+numba is installed only where it has wheels. Loading it takes half a second, and once on a machine it compiles
 for some seconds. So it is loaded when searches have taken as long, or when a server says that many will come.
 """
 

@@ -12,15 +12,16 @@ from esr.engines.embedded.search.asked import Best, asked
 from esr.engines.embedded.search.chunks import in_chunks
 from esr.engines.embedded.search.compiled import compiled, covered
 from esr.engines.embedded.search.kernel_loader import LOADER
+from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.index import Filters
-from esr.engines.segments.reader.snapshot import Snapshot
+from esr.plans.bounds import Unprunable
 from esr.plans.plan import Plan
 
 
-def pruned(plan: Plan, snapshot: Snapshot, k: int, filters: Filters) -> Best | str:
-    """The answer, or why everything has to be scored."""
-    ready = asked(plan, snapshot, k, filters)
-    if isinstance(ready, str):
+def pruned(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> Best | Unprunable:
+    """The answer, unless everything has to be scored."""
+    ready = asked(plan, cache, k, filters)
+    if isinstance(ready, Unprunable):
         return ready
     if LOADER.kernel is not None and covered(ready):
         return compiled(LOADER.kernel, ready)

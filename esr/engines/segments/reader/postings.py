@@ -3,48 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.store.segment import Segment
 from esr.plans.bounds import Entries, Rows
 from esr.plans.evidence import Array
 from esr.plans.plan import FieldName
 
-if TYPE_CHECKING:
-    from esr.engines.segments.reader.snapshot import Snapshot
-
 Numbers = npt.NDArray[np.int64]
 
 
-def of_term(snapshot: Snapshot, term: str, fields: Collection[FieldName]) -> tuple[Rows, Entries]:
+def of_term(statistics: CommitStatistics, term: str, fields: Collection[FieldName]) -> tuple[Rows, Entries]:
     """All rows and entries of a term, by segment, then document."""
-    spans = snapshot.spans
+    table = statistics.document_table
     parts, rows, found = [], 0, 0
-    for owner, segment in enumerate(snapshot.segments):
-        number = snapshot.find(term).numbers[owner]
+    for owner, segment in enumerate(statistics.segments):
+        number = statistics.find(term).numbers[owner]
         if number is not None:
             part = _part(segment, number, number + 1, "surrounding" in fields)
-            document = part.document + spans.owners[owner]
+            document = part.document + table.owners[owner]
             parts.append(part._replace(start=part.start + rows, entry=part.entry + found, document=document))
             rows, found = rows + len(part.counts), found + len(document)
-    return _told(_joined(parts), snapshot, fields)
+    return _told(_joined(parts), statistics, fields)
 
 
 def of_terms(
-    snapshot: Snapshot, owner: int, first: int, last: int, fields: Collection[FieldName]
+    statistics: CommitStatistics, owner: int, first: int, last: int, fields: Collection[FieldName]
 ) -> tuple[Rows, Entries]:
     """All rows and entries of the terms numbered from `first` to before `last` in a segment, by term, then
     document."""
-    part = _part(snapshot.segments[owner], first, last, "surrounding" in fields)
-    return _told(part._replace(document=part.document + snapshot.spans.owners[owner]), snapshot, fields)
+    part = _part(statistics.segments[owner], first, last, "surrounding" in fields)
+    first_document = statistics.document_table.owners[owner]
+    return _told(part._replace(document=part.document + first_document), statistics, fields)
 
 
-def _told(joined: _Part, snapshot: Snapshot, fields: Collection[FieldName]) -> tuple[Rows, Entries]:
-    spans, at = snapshot.spans, joined.document
-    entries = Entries(joined.in_document, spans.length[at], spans.shortest[at], spans.longest[at])
+def _told(joined: _Part, statistics: CommitStatistics, fields: Collection[FieldName]) -> tuple[Rows, Entries]:
+    table, at = statistics.document_table, joined.document
+    entries = Entries(joined.in_document, table.length[at], table.shortest[at], table.longest[at])
     counts: dict[FieldName, Array] = {"sentence": joined.counts}
     lengths: dict[FieldName, Array] = {"sentence": joined.length}
     if "surrounding" in fields:

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.documents.annotation import Entity
 from esr.engines.entities import TYPES, Grouped, grouped
 from esr.engines.segments.store.bundle import Arrays, map_bundle, save_bundle
 from esr.engines.segments.store.string_table import hashes
-from esr.enrichment.annotation import Entity
 from esr.hashing import hash64
 from esr.plans.evidence import Array
 

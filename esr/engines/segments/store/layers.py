@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.documents.enrichment import PARTS
 from esr.engines.entities import Grouped, wanted
 from esr.engines.segments.store.layer import Layer, Numbers, Run
-from esr.enrichment.recipe import PARTS
 from esr.plans.evidence import Array
 
 

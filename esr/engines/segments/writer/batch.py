@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from esr import analysis
-from esr.analysis.numbering import Numbered, Numbering
+from esr.analysis.term_encoder import EncodedTexts, TermEncoder
 from esr.documents import Document
 from esr.engines.segments.store import document_codec as stored
 
@@ -18,14 +18,14 @@ class Batch(NamedTuple):
     """The blobs of some documents, and the terms of their texts: of each its sentences', then its title's."""
 
     blobs: list[bytes]
-    terms: Numbered
+    terms: EncodedTexts
 
 
 class Preparing:
     """Makes batches."""
 
     def __init__(self, analyzer: str, title: bool) -> None:
-        self._numbering = Numbering(analysis.get(analyzer))
+        self._encoder = TermEncoder(analysis.get(analyzer))
         self._title = title
 
     def of_documents(self, documents: Iterable[Document], codes: Sequence[bytes]) -> Batch:
@@ -42,4 +42,4 @@ class Preparing:
         for sentences, title in found:
             texts += sentences
             texts.append((self._title and title) or "")
-        return Batch([stored.packed(code) for code in codes], self._numbering.numbered(texts))
+        return Batch([stored.packed(code) for code in codes], self._encoder.encode(texts))

@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from esr.analysis.numbering import Numbered
+from esr.analysis.term_encoder import EncodedTexts
 from esr.documents import Document, Located
 from esr.documents.document import own_ids
 from esr.engines.index import Description
@@ -29,7 +29,7 @@ class Prepared(NamedTuple):
 
     blob: bytes
     terms: int
-    batch: Numbered
+    batch: EncodedTexts
     texts: slice
     numbers: slice
 

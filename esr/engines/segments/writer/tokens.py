@@ -7,7 +7,7 @@ from array import array
 import numpy as np
 import numpy.typing as npt
 
-from esr.analysis.numbering import Numbered
+from esr.analysis.term_encoder import EncodedTexts
 
 Numbers = npt.NDArray[np.int32]
 
@@ -20,10 +20,10 @@ class Tokens:
         """Their numbers."""
         self._tokens = array("i")
         self._lengths = array("i")
-        self._batch = Numbered([], np.zeros(0, np.int32), np.zeros(0, np.int32))
+        self._batch = EncodedTexts([], np.zeros(0, np.int32), np.zeros(0, np.int32))
         self._texts = self._numbers = slice(0, 0)
 
-    def add(self, batch: Numbered, texts: slice, numbers: slice) -> None:
+    def add(self, batch: EncodedTexts, texts: slice, numbers: slice) -> None:
         """Take a document: its texts' places in a batch, and those of its terms' numbers."""
         if batch is self._batch and texts.start == self._texts.stop:
             self._texts = slice(self._texts.start, texts.stop)
@@ -40,7 +40,7 @@ class Tokens:
 
     def _take(self) -> None:
         """Take what was added of a batch. Its other documents are of other segments, or set aside."""
-        terms, numbers = self._batch.terms, self._batch.numbers[self._numbers]
+        terms, numbers = self._batch.terms, self._batch.term_ids[self._numbers]
         here = np.flatnonzero(np.bincount(numbers, minlength=len(terms)))
         own = np.zeros(len(terms), np.int32)
         number = self.terms.setdefault

@@ -17,8 +17,8 @@ from esr.engines.segments.store.layer import Layer, Row, save
 from esr.engines.segments.store.segment import SegmentBroken
 from esr.engines.segments.writer import segment_builder as build
 from esr.errors import IndexUnusable
-from tests.enrichment.fake import FakeEnricher
-from tests.enrichment.seen import enrich, expected, seen
+from tests.enrichment.fake_enricher import FakeEnricher
+from tests.enrichment.stored_enrichment import enrich, expected, read_enrichment
 from tests.support.folder_index import document, files, load
 
 NEWS = [document(f"n{n}", *(f"storm {n} {m}" for m in range(n % 4))) for n in range(40)]
@@ -58,7 +58,7 @@ def test_checkpoints_become_one_layer_a_segment(
     segments = index.status()["segments"]
     assert segments > 2 and len(layers(where)) == segments
     assert most <= segments + 5, "layers are merged on the way"
-    assert seen(index, DOCUMENTS) == right(FakeEnricher())
+    assert read_enrichment(index, DOCUMENTS) == right(FakeEnricher())
 
 
 def test_an_index_without_enrichment_has_no_layer_and_no_folder_for_them(
@@ -74,11 +74,11 @@ def test_slices_share_no_document_and_leave_none_out(index: EmbeddedIndex, where
     for place in (2, 3, 1):
         enricher = FakeEnricher()
         enrich(index, enricher, slice=(place, 3))
-        assert 6 <= len(enricher.asked) <= 20
-        asked += enricher.asked
+        assert 6 <= len(enricher.enriched_ids) <= 20
+        asked += enricher.enriched_ids
     assert sorted(asked) == sorted(d.id for d in DOCUMENTS)
     assert len(layers(where)) == index.status()["segments"]
-    assert seen(index, DOCUMENTS) == right(FakeEnricher())
+    assert read_enrichment(index, DOCUMENTS) == right(FakeEnricher())
 
 
 def test_an_append_keeps_what_is_enriched_and_a_replacing_load_drops_it(
@@ -87,17 +87,17 @@ def test_an_append_keeps_what_is_enriched_and_a_replacing_load_drops_it(
     enrich(index)
     more = [document(f"m{n}", "calm sea", "storm") for n in range(3)]
     load(where, [*NEWS[:2], *more], if_exists="append")
-    assert seen(index, DOCUMENTS) == right(FakeEnricher())
+    assert read_enrichment(index, DOCUMENTS) == right(FakeEnricher())
     enricher = FakeEnricher()
-    assert enrich(index, enricher).already == 40 and enricher.asked == ["m0", "m1", "m2"]
+    assert enrich(index, enricher).already == 40 and enricher.enriched_ids == ["m0", "m1", "m2"]
     both = DOCUMENTS + [located.document for located in more]
-    assert seen(index, both) == right(FakeEnricher(), both)
+    assert read_enrichment(index, both) == right(FakeEnricher(), both)
     load(where, NEWS, if_exists="replace")
     EmbeddedGenerations(str(where)).rollback()
-    assert seen(index, both) == right(FakeEnricher(), both), "what is kept stays enriched"
+    assert read_enrichment(index, both) == right(FakeEnricher(), both), "what is kept stays enriched"
     load(where, NEWS, if_exists="replace", keep=0)
     assert layers(where) == [] and index.status()["enrichment"] == []
-    assert seen(index, DOCUMENTS)["n1.s0"] == {"features": {}, "entities": None, "parse": None}
+    assert read_enrichment(index, DOCUMENTS)["n1.s0"] == {"features": {}, "entities": None, "parse": None}
 
 
 def test_another_recipe_does_it_again_and_what_it_does_not_find_is_gone(
@@ -108,18 +108,20 @@ def test_another_recipe_does_it_again_and_what_it_does_not_find_is_gone(
     half = FakeEnricher(version="2")
     enrich(index, half, slice=(1, 2))
     assert {(m["made_with"]["fake"], m["documents"]) for m in index.status()["enrichment"]} == {
-        ("1", 40 - len(half.asked)),
-        ("2", len(half.asked)),
+        ("1", 40 - len(half.enriched_ids)),
+        ("2", len(half.enriched_ids)),
     }
     mixed = {
-        k: v for d in DOCUMENTS for k, v in right(FakeEnricher(version="12"[d.id in half.asked]), [d]).items()
+        k: v
+        for d in DOCUMENTS
+        for k, v in right(FakeEnricher(version="12"[d.id in half.enriched_ids]), [d]).items()
     }
-    assert seen(index, DOCUMENTS) == mixed
-    assert enrich(index, FakeEnricher(version="1")).documents == len(half.asked)
-    assert seen(index, DOCUMENTS) == right(FakeEnricher())
+    assert read_enrichment(index, DOCUMENTS) == mixed
+    assert enrich(index, FakeEnricher(version="1")).documents == len(half.enriched_ids)
+    assert read_enrichment(index, DOCUMENTS) == right(FakeEnricher())
     enrich(index, FakeEnricher(version="2"))
-    assert seen(index, DOCUMENTS) == right(FakeEnricher(version="2"))
-    assert index._now().features == ["count", "share"], "nothing of the first recipe is kept"
+    assert read_enrichment(index, DOCUMENTS) == right(FakeEnricher(version="2"))
+    assert index._snapshot().features == ["count", "share"], "nothing of the first recipe is kept"
     assert len(manifest.read(where).recipes) == 1
 
 
@@ -134,9 +136,9 @@ def test_what_was_done_again_stays_when_its_neighbours_are_merged(where: Path) -
             enrichment.store(enricher.recipe, [(d.id, enricher.enrich(d)) for d in DOCUMENTS[cut]])
             made |= {d.id: version for d in DOCUMENTS[cut]}
     documents = [d for d in DOCUMENTS if d.id in made]
-    found = seen(index, documents)
+    found = read_enrichment(index, documents)
     assert found == {k: v for d in documents for k, v in right(FakeEnricher(version=made[d.id]), [d]).items()}
-    segment = index._now().segments[0]
+    segment = index._snapshot().segments[0]
     for name in ("Barack Obama", "UN"):
         chosen = np.flatnonzero(segment.enriched.with_entities([name]))
         naming = {
@@ -195,15 +197,15 @@ def test_a_search_that_has_begun_sees_one_state(index: EmbeddedIndex) -> None:
     enrich(index)
     assert then.sentences(["n3.s1"])[0].features == {}
     assert index.sentences(["n3.s1"])[0].features
-    assert index._now().importance is not None
-    assert then._now().collection == index._now().collection
+    assert index._snapshot().statistics.importance is not None
+    assert then._snapshot().statistics.collection == index._snapshot().statistics.collection
 
 
 def test_an_open_index_reads_no_segment_again_after_a_checkpoint(index: EmbeddedIndex) -> None:
-    segments, importance = index._now().segments, index._now().importance
+    segments, importance = index._snapshot().segments, index._snapshot().statistics.importance
     enrich(index)
-    assert [s.terms for s in index._now().segments] == [s.terms for s in segments]
-    assert index._now().importance is importance
+    assert [s.terms for s in index._snapshot().segments] == [s.terms for s in segments]
+    assert index._snapshot().statistics.importance is importance
 
 
 def test_features_and_parses_of_documents_are_columns_and_blobs_at_once(where: Path) -> None:

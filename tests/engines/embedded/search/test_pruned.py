@@ -19,6 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esr.documents import Document, Located, Sentence
+from esr.documents.annotation import Entity
+from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.embedded.search import chunks, pruned
 from esr.engines.embedded.search.asked import Best
@@ -27,9 +29,8 @@ from esr.engines.embedded.search.kernel_loader import LOADER
 from esr.engines.index import Filters
 from esr.engines.segments.store.arrays import save_array
 from esr.engines.segments.writer import segment_builder as build
-from esr.enrichment.annotation import Entity
-from esr.enrichment.enriched import Enriched
 from esr.enrichment.recipe import Recipe
+from esr.plans.bounds import Unprunable
 from esr.plans.plan import (
     CANDIDATES,
     Affine,
@@ -55,12 +56,12 @@ from tests.support.folder_index import document, load
 KS = (1, 2, 7, 100_000)
 
 
-def same(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> Best | str:
+def same(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> Best | Unprunable:
     """Holds the pruned answer to the exhaustive one, and gives it."""
-    snapshot = index._now()
-    got = pruned.pruned(plan, snapshot, k, filters)
-    if not isinstance(got, str):
-        right = exhaustive(plan, snapshot, k, filters)
+    cache = index._latest()
+    got = pruned.pruned(plan, cache, k, filters)
+    if not isinstance(got, Unprunable):
+        right = exhaustive(plan, cache.snapshot, k, filters)
         assert got.numbers.tolist() == right.numbers.tolist(), (plan, k, filters)
         assert got.scores.tolist() == right.scores.tolist()
         assert got.total == right.total
@@ -128,13 +129,13 @@ def test_models(adverse: EmbeddedIndex, model: str, context: str | None) -> None
     for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
         ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **more})
         found = same(adverse, planned(adverse, query, ranking), KS[n % len(KS)], FILTERS[n % len(FILTERS)])
-        assert not isinstance(found, str), found
+        assert not isinstance(found, Unprunable), found
 
 
 @pytest.mark.parametrize("width", [np.int32, np.int64])
 def test_numbers_of_other_widths_are_read_the_same(width: type[np.integer[Any]]) -> None:
     with corpus(adverse_documents()) as index:
-        (segment,) = index._now().segments
+        (segment,) = index._snapshot().segments
         asked = [planned(index, query, Ranking(candidates=rule)) for query in QUERIES for rule in CANDIDATES]
         right = [same(index, plan, 50, Filters()) for plan in asked]
         narrow = [name for name, column in segment.columns.items() if column.dtype.kind == "u"]
@@ -143,7 +144,7 @@ def test_numbers_of_other_widths_are_read_the_same(width: type[np.integer[Any]])
             save_array(segment.folder / f"{name}.npy", segment.columns[name].astype(width))
         wider = EmbeddedIndex(index.where)
         for plan, best in zip(asked, right, strict=True):
-            assert not isinstance(best, str)
+            assert not isinstance(best, Unprunable)
             found = same(wider, plan, 50, Filters())
             assert [each.tolist() for each in found[:2]] == [each.tolist() for each in best[:2]]
 
@@ -151,7 +152,7 @@ def test_numbers_of_other_widths_are_read_the_same(width: type[np.integer[Any]])
 @pytest.mark.parametrize("count, bytes", [(256, 1), (257, 2)])
 def test_documents_are_found_up_to_the_last_number_that_a_column_holds(count: int, bytes: int) -> None:
     with corpus([document(f"d{n}", "A flood.", "A bank.") for n in range(count)]) as index:
-        (segment,) = index._now().segments
+        (segment,) = index._snapshot().segments
         assert segment.column("document").itemsize == segment.column("document_numbers").itemsize == bytes
         found = index.search(planned(index, "flood", Ranking()), 2 * count, Filters(), records=False)
         assert [hit.sentence_id for hit in found.hits] == [f"d{n}.s{s}" for s in (0, 1) for n in range(count)]
@@ -192,9 +193,9 @@ def test_layers_of_enrichment_and_filters_by_entity() -> None:
 LAYERED = [Static("features.x", "linear", -2.0), Static("features.x", "satu", 3.0, required=True)]
 
 
-def _enriched(document: Document, chance: random.Random) -> list[Enriched]:
+def _enriched(document: Document, chance: random.Random) -> list[SentenceEnrichment]:
     return [
-        Enriched(
+        SentenceEnrichment(
             {"x": chance.choice([-5.0, 0.1, 9.0])} if chance.random() < 0.7 else {},
             tuple(Entity(name, "PERSON") for name in ("Ann", "Bo") if chance.random() < 0.3),
             None,
@@ -208,7 +209,7 @@ def test_most_candidates_of_a_plain_query_are_not_scored() -> None:
     texts = [[" ".join(chance.choices(WORDS, k=8)) for _ in range(5)] for _ in range(200)]
     with corpus([made(n, each, [None] * 5, None) for n, each in enumerate(texts)]) as index:
         found = same(index, planned(index, "rare stone", Ranking()), 2, Filters())
-    assert not isinstance(found, str) and found.scored < found.total / 4
+    assert not isinstance(found, Unprunable) and found.scored < found.total / 4
 
 
 def test_a_plan_without_a_bound_is_answered_in_full_and_says_so(adverse: EmbeddedIndex) -> None:
@@ -247,7 +248,7 @@ def test_the_best_sentence_may_have_the_term_beside_it_only(
     with corpus([made(n, body, [None] * len(body), None) for n, body in enumerate(bodies)]) as index:
         plan = planned(index, "flood", Ranking(model, "surrounding", params))
         found = same(index, plan, 1, Filters())
-    assert not isinstance(found, str) and found.numbers.tolist() == [len(best) - 1]
+    assert not isinstance(found, Unprunable) and found.numbers.tolist() == [len(best) - 1]
 
 
 def test_sentences_far_from_the_terms_are_among_the_best() -> None:

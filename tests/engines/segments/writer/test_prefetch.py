@@ -29,7 +29,7 @@ def test_documents_come_in_order_with_what_is_prepared_of_them(
     for each in found:
         if prepared := each.prepared:
             news = each.document
-            terms = [prepared.batch.terms[n] for n in prepared.batch.numbers[prepared.numbers].tolist()]
+            terms = [prepared.batch.terms[n] for n in prepared.batch.term_ids[prepared.numbers].tolist()]
             assert " ".join(terms) == " ".join([*(s.text for s in news.sentences), news.title or ""])
             assert prepared.terms == 3 * len(news.sentences)
 

@@ -1,0 +1,39 @@
+"""What `esr enrich` adds to a sentence: features, named entities and a dependency parse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from esr.documents.annotation import Entity
+from esr.documents.document import ParseWord
+
+PARTS = ("features", "entities", "parse")
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceEnrichment:
+    """What is stored with a sentence. A feature without a value is left out."""
+
+    features: Mapping[str, float]
+    entities: tuple[Entity, ...] | None  # None: the sentence was not searched for entities
+    parse: tuple[ParseWord, ...] | None  # None: the sentence was not parsed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle flat lists: a quarter of the bytes and of the time on the way from a worker process."""
+        entities = None if self.entities is None else [*map(tuple, self.entities)]
+        parse = None if self.parse is None else ([w.word for w in self.parse], [w.head for w in self.parse])
+        return _unpickle, (dict(self.features), entities, parse)
+
+
+def _unpickle(
+    features: dict[str, float],
+    entities: Sequence[tuple[str, str]] | None,
+    parse: tuple[list[str], list[int]] | None,
+) -> SentenceEnrichment:
+    return SentenceEnrichment(
+        features,
+        None if entities is None else tuple(Entity(*entity) for entity in entities),
+        None if parse is None else tuple(map(ParseWord, *parse)),
+    )

@@ -1,0 +1,20 @@
+"""Access to Elasticsearch: the variables of a login, the roles that each user of esr needs, and API keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from esr.engines.elasticsearch.cluster import login
+from esr.engines.elasticsearch.cluster.location import parse_alias
+from esr.engines.elasticsearch.cluster.login import VARIABLES
+from esr.engines.elasticsearch.cluster.roles import ROLES, role_descriptors
+
+__all__ = ["ROLES", "VARIABLES", "create_api_key", "login", "parse_alias", "role_descriptors"]
+
+
+def create_api_key(where: str, role_descriptors: Mapping[str, Any]) -> str:
+    """Create an API key with these roles. Raises EsrError where the login may create none."""
+    from esr.engines.elasticsearch.cluster import api_keys  # which imports the client
+
+    return api_keys.create_api_key(where, role_descriptors)

@@ -1,0 +1,164 @@
+"""Enriches many documents in worker processes, in order, with a bounded number of them in memory."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing.synchronize import Barrier
+from threading import BrokenBarrierError
+
+from esr.documents import Document
+from esr.documents.enrichment import SentenceEnrichment
+from esr.enrichment.enricher import Enricher
+from esr.environment import set_environment
+from esr.errors import EsrError
+
+# Several batches of the model, so that the last one, which is not full, costs little.
+CHUNK_SENTENCES = 512
+CHUNK_DOCUMENTS = 512
+CHUNKS_PER_WORKER = 3  # one at work and two waiting, so that a slow chunk keeps no worker idle
+
+# A worker has one thread: more threads take processor time from each other.
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_WORKER_DIED = (
+    "an enrichment worker process died, perhaps for lack of memory (each needs about 0.4 GB): "
+    "run again with fewer workers"
+)
+
+_PARENT_CHECK_SECONDS = 2.0
+_WAIT_SECONDS = 0.2  # an interrupt is delayed by at most this
+
+Result = list[list[SentenceEnrichment]]
+Running = deque[tuple[list[Document], Future[Result]]]
+
+
+def enrich_documents(
+    documents: Iterable[Document], enricher: Enricher, workers: int
+) -> Iterator[tuple[Document, list[SentenceEnrichment]]]:
+    """Each document with the enrichment of its sentences, in the order of the documents.
+
+    With one worker, this process does the work. Raises EsrError if a worker dies, and passes on what the
+    source of documents raises. The workers end with the iterator, and when this process dies.
+    """
+    chunks = split_into_chunks(documents)
+    if workers <= 1:
+        for chunk in chunks:
+            yield from zip(chunk, enricher.enrich_batch(chunk), strict=True)
+        return
+    # Spawned: a forked copy of a process with threads may hang.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, context, init_worker, (enricher, context.Barrier(workers)))
+    try:
+        start_workers(pool, workers)
+        for chunk, result in results_in_order(pool, chunks, workers):
+            yield from zip(chunk, result, strict=True)
+    except BrokenProcessPool:
+        raise EsrError(_WORKER_DIED) from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def start_workers(pool: ProcessPoolExecutor, workers: int) -> None:
+    """Return when all workers have loaded the model. Raises the error of a worker that could not."""
+    with worker_environment():
+        # All processes start here: at the barrier each waits in one of these calls until all have loaded.
+        loading = [pool.submit(_load) for _ in range(workers)]
+    errors = [future.exception() for future in loading]
+    for error in sorted(filter(None, errors), key=lambda e: isinstance(e, BrokenBarrierError)):
+        raise error
+
+
+def results_in_order(
+    pool: ProcessPoolExecutor, chunks: Iterator[list[Document]], workers: int
+) -> Iterator[tuple[list[Document], Result]]:
+    running: Running = deque()
+    for chunk in chunks:
+        if len(running) == workers * CHUNKS_PER_WORKER:
+            yield _wait_for_first(running)
+        with defer_interrupt():
+            running.append((chunk, pool.submit(_enrich, chunk)))
+    while running:
+        yield _wait_for_first(running)
+
+
+def _wait_for_first(running: Running) -> tuple[list[Document], Result]:
+    chunk, future = running.popleft()
+    done: set[Future[Result]] = set()
+    while not done:
+        with defer_interrupt():
+            done, _ = wait([future], timeout=_WAIT_SECONDS)
+    return chunk, future.result()
+
+
+def split_into_chunks(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Lists of documents with about CHUNK_SENTENCES sentences in total."""
+    chunk: list[Document] = []
+    sentences = 0
+    for document in documents:
+        chunk.append(document)
+        sentences += len(document.sentences)
+        if sentences >= CHUNK_SENTENCES or len(chunk) == CHUNK_DOCUMENTS:
+            yield chunk
+            chunk, sentences = [], 0
+    if chunk:
+        yield chunk
+
+
+@contextmanager
+def worker_environment() -> Iterator[None]:
+    """A process that starts in this block has one thread and ignores interrupts from the keyboard.
+
+    Ctrl-C goes to the whole process group. This process receives it and ends the workers.
+    """
+    with set_environment(dict.fromkeys(_THREAD_VARIABLES, "1")), defer_interrupt():
+        yield
+
+
+@contextmanager
+def defer_interrupt() -> Iterator[None]:
+    """Delay an interrupt to the end of the block: amid a call of the pool it could leave a lock held."""
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+_enricher: Enricher  # the worker's own
+_all_loaded: Barrier
+
+
+def init_worker(enricher: Enricher, all_loaded: Barrier) -> None:
+    global _enricher, _all_loaded
+    _enricher, _all_loaded = enricher, all_loaded
+    # A timer and not a thread: with a second thread in its process, spaCy takes 15 % longer.
+    signal.signal(signal.SIGALRM, _exit_with_parent)
+    signal.setitimer(signal.ITIMER_REAL, _PARENT_CHECK_SECONDS, _PARENT_CHECK_SECONDS)
+
+
+def _exit_with_parent(*_: object) -> None:
+    """A worker whose parent was killed would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None and os.getppid() != parent.pid:
+        os._exit(1)
+
+
+def _load() -> None:
+    try:
+        _enricher.load()
+    except BaseException:
+        _all_loaded.abort()
+        raise
+    gc.freeze()  # spaCy's many objects need not be scanned by each collection
+    _all_loaded.wait()
+
+
+def _enrich(chunk: Sequence[Document]) -> Result:
+    return _enricher.enrich_batch(chunk)

@@ -1,0 +1,66 @@
+"""An enricher without language tools: numbers, entities and parses that follow from the text alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from zlib import crc32
+
+from esr.documents import Document, ParseWord, Sentence
+from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Entity
+from esr.documents.enrichment import PARTS, SentenceEnrichment
+from esr.enrichment.recipe import Recipe
+
+NAMES = {
+    PERSON: ["Ann: Bee", "Barack Obama", "Łukasz"],
+    LOCATION: ["Paris", "Ohio", "Barack Obama"],
+    ORGANIZATION: ["ACME", "UN"],
+}
+
+
+@dataclass
+class FakeEnricher:
+    """`version` changes the results, as another lexicon does. `seconds` is the time for a document."""
+
+    parts: tuple[str, ...] = PARTS
+    version: str = "1"
+    seconds: float = 0.0
+    enriched_ids: list[str] = field(default_factory=list)
+
+    @property
+    def recipe(self) -> Recipe:
+        return Recipe(self.parts, {"fake": self.version})
+
+    def enrich(self, document: Document) -> list[SentenceEnrichment]:
+        time.sleep(self.seconds)
+        self.enriched_ids.append(document.id)
+        return [self._enrich_sentence(sentence) for sentence in document.sentences]
+
+    def enrich_batch(self, documents: Sequence[Document]) -> list[list[SentenceEnrichment]]:
+        return [self.enrich(document) for document in documents]
+
+    def load(self) -> None:
+        """There is nothing to load."""
+
+    def _enrich_sentence(self, sentence: Sentence) -> SentenceEnrichment:
+        digest = crc32(f"{self.version} {sentence.id} {sentence.text}".encode())
+        features = {"count": float(digest % 5), "share": digest % 97 / 96, "big": float(digest)}
+        if digest % 3 == 0:
+            del features["share"]
+        if self.version != "1":
+            del features["big"]
+        entities = tuple(
+            Entity(name, type)
+            for type, names in reversed(NAMES.items())
+            for n, name in enumerate(names)
+            if digest >> n + len(type) & 1
+            for _ in range(1 + digest % 2)
+        )
+        words = sentence.text.split()
+        parse = tuple(ParseWord(word, n - 1) for n, word in enumerate(words)) if digest % 4 else None
+        return SentenceEnrichment(
+            (features | dict(sentence.features)) if "features" in self.parts else {},
+            (entities if digest % 7 else None) if "entities" in self.parts else None,
+            (sentence.parse or parse) if "parse" in self.parts else None,
+        )
