@@ -41,7 +41,8 @@ def main() -> None:
     options.add_argument("--candidates", type=int, default=1000)
     options.add_argument("--rounds", type=int, default=100)
     given = options.parse_args()
-    texts = [s.text for _, d in islice(loaders.documents([given.documents]), given.most) for s in d.sentences]
+    documents = islice(loaders.read_documents([given.documents]), given.most)
+    texts = [sentence.text for _, document in documents for sentence in document.sentences]
     has = [set(ANALYZER.terms(text)) for text in texts[: given.most]]
     terms = ANALYZER.terms(given.query) if given.query else _frequent(has)
     hits = [len(of & set(terms)) for of in has]

@@ -78,7 +78,7 @@ def main() -> None:
     options.add_argument("--parts", choices=PARTS, help="one of them; default: all three")
     given = options.parse_args()
     parts = (given.parts,) if given.parts else PARTS
-    source = (located.document for located in loaders.documents([given.documents]))
+    source = (located.document for located in loaders.read_documents([given.documents]))
     turns = list(islice(_turns(source, given.sentences), given.turns + 1))
     with _bare(COMPONENTS[parts], given.workers) as bare, _esr(parts, given.workers) as own:
         took = [_both(bare, own, documents, number) for number, documents in enumerate(turns)][1:]

@@ -28,7 +28,7 @@ from esr.learning.outcome import as_dict
 from esr.learning.signals import known
 from esr.learning.table import Table
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import NothingToSearchFor, Searcher
+from esr.ranking.searcher import Searcher, UnsearchableQuery
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "learning.md"
 BEGIN, END = "<!-- figures: python -m benchmarks.learning -->", "<!-- end of figures -->"
@@ -90,7 +90,7 @@ class Laboratory:
         for each in self.topics(collection):
             try:
                 hits = searcher.search(each.query, RUN, ranking=ranking, records=False).hits
-            except NothingToSearchFor:
+            except UnsearchableQuery:
                 continue
             run[each.topic] = {hit.sentence_id: hit.score for hit in hits}
         judged = {each.topic: dict(each.grades_of) for each in self.topics(collection)}

@@ -41,7 +41,7 @@ def plain(source: str, url: str) -> tuple[int, float]:
     mixture = Ranking().mixture()
     assert mixture is not None
     with tempfile.TemporaryDirectory() as folder:
-        spool = write_spool(Path(folder) / "spool", DESCRIPTION, loaders.documents([source]))
+        spool = write_spool(Path(folder) / "spool", DESCRIPTION, loaders.read_documents([source]))
         described = describe_impacts(mixture, spool.statistics.collection)
         index = new_sentences_index(cluster.alias)
         load = Load(index, DESCRIPTION, False, "benchmark:0:0", impacts=described)

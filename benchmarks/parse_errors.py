@@ -26,13 +26,13 @@ from esr.analysis import Analyzer, get
 from esr.dependency.codec import decode, encode
 from esr.dependency.occurrences import find_occurrences
 from esr.documents import Document, Located, ParseWord, Sentence
-from esr.engines.enriching import run
+from esr.engines.enrichment_run import run_enrichment
 from esr.engines.factory import LoadOptions, open_writer
 from esr.enrichment.enricher import Enricher
 from esr.evaluation import measures
 from esr.evaluation.significance import compare
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 
 ANALYZER = "english-stem"
 Parse = tuple[ParseWord, ...]
@@ -113,7 +113,7 @@ def indexes(documents: list[Document], work: Path) -> dict[str, str]:
             located = (Located(f"{name}:{number}", document) for number, document in enumerate(made[name], 1))
             open_writer(where, LoadOptions(analyzer=ANALYZER)).load(located)
     with esr.open(places["parsed"]) as searcher:
-        run(searcher.index, Enricher(analyzer=ANALYZER), workers=2)
+        run_enrichment(searcher.index, Enricher(analyzer=ANALYZER), workers=2)
     return places
 
 

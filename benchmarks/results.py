@@ -22,13 +22,13 @@ from benchmarks import recall
 from benchmarks.claims import CLAIMS
 from benchmarks.figures import Figures
 from esr import loaders, models
-from esr.engines.enriching import run
+from esr.engines.enrichment_run import run_enrichment
 from esr.engines.factory import LoadOptions, open_writer
 from esr.enrichment.enricher import Enricher
 from esr.evaluation.comparing import Collection, Comparison, cells, compute, done, every_model
 from esr.evaluation.parameters import SOURCES
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 
 COLLECTIONS = ("squad-small", "squadshifts-medium", "wice-dev")
 TOPICS = 400
@@ -116,10 +116,10 @@ def prepared(source: Path, work: Path) -> Collection:
     index, topics = work / source.name, work / f"{source.name}.tsv"
     qrels = source / "qrels.txt.gz"
     if not index.exists():
-        documents = loaders.documents([str(source / "docs.jsonl.gz")])
+        documents = loaders.read_documents([str(source / "docs.jsonl.gz")])
         open_writer(str(index), LoadOptions(analyzer="english-stem")).load(documents)
         with esr.open(str(index)) as searcher:
-            run(searcher.index, Enricher(analyzer="english-stem"), workers=2)
+            run_enrichment(searcher.index, Enricher(analyzer="english-stem"), workers=2)
     if not topics.exists():
         with gzip.open(qrels, "rt", encoding="utf-8") as lines:
             judged = {line.split()[0] for line in lines if int(line.split()[3]) > 0}

@@ -45,3 +45,9 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
     return UsageError(f"unknown {kind} {name!r}: {hint}")
+
+
+def to_one_line(error: object) -> str:
+    """A library's error message, shortened and printable, as a part of one line."""
+    text = " ".join(str(error).split())
+    return "".join(c if c.isprintable() else "?" for c in text)[:300]

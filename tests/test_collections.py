@@ -67,7 +67,7 @@ def loaded(
     with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
         part.write_text("".join(islice(lines, wanted.documents)), "utf-8")
     index = str(part.parent / "index")
-    documents = [found.document for found in loaders.documents([str(part)], "auto")]
+    documents = [found.document for found in loaders.read_documents([str(part)], "auto")]
     assert (len(documents), len(topics)) == (wanted.documents, wanted.topics)
     load(index, documents)
     with fresh(elasticsearch_url) as where:

@@ -8,7 +8,7 @@ import pytest
 
 from esr import analysis, boosts, features, loaders, models, priors
 from esr.cli import main
-from esr.cli.reference import text
+from esr.cli.reference import build_page
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = "\n".join(
@@ -34,7 +34,7 @@ def test_the_docs_name_everything_that_is_registered(kind: str, name: str) -> No
 
 @pytest.mark.parametrize("model", models.MODELS.values(), ids=lambda model: model.name)
 def test_the_docs_name_every_parameter_of_a_model(model: models.Model) -> None:
-    section = text().split(f"### {model.name}\n", 1)[1].split("\n### ", 1)[0]
+    section = build_page().split(f"### {model.name}\n", 1)[1].split("\n### ", 1)[0]
     for parameter in model.parameters:
         assert f"| `{parameter.name}` |" in section
         assert parameter.range.replace("|", "\\|") in section
@@ -42,7 +42,7 @@ def test_the_docs_name_every_parameter_of_a_model(model: models.Model) -> None:
 
 def test_the_reference_is_what_its_generator_prints() -> None:
     written = (ROOT / "docs" / "reference.md").read_text("utf-8")
-    assert written == text(), "run: python -m esr.cli.reference > docs/reference.md"
+    assert written == build_page(), "run: python -m esr.cli.reference > docs/reference.md"
 
 
 def test_the_readme_leads_to_every_page() -> None:

@@ -165,3 +165,10 @@ def test_only_the_elasticsearch_engine_knows_the_client_of_elasticsearch() -> No
         if not path.startswith("esr/engines/elasticsearch/"):
             names = (ROOT / path).read_text("utf-8")
             assert "import elasticsearch" not in names and "from elasticsearch" not in names, path
+
+
+def test_the_picture_shows_every_folder() -> None:
+    picture = (ROOT / "docs" / "pictures" / "architecture.svg").read_text("utf-8")
+    for row in MAY_IMPORT:
+        folder = "esr/engines/segments" if row.startswith("esr/engines/segments") else row
+        assert f">{folder}<" in picture, folder

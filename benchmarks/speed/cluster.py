@@ -51,7 +51,7 @@ def where(setup: Setup) -> str:
 def _load_plain(cluster: Cluster, setup: Setup) -> None:
     """The sentences as one text field, analysed as esr's, all else as Elasticsearch has it by default."""
     client = cluster.client
-    analysis = resources.load(DEFINITION)["template"]["settings"]["analysis"]
+    analysis = resources.load_json(DEFINITION)["template"]["settings"]["analysis"]
     client.indices.delete(index=PLAIN, ignore_unavailable=True)
     client.indices.create(
         index=PLAIN,

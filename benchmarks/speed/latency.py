@@ -16,7 +16,7 @@ from benchmarks.speed import peers, queries
 from benchmarks.speed.prepared import index
 from benchmarks.speed.setup import BOTH_K, Setup
 from benchmarks.speed.timing import Search, interleaved, timed
-from esr.engines.embedded.search.exhaustive import exhaustive
+from esr.engines.embedded.search.exhaustive import search_exhaustive
 from esr.engines.index import NO_FILTERS, Hit
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
@@ -40,8 +40,8 @@ class Exhaustive:
 
     def search(self, query: str, k: int) -> list[tuple[int, float]]:
         plan = self.searcher.prepare(query, Ranking()).plan
-        found = exhaustive(plan, self._snapshot, k, NO_FILTERS)
-        return list(zip(found.numbers.tolist(), found.scores.tolist(), strict=True))
+        found = search_exhaustive(plan, self._snapshot, k, NO_FILTERS)
+        return list(zip(found.ordinals.tolist(), found.scores.tolist(), strict=True))
 
 
 def latency(setup: Setup) -> Iterator[dict[str, Any]]:

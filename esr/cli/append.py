@@ -1,28 +1,31 @@
-"""`esr append` and `esr remove`: daily deliveries, and documents that must go."""
+"""`esr append` and `esr remove`: daily deliveries, and removal of documents."""
 
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 import click
-from tqdm import tqdm
 
 from esr.cli import options
-from esr.cli.loading import Incoming, sources
+from esr.cli.document_pipeline import DocumentPipeline
+from esr.cli.progress import track_documents
+from esr.cli.signals import exit_on_sigterm
+from esr.cli.source_options import source_options
 from esr.engines.delivery import DeliveryReport
 from esr.engines.factory import LoadOptions, open_delivery
-from esr.engines.redact import redacted
+from esr.engines.redact import redact
+
+_MAX_EXAMPLES = 5
 
 
 @click.command()
 @options.place
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@sources
+@source_options
 @options.keep
 @options.workers
 @options.as_json
@@ -32,28 +35,27 @@ def append(
     keep: int,
     workers: int,
     as_json: bool,
-    **source_options: Any,
+    **pipeline_options: Any,
 ) -> None:
-    """Bring a delivery into an index: all of it in one step, or nothing.
+    """Add a delivery to an index: all of it in one step, or nothing.
 
-    New documents are added. Documents that are there with other content are replaced: all their sentences
-    and what is known of them. Documents that are there and the same are passed over, so a delivery that was
-    cut off, or came twice, is simply given again.
+    New documents are added. Documents that the index has with other content are replaced, with all their
+    sentences and features. Unchanged documents are skipped, so an interrupted or repeated delivery can
+    simply be appended again.
 
     \b
     Example:
       esr append my-index monday.jsonl
       esr append http://localhost:9200/news deliveries/2026-03-02
     """
-    _stoppable()
-    incoming = Incoming(paths, **source_options)
-    found = open_delivery(where, LoadOptions(keep=keep, workers=workers))
-    with incoming.documents() as documents:
-        bar: Any = tqdm(documents, unit=" documents", disable=None, mininterval=0.5, leave=False)
-        report = found.append(bar)
-    report.notes += incoming.notes()
-    _say(report, where, as_json)
-    incoming.complain()
+    exit_on_sigterm()
+    pipeline = DocumentPipeline(paths, **pipeline_options)
+    delivery = open_delivery(where, LoadOptions(keep=keep, workers=workers))
+    with pipeline.open() as documents:
+        report = delivery.append(track_documents(documents))
+    report.notes += pipeline.notes()
+    _print_report(report, where, as_json)
+    pipeline.raise_if_malformed()
 
 
 @click.command()
@@ -62,39 +64,36 @@ def append(
 @options.keep
 @options.as_json
 def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool) -> None:
-    """Remove documents from an index, with all their sentences. IDs of `-` are read from standard input.
+    """Remove documents from an index, with all their sentences. The ID `-` reads ids from standard input.
 
-    The generation before is kept, and still holds them: `--keep 0` keeps none.
+    The previous generation still contains them if it is kept: `--keep 0` keeps none.
 
     \b
     Example:
       esr remove my-index a1 a2
       esr remove my-index - < ids.txt
     """
-    _stoppable()
-    _say(open_delivery(where, LoadOptions(keep=keep)).remove(_read(ids)), where, as_json)
+    exit_on_sigterm()
+    _print_report(open_delivery(where, LoadOptions(keep=keep)).remove(_read_ids(ids)), where, as_json)
 
 
-def _stoppable() -> None:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was begun is taken back
+def _read_ids(arguments: Iterable[str]) -> list[str]:
+    ids: list[str] = []
+    for argument in arguments:
+        ids += sys.stdin.read().split() if argument == "-" else [argument]
+    return ids
 
 
-def _read(ids: Iterable[str]) -> list[str]:
-    found: list[str] = []
-    for id in ids:
-        found += sys.stdin.read().split() if id == "-" else [id]
-    return found
-
-
-def _say(report: DeliveryReport, where: str, as_json: bool) -> None:
+def _print_report(report: DeliveryReport, where: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(asdict(report), indent=1))
         return
-    counts = ("added", "changed", "removed", "unchanged")
-    done = ", ".join(f"{getattr(report, name):,} {name}" for name in counts if getattr(report, name))
-    click.echo(f"{redacted(where)}: {done or 'nothing to do'}, in {report.seconds:.1f} s")
+    names = ("added", "changed", "removed", "unchanged")
+    counts = ", ".join(f"{getattr(report, name):,} {name}" for name in names if getattr(report, name))
+    click.echo(f"{redact(where)}: {counts or 'nothing to do'}, in {report.seconds:.1f} s")
     if report.missing:
-        named = ", ".join(report.missing[:5]) + (", …" if len(report.missing) > 5 else "")
-        click.echo(f"{len(report.missing):,} were not there: {named}")
+        examples = ", ".join(report.missing[:_MAX_EXAMPLES])
+        more = ", …" if len(report.missing) > _MAX_EXAMPLES else ""
+        click.echo(f"{len(report.missing):,} were not in the index: {examples}{more}")
     for note in report.notes:
         click.echo(note)

@@ -1,4 +1,4 @@
-"""`esr compare`: rankings × collections × measures in one table."""
+"""`esr compare`: rankings × collections × measures, one table per measure."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ import click
 from tqdm import tqdm
 
 from esr.cli import options
-from esr.cli.output import check
+from esr.cli.output_file import check_output
 from esr.errors import EsrError
 from esr.evaluation.comparing import Comparison, cells, compute, done
 from esr.evaluation.showing import grid
-from esr.evaluation.significance import compare as tested
+from esr.evaluation.significance import compare as test_difference
 from esr.evaluation.significance import corrected
 from esr.extras import require
 
-_RESAMPLES = 1  # the table's marks are those of the t-test
-Values = Mapping[str, Mapping[str, float]]
+_RESAMPLES = 1  # the table shows the t-test only
 
 
 @click.command()
@@ -30,17 +29,17 @@ Values = Mapping[str, Mapping[str, float]]
     "--output",
     required=True,
     type=options.FILE,
-    help="JSON Lines of all figures, a cell a line. What is there already is not computed again.",
+    help="JSON Lines of all figures, one cell per line. Existing cells are not computed again.",
 )
 @click.option("--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes.")
 def compare(comparison: Path, output: Path, workers: int) -> None:
-    """Evaluate every ranking on every collection, and print one table a measure.
+    """Evaluate every ranking on every collection, and print one table per measure.
 
     COMPARISON is a JSON file: {"collections": {name: {"index", "topics", "qrels"}}, "rankings": {name:
-    ranking}, "measures": ["AP"], "baseline": name}. Without rankings, every model in every context is
-    taken. With "parameters": ["default", "tuned", "estimated"] each ranking stands there with its own
+    ranking}, "measures": ["AP"], "baseline": name}. Without rankings, every model is evaluated in every
+    context. With "parameters": ["default", "tuned", "estimated"] each ranking is evaluated with its own
     parameters, with those tuned on four fifths of the topics for the last fifth, and with those estimated
-    from the collection. A call that was stopped goes on where it was. * and ** mark differences from the
+    from the collection. An interrupted call resumes where it stopped. * and ** mark differences from the
     baseline at 95 % and 99 % (paired t-test, Holm's correction).
 
     \b
@@ -48,42 +47,57 @@ def compare(comparison: Path, output: Path, workers: int) -> None:
       esr compare comparison.json -o figures.jsonl
     """
     require("esr compare", "ir_measures", "scipy")
-    given = Comparison.from_file(comparison)
-    every = cells(given)
+    plan = Comparison.from_file(comparison)
+    all_cells = cells(plan)
     try:
-        check(output, comparison, *(f for c in given.collections.values() for f in (c.topics, c.qrels)))
-        known = done(output)
-        keys = [cell.key() for cell in every]
-        missing = {key: cell for key, cell in zip(keys, every, strict=True) if key not in known}
-        for cell in tqdm(
+        inputs = (file for c in plan.collections.values() for file in (c.topics, c.qrels))
+        check_output(output, comparison, *inputs)
+        results = done(output)
+        keys = [cell.key() for cell in all_cells]
+        missing = {key: cell for key, cell in zip(keys, all_cells, strict=True) if key not in results}
+        for result in tqdm(
             compute(missing, output, workers), total=len(missing), unit=" cells", disable=None, leave=False
         ):
-            known[cell["key"]] = cell
+            results[result["key"]] = result
     except OSError as error:
         raise EsrError(f"cannot use {error.filename or output}: {error.strerror}") from error
-    found = {
-        (cell.collection, cell.ranking, cell.parameters): known[key]
-        for key, cell in zip(keys, every, strict=True)
+    table = {
+        (cell.collection, cell.ranking, cell.parameters): results[key]
+        for key, cell in zip(keys, all_cells, strict=True)
     }
-    for name in given.measures:
-        click.echo(f"{name}\n{_table(given, found, name)}\n")
+    for name in plan.measures:
+        click.echo(f"{name}\n{_format_table(plan, table, name)}\n")
 
 
-def _table(given: Comparison, found: Mapping[tuple[str, str, str], Mapping[str, Any]], measure: str) -> str:
-    """A row a ranking and source of parameters, marked against the baseline of the same source."""
-    marks = {}
-    for collection, source in product(given.collections, given.parameters if given.baseline else ()):
-        against = found[collection, given.baseline, source]["values"][measure]  # type: ignore[index]
-        others = [name for name in given.rankings if name != given.baseline]
-        tests = [
-            tested(found[collection, o, source]["values"][measure], against, resamples=_RESAMPLES)
-            for o in others
-        ]
-        for name, test in zip(others, corrected(tests), strict=True):
-            marks[collection, name, source] = test.mark
-    rows = [["", *given.collections]]
-    for name, source in product(given.rankings, given.parameters):
-        cells = [(collection, name, source) for collection in given.collections]
-        figures = [f"{found[c]['measures'][measure]:.4f}{marks.get(c, ''):<2}" for c in cells]
-        rows.append([name if len(given.parameters) == 1 else f"{name}, {source}", *figures])
+Results = Mapping[tuple[str, str, str], Mapping[str, Any]]
+"""By collection, ranking and source of parameters."""
+
+
+def _format_table(plan: Comparison, results: Results, measure: str) -> str:
+    """One row per ranking and source of parameters, compared with the baseline from the same source."""
+    marks = _find_marks(plan, results, measure)
+    rows = [["", *plan.collections]]
+    for ranking, source in product(plan.rankings, plan.parameters):
+        keys = [(collection, ranking, source) for collection in plan.collections]
+        figures = [f"{results[key]['measures'][measure]:.4f}{marks.get(key, ''):<2}" for key in keys]
+        rows.append([ranking if len(plan.parameters) == 1 else f"{ranking}, {source}", *figures])
     return grid(rows, left=1)
+
+
+def _find_marks(plan: Comparison, results: Results, measure: str) -> dict[tuple[str, str, str], str]:
+    """The marks of significant differences from the baseline."""
+    marks: dict[tuple[str, str, str], str] = {}
+    if plan.baseline is None:
+        return marks
+    rankings = [name for name in plan.rankings if name != plan.baseline]
+    for collection, source in product(plan.collections, plan.parameters):
+        baseline = results[collection, plan.baseline, source]["values"][measure]
+        tests = [
+            test_difference(
+                results[collection, name, source]["values"][measure], baseline, resamples=_RESAMPLES
+            )
+            for name in rankings
+        ]
+        for name, test in zip(rankings, corrected(tests), strict=True):
+            marks[collection, name, source] = test.mark
+    return marks

@@ -1,4 +1,4 @@
-"""`esr load --dry-run`: the first documents, counts and problems of what would be loaded."""
+"""`esr load --dry-run`: the first documents, counts and problems, without an index."""
 
 from __future__ import annotations
 
@@ -8,51 +8,49 @@ from dataclasses import asdict
 
 import click
 
-from esr.cli.loading import PROBLEMS_SHOWN, SHOWN, Incoming
+from esr.cli.document_pipeline import MAX_EXAMPLES, MAX_PROBLEMS, DocumentPipeline
 from esr.documents import Located
 from esr.errors import EsrError, InputError
 from esr.loaders import Malformed
-from esr.loaders.seen import Seen
+from esr.loaders.key_store import KeyStore
 
 
-def dry_run(incoming: Incoming, as_json: bool) -> None:
+def dry_run(pipeline: DocumentPipeline, as_json: bool) -> None:
     """Print the first documents, counts and problems. Raises EsrError if there is a problem."""
-    seen = _Seen()
+    summary = _Summary()
     try:
-        with incoming.documents(all_problems=True) as found:
-            for located in found:
-                seen.add(located)
+        with pipeline.open(collect_all=True) as documents:
+            for located in documents:
+                summary.add(located)
     except InputError as error:
-        if not incoming.malformed:
-            incoming.malformed.append(Malformed(error.where, error.problem))
-            incoming.count += 1
-    problems = [*incoming.malformed, *seen.repeated]
-    count = incoming.count + seen.repetitions
+        if not pipeline.malformed:
+            pipeline.malformed.append(Malformed(error.where, error.problem))
+            pipeline.malformed_count += 1
+    problems = [*pipeline.malformed, *summary.duplicates]
+    problem_count = pipeline.malformed_count + summary.duplicate_count
+    notes = pipeline.notes()
     if as_json:
-        click.echo(json.dumps(seen.as_dict(problems, count, incoming.notes()), indent=1))
+        click.echo(json.dumps(summary.as_dict(problems, problem_count, notes), indent=1))
     else:
-        seen.say()
-        for note in incoming.notes():
-            click.echo(note)
-        for problem in problems[:PROBLEMS_SHOWN]:
-            click.echo(f"{problem.where}: {problem.problem}")
-    if count:
-        raise EsrError(f"{count:,} documents cannot be loaded as they are; nothing was written")
+        lines = [f"{problem.where}: {problem.problem}" for problem in problems[:MAX_PROBLEMS]]
+        click.echo("\n".join([*summary.as_lines(), *notes, *lines]))
+    if problem_count:
+        raise EsrError(f"{problem_count:,} documents cannot be loaded; nothing was written")
     if not as_json:
         click.echo("nothing was written")
 
 
-class _Seen:
-    """Counts of documents, the first of them, and ids that stand twice."""
+class _Summary:
+    """Counts of documents, the first documents, and duplicated ids."""
 
     def __init__(self) -> None:
         self.first: list[Located] = []
-        self.repeated: list[Malformed] = []
+        self.duplicates: list[Malformed] = []  # the first ones
+        self.duplicate_count = 0
         self.counts = dict.fromkeys(
             ("documents", "sentences", "without_sentences", "title", "date", "source", "language"), 0
         )
-        self.repetitions = 0
-        self._ids = Seen()
+        self._places = KeyStore()
 
     def add(self, located: Located) -> None:
         document = located.document
@@ -61,29 +59,36 @@ class _Seen:
         self.counts["without_sentences"] += not document.sentences
         for name in ("title", "date", "source", "language"):
             self.counts[name] += getattr(document, name) is not None
-        if len(self.first) < SHOWN:
+        if len(self.first) < MAX_EXAMPLES:
             self.first.append(located)
-        if first := self._ids.first(document.id.encode(), located.where):
-            self.repetitions += 1
-            if len(self.repeated) < PROBLEMS_SHOWN:
-                problem = f"document id {document.id!r} stands twice: first at {first}"
-                self.repeated.append(Malformed(located.where, problem, document.id))
+        if first := self._places.insert(document.id.encode(), located.where):
+            self.duplicate_count += 1
+            if len(self.duplicates) < MAX_PROBLEMS:
+                problem = f"document id {document.id!r} is duplicated: first at {first}"
+                self.duplicates.append(Malformed(located.where, problem, document.id))
 
-    def say(self) -> None:
+    def as_lines(self) -> list[str]:
+        lines: list[str] = []
         for where, document in self.first:
-            known = (document.date, document.source, document.language, document.url)
-            click.echo(f"{where}\n  {document.id}: {document.title or '(no title)'}")
-            click.echo("  " + " · ".join(filter(None, (*known, f"{len(document.sentences)} sentences"))))
-            for sentence in document.sentences[:2]:
-                click.echo(f"  | {sentence.text[:200]}")
-        c = self.counts
-        click.echo(f"{c['documents']:,} documents with {c['sentences']:,} sentences")
-        click.echo(
-            f"{c['title']:,} have a title, {c['date']:,} a date, {c['source']:,} a source, "
-            f"{c['language']:,} a language"
-        )
+            metadata = (document.date, document.source, document.language, document.url)
+            lines += [
+                f"{where}\n  {document.id}: {document.title or '(no title)'}",
+                "  " + " · ".join(filter(None, (*metadata, f"{len(document.sentences)} sentences"))),
+                *(f"  | {sentence.text[:200]}" for sentence in document.sentences[:2]),
+            ]
+        counts = self.counts
+        return [
+            *lines,
+            f"{counts['documents']:,} documents with {counts['sentences']:,} sentences",
+            f"{counts['title']:,} have a title, {counts['date']:,} a date, {counts['source']:,} a source, "
+            f"{counts['language']:,} a language",
+        ]
 
     def as_dict(self, problems: Iterable[Malformed], count: int, notes: list[str]) -> dict[str, object]:
-        first = [{"where": where, **asdict(document)} for where, document in self.first]
-        found = [problem._asdict() for problem in problems]
-        return {**self.counts, "first": first, "problem_count": count, "problems": found, "notes": notes}
+        return {
+            **self.counts,
+            "first": [{"where": where, **asdict(document)} for where, document in self.first],
+            "problem_count": count,
+            "problems": [problem._asdict() for problem in problems],
+            "notes": notes,
+        }

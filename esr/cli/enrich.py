@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,9 +11,10 @@ from tqdm import tqdm
 import esr
 from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
 from esr.cli import options
+from esr.cli.signals import exit_on_sigterm
 from esr.documents.enrichment import PARTS
-from esr.engines.enriching import run
-from esr.engines.redact import redacted
+from esr.engines.enrichment_run import run_enrichment
+from esr.engines.redact import redact
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.recipe import check_parts
 from esr.features import RULES
@@ -24,10 +23,16 @@ from esr.features.feature import DEFAULT_RULE
 
 @click.command()
 @options.index
-@click.option("--slice", "part", default="1/1", metavar="I/N", help="The I-th of N slices: one a machine.")
-@click.option("--only", help=f"Make these parts, with commas between them: {', '.join(PARTS)}. Default: all.")
 @click.option(
-    "--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes at once."
+    "--slice",
+    "slice_text",
+    default="1/1",
+    metavar="I/N",
+    help="The I-th of N slices, for one machine each.",
+)
+@click.option("--only", help=f"Only these parts, separated by commas: {', '.join(PARTS)}. Default: all.")
+@click.option(
+    "--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Number of processes."
 )
 @click.option("--spacy-model", help="Installed spaCy model to use.")
 @click.option(
@@ -35,7 +40,7 @@ from esr.features.feature import DEFAULT_RULE
     "lexica",
     multiple=True,
     type=options.FILE,
-    help="Word lists of your own for subjectivity and polarity. May be repeated.",
+    help="Your own word lists for subjectivity and polarity. May be repeated.",
 )
 @click.option(
     "--subjectivity",
@@ -43,45 +48,45 @@ from esr.features.feature import DEFAULT_RULE
     type=click.Choice(list(RULES)),
     default=DEFAULT_RULE,
     show_default=True,
-    help="When a sentence is subjective. See docs/features.md.",
+    help="The rule for subjective sentences. See docs/features.md.",
 )
 def enrich(
     where: str,
-    part: str,
+    slice_text: str,
     only: str | None,
     workers: int,
     spacy_model: str | None,
     lexica: tuple[Path, ...],
     rule: str,
 ) -> None:
-    """Find features, named entities and parses, and store them in the index.
+    """Compute features, named entities and parses, and store them in the index.
 
-    Searches go on meanwhile. What was done with the same tools is skipped, so a run that was stopped is
-    taken up where it was.
+    Searches continue meanwhile. Documents that the same tools have enriched are skipped, so an interrupted
+    run resumes where it stopped.
 
     \b
     Example:
       esr enrich --index my-index --workers 2
       esr enrich --index http://localhost:9200/news --slice 2/8
     """
-    slice = options.sliced(part)
+    slice = options.parse_slice(slice_text)
     parts = PARTS if only is None else check_parts(name.strip() for name in only.split(","))
-    enricher = made_enricher(parts, spacy_model, lexica, rule, analyzer_of(where))
+    enricher = build_enricher(parts, spacy_model, lexica, rule, read_analyzer(where))
     enrich_index(where, enricher, slice=slice, workers=workers)
 
 
-def made_enricher(
+def build_enricher(
     parts: Sequence[str] = PARTS,
     spacy_model: str | None = None,
     lexica: Sequence[Path] = (),
     rule: str = DEFAULT_RULE,
     analyzer: str = DEFAULT_ANALYZER,
 ) -> Enricher:
-    """The enricher of these settings. Raises EsrError where something is missing for it."""
+    """The enricher with these settings. Raises EsrError if it lacks a library, model or lexicon."""
     return Enricher(parts, spacy_model, lexica, rule, analyzer)
 
 
-def analyzer_of(where: str) -> str:
+def read_analyzer(where: str) -> str:
     """The name of an index's analyzer."""
     with esr.open(where) as searcher:
         return searcher.index.description.analyzer
@@ -90,25 +95,27 @@ def analyzer_of(where: str) -> str:
 def enrich_index(
     where: str, enricher: Enricher, *, slice: tuple[int, int] = (1, 1), workers: int = 1, quiet: bool = False
 ) -> None:
-    """Enrich an index, show how far it is, and say at the end what was done."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what is done is stored
+    """Enrich an index, with a progress bar, and print a report unless `quiet`."""
+    exit_on_sigterm()
     bar = tqdm(unit=" documents", disable=None, mininterval=0.5, leave=False)
 
-    def begun(done: int, documents: int) -> None:
-        bar.reset(documents)
-        bar.initial = done  # what was done before is no measure of the speed
+    def start_bar(done: int, total: int) -> None:
+        bar.reset(total)
+        bar.initial = done  # documents of earlier runs do not count for the speed
         bar.n = done
         bar.refresh()
 
     with esr.open(where) as searcher, bar:
-        report = run(searcher.index, enricher, slice=slice, workers=workers, begun=begun, step=bar.update)
+        report = run_enrichment(
+            searcher.index, enricher, slice=slice, workers=workers, on_start=start_bar, on_progress=bar.update
+        )
     if quiet:
         return
     click.echo(
         f"enriched {report.documents:,} documents with {report.sentences:,} sentences "
-        f"in {redacted(where)} in {report.seconds:.1f} s"
+        f"in {redact(where)} in {report.seconds:.1f} s"
     )
     if report.already:
-        click.echo(f"{report.already:,} documents were done already")
+        click.echo(f"{report.already:,} documents were already enriched")
     for note in report.notes:
         click.echo(note)

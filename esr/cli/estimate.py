@@ -11,8 +11,17 @@ import numpy as np
 
 import esr
 from esr.cli import options
-from esr.cli.output import check
-from esr.cli.tuned import counting, grid_of, grid_option, measure_option, save, setting, way_option
+from esr.cli.output_file import check_output
+from esr.cli.progress import count_topics
+from esr.cli.ranking_options import ranking_options
+from esr.cli.tuning_options import (
+    build_grid,
+    format_ranking,
+    grid_option,
+    measure_option,
+    save_ranking,
+    way_option,
+)
 from esr.evaluation.tuning import grid as grids
 from esr.evaluation.tuning import likelihood, pseudo
 from esr.evaluation.tuning.figures import Tuner
@@ -25,7 +34,7 @@ PSEUDO_TOPICS, LIKELIHOOD = "pseudo-topics", "likelihood"
 
 @click.command()
 @options.index
-@options.ranking
+@ranking_options
 @grid_option
 @click.option(
     "--from",
@@ -33,7 +42,7 @@ PSEUDO_TOPICS, LIKELIHOOD = "pseudo-topics", "likelihood"
     type=click.Choice([PSEUDO_TOPICS, LIKELIHOOD]),
     default=PSEUDO_TOPICS,
     show_default=True,
-    help="Topics made from the collection, or the textbook's likelihood of left-out words (much worse).",
+    help="Topics generated from the collection, or the textbook's likelihood of held-out words (much worse).",
 )
 @click.option(
     "--topics",
@@ -41,11 +50,13 @@ PSEUDO_TOPICS, LIKELIHOOD = "pseudo-topics", "likelihood"
     type=click.IntRange(10),
     default=pseudo.ENOUGH,
     show_default=True,
-    help="How many pseudo-topics, or sentences for the likelihood.",
+    help="Number of pseudo-topics, or of sentences for the likelihood.",
 )
 @measure_option
 @way_option("ascent")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Draws other sentences.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sample of sentences."
+)
 @click.option(
     "-o", "--output", type=options.FILE, help="Write the estimated ranking to this file, for --ranking."
 )
@@ -62,10 +73,10 @@ def estimate(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Find a model's parameters without topics or judgements.
+    """Estimate a model's parameters without topics or judgements.
 
-    Topics are made from sentences drawn from the collection: half of their words are foreign, the others
-    are the sentence's own or stand around it. Then every setting is tried on them, as esr tune does.
+    Topics are generated from a sample of the collection's sentences: half of their words are unrelated, the
+    others are from the sentence or its surroundings. Then every setting is tried on them, as in esr tune.
 
     \b
     Example:
@@ -73,32 +84,36 @@ def estimate(
       esr search "harbour strike" --index my-index --ranking estimated.json
     """
     if output:
-        check(output)
-    grid = grid_of(ranking, grid_texts)
+        check_output(output)
+    grid = build_grid(ranking, grid_texts)
     settings = grids.settings(ranking, grid)
     with esr.open(where) as searcher:
         if source == LIKELIHOOD:
-            found = _by_likelihood(searcher, settings, number, seed)
+            estimate = _estimate_by_likelihood(searcher, settings, number, seed)
         else:
             tasks = pseudo.tasks(searcher.index, number, seed)
-            with counting() as tick:
+            with count_topics() as tick:
                 best = train(Tuner(searcher, tasks, measure), ranking, grid, way, tick)
-            found = {"ranking": best.ranking.as_dict(), "topics": len(tasks), "measure": measure}
-            found |= {"figure": float(best.figures.mean()), "settings": len(best.tried)}
-    found["from"] = source
+            estimate = {"ranking": best.ranking.as_dict(), "topics": len(tasks), "measure": measure}
+            estimate |= {"figure": float(best.figures.mean()), "settings": len(best.tried)}
+    estimate["from"] = source
     if output:
-        save(output, found["ranking"])
-    click.echo(json.dumps(found, indent=1) if as_json else _text(found))
+        save_ranking(output, estimate["ranking"])
+    click.echo(json.dumps(estimate, indent=1) if as_json else _format(estimate))
 
 
-def _by_likelihood(searcher: Searcher, settings: list[Ranking], number: int, seed: int) -> dict[str, Any]:
-    table = likelihood.table(searcher.index, settings, number, seed)
-    best = int(np.argmax(table))
-    found = {"ranking": settings[best].as_dict(), "topics": number, "settings": len(settings)}
-    return found | {"measure": "log p(word)", "figure": float(table[best])}
+def _estimate_by_likelihood(
+    searcher: Searcher, settings: list[Ranking], number: int, seed: int
+) -> dict[str, Any]:
+    likelihoods = likelihood.table(searcher.index, settings, number, seed)
+    best = int(np.argmax(likelihoods))
+    estimate = {"ranking": settings[best].as_dict(), "topics": number, "settings": len(settings)}
+    return estimate | {"measure": "log p(word)", "figure": float(likelihoods[best])}
 
 
-def _text(found: dict[str, Any]) -> str:
-    told = f"best of {found['settings']:,} settings: {setting(found['ranking'])}"
-    what = "pseudo-topics" if found["from"] == PSEUDO_TOPICS else "sentences"
-    return f"{told}\n{found['measure']} {found['figure']:.4f} on {found['topics']:,} {what} of the collection"
+def _format(estimate: dict[str, Any]) -> str:
+    unit = "pseudo-topics" if estimate["from"] == PSEUDO_TOPICS else "sentences"
+    return (
+        f"best of {estimate['settings']:,} settings: {format_ranking(estimate['ranking'])}\n"
+        f"{estimate['measure']} {estimate['figure']:.4f} on {estimate['topics']:,} {unit} of the collection"
+    )

@@ -8,10 +8,11 @@ import click
 
 import esr
 from esr.cli import options
+from esr.cli.ranking_options import ranking_options
 from esr.dependency.explain import TermSet
 from esr.dependency.text_tree import text_tree
 from esr.ranking.explain import Explanation
-from esr.ranking.explain import explain as explained
+from esr.ranking.explain import explain as explain_sentence
 from esr.ranking.explain_parts import FeaturePart
 from esr.ranking.explain_second import SecondPart
 from esr.ranking.ranking import Ranking
@@ -21,10 +22,10 @@ from esr.ranking.ranking import Ranking
 @click.argument("query")
 @click.argument("sentence_id")
 @options.index
-@options.ranking
+@ranking_options
 @options.as_json
 def explain(query: str, sentence_id: str, where: str, ranking: Ranking, as_json: bool) -> None:
-    """Show the parts of a sentence's score: they add up to it.
+    """Show the parts of a sentence's score, which add up to it.
 
     \b
     Example:
@@ -32,98 +33,97 @@ def explain(query: str, sentence_id: str, where: str, ranking: Ranking, as_json:
     """
     with esr.open(where) as searcher:
         prepared = searcher.prepare(query, ranking)
-        found = explained(prepared, sentence_id)
+        explanation = explain_sentence(prepared, sentence_id)
         (record,) = prepared.index.sentences([sentence_id])
     if as_json:
-        click.echo(json.dumps(found.as_dict(), indent=1))
+        click.echo(json.dumps(explanation.as_dict(), indent=1))
         return
     click.echo(f"{sentence_id}  {record.text}\n")
-    click.echo(_table(found))
+    click.echo(_format(explanation))
 
 
-def _table(found: Explanation) -> str:
-    fields = [part.origin.name for part in found.terms[0].fields] if found.terms else []
-    head = ["term", "weight", "p(t|C)", *(f"in {name}" for name in fields), "collection", "adds"]
-    rows = [head]
-    for part in found.terms:
-        probability = "" if part.probability is None else f"{part.probability:.3g}"
-        counts = [f"{f.count}/{f.length} {f.adds:+.4f}" for f in part.fields]
-        rows.append(
-            [
-                part.origin.name + (f" ({', '.join(part.boosts)})" if part.boosts else ""),
-                f"{part.weight:.4g}",
-                probability,
-                *counts,
-                f"{part.background:+.4f}",
-                f"{part.adds:+.4f}",
-            ]
-        )
-    blank = [""] * (len(head) - 2)
-    if found.length:
-        rows.append(["length term", *blank, f"{found.length:+.4f}"])
-    rows += [
-        [f"prior {p.origin.name}", f"{p.weight:.4g}", f"{p.value:.4g}", *blank[2:], f"{p.adds:+.4f}"]
-        for p in found.priors
+def _format(explanation: Explanation) -> str:
+    rows = [_head(explanation), *_term_rows(explanation)]
+    blank = [""] * (len(rows[0]) - 2)
+    if explanation.length:
+        rows.append(["length term", *blank, f"{explanation.length:+.4f}"])
+    parts = [
+        *(
+            (f"prior {p.origin.name}", f"{p.weight:.4g}", f"{p.value:.4g}", p.adds)
+            for p in explanation.priors
+        ),
+        *(
+            (f"feature {p.origin.name}", _format_form(p), _format_value(p.value), p.adds)
+            for p in explanation.features
+        ),
+        *(
+            (f"{p.origin.name} {p.origin.detail}", f"{p.weight:.4g}", _format_value(p.value), p.adds)
+            for p in explanation.boosts
+        ),
     ]
-    rows += [
-        [f"feature {p.origin.name}", _weight(p), _value(p.value), *blank[2:], f"{p.adds:+.4f}"]
-        for p in found.features
-    ]
-    rows += [
-        [
-            f"{p.origin.name} {p.origin.detail}",
-            f"{p.weight:.4g}",
-            _value(p.value),
-            *blank[2:],
-            f"{p.adds:+.4f}",
-        ]
-        for p in found.boosts
-    ]
-    if found.second is not None:
-        stage = found.second
-        rows.append(["first stage", f"{stage.weight:.4g}", *blank[1:], f"{stage.weight * found.first:+.4f}"])
-        rows += [
-            [f"signal {p.origin.name}", f"{p.weight:.4g}", _value(p.value), *blank[2:], f"{p.adds:+.4f}"]
+    stage = explanation.second
+    if stage is not None:
+        parts.append(("first stage", f"{stage.weight:.4g}", "", stage.weight * explanation.first))
+        parts += [
+            (f"signal {p.origin.name}", f"{p.weight:.4g}", _format_value(p.value), p.adds)
             for p in stage.signals
         ]
-        if stage.trees is not None:
-            rows.append(["trees", *blank, f"{stage.trees:+.4f}"])
-    rows.append(["score", *blank, f"{found.score:.4f}"])
-    widths = [max(len(row[n]) for row in rows) for n in range(len(head))]
+    rows += [[name, weight, value, *blank[2:], f"{adds:+.4f}"] for name, weight, value, adds in parts]
+    if stage is not None and stage.trees is not None:
+        rows.append(["trees", *blank, f"{stage.trees:+.4f}"])
+    rows.append(["score", *blank, f"{explanation.score:.4f}"])
+    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-    if found.boosted:
-        lines.append(
-            "Boosts: " + ", ".join(f"{name} {adds:+.4f}" for name, adds in found.boosted.items()) + "."
-        )
-    unseen = f"\nIn no document: {', '.join(found.unseen)}." if found.unseen else ""
-    return "\n".join(lines) + unseen + (_second(found.second) if found.second else "")
+    if explanation.boosted:
+        boosts = ", ".join(f"{name} {adds:+.4f}" for name, adds in explanation.boosted.items())
+        lines.append(f"Boosts: {boosts}.")
+    unseen = f"\nIn no document: {', '.join(explanation.unseen)}." if explanation.unseen else ""
+    return "\n".join(lines) + unseen + (_format_second_stage(stage) if stage else "")
 
 
-def _second(stage: SecondPart) -> str:
-    """The term sets that scored, and the tree they stand in."""
+def _head(explanation: Explanation) -> list[str]:
+    fields = [part.origin.name for part in explanation.terms[0].fields] if explanation.terms else []
+    return ["term", "weight", "p(t|C)", *(f"in {name}" for name in fields), "collection", "adds"]
+
+
+def _term_rows(explanation: Explanation) -> list[list[str]]:
+    return [
+        [
+            part.origin.name + (f" ({', '.join(part.boosts)})" if part.boosts else ""),
+            f"{part.weight:.4g}",
+            "" if part.probability is None else f"{part.probability:.3g}",
+            *(f"{f.count}/{f.length} {f.adds:+.4f}" for f in part.fields),
+            f"{part.background:+.4f}",
+            f"{part.adds:+.4f}",
+        ]
+        for part in explanation.terms
+    ]
+
+
+def _format_second_stage(stage: SecondPart) -> str:
+    """The term sets that scored, and the parse tree that contains them."""
     if not stage.parsed:
         return "\nThe sentence has no parse."
     lines = []
     for part in stage.signals:
-        for each in part.sets:
-            kind = "" if isinstance(each, TermSet) else f" {each.potential}, height {each.height:g},"
-            value = each.strength if isinstance(each, TermSet) else each.value
-            lines.append(
-                f"{part.origin.name}:{kind} {' + '.join(each.terms)}, distance {each.distance:g}: {value:.4f}"
-            )
+        for s in part.sets:
+            kind = "" if isinstance(s, TermSet) else f" {s.potential}, height {s.height:g},"
+            value = s.strength if isinstance(s, TermSet) else s.value
+            terms = " + ".join(s.terms)
+            lines.append(f"{part.origin.name}:{kind} {terms}, distance {s.distance:g}: {value:.4f}")
         if part.bounded:
-            lines.append(f"{part.origin.name}: the sentence has more sets of query terms than are looked at")
-    told = "".join(f"\n{line}" for line in lines)
+            lines.append(f"{part.origin.name}: not all sets of query terms were scored, there are too many")
+    text = "".join(f"\n{line}" for line in lines)
     if stage.parse is None:
-        return told
-    return f"{told}\n\n{text_tree(stage.parse, stage.marked, stage.chosen).rstrip()}"
+        return text
+    return f"{text}\n\n{text_tree(stage.parse, stage.marked, stage.chosen).rstrip()}"
 
 
-def _weight(part: FeaturePart) -> str:
+def _format_form(part: FeaturePart) -> str:
     """A feature's form and its parameters, the weight first and without its name."""
     params = [f"{value:.4g}" if name == "w" else f"{name}={value:g}" for name, value in part.params.items()]
     return " ".join([part.adjustment.form, *params])
 
 
-def _value(value: float | None) -> str:
-    return "not known" if value is None else f"{value:.4g}"
+def _format_value(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.4g}"

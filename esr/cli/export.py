@@ -7,31 +7,31 @@ from tqdm import tqdm
 
 import esr
 from esr.cli.options import place
-from esr.cli.output import written
-from esr.documents.fields import line
+from esr.cli.output_file import open_output
+from esr.documents.serialisation import to_json_line
 
 
 @click.command()
 @place
 @click.option(
-    "-o", "--output", default="-", show_default=True, metavar="FILE", help="Where to; - is standard output."
+    "-o", "--output", default="-", show_default=True, metavar="FILE", help="The file; - is standard output."
 )
 def export(where: str, output: str) -> None:
-    """Write all documents of an index as JSON Lines, in its order: what esr load makes the same index of.
+    """Write all documents of an index as JSON Lines, in its order. esr load makes the same index from them.
 
-    Sentences, features and parses are those that the documents came with. What esr enrich found is not
-    among them: it can be made again.
+    Sentences, features and parses are those of the original documents. What esr enrich stored is not
+    included: run it again.
 
     \b
     Example:
       esr export my-index -o news.jsonl
       esr export http://localhost:9200/news > news.jsonl
     """
-    with esr.open(where) as searcher, written(output) as file:
+    with esr.open(where) as searcher, open_output(output) as file:
         index = searcher.index.snapshot()
         total = index.status()["documents"]
         documents = tqdm(index.documents(), total=total, unit=" documents", disable=None, leave=False)
         for document in documents:
-            file.write(line(document) + "\n")
+            file.write(to_json_line(document) + "\n")
     if output != "-":
         click.echo(f"wrote {total:,} documents to {output}")

@@ -1,4 +1,4 @@
-"""`esr learn`: a ranking from many signals and judgements."""
+"""`esr learn`: learns a ranking from many signals and judgements."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from tqdm import tqdm
 
 import esr
 from esr.cli import options
-from esr.cli.output import check, written
-from esr.cli.tuned import counting, save
+from esr.cli.output_file import check_output, open_output
+from esr.cli.progress import count_topics
+from esr.cli.ranking_options import ranking_options
+from esr.cli.tuning_options import save_ranking
 from esr.errors import UsageError
 from esr.evaluation import qrels as judgements
 from esr.evaluation import restrict as restrictions
@@ -32,7 +34,7 @@ from esr.ranking.ranking import Ranking
 @click.argument("topics", type=options.FILE)
 @click.argument("qrels", type=options.FILE)
 @options.index
-@options.ranking
+@ranking_options
 @click.option(
     "--learner", type=click.Choice(list(LEARNERS)), default="linear", show_default=True, help="See below."
 )
@@ -44,25 +46,25 @@ from esr.ranking.ranking import Ranking
     help=f"Learn from this signal or group: {', '.join(known_signals.GROUPS)}. May be repeated.",
 )
 @click.option(
-    "--measure", default="AP", show_default=True, help="What to maximise, and to judge by: AP, nDCG, nDCG@k."
+    "--measure", default="AP", show_default=True, help="What to maximise and to report: AP, nDCG, nDCG@k."
 )
-@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Parts of the topics.")
+@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Number of folds.")
 @click.option(
-    "--group", "groups", type=options.FILE, help="Lines of qid<TAB>group: a group is never cut by the folds."
+    "--group", "groups", type=options.FILE, help="Lines of qid<TAB>group: no group is split across folds."
 )
 @click.option(
     "--depth",
     type=click.IntRange(2, gather.RUN),
     default=gather.DEPTH,
     show_default=True,
-    help="Best sentences of the first stage that are learned from and put in a new order.",
+    help="Number of best sentences of the first stage to learn from and to rerank.",
 )
 @click.option(
     "--ablate",
     type=click.Choice(list(ABLATIONS)),
     default="groups",
     show_default=True,
-    help="Learn again without each group of signals, or each signal.",
+    help="Learn again without each group of signals, or without each signal.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of folds and learner.")
 @click.option("--field", default=TITLE, show_default=True, help="Field of the topics to search for.")
@@ -93,12 +95,12 @@ def learn_command(
 ) -> None:
     """Learn a ranking from all signals: models in their contexts, priors, features, term dependence.
 
-    The options of the ranking give the first stage. linear adds weighted signals to its score: features and
-    priors run in the first stage, inside Elasticsearch too, the others in the second. lambdamart puts the
-    first stage's best sentences in the order of regression trees; it needs esr[learn].
+    The options of the ranking define the first stage. linear adds weighted signals to its score: features
+    and priors run in the first stage, also in Elasticsearch, and the others in the second. lambdamart
+    reranks the first stage's best sentences by regression trees; it needs esr[learn].
 
-    Figures are of topics left out of learning. Topics with the same words or half of their relevant
-    sentences in common are never on both sides; --group adds others that belong together.
+    Figures are for held-out topics. Topics with the same words or half of their relevant sentences in common
+    are never in both training and test; --group adds others that belong together.
 
     \b
     Example:
@@ -108,9 +110,9 @@ def learn_command(
     """
     for file in (output, report):
         if file:
-            check(file, topics, qrels, groups, restrict)
+            check_output(file, topics, qrels, groups, restrict)
     if report and report.suffix not in (".html", ".json"):
-        raise UsageError(f"--report {report} ends in neither .html nor .json: name it so")
+        raise UsageError(f"--report {report}: the file name must end in .html or .json")
     require("esr learn", "ir_measures", "scipy")  # all of these before the searches, which take long
     if learner == "lambdamart":
         require("LambdaMART", "lightgbm")
@@ -124,7 +126,7 @@ def learn_command(
     wanted = Wanted(learner, measure, folds, seed, depth, ablate)
     with esr.open(where) as searcher:
         signals = known_signals.chosen(known_signals.known(searcher.index, ranking), texts)
-        with counting() as tick:
+        with count_topics() as tick:
             gathered = gather.gather(searcher, tasks.ready, judged, ranking, signals, depth, tick)
     with tqdm(total=steps(signals, wanted), unit=" fits", disable=None, leave=False) as bar:
 
@@ -133,21 +135,21 @@ def learn_command(
 
         best, found = learn(gathered, signals, ranking, wanted, held_together, fitted)
     if output:
-        save(output, best.as_dict())
+        save_ranking(output, best.as_dict())
     if report:
-        _write(report, found)
+        _write_report(report, found)
     if tasks.unjudged:
-        click.echo(f"{len(tasks.unjudged)} topics have nothing relevant and are left out", err=True)
+        click.echo(f"{len(tasks.unjudged)} topics have no relevant sentence and are left out", err=True)
     told = {**as_dict(found), "ranking": best.as_dict()}
     click.echo(json.dumps(told, indent=1) if as_json else as_text(found))
 
 
-def _write(report: Path, found: Outcome) -> None:
+def _write_report(report: Path, found: Outcome) -> None:
     if report.suffix == ".json":
         text = json.dumps(as_dict(found), indent=1) + "\n"
     else:
-        from esr.learning.report import page  # brings matplotlib, which the figures need not wait for
+        from esr.learning.report import page  # deferred: it imports matplotlib
 
         text = page(found)
-    with written(report) as file:
+    with open_output(report) as file:
         file.write(text)

@@ -10,15 +10,15 @@ import click
 import esr
 from esr.cli import (
     append,
-    catalogue,
     compare,
     enrich,
     estimate,
     evaluate,
     explain,
     export,
+    generations,
     learn,
-    life,
+    listings,
     load,
     login,
     migrate,
@@ -37,7 +37,7 @@ from esr.errors import EsrError
 
 
 class Group(click.Group):
-    """Prints what the user can act on as one line, without a traceback."""
+    """Prints errors that the user can act on as one line, without a traceback."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -45,8 +45,8 @@ class Group(click.Group):
         except EsrError as error:
             click.echo(f"Error: {error}", err=True)
             sys.exit(error.exit_code)
-        except OSError as error:  # what is left is the output's: a full disk behind a redirection
-            click.echo(f"Error: cannot go on: {error.strerror or error}", err=True)
+        except OSError as error:  # of the output, such as a full disk behind a redirection
+            click.echo(f"Error: cannot continue: {error.strerror or error}", err=True)
             sys.exit(1)
         except KeyboardInterrupt:
             click.echo("stopped", err=True)
@@ -63,8 +63,8 @@ class Group(click.Group):
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(esr.__version__, prog_name="esr")
-@login.options
-def main(**given: Any) -> None:
+@login.login_options
+def main(**options: Any) -> None:
     """Search for sentences of news, in a folder or in Elasticsearch.
 
     \b
@@ -72,9 +72,9 @@ def main(**given: Any) -> None:
       esr load news.jsonl --index my-index
       esr search "earthquake relief China" --index my-index
 
-    The options below are for Elasticsearch, and stand before the command.
+    The options below are for Elasticsearch, and precede the command.
     """
-    click.get_current_context().with_resource(login.taken(**given))
+    click.get_current_context().with_resource(login.use_login(**options))
 
 
 for command in (
@@ -82,9 +82,9 @@ for command in (
     append.append,
     append.remove,
     export.export,
-    life.indices,
-    life.rollback,
-    life.delete,
+    generations.indices,
+    generations.rollback,
+    generations.delete,
     refresh_priors.refresh_priors,
     migrate.migrate,
     enrich.enrich,
@@ -102,16 +102,16 @@ for command in (
     serve.serve,
     roles.roles,
     status.status,
-    catalogue.models,
-    catalogue.priors,
-    catalogue.features,
-    catalogue.forms,
-    catalogue.boosts,
-    catalogue.signals,
-    catalogue.analyzers,
-    catalogue.formats,
+    listings.models,
+    listings.priors,
+    listings.features,
+    listings.forms,
+    listings.boosts,
+    listings.signals,
+    listings.analyzers,
+    listings.formats,
 ):
     main.add_command(command)
-    # A command that is called by itself has the same help options.
-    for each in (command, *getattr(command, "commands", {}).values()):
-        each.context_settings = main.context_settings
+    # A command that is called without the group has the same help options.
+    for subcommand in (command, *getattr(command, "commands", {}).values()):
+        subcommand.context_settings = main.context_settings

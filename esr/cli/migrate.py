@@ -1,16 +1,15 @@
-"""`esr migrate`: an index of an older format, brought to this esr's."""
+"""`esr migrate`: converts an index of an older format to the current one."""
 
 from __future__ import annotations
 
 import json
-import signal
-import sys
 from dataclasses import asdict
 
 import click
 
-from esr.cli.load import Sending
 from esr.cli.options import as_json, keep, place, workers
+from esr.cli.progress import SendProgress
+from esr.cli.signals import exit_on_sigterm
 from esr.engines.factory import LoadOptions, open_migration
 from esr.ranking.ranking import Ranking
 
@@ -21,20 +20,24 @@ from esr.ranking.ranking import Ranking
 @workers
 @as_json
 def migrate(where: str, keep: int, workers: int, as_json: bool) -> None:
-    """Bring an index of an older format to this esr's, from what is stored in it, then switch in one step.
+    """Convert an index of an older format to this version's, from its own contents, and switch in one step.
 
-    What esr enrich found is carried over. A run that was stopped is taken up by running it again.
+    What esr enrich stored is preserved. To resume an interrupted run, run it again.
 
     \b
     Example:
       esr migrate my-index
       esr migrate http://localhost:9200/news --workers 4
     """
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are removed
-    with Sending() as bar:
-        report = open_migration(
-            where, LoadOptions(keep=keep, workers=workers, sent=bar.sent, prepared=Ranking().mixture())
-        ).run()
+    exit_on_sigterm()
+    with SendProgress() as progress:
+        options = LoadOptions(
+            keep=keep,
+            workers=workers,
+            on_progress=progress.update,
+            precomputed_mixture=Ranking().mixture(),
+        )
+        report = open_migration(where, options).run()
     if as_json:
         click.echo(json.dumps(asdict(report), indent=1))
         return

@@ -8,6 +8,7 @@ import click
 
 import esr
 from esr.cli import options
+from esr.cli.ranking_options import ranking_options
 from esr.engines.index import Filters
 from esr.ranking.ranking import Ranking
 from esr.ranking.request import raw_request
@@ -16,29 +17,29 @@ from esr.ranking.request import raw_request
 @click.command()
 @click.argument("query")
 @options.index
-@options.ranking
+@ranking_options
 @options.filters
 @click.option(
-    "-k", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Sentences to ask for."
+    "-k", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Number of sentences."
 )
 @click.option(
     "--standalone",
     is_flag=True,
-    help="Leave p(t|C) to Elasticsearch: change the terms, and the query is another. Language models only.",
+    help="Let Elasticsearch compute p(t|C), so that the terms can be changed. Language models only.",
 )
 def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, standalone: bool) -> None:
-    """Print the request that any application can send to the alias's _search as it is.
+    """Print the request for a query, which any application can send to the alias's _search.
 
     \b
     Example:
       esr query "bank fraud" --index http://localhost:9200/news > request.json
       curl -H 'Content-Type: application/json' -d @request.json 'http://localhost:9200/news/_search'
-    With --standalone, send it to '_search?search_type=dfs_query_then_fetch'. A second stage (--rerank, and
-    that of tdsr and the mrf models) is esr's own: the request is the first stage alone. What boosts add is
-    found now and stands in the request; that of feedback changes with the collection.
+    With --standalone, send it to '_search?search_type=dfs_query_then_fetch'. Only esr itself computes a
+    second stage (--rerank, and that of tdsr and the mrf models): the request is the first stage. Terms that
+    boosts add are computed now and are part of the request; those of feedback change with the collection.
     """
     with esr.open(where) as searcher:
         body = raw_request(searcher, query, k, ranking=ranking, filters=filters, standalone=standalone)
-    if ranking.second() is not None:
-        click.echo("esr: the request is the first stage alone: esr itself computes the second", err=True)
+    if ranking.reranker() is not None:
+        click.echo("esr: the request is the first stage only; esr itself computes the second", err=True)
     click.echo(json.dumps(body, indent=1, ensure_ascii=False))

@@ -1,17 +1,16 @@
-"""`esr refresh-priors`: the stored importance priors, made anew."""
+"""`esr refresh-priors`: recomputes the stored importance priors."""
 
 from __future__ import annotations
 
 import json
-import signal
-import sys
 from contextlib import closing
 from dataclasses import asdict
 
 import click
 
-from esr.cli.load import Sending
 from esr.cli.options import as_json, place
+from esr.cli.progress import SendProgress
+from esr.cli.signals import exit_on_sigterm
 from esr.engines.factory import open_priors
 
 
@@ -19,18 +18,18 @@ from esr.engines.factory import open_priors
 @place
 @as_json
 def refresh_priors(where: str, as_json: bool) -> None:
-    """Make the stored importance priors anew, by p(t|C) as it is now. esr status says how far it has drifted.
+    """Recompute the stored importance priors from the current p(t|C). esr status shows how far they drifted.
 
-    Elasticsearch stores priors, of the time that a sentence came. An index folder does not. Searches go on
-    meanwhile, and see the new priors bit by bit. A run that was stopped is taken up by running it again.
+    Elasticsearch stores priors as of the time that a sentence was loaded; an index folder stores none.
+    Searches continue meanwhile and see the new priors gradually. To resume an interrupted run, run it again.
 
     \b
     Example:
       esr refresh-priors http://localhost:9200/news
     """
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that temporary files are removed
-    with closing(open_priors(where)) as priors, Sending(" sentences", "compared") as bar:
-        report = priors.refresh(bar.sent)
+    exit_on_sigterm()
+    with closing(open_priors(where)) as priors, SendProgress(" sentences", "compared") as progress:
+        report = priors.refresh(progress.update)
     if as_json:
         click.echo(json.dumps(asdict(report), indent=1))
         return

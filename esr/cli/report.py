@@ -1,4 +1,4 @@
-"""`esr report`: tables and pictures of an evaluation on one page."""
+"""`esr report`: an evaluation as one page of tables and pictures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from tqdm import tqdm
 
 import esr
 from esr.cli import options
-from esr.cli.output import check, written
+from esr.cli.output_file import check_output, open_output
+from esr.cli.ranking_options import ranking_options
 from esr.errors import EsrError, UsageError
 from esr.evaluation import measures, restrict, topics
 from esr.evaluation.report import inputs
@@ -27,22 +28,31 @@ if TYPE_CHECKING:
     from esr.ranking.searcher import Searcher
 
 _FILE = click.Path(dir_okay=False)
-_MAIN = "AP"
+_DEFAULT_MEASURE = "AP"
 
 
 @click.command()
 @click.argument("qrels_file", metavar="QRELS", type=_FILE)
 @click.argument("run_files", metavar="RUN...", nargs=-1, required=True, type=_FILE)
 @click.option("-o", "--output", required=True, type=_FILE, help="The HTML page to write; - prints it.")
-@click.option("--baseline", type=_FILE, metavar="RUN", help="Compare with this run: marks, gains by topic.")
+@click.option(
+    "--baseline", type=_FILE, metavar="RUN", help="Compare with this run: significance, gains per topic."
+)
 @options.measures
 @click.option(
-    "--by", type=_FILE, metavar="FILE", help='Also by type of topic: lines of "qid<TAB>type", or topics.'
+    "--by",
+    type=_FILE,
+    metavar="FILE",
+    help='Also show figures by type of topic: lines of "qid<TAB>type", or topics.',
 )
-@click.option("--title", default="Retrieval report", show_default=True, help="What the page is called.")
-@click.option("--pictures", type=click.Path(file_okay=False), help="Also write each as PNG and SVG here.")
+@click.option("--title", default="Retrieval report", show_default=True, help="Title of the page.")
 @click.option(
-    "--index", "where", metavar="WHERE", help="Also show how long the sentences at the top of the runs are."
+    "--pictures",
+    type=click.Path(file_okay=False),
+    help="Also write the pictures as PNG and SVG to this folder.",
+)
+@click.option(
+    "--index", "where", metavar="WHERE", help="Also show the lengths of the runs' top-ranked sentences."
 )
 @click.option(
     "--topics",
@@ -54,17 +64,17 @@ _MAIN = "AP"
     "--curves",
     multiple=True,
     metavar="FEATURE",
-    help="With --topics: also what a feature could add, as it does for those of the ranking.",
+    help="With --topics: also show what this feature could add, as for the ranking's own features.",
 )
 @click.option("--field", default=TITLE, show_default=True, help="Field of the topics to search for.")
 @click.option("--restrict", "restrict_file", type=_FILE, help="Lines of qid<TAB>document id to rank.")
-@options.ranking
+@ranking_options
 def report(
     qrels_file: str,
     run_files: tuple[str, ...],
     output: str,
     baseline: str | None,
-    wanted: tuple[str, ...],
+    measure_texts: tuple[str, ...],
     by: str | None,
     title: str,
     pictures: str | None,
@@ -75,10 +85,10 @@ def report(
     restrict_file: str | None,
     ranking: Ranking,
 ) -> None:
-    """Put an evaluation on one HTML page, with tables and pictures, that needs no other file.
+    """Write an evaluation as one self-contained HTML page with tables and pictures.
 
-    The files are those of esr evaluate. There are always the measures, the curves of precision and recall,
-    and what an unseen query term weighs in each model; the options add the rest.
+    The files are those of esr evaluate. The page always has the measures, the curves of precision and
+    recall, and the weight of an unseen query term in each model; options add the rest.
 
     \b
     Example:
@@ -86,54 +96,52 @@ def report(
       esr report qrels.txt 2si.run -o report.html --index my-index --topics topics.tsv --model 2si
     """
     require("esr report", "matplotlib", "ir_measures", "scipy")
-    check(output, qrels_file, *run_files, baseline, by, topics_file, restrict_file)
-    names = measures.names(" ".join(wanted))
+    check_output(output, qrels_file, *run_files, baseline, by, topics_file, restrict_file)
+    names = measures.names(" ".join(measure_texts))
     if not names:
-        raise UsageError("no measure is named: give one, as -m AP")
+        raise UsageError("no measure given: name one with -m, like -m AP")
     for name in names:
         measures.parse(name)
     if topics_file and not where:
-        raise UsageError("--topics goes with --index: say where to search")
+        raise UsageError("--topics needs --index: name the index to search")
     if not topics_file and (ranking != Ranking() or restrict_file or curves):
-        raise UsageError(
-            "a model, --curves and --restrict are for what needs a search: give --index and --topics too"
-        )
+        raise UsageError("a model, --curves and --restrict need a search: give --index and --topics too")
     kinds = topics.kinds(by) if by else None
-    given = inputs.read(qrels_file, run_files, baseline, kinds)
-    for note in given.notes:
+    data = inputs.read(qrels_file, run_files, baseline, kinds)
+    for note in data.notes:
         click.echo(note, err=True)
-    results = evaluate_runs(names, given.qrels, given.runs, baseline=given.baseline, kinds=kinds)
-    from esr.evaluation.report import page  # brings matplotlib, which other commands need not wait for
+    results = evaluate_runs(names, data.qrels, data.runs, baseline=data.baseline, kinds=kinds)
+    from esr.evaluation.report import page  # deferred: it imports matplotlib
 
-    drawn = _of_runs(given, results, _MAIN if _MAIN in names else names[0])
+    drawings = _draw_runs(data, results, _DEFAULT_MEASURE if _DEFAULT_MEASURE in names else names[0])
     if where:
         with esr.open(where) as searcher:
-            drawn += _of_index(searcher, given, topics_file, field, restrict_file, ranking, curves)
-    drawn += _of_models()
-    text = page.html(page.Report(title, results, drawn, given.notes))
+            drawings += _draw_index(searcher, data, topics_file, field, restrict_file, ranking, curves)
+    drawings += _draw_models()
+    text = page.html(page.Report(title, results, drawings, data.notes))
     try:
         if pictures:
-            _write_pictures(Path(pictures), drawn)
+            _write_pictures(Path(pictures), drawings)
     except OSError as error:
         raise EsrError(f"cannot write {error.filename or pictures}: {error.strerror}") from error
-    with written(output) as file:
+    with open_output(output) as file:
         file.write(text)
     if output != "-":
         click.echo(f"wrote {output}")
 
 
-def _of_runs(given: Inputs, results: list[Evaluated], measure: str) -> list[Picture]:
+def _draw_runs(data: Inputs, results: list[Evaluated], measure: str) -> list[Picture]:
     from esr.evaluation.report import gains, precision_recall
 
-    drawn = [precision_recall.picture(precision_recall.curves(given.qrels, given.runs))]
-    if given.baseline is not None and len(results) > 1:
-        drawn.append(gains.picture(gains.gains(results, measure), measure, given.baseline))
-    return drawn
+    drawings = [precision_recall.picture(precision_recall.curves(data.qrels, data.runs))]
+    if data.baseline is not None and len(results) > 1:
+        drawings.append(gains.picture(gains.gains(results, measure), measure, data.baseline))
+    return drawings
 
 
-def _of_index(
+def _draw_index(
     searcher: Searcher,
-    given: Inputs,
+    data: Inputs,
     topics_file: str | None,
     field: str,
     restrict_file: str | None,
@@ -142,27 +150,27 @@ def _of_index(
 ) -> list[Picture]:
     from esr.evaluation.report import feature_curves, lengths, sensitivity
 
-    drawn = [lengths.picture(lengths.lengths(searcher.index, given.qrels, given.runs))]
+    drawings = [lengths.picture(lengths.lengths(searcher.index, data.qrels, data.runs))]
     if topics_file is not None:
-        known = topics.read(topics_file)
+        all_topics = topics.read(topics_file)
         allowed = None
         if restrict_file is not None:
-            of_topics = restrict_file == restrict.FROM_TOPICS
-            allowed = restrict.of_topics(known) if of_topics else restrict.read(restrict_file)
-        tasks = make(known, given.qrels, field=field, restrictions=allowed).ready
-        features = dict.fromkeys([*(each.feature for each in ranking.features), *curves])
+            from_topics = restrict_file == restrict.FROM_TOPICS
+            allowed = restrict.of_topics(all_topics) if from_topics else restrict.read(restrict_file)
+        tasks = make(all_topics, data.qrels, field=field, restrictions=allowed).ready
+        features = dict.fromkeys([*(f.feature for f in ranking.features), *curves])
         if not sensitivity.varied(ranking) and not features:
             raise UsageError(f"model {ranking.model!r} has no parameter to vary: leave out --topics")
         if sensitivity.varied(ranking):
-            drawn.append(_sensitivity(searcher, tasks, ranking))
-        drawn += [
+            drawings.append(_draw_sensitivity(searcher, tasks, ranking))
+        drawings += [
             feature_curves.picture(feature_curves.estimated(searcher, tasks, ranking, feature))
             for feature in features
         ]
-    return drawn
+    return drawings
 
 
-def _sensitivity(searcher: Searcher, tasks: list[Task], ranking: Ranking) -> Picture:
+def _draw_sensitivity(searcher: Searcher, tasks: list[Task], ranking: Ranking) -> Picture:
     from esr.evaluation.report import sensitivity
     from esr.evaluation.tuning.figures import Tuner
 
@@ -172,20 +180,20 @@ def _sensitivity(searcher: Searcher, tasks: list[Task], ranking: Ranking) -> Pic
         def tick(topics: int) -> None:
             bar.update(topics)
 
-        found = sensitivity.lines(Tuner(searcher, tasks, _MAIN), ranking, tick)
-    return sensitivity.picture(found, ranking, _MAIN)
+        lines = sensitivity.lines(Tuner(searcher, tasks, _DEFAULT_MEASURE), ranking, tick)
+    return sensitivity.picture(lines, ranking, _DEFAULT_MEASURE)
 
 
-def _of_models() -> list[Picture]:
+def _draw_models() -> list[Picture]:
     from esr.evaluation.report import unseen
 
     return [unseen.picture(unseen.weights())]
 
 
-def _write_pictures(folder: Path, drawn: list[Picture]) -> None:
+def _write_pictures(folder: Path, drawings: list[Picture]) -> None:
     from esr.evaluation.report.picture import png, svg
 
     folder.mkdir(parents=True, exist_ok=True)
-    for picture in drawn:
+    for picture in drawings:
         (folder / f"{picture.name}.svg").write_bytes(svg(picture))
         (folder / f"{picture.name}.png").write_bytes(png(picture))

@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 import click
 
 from esr.cli import options
-from esr.cli.output import check, written
+from esr.cli.output_file import check_output, open_output
 from esr.errors import UsageError
 from esr.extras import require
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
-# As in esr.evaluation.reproduce; written out so that other commands start without it. A test compares them.
+# Copies of esr.evaluation.reproduce, so that other commands start without importing it. A test compares them.
 _TRAIN = ("2002", "2003", "2004", "all")
 _RANKED = ("matching", "context", "all")
 _STATISTICS = ("year", "topic")
@@ -23,36 +23,36 @@ _STATISTICS = ("year", "topic")
 
 @click.group()
 def reproduce() -> None:
-    """The papers' experiments, for those who hold the data."""
+    """The papers' experiments, if you have their data."""
 
 
 @reproduce.command()
 @click.option("--data", required=True, type=_FOLDER, help="Folder with the raw files, anywhere below it.")
-@click.option("--work", type=_FOLDER, help="Keep unpacked files and indexes here, and take them up again.")
+@click.option("--work", type=_FOLDER, help="Keep unpacked files and indexes here, and reuse them.")
 @click.option(
-    "--train", type=click.Choice(_TRAIN), default="all", show_default=True, help="Year to train on, or each."
+    "--train", type=click.Choice(_TRAIN), default="all", show_default=True, help="Year to train on, or all."
 )
 @click.option(
     "--ranked",
     type=click.Choice(_RANKED),
     default="matching",
     show_default=True,
-    help="Of a topic's sentences, rank those with a query term; all with models that look at a context; all.",
+    help="Sentences of a topic to rank: those with a query term; for models with a context all; always all.",
 )
 @click.option(
     "--statistics",
     type=click.Choice(_STATISTICS),
     default="year",
     show_default=True,
-    help="Count over all documents of the year, or over each topic's.",
+    help="Compute statistics from all documents of the year, or from each topic's.",
 )
-@click.option("--depth", type=click.IntRange(1), default=1000, show_default=True, help="Sentences a topic.")
+@click.option("--depth", type=click.IntRange(1), default=1000, show_default=True, help="Sentences per topic.")
 @click.option(
     "--grid",
     "grid_texts",
     multiple=True,
     metavar="NAME=V,V,...",
-    help="Values to try for parameters of this name, in the place of the papers'. May be repeated.",
+    help="Values to try for parameters with this name, instead of the papers'. May be repeated.",
 )
 @click.option(
     "-o",
@@ -61,7 +61,7 @@ def reproduce() -> None:
     multiple=True,
     type=options.FILE,
     metavar="FILE",
-    help="FILE.md or FILE.json; may be repeated. Without it Markdown is printed.",
+    help="FILE.md or FILE.json; may be repeated. Default: print Markdown.",
 )
 def novelty(
     data: Path,
@@ -73,10 +73,10 @@ def novelty(
     grid_texts: tuple[str, ...],
     outputs: tuple[Path, ...],
 ) -> None:
-    """The TREC Novelty experiments (2002-2004): raw files to tables, beside what survives of the papers.
+    """The TREC Novelty experiments (2002-2004): from raw files to tables, beside the papers' known figures.
 
-    esr does not come with this data: see docs/reproduce.md for the files that are needed. Each system
-    is tuned on one year and tested on the others. The open questions of the protocol are options.
+    esr does not include the data: docs/reproduce.md lists the files. Each system is tuned on one year and
+    tested on the others. The open questions of the protocol are options.
 
     \b
     Example:
@@ -93,27 +93,27 @@ def novelty(
     require("esr reproduce", "ir_measures", "scipy")
     for output in outputs:
         if output.suffix not in (".md", ".json"):
-            raise UsageError(f"-o wants a file called .md or .json, not {output}")
-        check(output)
+            raise UsageError(f"-o needs a file name that ends in .md or .json, not {output}")
+        check_output(output)
     protocol = Protocol(ranked, statistics, depth, grids.parse(grid_texts))
     with ExitStack() as stack:
-        place = work or Path(stack.enter_context(TemporaryDirectory(prefix="esr-novelty-")))
+        work_folder = work or Path(stack.enter_context(TemporaryDirectory(prefix="esr-novelty-")))
         bar = stack.enter_context(tqdm(unit=" steps", disable=None, leave=False))
 
-        def tick(what: str) -> None:
-            bar.set_description_str(what)
+        def tick(step: str) -> None:
+            bar.set_description_str(step)
             bar.update(1)
 
-        found = experiment.run(data, place, train, protocol, tick)
-    verdicts = experiment.verdicts(found)
+        results = experiment.run(data, work_folder, train, protocol, tick)
+    verdicts = experiment.verdicts(results)
     for output in outputs:
-        with written(output) as file:
+        with open_output(output) as file:
             if output.suffix == ".md":
-                file.write(as_markdown(found, verdicts))
+                file.write(as_markdown(results, verdicts))
             else:
-                file.write(json.dumps(as_json(found, verdicts), indent=1, ensure_ascii=False) + "\n")
+                file.write(json.dumps(as_json(results, verdicts), indent=1, ensure_ascii=False) + "\n")
         click.echo(f"wrote {output}")
     if not outputs:
-        click.echo(as_markdown(found, verdicts), nl=False)
-    if found.absent:
-        click.echo(f"left out, as {data} holds no file of it: {', '.join(found.absent)}", err=True)
+        click.echo(as_markdown(results, verdicts), nl=False)
+    if results.absent:
+        click.echo(f"left out, because {data} has no file of it: {', '.join(results.absent)}", err=True)

@@ -1,4 +1,4 @@
-"""`esr roles`: the least rights that each login of Elasticsearch needs, and API keys with them."""
+"""`esr roles`: the minimal privileges of each login to Elasticsearch, and API keys with them."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from esr.engines.access import ROLES, create_api_key, parse_alias, role_descript
 from esr.errors import UsageError
 
 
-@click.command(epilog="Roles: " + "; ".join(f"{name}: {what}" for name, what in ROLES.items()) + ".")
+@click.command(epilog="Roles: " + "; ".join(f"{name}: {use}" for name, use in ROLES.items()) + ".")
 @click.argument("aliases", nargs=-1, required=True, metavar="ALIAS...")
 @click.option("--role", "roles", multiple=True, type=click.Choice(list(ROLES)), help="Only this role.")
 @click.option(
-    "--key", "file", type=FILE, help="Make an API key with one role, and write it to this new file instead."
+    "--key", "file", type=FILE, help="Create an API key with one role, and write it to this new file instead."
 )
 def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None) -> None:
     """Print the roles that esr needs in Elasticsearch, as JSON for its security API.
 
-    ALIAS is what the roles are for, or a place: http(s)://host:port/alias. What is printed is
-    `role_descriptors` of an API key; what stands under a name is the body of a role.
+    ALIAS is the alias that the roles are for, or its URL: http(s)://host:port/alias. The output is the
+    `role_descriptors` of an API key; each value in it is the body of a role.
 
     \b
     Example:
       esr roles news
       esr roles https://localhost:9200/news --role page --key page.key
     """
-    found = role_descriptors([parse_alias(alias) for alias in aliases], roles or tuple(ROLES))
+    descriptors = role_descriptors([parse_alias(alias) for alias in aliases], roles or tuple(ROLES))
     if file is None:
-        click.echo(json.dumps(found, indent=1))
+        click.echo(json.dumps(descriptors, indent=1))
         return
-    if len(found) != 1 or "://" not in aliases[0]:
-        raise UsageError("--key wants one --role, and a place as the first ALIAS")
-    try:  # before there is a key, which else nobody would know
-        opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    if len(descriptors) != 1 or "://" not in aliases[0]:
+        raise UsageError("--key needs exactly one --role, and a URL as the first ALIAS")
+    try:  # before the key is created, because it cannot be read again
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
-        raise UsageError(f"{file} cannot be made: {error.strerror}") from None
+        raise UsageError(f"cannot create {file}: {error.strerror}") from None
     try:
-        with open(opened, "w", encoding="utf-8") as out:
-            out.write(create_api_key(aliases[0], found))
+        with open(descriptor, "w", encoding="utf-8") as out:
+            out.write(create_api_key(aliases[0], descriptors))
     except BaseException:
         file.unlink()
         raise
-    click.echo(f"{file} holds an API key for {', '.join(found)}")
+    click.echo(f"{file} contains an API key for {', '.join(descriptors)}")

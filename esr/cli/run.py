@@ -10,7 +10,8 @@ from tqdm import tqdm
 
 import esr
 from esr.cli import options
-from esr.cli.output import written
+from esr.cli.output_file import open_output
+from esr.cli.ranking_options import ranking_options
 from esr.engines.index import Filters
 from esr.errors import EsrError, UsageError
 from esr.evaluation import restrict as restrictions
@@ -18,28 +19,28 @@ from esr.evaluation import runs
 from esr.evaluation import topics as topic_files
 from esr.evaluation.topic import TITLE, Topic, names
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import NothingToSearchFor
+from esr.ranking.searcher import UnsearchableQuery
 
 
 @click.command()
 @click.argument("topics", type=click.Path(dir_okay=False))
 @options.index
-@options.ranking
+@ranking_options
 @options.filters
 @click.option(
-    "-k", type=click.IntRange(1, 1_000_000), default=1000, show_default=True, help="Sentences a topic."
+    "-k", type=click.IntRange(1, 1_000_000), default=1000, show_default=True, help="Sentences per topic."
 )
 @click.option(
     "--restrict",
     metavar="FILE|topics",
-    help='Rank only these documents of a topic. FILE has lines of "qid<TAB>document id"; the word '
-    '"topics" takes the documents that the topics themselves name, as those of the Novelty track do.',
+    help='Rank only these documents for a topic. FILE has lines of "qid<TAB>document id"; the word '
+    '"topics" selects the documents that the topics themselves name, as in the Novelty track.',
 )
 @click.option(
     "--field",
     default=TITLE,
     show_default=True,
-    help="What of a topic to search for: title, desc, narr, or several as in title+desc.",
+    help="Field of the topics to search for: title, desc, narr, or several, like title+desc.",
 )
 @click.option("--tag", default="esr", show_default=True, help="The run's name, its last column.")
 @click.option("-o", "--output", required=True, type=click.Path(allow_dash=True), help="The run; - prints it.")
@@ -54,10 +55,10 @@ def run(
     tag: str,
     output: str,
 ) -> None:
-    """Answer every topic and write a TREC run. TOPICS has lines of "qid<TAB>query",
-    or is JSON Lines, or TREC topics (<top>). It may be packed with gzip.
+    """Search for every topic and write a TREC run. TOPICS has lines of "qid<TAB>query",
+    or is JSON Lines, or TREC topics (<top>). It may be compressed with gzip.
 
-    Scores fall strictly; ties keep the collection's order. The file appears when it is complete.
+    Scores decrease strictly; ties are in the collection's order. The file appears when it is complete.
 
     \b
     Example:
@@ -65,21 +66,21 @@ def run(
     """
     runs.check_tag(tag)
     names(field)
-    asked = topic_files.read(topics)
-    allowed = _allowed(restrict, asked)
-    queries, skipped = _queries(asked, field)
+    all_topics = topic_files.read(topics)
+    allowed = _read_restrictions(restrict, all_topics)
+    queries, skipped = _build_queries(all_topics, field)
     total = 0
-    with esr.open(where) as searcher, written(output, topics, restrict) as file:
+    with esr.open(where) as searcher, open_output(output, topics, restrict) as file:
         for topic, query in tqdm(queries.items(), unit=" topics", disable=None, leave=False):
-            only = filters
+            topic_filters = filters
             if allowed is not None:
-                only = replace(filters, documents=allowed.get(topic, ()))
-                if not only.documents:
-                    skipped.append(f"{topic}: no document is named for it")
+                topic_filters = replace(filters, documents=allowed.get(topic, ()))
+                if not topic_filters.documents:
+                    skipped.append(f"{topic}: --restrict names no document for it")
                     continue
             try:
-                answer = searcher.search(query, k, ranking=ranking, filters=only, records=False)
-            except NothingToSearchFor as error:
+                answer = searcher.search(query, k, ranking=ranking, filters=topic_filters, records=False)
+            except UnsearchableQuery as error:
                 skipped.append(f"{topic}: {error}")
                 continue
             if answer.incomplete:
@@ -87,29 +88,29 @@ def run(
             file.writelines(runs.lines(topic, answer.hits, tag))
             total += len(answer.hits)
     for reason in skipped:
-        click.echo(f"nothing for topic {reason}", err=True)
+        click.echo(f"skipped topic {reason}", err=True)
     if output != "-":
-        click.echo(f"wrote {total:,} lines for {len(asked) - len(skipped):,} topics to {output}")
+        click.echo(f"wrote {total:,} lines for {len(all_topics) - len(skipped):,} topics to {output}")
 
 
-def _queries(topics: Sequence[Topic], field: str) -> tuple[dict[str, str], list[str]]:
-    """What to search for by topic id, and what to say of topics that have no such field.
+def _build_queries(topics: Sequence[Topic], field: str) -> tuple[dict[str, str], list[str]]:
+    """The queries by topic id, and a message for each topic without this field.
 
-    Raises UsageError if none has it.
+    Raises UsageError if no topic has it.
     """
-    found: dict[str, str] = {}
+    queries: dict[str, str] = {}
     skipped: list[str] = []
     for topic in topics:
         try:
-            found[topic.id] = topic.query(field)
+            queries[topic.id] = topic.query(field)
         except UsageError as error:
             skipped.append(f"{topic.id}: {error}")
-    if not found:
-        raise UsageError(f"nothing for topic {skipped[0]}")
-    return found, skipped
+    if not queries:
+        raise UsageError(f"no topic can be searched for: topic {skipped[0]}")
+    return queries, skipped
 
 
-def _allowed(restrict: str | None, topics: Sequence[Topic]) -> restrictions.Restrictions | None:
+def _read_restrictions(restrict: str | None, topics: Sequence[Topic]) -> restrictions.Restrictions | None:
     if restrict is None:
         return None
     if restrict == restrictions.FROM_TOPICS:

@@ -9,6 +9,7 @@ import click
 
 import esr
 from esr.cli import options
+from esr.cli.ranking_options import ranking_options
 from esr.engines.index import Filters, Hit
 from esr.ranking import answers
 from esr.ranking.ranking import Ranking
@@ -17,7 +18,7 @@ from esr.ranking.ranking import Ranking
 @click.command()
 @click.argument("query")
 @options.index
-@options.ranking
+@ranking_options
 @options.filters
 @click.option("-k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Sentences to show.")
 @options.as_json
@@ -40,22 +41,22 @@ def search(query: str, where: str, ranking: Ranking, filters: Filters, k: int, a
     if answer.unseen:
         click.echo(f"In no document: {', '.join(answer.unseen)}.", err=True)
     for rank, hit in enumerate(answer.hits, 1):
-        click.echo(_shown(rank, hit))
+        click.echo(_format(rank, hit))
     if not answer.hits:
         click.echo("Nothing matched.")
     click.echo(f"{len(answer.hits):,} of {answer.total:,} sentences, {answer.took_ms:.0f} ms")
 
 
-def _shown(rank: int, hit: Hit) -> str:
-    record = answers.record(hit)
-    about = " · ".join(part for part in (record.title, record.source, record.date) if part)
+def _format(rank: int, hit: Hit) -> str:
+    record = answers.require_record(hit)
+    metadata = " · ".join(part for part in (record.title, record.source, record.date) if part)
     lines = [click.style(f"{rank:>3}  {hit.score:.4f}  {hit.sentence_id}", bold=True)]
-    lines += [f"     {about}"] if about else []
-    lines += [click.style(_wrapped(f"… {record.previous}"), dim=True)] if record.previous else []
-    lines.append(_wrapped(record.text or "(an empty sentence)"))
-    lines += [click.style(_wrapped(f"{record.next} …"), dim=True)] if record.next else []
+    lines += [f"     {metadata}"] if metadata else []
+    lines += [click.style(_wrap(f"… {record.previous}"), dim=True)] if record.previous else []
+    lines.append(_wrap(record.text or "(an empty sentence)"))
+    lines += [click.style(_wrap(f"{record.next} …"), dim=True)] if record.next else []
     return "\n".join(lines) + "\n"
 
 
-def _wrapped(text: str) -> str:
+def _wrap(text: str) -> str:
     return fill(text, 96, initial_indent="     ", subsequent_indent="     ")

@@ -12,9 +12,9 @@ from esr.cli import options
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8080, show_default=True)
 def serve(where: str, host: str, port: int) -> None:
-    """Serve the search page and the API until it is stopped.
+    """Serve the search page and the API until the process is stopped.
 
-    Several indexes are given as NAME=WHERE, apart by blanks; the first is the default. Settings are
+    Several indexes are written as NAME=WHERE, separated by blanks; the first is the default. Settings are
     environment variables: see docs/serving.md.
 
     \b

@@ -1,4 +1,4 @@
-"""`esr status`: what an index holds."""
+"""`esr status`: counts, size, settings and drift of an index."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -19,48 +20,55 @@ from esr.engines.priors import Drift
 @options.index
 @options.as_json
 def status(where: str, as_json: bool) -> None:
-    """Show an index's counts, size and settings, and how far its stored priors are from exact.
+    """Show an index's counts, size and settings, and the error of its stored priors.
 
-    Elasticsearch stores importance priors, which depend on p(t|C), and this drifts when documents come and
-    go. Of each load some sentences are looked at. Natural logarithms are shown: the mean change of log p(t|C)
-    of an occurrence, and how much priors are off, beside how much they differ from each other.
+    Elasticsearch stores importance priors, which depend on p(t|C), which drifts as documents are added and
+    removed. A sample of the sentences of each load is examined. The output shows natural logarithms: the mean
+    change of log p(t|C) per occurrence, and the error of priors beside their spread.
 
     \b
     Example:
       esr status --index my-index
     """
     with esr.open(where) as searcher:
-        found = dict(searcher.index.status())
+        index_status = dict(searcher.index.status())
     with closing(open_priors(where)) as priors:
         drifts = priors.drift()
     if as_json:
-        click.echo(json.dumps({**found, "drift": [asdict(each) for each in drifts]}, indent=1))
+        click.echo(json.dumps({**index_status, "drift": [asdict(drift) for drift in drifts]}, indent=1))
         return
-    made = found.pop("enrichment")
-    for name, value in found.items():
-        shown = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
-        shown = ", ".join(value) if isinstance(value, list) else "not told" if value is None else shown
-        click.echo(f"{name.replace('_', ' '):<12} {shown}")
-    if not made:
+    parts = index_status.pop("enrichment")
+    for name, value in index_status.items():
+        click.echo(f"{name.replace('_', ' '):<12} {_format_value(value)}")
+    if not parts:
         click.echo(f"{'enrichment':<12} none")
-    for each in made:
-        tools = ", ".join(f"{name} {value}" for name, value in each["made_with"].items())
-        click.echo(f"{each['part']:<12} {each['documents']:,} of {found['documents']:,} documents ({tools})")
-    for line in _drift(drifts):
+    total = index_status["documents"]
+    for part in parts:
+        tools = ", ".join(f"{name} {value}" for name, value in part["made_with"].items())
+        click.echo(f"{part['part']:<12} {part['documents']:,} of {total:,} documents ({tools})")
+    for line in _format_drifts(drifts):
         click.echo(line)
 
 
-def _drift(drifts: list[Drift]) -> Iterator[str]:
-    """By load: how far p(t|C) has drifted, and what that means for its priors."""
-    for each in drifts:
-        looked_at = f"{each.sampled:,} of {each.sentences:,} sentences looked at"
-        if each.largest:
+def _format_value(value: Any) -> Any:
+    if value is None:
+        return "unknown"
+    if isinstance(value, list):
+        return ", ".join(value)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _format_drifts(drifts: list[Drift]) -> Iterator[str]:
+    """For each load, how far p(t|C) has drifted and what error its priors have."""
+    for drift in drifts:
+        sample = f"{drift.sampled:,} of {drift.sentences:,} sentences sampled"
+        if drift.largest:
             yield (
-                f"{'drift':<12} {each.load}: log p(t|C) by {each.occurrence:.4f} an occurrence; "
-                f"priors are off by {each.mean:.3f}, at most {each.largest:.3f}, "
-                f"and spread by {each.spread:.3f} ({looked_at})"
+                f"{'drift':<12} {drift.load}: log p(t|C) by {drift.occurrence:.4f} per occurrence; "
+                f"priors are off by {drift.mean:.3f}, at most {drift.largest:.3f}, "
+                f"and spread by {drift.spread:.3f} ({sample})"
             )
         else:
-            yield f"{'drift':<12} {each.load}: none, stored priors are exact ({looked_at})"
-    if any(each.largest for each in drifts):
+            yield f"{'drift':<12} {drift.load}: none, stored priors are exact ({sample})"
+    if any(drift.largest for drift in drifts):
         yield f"{'':<12} esr refresh-priors makes them exact; only rankings with --prior importance use them"

@@ -1,4 +1,4 @@
-"""`esr tune`: a model's parameters from judgements."""
+"""`esr tune`: tunes a model's parameters on judgements."""
 
 from __future__ import annotations
 
@@ -10,8 +10,17 @@ import click
 
 import esr
 from esr.cli import options
-from esr.cli.output import check
-from esr.cli.tuned import counting, grid_of, grid_option, measure_option, save, setting, way_option
+from esr.cli.output_file import check_output
+from esr.cli.progress import count_topics
+from esr.cli.ranking_options import ranking_options
+from esr.cli.tuning_options import (
+    build_grid,
+    format_ranking,
+    grid_option,
+    measure_option,
+    save_ranking,
+    way_option,
+)
 from esr.errors import UsageError
 from esr.evaluation import qrels as judgements
 from esr.evaluation import restrict as restrictions
@@ -31,25 +40,25 @@ from esr.ranking.ranking import Ranking
 @click.argument("topics", type=options.FILE)
 @click.argument("qrels", type=options.FILE)
 @options.index
-@options.ranking
+@ranking_options
 @grid_option
 @click.option(
     "--train",
     "train_texts",
     multiple=True,
     metavar="FORM:FEATURE[:OPTION=VALUE...]",
-    help="Train a curve, as floe:pos or indep:len:delta=1, over the best setting. May be repeated.",
+    help="Train a curve, such as floe:pos or indep:len:delta=1, on the best setting. May be repeated.",
 )
 @measure_option
 @way_option("grid")
-@click.option("--folds", type=click.IntRange(2), help="Cross-validate over this many parts of the topics.")
+@click.option("--folds", type=click.IntRange(2), help="Cross-validate with this number of folds.")
+@click.option("--groups", type=options.FILE, help="Lines of qid<TAB>group: no group is split across folds.")
 @click.option(
-    "--groups", type=options.FILE, help="Lines of qid<TAB>group: a group is never cut by the folds."
+    "--test-topics", type=options.FILE, help="Topics to test on, distinct from the training topics."
 )
-@click.option("--test-topics", type=options.FILE, help="Topics to test on, others than those trained on.")
-@click.option("--test-qrels", type=options.FILE, help="Their judgements.")
-@click.option("--test-index", help="Their index, if it is another.")
-@click.option("--test-on-training", is_flag=True, help="Test on topics that were trained on all the same.")
+@click.option("--test-qrels", type=options.FILE, help="Judgements of the test topics.")
+@click.option("--test-index", help="Index of the test topics, if it is another one.")
+@click.option("--test-on-training", is_flag=True, help="Allow test topics that are training topics.")
 @click.option("--field", default=TITLE, show_default=True, help="Field of the topics to search for.")
 @click.option(
     "--restrict", type=options.FILE, help="Lines of qid<TAB>document id: rank only these documents."
@@ -80,9 +89,9 @@ def tune(
 ) -> None:
     """Find a model's best parameters on topics with judgements.
 
-    Each topic's candidates are gathered once; every setting is then arithmetic on them. The figures are
-    those that esr run and esr evaluate give. A feature or boost without a weight gets one from a grid;
-    grids call it subj.w or variants.w.
+    Each topic's candidates are retrieved once; every setting is then computed from them. The figures are
+    those of esr run and esr evaluate. A feature or boost without a weight gets one from a grid; its name in
+    a grid is, for example, subj.w or variants.w.
 
     \b
     Example:
@@ -91,72 +100,74 @@ def tune(
       esr tune topics.tsv qrels.txt --index my-index --model tfisf --feature len:log --train floe:position
     """
     if output:
-        check(output, topics, qrels, restrict, groups, test_topics, test_qrels)
+        check_output(output, topics, qrels, restrict, groups, test_topics, test_qrels)
     curves = list(map(parse_training, train_texts))
     if curves:
         require("--train", "scipy")
-    grid = grid_of(ranking, grid_texts, wanted=not curves)
-    every = grids.settings(ranking, grid)
-    training = _tasks(topics, qrels, field, restrict)
-    testing = _testing(test_topics, test_qrels, field)
+    grid = build_grid(ranking, grid_texts, is_required=not curves)
+    settings = grids.settings(ranking, grid)
+    training = _read_tasks(topics, qrels, field, restrict)
+    testing = _read_test_tasks(test_topics, test_qrels, field)
     if testing and not test_on_training and not test_index:
         check_apart(training.ready, testing.ready)
-    found: dict[str, Any] = {"measure": measure, "topics": len(training.ready), "settings": len(every)}
-    with esr.open(where) as searcher, counting() as tick:
+    outcome: dict[str, Any] = {
+        "measure": measure,
+        "topics": len(training.ready),
+        "settings": len(settings),
+    }
+    with esr.open(where) as searcher, count_topics() as tick:
         tuner = Tuner(searcher, training.ready, measure, depth)
         best = train(tuner, ranking, grid, way, tick, curves)
-        found |= {"ranking": best.ranking.as_dict(), "training": float(best.figures.mean())}
-        found["tried"] = [{**grids.values_of(tried), measure: figure} for tried, figure in best.tried]
+        outcome |= {"ranking": best.ranking.as_dict(), "training": float(best.figures.mean())}
+        outcome["tried"] = [{**grids.values_of(tried), measure: figure} for tried, figure in best.tried]
         if curves:
-            found["left"] = left_over(searcher, training.ready, best.ranking, curves)
+            outcome["left"] = left_over(searcher, training.ready, best.ranking, curves)
         if folds:
-            held_together = topic_files.kinds(groups) if groups else {}
-            validated = cross_validate(tuner, ranking, grid, way, folds, held_together, tick, curves)
-            found["folds"] = [grids.values_of(chosen) for chosen in validated.settings]
-            found["cross_validated"] = float(validated.figures.mean())
+            topic_groups = topic_files.kinds(groups) if groups else {}
+            validated = cross_validate(tuner, ranking, grid, way, folds, topic_groups, tick, curves)
+            outcome["folds"] = [grids.values_of(setting) for setting in validated.settings]
+            outcome["cross_validated"] = float(validated.figures.mean())
     if testing:
         with esr.open(test_index or where) as searcher:
             figures = Tuner(searcher, testing.ready, measure, depth).table([best.ranking])
-        found |= {"test": float(figures.mean()), "test_topics": len(testing.ready)}
-        found["tested_on_training_topics"] = test_on_training
+        outcome |= {"test": float(figures.mean()), "test_topics": len(testing.ready)}
+        outcome["tested_on_training_topics"] = test_on_training
     if output:
-        save(output, found["ranking"])
+        save_ranking(output, outcome["ranking"])
     if training.unjudged:
-        click.echo(f"{len(training.unjudged)} topics have nothing relevant and are left out", err=True)
-    click.echo(json.dumps(found, indent=1) if as_json else _text(found))
+        click.echo(f"{len(training.unjudged)} topics have no relevant sentence and are left out", err=True)
+    click.echo(json.dumps(outcome, indent=1) if as_json else _format(outcome))
 
 
-def _tasks(topics: Path, qrels: Path, field: str, restrict: Path | None) -> Tasks:
+def _read_tasks(topics: Path, qrels: Path, field: str, restrict: Path | None) -> Tasks:
     allowed = restrictions.read(restrict) if restrict else None
     return make(topic_files.read(topics), judgements.read(qrels), field=field, restrictions=allowed)
 
 
-def _testing(topics: Path | None, qrels: Path | None, field: str) -> Tasks | None:
+def _read_test_tasks(topics: Path | None, qrels: Path | None, field: str) -> Tasks | None:
     if topics is None and qrels is None:
         return None
     if topics is None or qrels is None:
-        raise UsageError("--test-topics and --test-qrels go together: give both")
-    return _tasks(topics, qrels, field, None)
+        raise UsageError("--test-topics and --test-qrels need each other: give both or neither")
+    return _read_tasks(topics, qrels, field, None)
 
 
-def _text(found: dict[str, Any]) -> str:
-    """The outcome in lines. What was trained on is called so."""
-    measure = found["measure"]
+def _format(outcome: dict[str, Any]) -> str:
+    """The outcome in lines, which say where a figure is for the training topics."""
+    measure = outcome["measure"]
     lines = [
-        f"best of {len(found['tried']):,} settings: {setting(found['ranking'])}",
-        f"{measure} {found['training']:.4f} on the {found['topics']:,} topics that it was trained on",
+        f"best of {len(outcome['tried']):,} settings: {format_ranking(outcome['ranking'])}",
+        f"{measure} {outcome['training']:.4f} on the {outcome['topics']:,} training topics",
     ]
     lines += [
-        f"FLOE of {each['feature']}, mean distance from 0: "
-        f"{each['before']:.4f} before, {each['after']:.4f} after"
-        for each in found.get("left", ())
+        f"FLOE of {residual['feature']}, mean distance from 0: "
+        f"{residual['before']:.4f} before, {residual['after']:.4f} after"
+        for residual in outcome.get("left", ())
     ]
-    if "cross_validated" in found:
-        parts = len(found["folds"])
-        lines.append(
-            f"{measure} {found['cross_validated']:.4f} on topics left out of training, {parts} folds"
-        )
-    if "test" in found:
-        note = " (trained on as well: this is no test)" if found["tested_on_training_topics"] else ""
-        lines.append(f"{measure} {found['test']:.4f} on {found['test_topics']:,} test topics{note}")
+    if "cross_validated" in outcome:
+        folds = len(outcome["folds"])
+        lines.append(f"{measure} {outcome['cross_validated']:.4f} on held-out topics, {folds} folds")
+    if "test" in outcome:
+        note = " (also training topics: not a valid test)" if outcome["tested_on_training_topics"] else ""
+        lines.append(f"{measure} {outcome['test']:.4f} on {outcome['test_topics']:,} test topics{note}")
     return "\n".join(lines)

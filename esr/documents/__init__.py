@@ -1,4 +1,4 @@
-"""What is loaded and searched: documents and their sentences."""
+"""Documents and sentences: what is loaded and searched."""
 
 from esr.documents.document import Document, Located, ParseWord, Sentence
 

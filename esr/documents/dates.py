@@ -1,4 +1,4 @@
-"""Dates of documents: ISO 8601 text to milliseconds since 1970-01-01T00:00Z, as filters need it."""
+"""ISO 8601 dates as milliseconds since 1970-01-01T00:00Z, the form that filters compare."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _DAY = timedelta(days=1)
 _YEAR = re.compile(r"\d{4}", re.ASCII)
 _MONTH = re.compile(r"(\d{4})-(\d{2})", re.ASCII)
 _WEEK = re.compile(r"\d{4}-?W\d{2}", re.ASCII)
-_WHOLE_DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{8}|\d{4}-W\d{2}-\d|\d{4}W\d{3}", re.ASCII)
-# A day and a time of it. The standard library judges the numbers; this only keeps out what it
-# lets through beside ISO 8601, such as any letter between the day and the time. A blank there is
-# not strict ISO 8601 either (it is RFC 3339), but people write it.
+_FULL_DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{8}|\d{4}-W\d{2}-\d|\d{4}W\d{3}", re.ASCII)
+# A day and a time of day. The standard library checks the numbers; this pattern only excludes what the
+# library accepts beyond ISO 8601, such as any letter between day and time. A blank in that place is not
+# strict ISO 8601 either (it is RFC 3339), but it is common.
 _MOMENT = re.compile(
     r"(?:\d{4}-\d{2}-\d{2}|\d{8})[Tt ]\d{2}[\d:.,]*(?:[Zz]|[+-]\d{2}:?(?:\d{2})?)?", re.ASCII
 )
 
 
-# What archives write where they mean ISO 8601.
+# Archives write hours of one digit.
 _SHORT_HOUR = re.compile(r"(\d{4}-\d{2}-\d{2}) (\d{1,2}:\d{2}.*)", re.ASCII)
 
 
-def tidy(date: str) -> str:
-    """The date without blanks around it, "2016-12-30 7:11" as "2016-12-30T07:11". Not checked otherwise."""
+def normalise_date(date: str) -> str:
+    """The date without surrounding blanks, and "2016-12-30 7:11" as "2016-12-30T07:11". Validates nothing."""
     date = date.strip()
     if moment := _SHORT_HOUR.fullmatch(date):
         hour, rest = moment[2].split(":", 1)
@@ -35,31 +35,31 @@ def tidy(date: str) -> str:
     return date
 
 
-def instant(date: str) -> int:
-    """The first millisecond of a date, or the moment of a date-time. No zone means UTC.
+def parse_date_start(date: str) -> int:
+    """The first millisecond of a date, or the millisecond of a date-time. A date-time without a zone is UTC.
 
-    Takes "2017", "2017-02", "2017-02-07", "2017-02-07T10:30:00+01:00" and the other ISO 8601 forms of
-    a year, month, week, day or moment. Raises ValueError if it is not one.
+    Accepts "2017", "2017-02", "2017-02-07", "2017-02-07T10:30:00+01:00" and the other ISO 8601 forms of
+    a year, month, week, day or date-time. Raises ValueError for anything else.
     """
-    return _span(date)[0]
+    return _parse_period(date)[0]
 
 
-def instant_end(date: str) -> int:
-    """The last millisecond of a date, so that "up to 2017-02" takes in the whole month.
+def parse_date_end(date: str) -> int:
+    """The last millisecond of a date, so that "up to 2017-02" includes the whole month.
 
-    A date-time is a moment and ends where it begins. Raises ValueError as `instant` does.
+    A date-time starts and ends in the same millisecond. Raises ValueError like `parse_date_start`.
     """
-    return _span(date)[1]
+    return _parse_period(date)[1]
 
 
-def _span(text: str) -> tuple[int, int]:
+def _parse_period(text: str) -> tuple[int, int]:
     try:
         if _MOMENT.fullmatch(text):
             moment = datetime.fromisoformat(text.upper())
-            start = _milliseconds(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+            start = _to_milliseconds(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
             return start, start
-        first, last = _days(text)
-        # `last` may be 9999-12-31: the day after it cannot be said, so the end is counted from its start.
+        first, last = _parse_days(text)
+        # `last` may be 9999-12-31, after which datetime has no day: count its end from its start.
         return _midnight(first), _midnight(last) + _DAY // _MILLISECOND - 1
     except (ValueError, OverflowError):
         raise ValueError(
@@ -67,7 +67,7 @@ def _span(text: str) -> tuple[int, int]:
         ) from None
 
 
-def _days(text: str) -> tuple[date, date]:
+def _parse_days(text: str) -> tuple[date, date]:
     """The first and the last day of a year, month, week or day."""
     if _YEAR.fullmatch(text):
         return date(int(text), 1, 1), date(int(text), 12, 31)
@@ -77,15 +77,15 @@ def _days(text: str) -> tuple[date, date]:
     if _WEEK.fullmatch(text):
         monday = date.fromisoformat(text)
         return monday, monday + 6 * _DAY
-    if _WHOLE_DAY.fullmatch(text):
+    if _FULL_DAY.fullmatch(text):
         day = date.fromisoformat(text)
         return day, day
     raise ValueError(text)
 
 
 def _midnight(day: date) -> int:
-    return _milliseconds(datetime.combine(day, time(), UTC))
+    return _to_milliseconds(datetime.combine(day, time(), UTC))
 
 
-def _milliseconds(moment: datetime) -> int:
+def _to_milliseconds(moment: datetime) -> int:
     return (moment - _EPOCH) // _MILLISECOND

@@ -1,4 +1,4 @@
-"""A document of news and its sentences, as every loader makes them and every index keeps them."""
+"""A news document and its sentences, as loaders create them and indexes store them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 
 class ParseWord(NamedTuple):
-    """A word of a dependency parse and the index of its head; -1 for a root."""
+    """A word of a dependency parse and the position of its head; -1 for a root."""
 
     word: str
     head: int
 
 
-@dataclass(slots=True)  # frozen, it takes three times as long to make: much of a load
+@dataclass(slots=True)  # a frozen one takes three times as long to create, a large part of a load
 class Sentence:
-    """One sentence. `id` is unique in its index; features and parse are kept as they were given."""
+    """One sentence. `id` is unique in its index; features and parse are stored unchanged."""
 
     id: str
     text: str
@@ -26,7 +26,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document. `date` is valid ISO 8601, as it was given; None where something is not known."""
+    """One document. `date` is valid ISO 8601, as the source wrote it. Unknown fields are None."""
 
     id: str
     sentences: tuple[Sentence, ...]
@@ -38,23 +38,23 @@ class Document:
 
 
 class Located(NamedTuple):
-    """A document and the place it was read from, for messages: `news.jsonl:12`."""
+    """A document and where it was read from, for messages: `news.jsonl:12`."""
 
     where: str
     document: Document
 
 
 def default_sentence_id(document_id: str, position: int) -> str:
-    """The id of a sentence that was given none: `<document id>.s<n>`, n from 0."""
-    return f"{default_start(document_id)}{position}"
+    """The id of a sentence whose source has none: `<document id>.s<n>`, n from 0."""
+    return f"{default_id_prefix(document_id)}{position}"
 
 
-def default_start(document_id: str) -> str:
-    """What the default ids of a document's sentences begin with: the position follows."""
+def default_id_prefix(document_id: str) -> str:
+    """The start of the default ids of a document's sentences; the position follows it."""
     return f"{document_id}.s"
 
 
-def own_ids(document: Document) -> list[int]:
-    """The positions of the sentences whose ids are other than the default ones."""
-    start = default_start(document.id)
-    return [n for n, sentence in enumerate(document.sentences) if sentence.id != f"{start}{n}"]
+def custom_id_positions(document: Document) -> list[int]:
+    """The positions of the sentences whose ids differ from the default ones."""
+    prefix = default_id_prefix(document.id)
+    return [n for n, sentence in enumerate(document.sentences) if sentence.id != f"{prefix}{n}"]

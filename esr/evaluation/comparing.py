@@ -20,7 +20,7 @@ from esr.evaluation.parameters import SOURCES
 from esr.evaluation.topic import TITLE
 from esr.evaluation.tuning.tasks import make
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import NothingToSearchFor
+from esr.ranking.searcher import UnsearchableQuery
 
 _BEGIN = '{"key": '
 
@@ -151,7 +151,7 @@ def figures(cell: Cell, key: str) -> dict[str, Any]:
                 answer = searcher.search(
                     task.query, cell.depth, ranking=setting, filters=task.filters, records=False
                 )
-            except NothingToSearchFor:  # stop words only: an empty answer
+            except UnsearchableQuery:  # stop words only: an empty answer
                 continue
             if answer.incomplete:
                 raise UsageError(f"{cell.collection}: an answer is incomplete: {answer.incomplete}")

@@ -27,7 +27,7 @@ def read(path: str | Path) -> Qrels:
     """
     found: Qrels = {}
     novelty: bool | None = None
-    for line in files.lines(path):
+    for line in files.read_lines(path):
         words = line.text.split()
         if novelty is None:
             novelty = len(words) == 2
@@ -35,7 +35,7 @@ def read(path: str | Path) -> Qrels:
         before = found.setdefault(topic, {}).setdefault(sentence, grade)
         if before != grade:
             what = f"topic {topic} has two grades for sentence {sentence}, {before} and {grade}: leave one"
-            raise files.problem(path, line, what)
+            raise files.line_error(path, line, what)
     if not found:
         raise InputError(str(path), f"has no judgements: give lines of {_TREC}")
     return found
@@ -43,20 +43,20 @@ def read(path: str | Path) -> Qrels:
 
 def _trec(path: str | Path, line: Line, words: Sequence[str]) -> tuple[str, str, int]:
     if len(words) != 4:
-        raise files.malformed(path, line, _TREC)
+        raise files.malformed_line(path, line, _TREC)
     try:
         grade = int(words[3])
     except ValueError:
-        raise files.malformed(path, line, f"{_TREC} with a whole number as grade") from None
+        raise files.malformed_line(path, line, f"{_TREC} with a whole number as grade") from None
     if abs(grade) > MAX_GRADE:
-        raise files.malformed(path, line, f"a grade from -{MAX_GRADE} to {MAX_GRADE}")
+        raise files.malformed_line(path, line, f"a grade from -{MAX_GRADE} to {MAX_GRADE}")
     return words[0], words[2], grade
 
 
 def _novelty(path: str | Path, line: Line, words: Sequence[str]) -> tuple[str, str, int]:
     document, _, number = words[-1].rpartition(":")
     if len(words) != 2 or not document or not number:
-        raise files.malformed(path, line, _NOVELTY)
+        raise files.malformed_line(path, line, _NOVELTY)
     return words[0], words[1], 1
 
 

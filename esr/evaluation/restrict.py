@@ -19,10 +19,10 @@ _FORM = "qid<TAB>document id"
 def read(path: str | Path) -> Restrictions:
     """Documents by topic id, in the file's order. Raises InputError for a bad line or an empty file."""
     found: dict[str, dict[str, None]] = {}
-    for line in files.lines(path):
-        topic, document = files.pair(path, line, _FORM)
+    for line in files.read_lines(path):
+        topic, document = files.parse_pair(path, line, _FORM)
         if len(document.split()) != 1:
-            raise files.malformed(path, line, _FORM)
+            raise files.malformed_line(path, line, _FORM)
         found.setdefault(topic, {})[document] = None
     if not found:
         raise InputError(str(path), f"names no documents: give lines of {_FORM}")

@@ -36,20 +36,22 @@ def read(path: str | Path) -> Run:
     """
     scores: Scores = {}
     tags: set[str] = set()
-    for line in files.lines(path):
+    for line in files.read_lines(path):
         words = line.text.split()
         if len(words) != 6:
-            raise files.malformed(path, line, _FORM)
+            raise files.malformed_line(path, line, _FORM)
         topic, _, sentence, _, number, tag = words
         try:
             score = float(number)
         except ValueError:
-            raise files.malformed(path, line, f"{_FORM} with a number as score") from None
+            raise files.malformed_line(path, line, f"{_FORM} with a number as score") from None
         if math.isnan(score):
-            raise files.malformed(path, line, f"{_FORM} with a number as score")
+            raise files.malformed_line(path, line, f"{_FORM} with a number as score")
         answers = scores.setdefault(topic, {})
         if sentence in answers:
-            raise files.problem(path, line, f"sentence {sentence} stands twice in topic {topic}: leave one")
+            raise files.line_error(
+                path, line, f"sentence {sentence} stands twice in topic {topic}: leave one"
+            )
         answers[sentence] = score
         tags.add(tag)
     return Run(tags.pop() if len(tags) == 1 else None, scores)

@@ -37,7 +37,7 @@ def read(path: str | Path) -> list[Topic]:
 
     Raises InputError for a bad line, a repeated id, or a file without topics.
     """
-    return parse(path, list(files.lines(path)))
+    return parse(path, list(files.read_lines(path)))
 
 
 def parse(path: str | Path, content: Sequence[Line]) -> list[Topic]:
@@ -47,7 +47,7 @@ def parse(path: str | Path, content: Sequence[Line]) -> list[Topic]:
     topics: dict[str, Topic] = {}
     for line, topic in found:
         if topic.id in topics:
-            raise files.problem(path, line, f"topic {topic.id!r} stands twice: give every topic its own id")
+            raise files.line_error(path, line, f"topic {topic.id!r} is duplicated: use unique ids")
         topics[topic.id] = topic
     if not topics:
         raise InputError(str(path), f"has no topics: give lines of {_TSV}")
@@ -59,16 +59,16 @@ def kinds(path: str | Path) -> dict[str, str]:
 
     Raises InputError as `read` does, UsageError if no topic has a type.
     """
-    content = list(files.lines(path))
+    content = list(files.read_lines(path))
     found: dict[str, str] = {}
     if _first_character(content) in ("{", "<"):
         found = {topic.id: topic.kind for topic in parse(path, content) if topic.kind}
     else:
         for line in content:
-            id, kind = files.pair(path, line, _KINDS)
+            id, kind = files.parse_pair(path, line, _KINDS)
             kind = kind.casefold()
             if not kind or found.setdefault(id, kind) != kind:
-                raise files.problem(path, line, f"topic {id!r} has {'two types' if kind else 'no type'}")
+                raise files.line_error(path, line, f"topic {id!r} has {'two types' if kind else 'no type'}")
     if not found:
         raise UsageError(f"there are no types of topics in {path}: give lines of {_KINDS}")
     return found
@@ -80,7 +80,7 @@ def _first_character(content: Sequence[Line]) -> str:
 
 def _tsv(path: str | Path, content: Iterable[Line]) -> Iterator[Found]:
     for line in content:
-        id, query = files.pair(path, line, _TSV)
+        id, query = files.parse_pair(path, line, _TSV)
         yield Found(line, Topic(id, {TITLE: query}))
 
 
@@ -93,13 +93,13 @@ def _json_lines(path: str | Path, content: Iterable[Line]) -> Iterator[Found]:
         try:
             value = json.loads(line.text)
         except (ValueError, RecursionError):
-            raise files.malformed(path, line, _JSON) from None
+            raise files.malformed_line(path, line, _JSON) from None
         if not isinstance(value, dict):
-            raise files.malformed(path, line, _JSON)
+            raise files.malformed_line(path, line, _JSON)
         try:
             yield Found(line, _topic(value))
         except ValueError as error:
-            raise files.problem(path, line, str(error)) from None
+            raise files.line_error(path, line, str(error)) from None
 
 
 def _topic(value: Mapping[str, Any]) -> Topic:

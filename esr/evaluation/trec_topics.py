@@ -52,7 +52,7 @@ def parse(path: str | Path, content: Iterable[Line]) -> Iterator[tuple[Line, Top
             begin, parts = (None if tag["end"] else tag.start()), defaultdict(list)
         elif begin is None:
             if name in ("num", *FIELDS):
-                raise files.problem(path, line_at(tag.start()), f"this <{name}> has no <top> before it")
+                raise files.line_error(path, line_at(tag.start()), f"this <{name}> has no <top> before it")
         elif name and not tag["end"]:
             parts[name].append(_LABEL.sub("", html.unescape(text[tag.end() : end]).strip(), count=1))
     if begin is not None:
@@ -63,10 +63,10 @@ def _topic(path: str | Path, line: Line, parts: Mapping[str, list[str]]) -> Topi
     numbers = parts.get("num", [])
     if len(numbers) != 1:
         what = "has no <num>" if not numbers else "has two <num>: a <top> is missing between them"
-        raise files.problem(path, line, f"this <top> {what}")
+        raise files.line_error(path, line, f"this <top> {what}")
     number = numbers[0].split()
     if len(number) != 1:
-        raise files.problem(path, line, f"the topic's number is one word, not {numbers[0].strip()[:60]!r}")
+        raise files.line_error(path, line, f"the topic's number is one word, not {numbers[0].strip()[:60]!r}")
     fields = {name: " ".join(" ".join(parts.get(name, [])).split()) for name in FIELDS}
     kinds = [" ".join(kind.split()).casefold() for tag in _KIND_TAGS for kind in parts.get(tag, [])]
     return Topic(

@@ -14,8 +14,8 @@ from esr.evaluation.qrels import Qrels
 from esr.evaluation.tuning.figures import Task
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import NothingToSearchFor, Searcher
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.searcher import Searcher, UnsearchableQuery
 
 DEPTH = 100
 """Sentences of a topic that are learned from, and put in a new order."""
@@ -53,7 +53,7 @@ def gather(
 
     Raises UsageError for a base that has a second stage of its own: what is learned takes that place.
     """
-    if base.second() is not None:
+    if base.reranker() is not None:
         raise UsageError(
             "learning makes the second stage: give a ranking that has none, as 2si without --rerank"
         )
@@ -68,11 +68,11 @@ def gather(
 def _topic(
     searcher: Searcher, task: Task, qrels: Qrels, base: Ranking, with_all: Ranking, depth: int
 ) -> TopicSignals:
-    signals, second = with_all.rerank, with_all.second()
+    signals, reranker = with_all.rerank, with_all.reranker()
     grades_of = {sentence: grade for sentence, grade in qrels.get(task.topic, {}).items() if grade > 0}
     try:
         prepared = searcher.prepare(task.query, with_all)
-    except NothingToSearchFor:
+    except UnsearchableQuery:
         prepared = None
     hits: Sequence[Hit] = ()
     if prepared is not None and prepared.plan.terms:
@@ -81,8 +81,8 @@ def _topic(
     first = np.array([hit.score for hit in hits])
     values = np.zeros((0, len(signals)))
     if prepared is not None and hits:
-        assert second is not None
-        view = prepared.view(ids[:depth], second.columns)
-        values = np.column_stack([each.values(view) for each in signals])
+        assert reranker is not None
+        context = prepared.rerank_context(ids[:depth], reranker.columns)
+        values = np.column_stack([each.values(context) for each in signals])
     grades = np.array([grades_of.get(id, 0) for id in ids[:depth]], np.int64)
     return TopicSignals(task.topic, task.query, ids, first, values, grades, grades_of)

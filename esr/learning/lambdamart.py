@@ -17,8 +17,8 @@ from esr.extras import require
 from esr.learning.table import Table
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
-from esr.ranking.trees import Tree, Trees, relative
+from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.tree_ensemble import RegressionTree, TreeEnsemble, relative_to_best
 
 ROUNDS = 100
 SETTINGS: dict[str, Any] = {
@@ -43,7 +43,7 @@ class LambdaMart:
     """Trees over the signals, and what each signal is worth (S,): the loss that its splits take away."""
 
     signals: tuple[RankingSignal, ...]
-    trees: Trees
+    trees: TreeEnsemble
     importance: Array
 
     def scores(self, table: Table) -> Array:
@@ -52,7 +52,7 @@ class LambdaMart:
         for row, each in enumerate(table.topics):
             n = len(each.grades)
             if n:
-                found[row, :n] += self.trees.sums(relative(self.signals, each.values))
+                found[row, :n] += self.trees.predict(relative_to_best(self.signals, each.values))
         return found
 
     def ranking(self, base: Ranking, depth: int) -> Ranking:
@@ -69,7 +69,7 @@ def fit(table: Table, signals: Sequence[RankingSignal], seed: int = 0) -> Lambda
     if not topics:
         raise UsageError("no relevant sentence is among the best of the first stage: nothing to learn from")
     data = lightgbm.Dataset(
-        np.concatenate([relative(signals, each.values) for each in topics]),
+        np.concatenate([relative_to_best(signals, each.values) for each in topics]),
         np.concatenate([np.minimum(each.grades, MOST_GRADE) for each in topics]),
         group=[len(each.grades) for each in topics],
         init_score=np.concatenate([each.first[: len(each.grades)] for each in topics]),
@@ -77,10 +77,10 @@ def fit(table: Table, signals: Sequence[RankingSignal], seed: int = 0) -> Lambda
     booster = lightgbm.train(SETTINGS | {"seed": seed}, data, ROUNDS)
     trees = tuple(tree(each["tree_structure"]) for each in booster.dump_model()["tree_info"])
     gains = np.asarray(booster.feature_importance("gain"), float)
-    return LambdaMart(tuple(signals), Trees(tuple(signals), trees), gains)
+    return LambdaMart(tuple(signals), TreeEnsemble(tuple(signals), trees), gains)
 
 
-def tree(root: dict[str, Any]) -> Tree:
+def tree(root: dict[str, Any]) -> RegressionTree:
     """A tree of LightGBM as plain numbers. Parents come before their children."""
     nodes: list[dict[str, Any]] = []
     leaves: list[float] = []
@@ -95,7 +95,7 @@ def tree(root: dict[str, Any]) -> Tree:
         return at
 
     number(root)
-    return Tree(
+    return RegressionTree(
         tuple(int(node["split_feature"]) for node in nodes),
         tuple(float(node["threshold"]) for node in nodes),
         tuple(int(_missing_left(node)) for node in nodes),

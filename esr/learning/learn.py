@@ -14,7 +14,7 @@ from esr.learning.table import Table
 from esr.learning.twins import groups
 from esr.learning.validate import Tick, ablation, cross_validated, run, split
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 
 LeaveOut = Callable[[Sequence[RankingSignal]], dict[str, list[str]]]
 ABLATIONS: Mapping[str, LeaveOut] = {
@@ -83,7 +83,7 @@ def steps(signals: Sequence[RankingSignal], wanted: Wanted) -> int:
 def _by_group(signals: Sequence[RankingSignal]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for each in signals:
-        found.setdefault(each.kind.group, []).append(each.signal)
+        found.setdefault(each.type.group, []).append(each.signal)
     return found
 
 

@@ -9,7 +9,7 @@ from esr.learning import lambdamart, linear
 from esr.learning.table import Table
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 
 
 class Learned(Protocol):

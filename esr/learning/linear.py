@@ -17,7 +17,7 @@ from esr.learning.table import Table
 from esr.plans.evaluate import static_part
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 
 STEPS = (0.05, 0.1, 0.2, 0.4)
 """What a weight may go up or down by, in spreads of the first stage's score per spread of the signal."""

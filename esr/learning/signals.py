@@ -10,9 +10,9 @@ from esr.adjustments import Adjustment
 from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.engines.index import Index
 from esr.errors import unknown
-from esr.ranking.kinds import FEATURE, PRIOR, kinds
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.signal_types import FEATURE, PRIOR, signal_types
 
 FORMS = {"len": "log", "position": "log"}
 """What a linear ranking adds for a feature, where it is not the number itself: both are of many sizes."""
@@ -22,7 +22,7 @@ GROUPS = ("models", "priors", "features", "term dependence")
 def known(index: Index, base: Ranking) -> tuple[RankingSignal, ...]:
     """All signals that an index has, but for the features and priors that the base ranking uses already."""
     stored = {*BUILTIN_FEATURES, *index.features()}
-    names = [*kinds(), *(FEATURE + name for name in features.FEATURES if name in stored)]
+    names = [*signal_types(), *(FEATURE + name for name in features.FEATURES if name in stored)]
     used = {FEATURE + each.feature for each in base.features} | {PRIOR + name for name in base.priors}
     return tuple(RankingSignal(name) for name in names if name not in used)
 
@@ -32,7 +32,7 @@ def chosen(every: Sequence[RankingSignal], texts: Sequence[str]) -> tuple[Rankin
     names = [each.signal for each in every]
     wanted: set[str] = set()
     for text in texts:
-        found = [each.signal for each in every if text in (each.signal, each.kind.group)]
+        found = [each.signal for each in every if text in (each.signal, each.type.group)]
         if not found:
             raise unknown("signal of the index", text, [*GROUPS, *names])
         wanted.update(found)

@@ -14,8 +14,8 @@ from esr.evaluation.tuning.folds import folds
 from esr.learning.learner import Learner
 from esr.learning.table import Table
 from esr.plans.evidence import Array
-from esr.ranking.rerank import merged
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.reranker import merge_scores
 
 Tick = Callable[[int], None]
 
@@ -93,6 +93,6 @@ def run(table: Table, scores: Array) -> Scores:
     found = {}
     for row, each in enumerate(table.topics):
         top = np.arange(len(each.grades))
-        values = merged(each.first, top, scores[row, : len(top)])
+        values = merge_scores(each.first, top, scores[row, : len(top)])
         found[each.topic] = dict(zip(each.ids, values.tolist(), strict=True))
     return found

@@ -1,23 +1,23 @@
-"""Loaders: one file a source format, and what finds and opens the files.
+"""Loaders: one file per source format, and the reader that finds, decompresses and reads source files.
 
-Importing this package registers every format. A new one is a file that ends in `register(Format(…))`
-and a line here.
+Importing this package registers every format. A new format is a file that ends in `register(Format(…))`
+and one more import here.
 """
 
 from esr.loaders import feed, jsonl, mbox, newsml, nitf, page, parquet, reuters, table, text, trec, warc
-from esr.loaders.base import FORMATS, Format, Malformed, PassedOver, Record, Source, get, register
-from esr.loaders.sources import AUTO, Reading, documents
+from esr.loaders.format import FORMATS, Format, Malformed, Record, Skipped, Source, get, register
+from esr.loaders.reader import AUTO, read_documents
+from esr.loaders.source_reader import ReadOptions
 
 __all__ = [
     "AUTO",
     "FORMATS",
     "Format",
     "Malformed",
-    "PassedOver",
-    "Reading",
+    "ReadOptions",
     "Record",
+    "Skipped",
     "Source",
-    "documents",
     "feed",
     "get",
     "jsonl",
@@ -26,6 +26,7 @@ __all__ = [
     "nitf",
     "page",
     "parquet",
+    "read_documents",
     "register",
     "reuters",
     "table",

@@ -1,6 +1,6 @@
-"""The files in zip and tar archives, read one after the other as streams. Nothing is ever extracted.
+"""Reads the files in zip and tar archives one after the other, as streams. Nothing is extracted to disk.
 
-So a member's name, however it climbs (`../../etc/passwd`), is only a name.
+A malicious member name such as `../../etc/passwd` is therefore harmless.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Literal, cast
 
-from esr.errors import InputError
-from esr.loaders.base import Source, one_line
+from esr.errors import InputError, to_one_line
+from esr.loaders.decompress import PeekedSource, decompress
+from esr.loaders.format import Source
 from esr.loaders.limits import Budget
-from esr.loaders.opened import Opened, unpacked
-from esr.loaders.seekable import seekable
+from esr.loaders.seekable import open_seekable
 
-# An archive can hold itself, for ever.
+# An archive can contain itself, endlessly.
 MAX_DEPTH = 3
-_ENDINGS = (".tar", ".tgz", ".zip")
-# The names of GNU and pax headers are read as a whole; no real one is longer.
+_SUFFIXES = (".tar", ".tgz", ".zip")
+# tarfile reads the names of GNU and pax headers into memory at once; no real one is longer.
 _MAX_HEADER_BYTES = 2**20
-_NAMING = (
+_NAME_HEADERS = (
     tarfile.XHDTYPE,
     tarfile.XGLTYPE,
     tarfile.SOLARIS_XHDTYPE,
@@ -31,89 +31,93 @@ _NAMING = (
     tarfile.GNUTYPE_LONGLINK,
 )
 
-Kind = Literal["zip", "tar"]
+ArchiveType = Literal["zip", "tar"]
 
 
-def kind(file: Opened) -> Kind | None:
-    """Which archive a file is, by its first bytes, or by its name where a very old tar tells nothing."""
-    if file.start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+def detect_archive_type(file: PeekedSource) -> ArchiveType | None:
+    """The archive type by the first bytes; by the name for very old tar files, which have no signature."""
+    if file.raw_head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"
-    if file.start[257:262] == b"ustar" or file.source.relative.lower().endswith(".tar"):
+    if file.raw_head[257:262] == b"ustar" or file.source.relative.lower().endswith(".tar"):
         return "tar"
     return None
 
 
-def members(file: Opened, kind: Kind, budget: Budget) -> Iterator[Opened]:
-    """The regular files in an archive, unpacked, in its order. Read each before asking for the next.
+def iterate_members(file: PeekedSource, archive_type: ArchiveType, budget: Budget) -> Iterator[PeekedSource]:
+    """The regular files in an archive, decompressed, in archive order. Read each before advancing.
 
-    Hidden ones are passed over, as in folders. Raises what zipfile and tarfile raise, and InputError.
+    Hidden files are skipped, as in folders. Raises what zipfile and tarfile raise, and InputError.
     """
-    read = _zip if kind == "zip" else _tar
-    for name, opener in read(file.source, budget):
+    iterate = _iterate_zip if archive_type == "zip" else _iterate_tar
+    for name, open_member in iterate(file.source, budget):
         parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
         if not parts or any(part.startswith(".") or part == "__MACOSX" for part in parts):
             continue
-        with _member(file.source, parts, opener, budget) as member:
+        with _open_member(file.source, parts, open_member, budget) as member:
             yield member
 
 
 @contextmanager
-def _member(
-    archive: Source, parts: list[str], opener: Callable[[], BinaryIO], budget: Budget
-) -> Iterator[Opened]:
-    below = "/".join(parts)
-    root, ending = os.path.splitext(archive.relative)
-    folder = root if ending.lower() in _ENDINGS else archive.relative
-    with opener() as stream:
-        source = Source(f"{archive.name}/{one_line(below)}", f"{folder}/{below}", stream)
-        with unpacked(source, below, budget) as member:
+def _open_member(
+    archive: Source, parts: list[str], open_member: Callable[[], BinaryIO], budget: Budget
+) -> Iterator[PeekedSource]:
+    member_path = "/".join(parts)
+    root, suffix = os.path.splitext(archive.relative)
+    folder = root if suffix.lower() in _SUFFIXES else archive.relative
+    with open_member() as stream:
+        source = Source(f"{archive.name}/{to_one_line(member_path)}", f"{folder}/{member_path}", stream)
+        with decompress(source, member_path, budget) as member:
             yield member
 
 
-def _zip(source: Source, budget: Budget) -> Iterator[tuple[str, Callable[[], BinaryIO]]]:
-    with seekable(source) as file:
+def _iterate_zip(source: Source, budget: Budget) -> Iterator[tuple[str, Callable[[], BinaryIO]]]:
+    with open_seekable(source) as file:
         budget.packed = max(budget.packed, os.fstat(file.fileno()).st_size if source.path else 0)
         with zipfile.ZipFile(file) as archive:
             for info in archive.infolist():
                 if not info.is_dir():
-                    yield info.filename, lambda info=info: _zipped(source, archive, info, budget)  # type: ignore[misc]
+                    yield info.filename, lambda info=info: _open_in_zip(source, archive, info, budget)  # type: ignore[misc]
 
 
-def _zipped(source: Source, archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget) -> BinaryIO:
-    where = f"{source.name}/{one_line(info.filename)}"
+def _open_in_zip(source: Source, archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget) -> BinaryIO:
+    where = f"{source.name}/{to_one_line(info.filename)}"
     if info.flag_bits & 1:
         raise InputError(where, "is encrypted: unpack the archive first")
     try:
-        return budget.bounded(cast(BinaryIO, archive.open(info)))
+        return budget.limit_unpacked(cast(BinaryIO, archive.open(info)))
     except NotImplementedError as error:
-        raise InputError(where, f"cannot be unpacked ({one_line(error)}): pack it with deflate") from None
+        raise InputError(
+            where, f"uses an unsupported compression ({to_one_line(error)}): repack it with deflate"
+        ) from None
 
 
-def _tar(source: Source, budget: Budget) -> Iterator[tuple[str, Callable[[], BinaryIO]]]:
-    with tarfile.open(fileobj=source.stream, mode="r|", tarinfo=_Header) as archive:
+def _iterate_tar(source: Source, budget: Budget) -> Iterator[tuple[str, Callable[[], BinaryIO]]]:
+    with tarfile.open(fileobj=source.stream, mode="r|", tarinfo=_StrictTarInfo) as archive:
         for info in archive:
-            archive.members = []  # type: ignore[attr-defined]  # it would keep all
+            archive.members = []  # type: ignore[attr-defined]  # tarfile would keep all of them
             if info.isreg():
-                yield info.name, lambda info=info: _tarred(source, archive, info)  # type: ignore[misc]
+                yield info.name, lambda info=info: _open_in_tar(source, archive, info)  # type: ignore[misc]
 
 
-def _tarred(source: Source, archive: tarfile.TarFile, info: tarfile.TarInfo) -> BinaryIO:
+def _open_in_tar(source: Source, archive: tarfile.TarFile, info: tarfile.TarInfo) -> BinaryIO:
     if info.issparse():  # its holes may be petabytes of zeros
-        raise InputError(f"{source.name}/{one_line(info.name)}", "is a sparse file: pack it without --sparse")
+        raise InputError(
+            f"{source.name}/{to_one_line(info.name)}", "is a sparse file: repack it without --sparse"
+        )
     return cast(BinaryIO, archive.extractfile(info))
 
 
-class _Header(tarfile.TarInfo):
-    """A header that must be whole: tarfile takes a spoilt one in the middle for the end of the archive."""
+class _StrictTarInfo(tarfile.TarInfo):
+    """Raises ReadError for a corrupt header, which tarfile takes for the end of the archive."""
 
     @classmethod
-    def frombuf(cls, buf: Any, encoding: str | None, errors: str) -> _Header:
+    def frombuf(cls, buf: Any, encoding: str | None, errors: str) -> _StrictTarInfo:
         try:
             header = super().frombuf(buf, encoding, errors)  # type: ignore[arg-type]
         except tarfile.HeaderError as error:
             if type(error).__name__ in ("EmptyHeaderError", "EOFHeaderError"):
                 raise
-            raise tarfile.ReadError(f"spoilt header: {error}") from None
-        if header.type in _NAMING and header.size > _MAX_HEADER_BYTES:
-            raise tarfile.ReadError("a header of more than 1 MiB")
+            raise tarfile.ReadError(f"corrupt header: {error}") from None
+        if header.type in _NAME_HEADERS and header.size > _MAX_HEADER_BYTES:
+            raise tarfile.ReadError("a header is longer than 1 MiB")
         return header

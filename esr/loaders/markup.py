@@ -1,4 +1,4 @@
-"""XML read element by element, and the text in an element. Safe against XML bombs and external entities."""
+"""Reads XML element by element and extracts text. Safe against XML bombs and external entities."""
 
 from __future__ import annotations
 
@@ -9,165 +9,166 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from esr.errors import InputError
-from esr.loaders.base import Source, one_line
+from esr.errors import InputError, to_one_line
+from esr.loaders.format import Source
 
 # A tree takes ten times the memory of its XML. No article is this long.
 MAX_ELEMENT_BYTES = 16 * 2**20
-XML = {"resolve_entities": False, "no_network": True, "huge_tree": False, "load_dtd": False}
+_PARSER_OPTIONS = {"resolve_entities": False, "no_network": True, "huge_tree": False, "load_dtd": False}
 
-# What these hold is a paragraph of its own.
+# Each of these is a paragraph of its own.
 _BLOCKS = {
     *("address", "article", "blockquote", "bq", "block", "dd", "div", "dl", "dt", "figcaption"),
     *("h1", "h2", "h3", "h4", "h5", "h6", "hl1", "hl2", "hr", "li", "ol", "p", "pre", "section"),
     *("table", "td", "th", "tr", "ul"),
 }
-# What these hold is not of the text. A <header> has the title, keywords and dates once more.
-_PASSED_OVER = frozenset(
+# These are not part of the text. A <header> repeats the title, keywords and dates.
+_SKIPPED = frozenset(
     ("head", "header", "media", "media-reference", "nav", "noscript", "script", "style", "svg", "template")
 )
 _ENTITY = re.compile(r"&\w{1,30};", re.ASCII)
 
 
-def name(element: Any) -> str:
+def local_name(element: Any) -> str:
     """The element's name without its namespace, "" for comments and the like."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-def elements(source: Source, wanted: frozenset[str]) -> Iterator[Any]:
-    """The outermost elements of these names, whole, one at a time. They are emptied afterwards.
+def iterate_elements(source: Source, names: frozenset[str]) -> Iterator[Any]:
+    """The outermost elements with these names, complete, one at a time. Each is cleared after its use.
 
-    Raises InputError where the XML is broken, or an element is longer than MAX_ELEMENT_BYTES.
+    Raises InputError where the XML is broken or an element is longer than MAX_ELEMENT_BYTES.
     """
     from lxml import etree
 
-    stream = _Measured(source)
+    stream = _BoundedStream(source)
     depth = 0
     try:
-        for event, element in etree.iterparse(stream, events=("start", "end"), **XML):
-            if name(element) not in wanted:
-                if event == "end" and not depth:  # what stands between the wanted ones
-                    _forget(element)
+        for event, element in etree.iterparse(stream, events=("start", "end"), **_PARSER_OPTIONS):
+            if local_name(element) not in names:
+                if event == "end" and not depth:  # between the elements with these names
+                    _free(element)
                 continue
             depth += 1 if event == "start" else -1
             if not depth and event == "end":
                 yield element
-                _forget(element)
-                stream.since = 0
+                _free(element)
+                stream.size = 0
     except etree.XMLSyntaxError as error:
         line, column = error.position
         raise InputError(
             f"{source.name}:{line}",
-            f"broken XML at column {column}: {one_line(error.msg)}; fetch the file again or mend it",
+            f"broken XML at column {column}: {to_one_line(error.msg)}; fetch the file again or correct it",
         ) from None
 
 
-def _forget(element: Any) -> None:
+def _free(element: Any) -> None:
     element.clear(keep_tail=False)
     parent = element.getparent()
     while parent is not None and element.getprevious() is not None:
         del parent[0]
 
 
-class _Measured(io.RawIOBase):
-    """The source's bytes, until there are too many since the last whole element."""
+class _BoundedStream(io.RawIOBase):
+    """The source's bytes. Raises InputError if there are too many since the last complete element."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self.since = 0
+        self.size = 0
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
         data = self._source.stream.read(size if size > 0 else 2**15)
-        self.since += len(data)
-        if self.since > MAX_ELEMENT_BYTES:
+        self.size += len(data)
+        if self.size > MAX_ELEMENT_BYTES:
             raise InputError(
                 self._source.name,
-                f"has an item of more than {MAX_ELEMENT_BYTES // 2**20} MiB: split it, or mend its end",
+                f"an item is longer than {MAX_ELEMENT_BYTES // 2**20} MiB: split it, or add its missing end",
             )
         return data
 
 
-def find(element: Any, *names: str) -> Iterator[Any]:
-    """The elements of these names below this one, in the order of the document, whatever their namespace."""
-    for below in element.iter():
-        if below is not element and name(below) in names:
-            yield below
+def find_all(element: Any, *names: str) -> Iterator[Any]:
+    """The descendants with these names, in document order, in any namespace."""
+    for descendant in element.iter():
+        if descendant is not element and local_name(descendant) in names:
+            yield descendant
 
 
-def first(element: Any, *path: str) -> Any:
-    """The first element on this path of names, anywhere below; None if there is none."""
-    for step in path:
-        element = next(find(element, step), None)
+def find_first(element: Any, *path: str) -> Any:
+    """The first descendant along this path of names, at any depth; None if there is none."""
+    for name in path:
+        element = next(find_all(element, name), None)
         if element is None:
             return None
     return element
 
 
-def line(element: Any) -> str:
+def to_line(element: Any) -> str:
     """The text of an element on one line; "" for None."""
-    return "" if element is None else " ".join(text(element).split())
+    return "" if element is None else " ".join(to_text(element).split())
 
 
-def text(element: Any) -> str:
-    """The text in an element. Blank lines stand between paragraphs, as the splitter wants it."""
+def to_text(element: Any) -> str:
+    """The text of an element, with blank lines between paragraphs, which the splitter needs."""
     pieces: list[str] = []
-    _collect(element, pieces)
-    whole = _LINES.sub(_BREAK, "".join(pieces)).replace(_LINE, " ")
-    paragraphs = (" ".join(paragraph.split()) for paragraph in whole.split(_BREAK))
+    _collect_text(element, pieces)
+    text = _LINES.sub(_BREAK, "".join(pieces)).replace(_LINE, " ")
+    paragraphs = (" ".join(paragraph.split()) for paragraph in text.split(_BREAK))
     return "\n\n".join(filter(None, paragraphs))
 
 
-def without_title(text: str, title: str) -> str:
-    """The text, without a first paragraph that is the title once more."""
+def remove_title(text: str, title: str) -> str:
+    """The text without a first paragraph that repeats the title."""
     first, _, rest = text.partition("\n\n")
     return rest if title and first == title else text
 
 
-# XML cannot hold these.
+# XML cannot contain these characters.
 _BREAK = "\0"
 _LINE = "\1"
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 _INDENTED = re.compile(r"\n {2,9}(?=\S)")
 _NOT_INDENTED = re.compile(r"\n[^\s\0]")
-# Agencies end the lines of a paragraph with <br/>; only two of them end the paragraph.
+# Agencies end each line of a paragraph with <br/>; only two in a row end the paragraph.
 _LINES = re.compile(rf"{_LINE}(?:\s*{_LINE})+")
 
 
-def _collect(element: Any, pieces: list[str]) -> None:
-    if name(element) in _PASSED_OVER:
+def _collect_text(element: Any, pieces: list[str]) -> None:
+    name = local_name(element)
+    if name in _SKIPPED:
         return
-    if not name(element):
-        pieces.append(_entity(element))
+    if not name:
+        pieces.append(_decode_entity(element))
         return
-    if name(element) == "br":
+    if name == "br":
         pieces.append(_LINE)
-    block = name(element) in _BLOCKS
-    if block:
+    is_block = name in _BLOCKS
+    if is_block:
         pieces.append(_BREAK)
-    pieces.append(_parted(element.text or ""))
+    pieces.append(_split_paragraphs(element.text or ""))
     for child in element:
-        _collect(child, pieces)
-        pieces.append(_parted(child.tail or ""))
-    if block:
+        _collect_text(child, pieces)
+        pieces.append(_split_paragraphs(child.tail or ""))
+    if is_block:
         pieces.append(_BREAK)
 
 
-def _parted(text: str) -> str:
-    """Text as wires lay it out, all in one <p>: a blank line ends a paragraph, an indented line begins one.
+def _split_paragraphs(text: str) -> str:
+    """Mark the paragraphs of a wire's text in a single <p>: blank lines end them, indented lines begin them.
 
-    In XML that a program has indented, all lines are, and none of them begins one.
+    Where a program has indented the XML, all lines are indented and none of them begins a paragraph.
     """
     text = _BLANK_LINE.sub(_BREAK, text)
     return _INDENTED.sub(_BREAK, text) if _NOT_INDENTED.search(text) else text
 
 
-def _entity(node: Any) -> str:
-    """`&eacute;` as its letter; nothing for comments, and for entities that the file itself defines."""
-    return html.unescape(node.text) if _ENTITY.fullmatch(node.text or "") and _known(node.text) else ""
+def _decode_entity(node: Any) -> str:
+    """`&eacute;` as its letter; nothing for comments and for entities that the file itself defines."""
+    return html.unescape(node.text) if _is_html_entity(node.text or "") else ""
 
 
-def _known(entity: str) -> bool:
-    return entity[1:] in html.entities.html5
+def _is_html_entity(text: str) -> bool:
+    return bool(_ENTITY.fullmatch(text)) and text[1:] in html.entities.html5

@@ -1,4 +1,4 @@
-"""NewsML-G2 of the IPTC: news items with their text inside. https://iptc.org/standards/newsml-g2/"""
+"""NewsML-G2 of the IPTC: news items that contain their text. https://iptc.org/standards/newsml-g2/"""
 
 from __future__ import annotations
 
@@ -6,134 +6,137 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from esr.documents.written_dates import iso
+from esr.documents.newspaper_dates import to_iso_date
 from esr.loaders import embargo, markup, nitf, page
-from esr.loaders.base import WITHDRAWN, Format, Found, Malformed, PassedOver, Record, Source, id_of, register
+from esr.loaders.format import WITHDRAWN, Format, Malformed, ReadResult, Record, Skipped, Source, register
+from esr.loaders.ids import make_id
 
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _OTHER_ITEMS = frozenset({"packageItem", "conceptItem", "knowledgeItem", "planningItem", "catalogItem"})
-# What a publisher has taken back is not to be found.
-_WITHDRAWN = ("canceled", "withheld")
-_TEXTS = ("text/plain", "text/html", "application/xhtml")
+# The statuses of items that their publisher has withdrawn.
+_WITHDRAWN_STATUSES = ("canceled", "withheld")
+_TEXT_TYPES = ("text/plain", "text/html", "application/xhtml")
 _HTML = re.compile(r"</(?:p|div|body)>|<br\s?/?>", re.I)
 
 
-def read(source: Source) -> Iterator[Found]:
-    """A record of each `<newsItem>` with text in it. Raises InputError where the XML is broken.
+def read(source: Source) -> Iterator[ReadResult]:
+    """A record per `<newsItem>` that contains text. Raises InputError where the XML is broken.
 
-    Passed over are pictures and other items without text in them, items that were cancelled or withheld,
-    or whose embargo holds, and packages, concepts and plans.
+    Pictures and other items without text, items that are cancelled, withheld or under embargo, and packages,
+    concepts and plans are skipped.
     """
-    for item in markup.elements(source, _OTHER_ITEMS | {"newsItem"}):
-        if markup.name(item) != "newsItem":
+    for item in markup.iterate_elements(source, _OTHER_ITEMS | {"newsItem"}):
+        if markup.local_name(item) != "newsItem":
             continue
         where = f"{source.name}:{item.sourceline}"
-        # They are renditions of one content, to choose from; among the plain ones may be notes to editors.
-        content = sorted(markup.find(item, "inlineXML", "inlineData"), key=markup.name, reverse=True)
-        if not content:
+        # These are alternative renditions of one content; XML comes first, since plain text may be notes
+        # to editors.
+        renditions = sorted(
+            markup.find_all(item, "inlineXML", "inlineData"), key=markup.local_name, reverse=True
+        )
+        if not renditions:
             continue
-        if why := _withdrawn(item):
-            yield PassedOver(where, why)
+        if reason := _find_skip_reason(item):
+            yield Skipped(where, reason)
             continue
-        id = id_of(item.get("guid", ""))
+        id = make_id(item.get("guid", ""))
         try:
-            text = next(filter(None, map(_text, content)), "")
+            text = next(filter(None, map(_extract_text, renditions)), "")
         except page.NoArticle as error:
             yield Malformed(where, str(error), id or None)
             continue
         if not text:
             continue
         if not id:
-            yield Malformed(where, "this <newsItem> has no guid: give every item one")
+            yield Malformed(where, "this <newsItem> has no guid: every item needs one")
             continue
-        title = _title(item, content)
+        title = _find_title(item, renditions)
         yield Record(
             where,
             {
                 "id": id,
                 "title": title,
-                "date": _date(item),
-                "source": _source(item),
-                "language": _language(item),
-                "text": markup.without_title(text, title),
+                "date": _find_date(item),
+                "source": _find_source(item),
+                "language": _find_language(item),
+                "text": markup.remove_title(text, title),
             },
         )
 
 
-def _withdrawn(item: Any) -> str | None:
-    """Why an item must not be found; None if it may."""
-    status = markup.first(item, "itemMeta", "pubStatus")
-    said = "" if status is None else f"{status.get('qcode', '')} {status.get('uri', '')}"
-    if said.strip().endswith(_WITHDRAWN):
+def _find_skip_reason(item: Any) -> str | None:
+    """Why an item must not be loaded; None if it may be."""
+    status = markup.find_first(item, "itemMeta", "pubStatus")
+    codes = "" if status is None else f"{status.get('qcode', '')} {status.get('uri', '')}"
+    if codes.strip().endswith(_WITHDRAWN_STATUSES):
         return WITHDRAWN
-    until = markup.first(item, "itemMeta", "embargoed")
-    return embargo.WHY if until is not None and embargo.holds(markup.line(until)) else None
+    until = markup.find_first(item, "itemMeta", "embargoed")
+    return embargo.REASON if until is not None and embargo.is_active(markup.to_line(until)) else None
 
 
-def _text(content: Any) -> str:
-    """The body of an article in NITF or XHTML, or plain text, in which blank lines part paragraphs.
+def _extract_text(rendition: Any) -> str:
+    """The body of an article in NITF or XHTML, or plain text with blank lines between paragraphs.
 
     Raises page.NoArticle.
     """
-    if markup.name(content) == "inlineData":
-        return _inline_data(content)
-    if markup.first(content, "body.content") is not None:
-        return nitf.body(content)
-    if next(markup.find(content, "body", "p"), None) is None:  # results, calendars, market data
+    if markup.local_name(rendition) == "inlineData":
+        return _extract_inline_data(rendition)
+    if markup.find_first(rendition, "body.content") is not None:
+        return nitf.extract_body(rendition)
+    if next(markup.find_all(rendition, "body", "p"), None) is None:  # results, calendars, market data
         return ""
-    body = markup.first(content, "body")
-    return markup.text(content if body is None else body)
+    body = markup.find_first(rendition, "body")
+    return markup.to_text(rendition if body is None else body)
 
 
-def _inline_data(content: Any) -> str:
-    """Plain text or HTML. Some agencies say "text/plain" of HTML."""
-    kind = content.get("contenttype", "text/plain")
-    if not kind.startswith(_TEXTS) or content.get("encoding"):
+def _extract_inline_data(rendition: Any) -> str:
+    """Plain text or HTML. Some agencies label HTML as "text/plain"."""
+    content_type = rendition.get("contenttype", "text/plain")
+    if not content_type.startswith(_TEXT_TYPES) or rendition.get("encoding"):
         return ""
-    text = (content.text or "").strip()
-    plain = kind.startswith("text/plain") and not _HTML.search(text)
-    return text if plain else page.fragment_text(text)
+    text = (rendition.text or "").strip()
+    is_plain = content_type.startswith("text/plain") and not _HTML.search(text)
+    return text if is_plain else page.html_to_text(text)
 
 
-def _title(item: Any, content: list[Any]) -> str:
-    meta = markup.first(item, "contentMeta")
+def _find_title(item: Any, renditions: list[Any]) -> str:
+    meta = markup.find_first(item, "contentMeta")
     if meta is not None:
-        headlines = [h for h in markup.find(meta, "headline") if markup.line(h)]
-        # The main one has no role, or that of one.
+        headlines = [h for h in markup.find_all(meta, "headline") if markup.to_line(h)]
+        # The main headline has no role, or the role "main".
         headlines.sort(key=lambda h: bool(h.get("role")) and not h.get("role").endswith("main"))
         if headlines:
-            return markup.line(headlines[0])
-    title = markup.line(markup.first(item, "itemMeta", "title"))
-    return title or next(filter(None, map(nitf.title, content)), "")
+            return markup.to_line(headlines[0])
+    title = markup.to_line(markup.find_first(item, "itemMeta", "title"))
+    return title or next(filter(None, map(nitf.extract_title, renditions)), "")
 
 
-def _date(item: Any) -> str | None:
-    """When the content was made; what is only known of the version comes last."""
+def _find_date(item: Any) -> str | None:
+    """When the content was created; the date of this version is the last resort."""
     for path in (
         ("contentMeta", "contentCreated"),
         ("itemMeta", "firstCreated"),
         ("itemMeta", "versionCreated"),
     ):
-        if found := iso(markup.line(markup.first(item, *path))):
-            return found
+        if date := to_iso_date(markup.to_line(markup.find_first(item, *path))):
+            return date
     return None
 
 
-def _source(item: Any) -> str | None:
+def _find_source(item: Any) -> str | None:
     for path in (("contentMeta", "infoSource"), ("itemMeta", "provider"), ("contentMeta", "creditline")):
-        element = markup.first(item, *path)
+        element = markup.find_first(item, *path)
         if element is not None:
-            named = markup.line(markup.first(element, "name")) or markup.line(element)
-            if found := named or element.get("literal") or (element.get("qcode") or "").partition(":")[2]:
-                return str(found)
+            name = markup.to_line(markup.find_first(element, "name")) or markup.to_line(element)
+            if source := name or element.get("literal") or (element.get("qcode") or "").partition(":")[2]:
+                return str(source)
     return None
 
 
-def _language(item: Any) -> str | None:
-    language = markup.first(item, "contentMeta", "language")
-    tag = None if language is None else language.get("tag")
-    found = tag or item.get(_XML_LANG)
-    return str(found) if found else None
+def _find_language(item: Any) -> str | None:
+    element = markup.find_first(item, "contentMeta", "language")
+    language = (None if element is None else element.get("tag")) or item.get(_XML_LANG)
+    return str(language) if language else None
 
 
 _START = re.compile(rb"<(?:\w+:)?(?:newsMessage|newsItem)[\s>]")
@@ -141,11 +144,11 @@ _START = re.compile(rb"<(?:\w+:)?(?:newsMessage|newsItem)[\s>]")
 FORMAT = register(
     Format(
         name="newsml",
-        description="NewsML-G2 of the IPTC: <newsItem>s with NITF, XHTML or plain text in them",
+        description="NewsML-G2 of the IPTC: <newsItem>s that contain NITF, XHTML or plain text",
         suffixes=(".newsml", ".newsmlg2"),
         sniff=lambda head: head.startswith(b"<") and bool(_START.search(head)),
         read=read,
         needs=("lxml.etree",),
-        holds_others=True,
+        may_lack_documents=True,
     )
 )

@@ -6,118 +6,110 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from esr.documents.written_dates import iso
+from esr.documents.newspaper_dates import to_iso_date
 from esr.loaders import embargo, markup
-from esr.loaders.base import (
-    WITHDRAWN,
-    Format,
-    Found,
-    Malformed,
-    PassedOver,
-    Record,
-    Source,
-    id_of,
-    path_id_of,
-    register,
-)
+from esr.loaders.format import WITHDRAWN, Format, Malformed, ReadResult, Record, Skipped, Source, register
+from esr.loaders.ids import make_id, make_id_from_path
 
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
-def read(source: Source) -> Iterator[Found]:
-    """A record of each `<nitf>`. Raises InputError where the XML is broken.
+def read(source: Source) -> Iterator[ReadResult]:
+    """A record per `<nitf>`. Raises InputError where the XML is broken.
 
-    Passed over are articles that were cancelled or withheld, or whose embargo holds.
+    Articles that are cancelled, withheld or under embargo are skipped.
     """
-    for nitf in markup.elements(source, frozenset({"nitf"})):
+    for nitf in markup.iterate_elements(source, frozenset({"nitf"})):
         where = f"{source.name}:{nitf.sourceline}"
-        if why := _withdrawn(nitf):
-            yield PassedOver(where, why)
+        if reason := _find_skip_reason(nitf):
+            yield Skipped(where, reason)
             continue
-        doc_id = markup.first(nitf, "doc-id")
-        id = id_of(doc_id.get("id-string", "")) if doc_id is not None else ""
+        doc_id = markup.find_first(nitf, "doc-id")
+        id = make_id(doc_id.get("id-string", "")) if doc_id is not None else ""
         if not id and nitf.getparent() is None:
-            # The Associated Press leaves it out: there, a file is an article.
-            id = path_id_of(source)
+            # The Associated Press leaves the id out, and has one article per file.
+            id = make_id_from_path(source)
         if not id:
-            yield Malformed(where, "this <nitf> has no <doc-id id-string=>: give every document one")
+            yield Malformed(where, "this <nitf> has no <doc-id id-string=>: every document needs one")
             continue
-        publication = markup.first(nitf, "pubdata")
-        headline = title(nitf)
+        publication = markup.find_first(nitf, "pubdata")
+        title = extract_title(nitf)
         yield Record(
             where,
             {
                 "id": id,
-                "title": headline,
-                "date": _date(nitf),
-                "source": _source(nitf),
+                "title": title,
+                "date": _find_date(nitf),
+                "source": _find_source(nitf),
                 "url": None if publication is None else publication.get("ex-ref"),
                 "language": nitf.get(_XML_LANG) or nitf.get("baselang"),
-                "text": markup.without_title(body(nitf), headline),
+                "text": markup.remove_title(extract_body(nitf), title),
             },
         )
 
 
-def _withdrawn(nitf: Any) -> str | None:
-    """Why an article must not be found; None if it may."""
-    data = markup.first(nitf, "docdata")
+def _find_skip_reason(nitf: Any) -> str | None:
+    """Why an article must not be loaded; None if it may be."""
+    data = markup.find_first(nitf, "docdata")
     status = "" if data is None else data.get("management-status", "")
     if status == "embargoed":
-        release = markup.first(nitf, "date.release")
-        return embargo.WHY if embargo.holds("" if release is None else release.get("norm", "")) else None
+        release = markup.find_first(nitf, "date.release")
+        until = "" if release is None else release.get("norm", "")
+        return embargo.REASON if embargo.is_active(until) else None
     return WITHDRAWN if status in ("canceled", "withheld") else None
 
 
-def _source(nitf: Any) -> str | None:
-    """The publication, or else who distributes it, or else whose it is."""
-    publication = markup.first(nitf, "pubdata")
-    owner = markup.first(nitf, "doc.copyright")
+def _find_source(nitf: Any) -> str | None:
+    """The publication, or else the distributor, or else the copyright holder."""
+    publication = markup.find_first(nitf, "pubdata")
+    owner = markup.find_first(nitf, "doc.copyright")
     return (
         (None if publication is None else publication.get("name"))
-        or markup.line(markup.first(nitf, "distributor"))
+        or markup.to_line(markup.find_first(nitf, "distributor"))
         or (None if owner is None else owner.get("holder"))
         or None
     )
 
 
-def title(nitf: Any) -> str:
+def extract_title(nitf: Any) -> str:
     """The headline, or else the title in the head."""
-    headline = markup.first(nitf, "hedline")
-    main = markup.first(headline, "hl1") if headline is not None else None
-    return markup.line(main if main is not None else headline) or markup.line(markup.first(nitf, "title"))
+    headline = markup.find_first(nitf, "hedline")
+    main = markup.find_first(headline, "hl1") if headline is not None else None
+    title = markup.to_line(main if main is not None else headline)
+    return title or markup.to_line(markup.find_first(nitf, "title"))
 
 
-def body(nitf: Any) -> str:
-    """The text of `<body.content>`. The New York Times has it twice: of its blocks, that of all is taken."""
-    content = list(markup.find(nitf, "body.content"))
-    blocks = [block for part in content for block in markup.find(part, "block")]
-    full = [block for block in blocks if block.get("class") == "full_text"]
-    return "\n\n".join(filter(None, map(markup.text, full or content)))
+def extract_body(nitf: Any) -> str:
+    """The text of `<body.content>`. The New York Times repeats the lead, so its full-text block is used."""
+    content = list(markup.find_all(nitf, "body.content"))
+    blocks = [block for part in content for block in markup.find_all(part, "block")]
+    full_text = [block for block in blocks if block.get("class") == "full_text"]
+    return "\n\n".join(filter(None, map(markup.to_text, full_text or content)))
 
 
-def _date(nitf: Any) -> str | None:
-    dates = list(markup.find(nitf, "date.release", "date.issue", "story.date", "pubdata"))
-    # The day of issue is what a paper is known by; a release may be an embargo.
-    for wanted in ("date.issue", "date.release", "story.date", "pubdata"):
-        for date in dates:
-            if markup.name(date) == wanted:
-                norm = date.get("norm") or date.get("date.publication") or markup.line(date)
-                if found := iso(norm):
-                    return found
+def _find_date(nitf: Any) -> str | None:
+    elements = list(markup.find_all(nitf, "date.release", "date.issue", "story.date", "pubdata"))
+    # A newspaper is identified by its day of issue; a release may be the end of an embargo.
+    for name in ("date.issue", "date.release", "story.date", "pubdata"):
+        for element in elements:
+            if markup.local_name(element) == name:
+                norm = element.get("norm") or element.get("date.publication") or markup.to_line(element)
+                if date := to_iso_date(norm):
+                    return date
     return None
 
 
-# NewsML-G2 has NITF inside.
+# NewsML-G2 may contain NITF, but is not NITF.
 _START = re.compile(rb"(?s)(?!.*<(?:\w+:)?(?:newsItem|newsMessage)[\s>]).*<(?:\w+:)?nitf[\s>]")
 
 FORMAT = register(
     Format(
         name="nitf",
-        description="NITF XML of the IPTC: articles in <nitf>, as agencies and archives have them",
+        description="NITF XML of the IPTC: articles in <nitf>, from agencies and archives",
         suffixes=(".nitf",),
         sniff=lambda head: head.startswith(b"<") and bool(_START.match(head)),
         read=read,
         needs=("lxml.etree",),
-        holds_others=True,
+        may_lack_documents=True,
     )
 )

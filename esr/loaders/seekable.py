@@ -1,4 +1,4 @@
-"""A source as a file to seek in: zip and Parquet have their table of contents at the end."""
+"""A source as a seekable file: zip and Parquet have their table of contents at the end."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
-from esr.loaders.base import Source
+from esr.loaders.format import Source
 
 
 @contextmanager
-def seekable(source: Source) -> Iterator[IO[bytes]]:
-    """The file where it lies; else its bytes as they are, in a temporary file that has no name."""
+def open_seekable(source: Source) -> Iterator[IO[bytes]]:
+    """The source's file, or else a copy of its bytes in an unnamed temporary file."""
     if source.path is not None:
         with open(source.path, "rb") as file:
             yield file

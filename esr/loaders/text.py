@@ -1,39 +1,35 @@
-"""Plain text: a document a file, its first line the title, its path the id."""
+"""Plain text: one document per file, with its first line as the title and its path as the id."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from esr.loaders.base import Format, Record, Source, path_id_of, register
-from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, pieces, too_long
+from esr.loaders.format import Format, Record, Source, register
+from esr.loaders.ids import make_id_from_path
+from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, read_chunks, too_long_error
 
 
 def read(source: Source) -> Iterator[Record]:
     """The one record of the file, or none if it is blank. Raises InputError if it is not UTF-8."""
     text = ""
-    for piece in pieces(source):
-        text += piece
+    for chunk in read_chunks(source):
+        text += chunk
         if len(text) > MAX_DOCUMENT_BYTES:
-            raise too_long(source, 1)
-    # Blank lines before the title are no title.
+            raise too_long_error(source, 1)
+    # Blank lines before the title are ignored.
     lines = text.lstrip().splitlines(keepends=True)
     if lines:
-        yield Record(
-            source.name, {"id": path_id_of(source), "title": lines[0].strip(), "text": "".join(lines[1:])}
-        )
-
-
-def _sniff(head: bytes) -> bool:
-    # Anything can be plain text: a table or a web page must not become one by a guess.
-    return False
+        fields = {"id": make_id_from_path(source), "title": lines[0].strip(), "text": "".join(lines[1:])}
+        yield Record(source.name, fields)
 
 
 FORMAT = register(
     Format(
         name="text",
-        description="plain text: a document a file, the first line its title, the path its id",
+        description="plain text: one document per file, its first line the title, its path the id",
         suffixes=(".txt",),
-        sniff=_sniff,
+        # Any file can be plain text, so tables and web pages must not be taken for it.
+        sniff=lambda head: False,
         read=read,
     )
 )

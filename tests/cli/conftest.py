@@ -32,7 +32,7 @@ def esr() -> Esr:
 
 
 @pytest.fixture
-def refused() -> Esr:
+def esr_error() -> Esr:
     """Runs a command that must fail with one line. Gives that line without its "Error: "."""
 
     def run(*args: object, input: str | bytes | None = None) -> Result:

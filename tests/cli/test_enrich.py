@@ -26,17 +26,17 @@ def news(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
-    """The fake enricher takes the real one's place. What it was made with is kept."""
-    asked: list[tuple[object, ...]] = []
+def enricher_calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+    """Replaces the enricher with a fake one. Returns the arguments of its creation."""
+    calls: list[tuple[object, ...]] = []
 
     def enricher(parts: tuple[str, ...] = command.PARTS, *other: object, analyzer: str = "") -> FakeEnricher:
-        asked.append((parts, *other))
+        calls.append((parts, *other))
         return FakeEnricher(parts)
 
     for module in ("esr.cli.enrich", "esr.cli.load"):
-        monkeypatch.setattr(f"{module}.made_enricher", enricher)
-    return asked
+        monkeypatch.setattr(f"{module}.build_enricher", enricher)
+    return calls
 
 
 @pytest.fixture
@@ -45,11 +45,11 @@ def lacking(monkeypatch: pytest.MonkeyPatch) -> None:
         raise UsageError(LACKING)
 
     for module in ("esr.cli.enrich", "esr.cli.load"):
-        monkeypatch.setattr(f"{module}.made_enricher", enricher)
+        monkeypatch.setattr(f"{module}.build_enricher", enricher)
 
 
-def test_it_says_what_it_did_and_what_was_done_already(
-    esr: Esr, news: Path, tmp_path: Path, made: object
+def test_it_reports_enriched_and_already_enriched_documents(
+    esr: Esr, news: Path, tmp_path: Path, enricher_calls: object
 ) -> None:
     where = tmp_path / "index"
     esr("load", news, "--index", where)
@@ -59,12 +59,12 @@ def test_it_says_what_it_did_and_what_was_done_already(
     assert "already" not in first.stdout
     second = esr("enrich", "--index", where)
     assert second.stdout.startswith("enriched 6 documents with 18 sentences")
-    assert "3 documents were done already" in second.stdout
+    assert "3 documents were already enriched" in second.stdout
     assert esr("enrich", "--index", where).stdout.startswith("enriched 0 documents")
 
 
-def test_status_says_what_is_enriched_and_with_what(
-    esr: Esr, news: Path, tmp_path: Path, made: object
+def test_the_status_shows_enriched_parts_and_tools(
+    esr: Esr, news: Path, tmp_path: Path, enricher_calls: object
 ) -> None:
     where = tmp_path / "index"
     esr("load", news, "--index", where)
@@ -75,7 +75,7 @@ def test_status_says_what_is_enriched_and_with_what(
     )
 
 
-def test_load_does_both(esr: Esr, news: Path, tmp_path: Path, made: object) -> None:
+def test_load_can_enrich_too(esr: Esr, news: Path, tmp_path: Path, enricher_calls: object) -> None:
     where = tmp_path / "index"
     result = esr("load", news, "--index", where, "--enrich")
     assert result.stdout.splitlines()[0].startswith("loaded 9 documents")
@@ -86,46 +86,50 @@ def test_load_does_both(esr: Esr, news: Path, tmp_path: Path, made: object) -> N
         assert searcher.index.status()["enrichment"][0]["documents"] == 9
 
 
-def test_what_is_missing_is_said_before_anything_is_touched(
-    refused: Esr, esr: Esr, news: Path, tmp_path: Path, lacking: None
+def test_missing_tools_are_reported_before_anything_is_changed(
+    esr_error: Esr, esr: Esr, news: Path, tmp_path: Path, lacking: None
 ) -> None:
     where = tmp_path / "index"
-    assert refused("load", news, "--index", where, "--enrich") == LACKING
+    assert esr_error("load", news, "--index", where, "--enrich") == LACKING
     assert not where.exists()
     esr("load", news, "--index", where)
-    assert refused("enrich", "--index", where) == LACKING
-    assert "there is no index" in str(refused("enrich", "--index", tmp_path / "none"))
+    assert esr_error("enrich", "--index", where) == LACKING
+    assert "there is no index" in str(esr_error("enrich", "--index", tmp_path / "none"))
 
 
-def test_settings_reach_the_enricher(esr: Esr, news: Path, tmp_path: Path, made: list[object]) -> None:
+def test_settings_reach_the_enricher(
+    esr: Esr, news: Path, tmp_path: Path, enricher_calls: list[object]
+) -> None:
     where = tmp_path / "index"
     esr("load", news, "--index", where)
     esr("enrich", "--index", where, "--only", "entities", "--spacy-model", "en", "--lexicon", "words")
-    assert made == [(("entities",), "en", (Path("words"),), "score", "english-stem")]
+    assert enricher_calls == [(("entities",), "en", (Path("words"),), "score", "english-stem")]
 
 
 @pytest.mark.parametrize("slice", ["3/2", "0/2", "1", "a/b", "1/0", "-1/2", ""])
-def test_a_slice_that_is_none_is_refused(refused: Esr, tmp_path: Path, made: object, slice: str) -> None:
-    line = refused("enrich", "--index", tmp_path, f"--slice={slice}")
-    assert line == f"--slice wants I/N, as 2/8 for the second of eight, not {slice!r}"
+def test_an_invalid_slice_is_rejected(
+    esr_error: Esr, tmp_path: Path, enricher_calls: object, slice: str
+) -> None:
+    line = esr_error("enrich", "--index", tmp_path, f"--slice={slice}")
+    assert line == f"--slice needs I/N, like 2/8 for the second of eight, not {slice!r}"
 
 
-def test_an_unknown_part_is_refused(refused: Esr, tmp_path: Path, made: object) -> None:
-    assert refused("enrich", "--index", tmp_path, "--only", "features,poems") == (
+def test_an_unknown_part_is_rejected(esr_error: Esr, tmp_path: Path, enricher_calls: object) -> None:
+    assert esr_error("enrich", "--index", tmp_path, "--only", "features,poems") == (
         "unknown part 'poems': known: entities, features, parse"
     )
 
 
-def test_search_filters_by_entity(esr: Esr, news: Path, tmp_path: Path, made: object) -> None:
+def test_search_filters_by_entity(esr: Esr, news: Path, tmp_path: Path, enricher_calls: object) -> None:
     where = tmp_path / "index"
     esr("load", news, "--index", where, "--enrich")
-    all_of_them = json.loads(esr("search", "storm", "--index", where, "-k", 100, "--json").stdout)
-    some = json.loads(
+    unfiltered = json.loads(esr("search", "storm", "--index", where, "-k", 100, "--json").stdout)
+    filtered = json.loads(
         esr(
             "search", "storm", "--index", where, "--entity", "person:Barack Obama", "-k", 100, "--json"
         ).stdout
     )
-    assert 0 < some["total"] < all_of_them["total"]
-    for hit in some["hits"]:
+    assert 0 < filtered["total"] < unfiltered["total"]
+    for hit in filtered["hits"]:
         assert "Barack Obama" in hit["entities"]["person"]
         assert hit["features"]["count"] >= 0

@@ -63,39 +63,39 @@ def test_from_the_files_of_the_novelty_track_to_figures(folder):
         assert "for 2 topics" in done.output
     assert "XIE20010105.0005" not in Path("2si.run").read_text()
     arguments = ("evaluate", "qrels", "2si.run", "tfisf.run", "--by", "topics.sgml", "--index", "index")
-    found = json.loads(esr(*arguments, "--json").stdout)
-    assert [entry["run"] for entry in found] == ["2si", "tfisf"]
-    assert set(found[0]["types"]) == {"event", "opinion"}
-    assert found[0]["measures"]["RR"] == 1.0
+    results = json.loads(esr(*arguments, "--json").stdout)
+    assert [entry["run"] for entry in results] == ["2si", "tfisf"]
+    assert set(results[0]["types"]) == {"event", "opinion"}
+    assert results[0]["measures"]["RR"] == 1.0
     assert esr(*arguments).stderr == ""
 
 
-def test_another_field_of_the_topics_is_searched_for(folder):
+def test_another_field_of_the_topics_can_be_searched_for(folder):
     esr("load", "docs.sgml", "--index", "index")
     arguments = ("run", "topics.sgml", "--index", "index", "--model", "tfisf", "-o", "-")
 
-    def found(*more):
+    def search(*more):
         lines = esr(*arguments, *more).stdout.splitlines()
         return {line.split()[2] for line in lines if line.startswith("N2")}
 
     # Only the title of N2 has the word "bridge"; its description has "people" and "toll".
-    assert "XIE20010104.0004:2" in found()
-    assert "XIE20010104.0004:2" not in found("--field", "desc")
-    assert found("--field", "title+desc") == found() | found("--field", "desc")
+    assert "XIE20010104.0004:2" in search()
+    assert "XIE20010104.0004:2" not in search("--field", "desc")
+    assert search("--field", "title+desc") == search() | search("--field", "desc")
 
 
-def test_topics_that_lack_what_is_asked_for_are_refused(folder):
+def test_topics_without_the_field_are_rejected(folder):
     esr("load", "docs.sgml", "--index", "index")
     Path("topics.tsv").write_text("1\tstrike\n")
     arguments = ("run", "topics.tsv", "--index", "index", "-o", "x.run")
-    said = esr(*arguments, "--field", "nar", code=2).stderr
-    assert said == "Error: unknown field of a topic 'nar': did you mean 'narr'?\n"
+    message = esr(*arguments, "--field", "nar", code=2).stderr
+    assert message == "Error: unknown field of a topic 'nar': did you mean 'narr'?\n"
     assert "topic 1 has no desc: it has title" in esr(*arguments, "--field", "desc", code=2).stderr
     assert "no topic names documents" in esr(*arguments, "--restrict", "topics", code=2).stderr
     assert not Path("x.run").exists()
 
 
-def test_a_topic_that_lacks_what_is_asked_for_is_passed_over_and_told(folder):
+def test_a_topic_without_the_field_is_skipped_and_reported(folder):
     esr("load", "docs.sgml", "--index", "index")
     lines = [
         '{"id": 1, "title": "strike", "documents": ["XIE20010101.0001"]}',
@@ -104,8 +104,8 @@ def test_a_topic_that_lacks_what_is_asked_for_is_passed_over_and_told(folder):
     Path("topics.jsonl").write_text("\n".join([*lines, '{"id": 3, "desc": "toll"}']))
     done = esr("run", "topics.jsonl", "--index", "index", "--restrict", "topics", "-o", "x.run")
     assert done.stderr.splitlines() == [
-        "nothing for topic 3: topic 3 has no title: it has desc",
-        "nothing for topic 2: no document is named for it",
+        "skipped topic 3: topic 3 has no title: it has desc",
+        "skipped topic 2: --restrict names no document for it",
     ]
     assert "for 1 topics to x.run" in done.stdout
     assert {line.split()[0] for line in Path("x.run").read_text().splitlines()} == {"1"}
@@ -113,47 +113,47 @@ def test_a_topic_that_lacks_what_is_asked_for_is_passed_over_and_told(folder):
 
 def test_figures_are_those_of_ir_measures(folder):
     write("a.run", N1="XIE20010101.0001:1:1.5 x:2 NYT20010102.0002:1:0.3", N2="XIE20010104.0004:1:1")
-    (found,) = json.loads(esr("evaluate", "qrels", "a.run", "--json").stdout)
+    (results,) = json.loads(esr("evaluate", "qrels", "a.run", "--json").stdout)
     judged = {}
     for line in QRELS.splitlines():
         judged.setdefault(line.split()[0], {})[line.split()[1]] = 1
-    for name, value in found["measures"].items():
+    for name, value in results["measures"].items():
         measure = ir_measures.parse_measure(name)
         run = ir_measures.read_trec_run("a.run")
         assert value == ir_measures.calc_aggregate([measure], judged, run)[measure]
-    assert list(found["measures"]) == ["P@10", "AP", "RPrec", "RR", "nDCG@10", "R@1000"]
+    assert list(results["measures"]) == ["P@10", "AP", "RPrec", "RR", "nDCG@10", "R@1000"]
 
 
-def test_topics_that_do_not_fit_together_are_told(folder):
+def test_topics_missing_in_run_or_judgements_are_reported(folder):
     Path("qrels").write_text("N1 0 a 1\nN2 0 b 1\nN3 0 a 0\n")
     write("a.run", N1="a:1", N7="a:1")
     done = esr("evaluate", "qrels", "a.run", "-m", "AP", "--json", "--per-topic")
-    (found,) = json.loads(done.stdout)
-    assert found["measures"] == {"AP": 1 / 3}
-    assert found["topics"] == {"N1": {"AP": 1.0}, "N2": {"AP": 0.0}, "N3": {"AP": 0.0}}
+    (results,) = json.loads(done.stdout)
+    assert results["measures"] == {"AP": 1 / 3}
+    assert results["topics"] == {"N1": {"AP": 1.0}, "N2": {"AP": 0.0}, "N3": {"AP": 0.0}}
     assert done.stderr.splitlines() == [
-        "qrels has no relevant sentence for 1 of 3 topics, all score 0: N3",
+        "qrels has no relevant sentence for 1 of 3 topics, which score 0: N3",
         "a.run lacks 2 of 3 topics, which score 0: N2, N3",
-        "a.run answers without judgements 1 of 2 topics, which are passed over: N7",
+        "a.run: no judgements for 1 of 2 topics, which are ignored: N7",
     ]
 
 
-def test_judged_sentences_that_the_index_does_not_hold_are_counted_and_listed(folder):
+def test_judged_sentences_missing_in_the_index_are_counted_and_listed(folder):
     esr("load", "docs.sgml", "--index", "index")
     Path("qrels").write_text(QRELS + "".join(f"N2 X:{n}\n" for n in range(7)))
     write("a.run", N1="a:1", N2="a:1")
-    said = esr("evaluate", "qrels", "a.run", "--index", "index").stderr
-    assert said == "index does not hold 7 of 11 judged sentences: X:0, X:1, X:2, X:3, X:4, …\n"
+    warning = esr("evaluate", "qrels", "a.run", "--index", "index").stderr
+    assert warning == "index lacks 7 of 11 judged sentences: X:0, X:1, X:2, X:3, X:4, …\n"
 
 
-def test_a_baseline_may_be_among_the_runs_and_is_the_one_that_was_named(folder):
+def test_a_baseline_may_be_among_the_runs(folder):
     write("a.run", N1="XIE20010101.0001:1:2", N2="XIE20010104.0004:1:1")
     write("b.run", N1="x:2", N2="XIE20010104.0004:1:1")
     for runs in (["a.run"], ["a.run", "b.run"], ["b.run", "a.run"]):
-        found = json.loads(esr("evaluate", "qrels", *runs, "--baseline", "./b.run", "--json").stdout)
-        assert [entry["run"] for entry in found] == ["b", "a"]
-        assert [entry.get("baseline") for entry in found] == [True, None]
-        assert found[1]["significance"]["AP"]["wins"] == 1
+        results = json.loads(esr("evaluate", "qrels", *runs, "--baseline", "./b.run", "--json").stdout)
+        assert [entry["run"] for entry in results] == ["b", "a"]
+        assert [entry.get("baseline") for entry in results] == [True, None]
+        assert results[1]["significance"]["AP"]["wins"] == 1
     assert "differs from b" in esr("evaluate", "qrels", "a.run", "--baseline", "b.run").stdout
 
 
@@ -166,28 +166,28 @@ def test_the_same_command_prints_the_same(folder):
     assert esr(*arguments, "--seed", "1").stdout != esr(*arguments).stdout
 
 
-def test_runs_with_the_same_tag_go_by_their_files(folder):
+def test_runs_with_the_same_tag_are_named_by_their_files(folder):
     write("a.run", N1="a:1", N2="a:1")
     Path("copy.run").write_text(Path("a.run").read_text())
-    found = json.loads(esr("evaluate", "qrels", "a.run", "copy.run", "--json").stdout)
-    assert [entry["run"] for entry in found] == ["a.run", "copy.run"]
+    results = json.loads(esr("evaluate", "qrels", "a.run", "copy.run", "--json").stdout)
+    assert [entry["run"] for entry in results] == ["a.run", "copy.run"]
 
 
 def test_packed_files_and_standard_input_are_read(folder):
     write("a.run", N1="a:1", N2="XIE20010104.0004:1:1")
     Path("qrels.gz").write_bytes(gzip.compress(QRELS.encode()))
-    found = json.loads(
+    results = json.loads(
         esr("evaluate", "qrels.gz", "-", "-m", "RR", "--json", input=Path("a.run").read_text()).stdout
     )
-    assert found == [{"run": "a", "measures": {"RR": 0.5}}]
+    assert results == [{"run": "a", "measures": {"RR": 0.5}}]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (["qrels", "a.run", "-m", "ndcg@10"], 2, "unknown measure 'ndcg': did you mean 'nDCG'?"),
-        (["qrels", "a.run", "-m", " "], 2, "no measure is named"),
-        (["qrels", "a.run", "--csv", "--json"], 2, "--csv or --json"),
+        (["qrels", "a.run", "-m", " "], 2, "no measure given"),
+        (["qrels", "a.run", "--csv", "--json"], 2, "--csv and --json exclude each other"),
         (["qrels", "bad.run"], 1, "bad.run:2: expected qid Q0 sentence_id rank score tag"),
         (["bad.run", "a.run"], 1, "bad.run:1: expected qid 0 sentence_id grade"),
         (["qrels", "none"], 1, "none: cannot be read"),
@@ -196,9 +196,9 @@ def test_packed_files_and_standard_input_are_read(folder):
         (["qrels"], 2, "RUN..."),
     ],
 )
-def test_a_wrong_call_is_one_line(folder, arguments, code, said):
+def test_a_wrong_call_is_one_line(folder, arguments, code, message):
     write("a.run", N1="a:1", N2="a:1")
     Path("bad.run").write_text("N1 Q0 a 1 2 x\nN1 Q0 b 2 1\n")
     done = esr("evaluate", *arguments, code=code)
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stdout == ""

@@ -1,4 +1,4 @@
-"""`esr export`: what comes out makes the same index again."""
+"""`esr export`: its output makes the same index again."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 
 from esr import loaders
 from esr.documents import Document
-from esr.documents.fields import checksum, fields, line
-from esr.documents.validate import document
+from esr.documents.serialisation import checksum, to_fields, to_json_line
+from esr.documents.validate import build_document
 from tests.cli.conftest import Esr
-from tests.engines.holding import everything
+from tests.engines.index_contents import index_contents
 from tests.engines.test_parity import ARTICLES, random_documents
 
 UNUSUAL = {
@@ -35,8 +35,13 @@ UNUSUAL = {
 
 
 def corpus() -> list[Document]:
-    articles = [found.document for found in loaders.documents([str(ARTICLES)], "auto")]
-    return [*articles, *random_documents(0, 30, seed=1), document(UNUSUAL), document({"id": "bare"})]
+    articles = [located.document for located in loaders.read_documents([str(ARTICLES)], "auto")]
+    return [
+        *articles,
+        *random_documents(0, 30, seed=1),
+        build_document(UNUSUAL),
+        build_document({"id": "bare"}),
+    ]
 
 
 @pytest.fixture(params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)])
@@ -51,19 +56,19 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> object:
 
 
 def test_load_export_load_is_the_identity(esr: Esr, place: str, tmp_path: Path) -> None:
-    source, out, again = tmp_path / "in.jsonl", tmp_path / "out.jsonl", tmp_path / "again.jsonl"
-    source.write_text("".join(line(each) + "\n" for each in corpus()))
+    source, out, second = tmp_path / "in.jsonl", tmp_path / "out.jsonl", tmp_path / "second.jsonl"
+    source.write_text("".join(to_json_line(document) + "\n" for document in corpus()))
     assert esr("load", source, "--index", place).exit_code == 0
     assert f"wrote {len(corpus())} documents to" in esr("export", place, "-o", out).stdout
-    assert [found.document for found in loaders.documents([str(out)])] == corpus()
-    before = everything(place)
+    assert [located.document for located in loaders.read_documents([str(out)])] == corpus()
+    before = index_contents(place)
     assert esr("load", out, "--index", place, "--if-exists", "replace").exit_code == 0
-    assert everything(place) == before
-    esr("export", place, "-o", again)
-    assert again.read_bytes() == out.read_bytes()
+    assert index_contents(place) == before
+    esr("export", place, "-o", second)
+    assert second.read_bytes() == out.read_bytes()
 
 
-def test_export_goes_to_standard_output_and_nothing_else_does(esr: Esr, tmp_path: Path) -> None:
+def test_only_the_export_goes_to_standard_output(esr: Esr, tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text('{"id": "a", "text": "A storm. It passed."}\n')
     esr("load", source, "--index", tmp_path / "index")
@@ -71,18 +76,18 @@ def test_export_goes_to_standard_output_and_nothing_else_does(esr: Esr, tmp_path
     assert json.loads(only) == {"id": "a", "sentences": [{"text": "A storm."}, {"text": "It passed."}]}
 
 
-def test_a_failed_export_leaves_no_file(refused: Esr, tmp_path: Path) -> None:
-    assert "there is no index" in str(refused("export", tmp_path / "none", "-o", tmp_path / "out.jsonl"))
+def test_a_failed_export_leaves_no_file(esr_error: Esr, tmp_path: Path) -> None:
+    assert "there is no index" in str(esr_error("export", tmp_path / "none", "-o", tmp_path / "out.jsonl"))
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_a_checksum_is_of_everything_and_of_nothing_else() -> None:
-    given = document(UNUSUAL)
-    assert checksum(document(json.loads(json.dumps(UNUSUAL)))) == checksum(given)
-    other = fields(given)
-    other["sentences"][2]["features"] = {"a": 3.0, "b": -0.0}
-    assert checksum(document(other)) == checksum(given), "the order of features is none"
-    seen = {checksum(given)}
+def test_a_checksum_covers_every_field_and_nothing_else() -> None:
+    document = build_document(UNUSUAL)
+    assert checksum(build_document(json.loads(json.dumps(UNUSUAL)))) == checksum(document)
+    reordered = to_fields(document)
+    reordered["sentences"][2]["features"] = {"a": 3.0, "b": -0.0}
+    assert checksum(build_document(reordered)) == checksum(document), "the order of features is none"
+    checksums = {checksum(document)}
     for change in (
         {"title": "T"},
         {"date": None},
@@ -90,5 +95,5 @@ def test_a_checksum_is_of_everything_and_of_nothing_else() -> None:
         {"sentences": UNUSUAL["sentences"][:2]},  # type: ignore[index]
         {"sentences": [{"text": "", "features": {"subj": 0.2, "big": 1e300}}, *UNUSUAL["sentences"][1:]]},  # type: ignore[misc]
     ):
-        seen.add(checksum(document({**UNUSUAL, **change})))
-    assert len(seen) == 6
+        checksums.add(checksum(build_document({**UNUSUAL, **change})))
+    assert len(checksums) == 6

@@ -36,7 +36,7 @@ def test_a_command_without_its_extra_says_what_to_install(
     module: str,
     extra: str,
     command: tuple[str, ...],
-    refused: Esr,
+    esr_error: Esr,
     index: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -46,6 +46,6 @@ def test_a_command_without_its_extra_says_what_to_install(
         Path(name).write_text("")
     for name in [module, *(name for name in sys.modules if name.startswith(f"{module}."))]:
         monkeypatch.setitem(sys.modules, name, None)
-    line = refused(*(str(index) if argument == "INDEX" else argument for argument in command))
+    line = esr_error(*(str(index) if argument == "INDEX" else argument for argument in command))
     assert f" needs {module}" in line
     assert line.endswith(f"which is not installed: pip install 'esr[{extra}]'")

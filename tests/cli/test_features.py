@@ -1,4 +1,4 @@
-"""Features on the command line: given, tuned, trained, saved, explained, reported."""
+"""Features on the command line: set, tuned, trained, saved, explained, reported."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def test_a_trained_and_saved_curve_gives_the_worked_scores(
 ) -> None:
     chosen = ["--model", "tfisf", "--candidates", "all", "--set", "idf=sentence"]
     training = ["--train", f"{run.form}:{run.feature}:delta={run.delta}", "-o", tmp_path / "best.json"]
-    told = esr("tune", first, qrels, "--index", index, *chosen, *training)
-    assert told.exit_code == 0, told.output
-    assert f"tfisf idf=sentence {run.form}(pos)" in told.stdout
-    assert "FLOE of pos, mean distance from 0:" in told.stdout
+    result = esr("tune", first, qrels, "--index", index, *chosen, *training)
+    assert result.exit_code == 0, result.output
+    assert f"tfisf idf=sentence {run.form}(pos)" in result.stdout
+    assert "FLOE of pos, mean distance from 0:" in result.stdout
     esr("run", topics, "--index", index, "--ranking", tmp_path / "best.json", "-o", tmp_path / "out.run")
-    found = parsed(tmp_path / "out.run")
+    run_scores = parsed(tmp_path / "out.run")
     for query, right in run.scores.items():
-        scores = {sentence: score for sentence, _, score, _ in found[query]}
+        scores = {sentence: score for sentence, _, score, _ in run_scores[query]}
         assert scores == pytest.approx(right, rel=1e-9, abs=1e-9)
 
 
@@ -46,20 +46,22 @@ def test_weights_are_tuned_and_saved(
     esr: Esr, index: Path, topics: Path, qrels: Path, tmp_path: Path
 ) -> None:
     options = ["--model", "tfisf", "--set", "idf=sentence", "--feature", "subj:linear"]
-    found = esr("tune", topics, qrels, "--index", index, *options, "-o", tmp_path / "best.json", "--json")
-    data = json.loads(found.stdout)
+    result = esr("tune", topics, qrels, "--index", index, *options, "-o", tmp_path / "best.json", "--json")
+    data = json.loads(result.stdout)
     assert [tried["subj.w"] for tried in data["tried"]] == [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
     (feature,) = json.loads((tmp_path / "best.json").read_text())["features"]
     assert (feature["feature"], feature["form"]) == ("subj", "linear")
     assert feature["w"] in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 
 
-def test_an_option_wins_over_the_same_feature_of_the_file(esr: Esr, index: Path, tmp_path: Path) -> None:
+def test_an_option_takes_precedence_over_the_same_feature_of_the_file(
+    esr: Esr, index: Path, tmp_path: Path
+) -> None:
     ranking = tmp_path / "ranking.json"
     ranking.write_text(json.dumps({"features": [{"feature": "subj", "form": "linear", "w": 9}]}))
     options = ["--ranking", ranking, "--feature", "subj:linear:0.5", "--feature", "len:log:0.1"]
-    found = json.loads(esr("explain", "china", "D1.1", "--index", index, *options, "--json").stdout)
-    assert [(f["feature"], f["w"]) for f in found["features"]] == [("subj", 0.5), ("len", 0.1)]
+    explanation = json.loads(esr("explain", "china", "D1.1", "--index", index, *options, "--json").stdout)
+    assert [(f["feature"], f["w"]) for f in explanation["features"]] == [("subj", 0.5), ("len", 0.1)]
 
 
 def test_explain_shows_each_feature(esr: Esr, index: Path) -> None:
@@ -71,14 +73,14 @@ def test_explain_shows_each_feature(esr: Esr, index: Path) -> None:
     ]
 
 
-def test_explain_says_that_a_feature_is_not_known(esr: Esr, tmp_path: Path) -> None:
+def test_explain_shows_unknown_features(esr: Esr, tmp_path: Path) -> None:
     (tmp_path / "news.jsonl").write_text(
         '{"id": "a", "sentences": [{"text": "china"}, {"text": "china", "features": {"subj": 1}}]}\n'
     )
     esr("load", tmp_path / "news.jsonl", "--index", tmp_path / "index")
-    found = esr("explain", "china", "a.s0", "--index", tmp_path / "index", "--feature", "subj:linear:2")
-    (line,) = [line for line in found.stdout.splitlines() if line.startswith("feature")]
-    assert "not known" in line and line.endswith("+0.0000")
+    result = esr("explain", "china", "a.s0", "--index", tmp_path / "index", "--feature", "subj:linear:2")
+    (line,) = [line for line in result.stdout.splitlines() if line.startswith("feature")]
+    assert "unknown" in line and line.endswith("+0.0000")
 
 
 @pytest.mark.parametrize(
@@ -90,14 +92,14 @@ def test_explain_says_that_a_feature_is_not_known(esr: Esr, tmp_path: Path) -> N
         (["--feature", "pos:floe"], "train one with esr tune --train floe:pos"),
     ],
 )
-def test_bad_features_are_one_line(refused: Esr, index: Path, options: list[str], message: str) -> None:
-    assert message in str(refused("search", "china", "--index", index, *options))
+def test_bad_features_are_one_line(esr_error: Esr, index: Path, options: list[str], message: str) -> None:
+    assert message in str(esr_error("search", "china", "--index", index, *options))
 
 
-def test_bad_training_is_one_line(refused: Esr, index: Path, topics: Path, qrels: Path) -> None:
+def test_bad_training_is_one_line(esr_error: Esr, index: Path, topics: Path, qrels: Path) -> None:
     for text, message in (("flow:pos", "did you mean 'floe'?"), ("floe:poss", "did you mean 'pos'?")):
         options = ["--model", "tfisf", "--train", text]
-        assert message in str(refused("tune", topics, qrels, "--index", index, *options))
+        assert message in str(esr_error("tune", topics, qrels, "--index", index, *options))
 
 
 def test_the_report_shows_the_curves_of_features(
@@ -106,8 +108,8 @@ def test_the_report_shows_the_curves_of_features(
     esr("run", topics, "--index", index, "--model", "tfisf", "-o", tmp_path / "a.run")
     options = ["--index", index, "--topics", topics, "--model", "tfisf", "--feature", "subj:linear:0.5"]
     page = tmp_path / "report.html"
-    told = esr("report", qrels, tmp_path / "a.run", *options, "--curves", "pos", "-o", page)
-    assert told.exit_code == 0, told.output
+    result = esr("report", qrels, tmp_path / "a.run", *options, "--curves", "pos", "-o", page)
+    assert result.exit_code == 0, result.output
     text = page.read_text("utf-8")
     assert 'class="feature-subj"' in text and 'class="feature-pos"' in text
     assert text.count("p(I|T) after</th>") == 1

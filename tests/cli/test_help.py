@@ -12,20 +12,20 @@ from tests.cli.conftest import Esr
 
 def leaves(group: click.Group, *path: str) -> dict[str, click.Command]:
     """Every command by its words, those of groups too."""
-    found: dict[str, click.Command] = {}
+    commands: dict[str, click.Command] = {}
     for name, command in group.commands.items():
         if isinstance(command, click.Group):
-            found |= leaves(command, *path, name)
+            commands |= leaves(command, *path, name)
         else:
-            found[" ".join((*path, name))] = command
-    return found
+            commands[" ".join((*path, name))] = command
+    return commands
 
 
 LEAVES = leaves(main)
 COMMANDS = sorted(LEAVES)
 
 
-def test_these_commands_are_there() -> None:
+def test_these_commands_exist() -> None:
     promised = {"load", "search", "run", "explain", "query", "serve", "status"}
     assert promised | {"models", "priors", "features", "analyzers", "formats"} <= set(COMMANDS)
 
@@ -60,11 +60,11 @@ def test_the_program_has_help_a_version_and_an_example(esr: Esr) -> None:
     assert __version__ in esr("--version").output
 
 
-def test_an_unknown_command_is_refused_with_the_nearest(refused: Esr) -> None:
-    assert refused("serach", "x") == "unknown command 'serach': did you mean 'search'?"
+def test_an_unknown_command_is_rejected_with_the_nearest_name(esr_error: Esr) -> None:
+    assert esr_error("serach", "x") == "unknown command 'serach': did you mean 'search'?"
 
 
-def test_an_unknown_option_is_refused(esr: Esr, index: object) -> None:
+def test_an_unknown_option_is_rejected(esr: Esr, index: object) -> None:
     result = esr("search", "china", "--index", index, "--modell", "dir")
     assert result.exit_code == 2
     assert "--modell" in result.stderr and "Traceback" not in result.stderr

@@ -9,7 +9,7 @@ import pytest
 from esr.learning import lambdamart
 from tests.cli.conftest import Esr
 from tests.engines.elasticsearch.support import load
-from tests.ranking.test_rerank import WORDS, documents
+from tests.ranking.test_reranker import WORDS, documents
 
 
 @pytest.fixture(scope="module")
@@ -35,35 +35,35 @@ def call(folder: Path) -> tuple[object, ...]:
     return ("learn", *files, "--index", folder / "index", *few)
 
 
-def test_a_learned_ranking_is_written_and_searched_with(
+def test_a_learned_ranking_is_written_and_can_be_searched_with(
     esr: Esr, folder: Path, call: tuple[object, ...], tmp_path: Path
 ) -> None:
     best, page = tmp_path / "best.json", tmp_path / "page.html"
-    told = esr(*call, "-o", best, "--report", page, "--group", folder / "topics.tsv")
-    assert told.exit_code == 0, told.output
-    assert "on topics left out of learning, 2 folds of" in told.stdout
-    assert "by the first stage: difference" in told.stdout
-    assert "without term dependence: AP" in told.stdout
-    assert "have nothing relevant and are left out" in told.stderr
+    result = esr(*call, "-o", best, "--report", page, "--group", folder / "topics.tsv")
+    assert result.exit_code == 0, result.output
+    assert "on topics left out of learning, 2 folds of" in result.stdout
+    assert "by the first stage: difference" in result.stdout
+    assert "without term dependence: AP" in result.stdout
+    assert "have no relevant sentence and are left out" in result.stderr
     assert json.loads(best.read_text())["depth"] == 100
     text = page.read_text()
     assert "What is lost without" in text and "Differences from first stage" in text
     assert esr("search", "word1 word2", "--index", folder / "index", "--ranking", best).exit_code == 0
 
 
-def test_trees_are_written_searched_with_and_explained(
+def test_learned_trees_are_written_searched_with_and_explained(
     esr: Esr, folder: Path, call: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("lightgbm")
     monkeypatch.setattr(lambdamart, "ROUNDS", 5)
     monkeypatch.setattr(lambdamart, "SETTINGS", {**lambdamart.SETTINGS, "min_data_in_leaf": 5})
     best, report = tmp_path / "best.json", tmp_path / "report.json"
-    told = esr(*call, "--learner", "lambdamart", "--ablate", "no", "-o", best, "--report", report, "--json")
-    assert told.exit_code == 0, told.output
-    found = json.loads(told.stdout)
-    assert found["ranking"] == json.loads(best.read_text())
-    assert {k: v for k, v in found.items() if k != "ranking"} == json.loads(report.read_text())
-    assert found["ablation"] == [] and found["comparison"]["topics"] == found["topics"]
+    result = esr(*call, "--learner", "lambdamart", "--ablate", "no", "-o", best, "--report", report, "--json")
+    assert result.exit_code == 0, result.output
+    outcome = json.loads(result.stdout)
+    assert outcome["ranking"] == json.loads(best.read_text())
+    assert {k: v for k, v in outcome.items() if k != "ranking"} == json.loads(report.read_text())
+    assert outcome["ablation"] == [] and outcome["comparison"]["topics"] == outcome["topics"]
     where = ("--index", folder / "index", "--ranking", best)
     monkeypatch.setitem(sys.modules, "lightgbm", None)  # growing trees needs it, ranking does not
     hits = json.loads(esr("search", "word1 word2", *where, "--json").stdout)["hits"]
@@ -76,29 +76,29 @@ def test_trees_are_written_searched_with_and_explained(
     assert "pip install 'esr[learn]'" in again.stderr
 
 
-def test_the_same_call_learns_the_same(esr: Esr, call: tuple[object, ...]) -> None:
+def test_learning_is_reproducible(esr: Esr, call: tuple[object, ...]) -> None:
     first, again = (esr(*call, "--ablate", "no", "--json").stdout for _ in range(2))
     assert first == again
     assert json.loads(first)["seed"] == 0
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--measure", "RR"), "cannot learn for 'RR': choose AP, nDCG or nDCG@k"),
         (("--signals", "dirr"), "unknown signal of the index 'dirr': did you mean 'dir'"),
         (("--folds", 4000), "4000 folds need at least 2 and at most"),
-        (("--report", "page.txt"), "ends in neither .html nor .json"),
+        (("--report", "page.txt"), "the file name must end in .html or .json"),
         (("--rerank", "tdsr"), "learning makes the second stage"),
         (("--model", "tdsr"), "learning makes the second stage"),
         (("--group", "no-such-file"), "no-such-file"),
     ],
 )
-def test_what_cannot_be_learned_is_said(
-    refused: Esr, call: tuple[object, ...], arguments: tuple[object, ...], said: str
+def test_impossible_learning_is_one_line(
+    esr_error: Esr, call: tuple[object, ...], arguments: tuple[object, ...], message: str
 ) -> None:
-    assert said in str(refused(*call, *arguments))
+    assert message in str(esr_error(*call, *arguments))
 
 
-def test_what_is_read_is_not_written_over(refused: Esr, folder: Path, call: tuple[object, ...]) -> None:
-    assert "is read by this command" in str(refused(*call, "-o", folder / "topics.tsv"))
+def test_an_input_file_is_not_overwritten(esr_error: Esr, folder: Path, call: tuple[object, ...]) -> None:
+    assert "is an input of this command" in str(esr_error(*call, "-o", folder / "topics.tsv"))

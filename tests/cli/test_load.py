@@ -26,7 +26,7 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_load_says_what_it_did(esr: Esr, source: Path, tmp_path: Path) -> None:
+def test_a_load_reports_its_counts(esr: Esr, source: Path, tmp_path: Path) -> None:
     result = esr("load", source, "--index", tmp_path / "index")
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("loaded 2 documents with 4 sentences into ")
@@ -39,7 +39,7 @@ def test_json_reports_the_same_counts(esr: Esr, source: Path, tmp_path: Path) ->
     assert (data["documents"], data["sentences"], data["without_sentences"]) == (2, 2, 1)
 
 
-def test_documents_without_a_sentence_are_counted_and_no_error(
+def test_documents_without_a_sentence_are_counted_and_not_an_error(
     esr: Esr, source: Path, tmp_path: Path
 ) -> None:
     source.write_text(ONE + '{"id": "none"}\n{"id": "blank", "text": "  "}\n')
@@ -62,7 +62,7 @@ def test_appending_and_replacing(esr: Esr, source: Path, tmp_path: Path) -> None
     source.write_text(ONE + '{"id": "c", "text": "New."}\n')
     appended = esr("load", source, "--index", where, "--if-exists", "append")
     assert appended.stdout.startswith("loaded 1 documents with 1 sentences")
-    assert "1 documents were there already, and are the same" in appended.stdout
+    assert "1 documents already exist unchanged" in appended.stdout
     assert len(ids(where)) == 5
     esr("load", source, "--index", where, "--if-exists", "replace")
     assert ids(where) == ["a.s0", "a.s1", "c.s0"]
@@ -89,12 +89,15 @@ BAD: dict[str, tuple[bytes, str]] = {
     "no object": (GOOD + b"\n\n[1]\n", "news.jsonl:4: not a JSON object"),
     "no id": (GOOD + b'{"text": "x"}\n', "news.jsonl:2: the document has no id"),
     "an empty id": (GOOD + b'{"id": ""}\n', "news.jsonl:2: id is empty"),
-    "an id with a blank": (GOOD + b'{"id": "a b"}\n', "news.jsonl:2: id 'a b' has ' ' in it"),
+    "an id with a blank": (GOOD + b'{"id": "a b"}\n', "news.jsonl:2: id 'a b' contains ' '"),
     "an id of another type": (GOOD + b'{"id": 7}\n', "news.jsonl:2: id must be a string, not a number"),
-    "a duplicate id": (GOOD + TWO.encode() + GOOD, "news.jsonl:3: document id 'a' stands twice: first at"),
+    "a duplicate id": (
+        GOOD + TWO.encode() + GOOD,
+        "news.jsonl:3: document id 'a' is duplicated: first used at",
+    ),
     "a duplicate sentence id": (
         GOOD + b'{"id": "b", "sentences": [{"id": "a.s1", "text": "x"}]}\n',
-        "news.jsonl:2: sentence id 'a.s1' is taken",
+        "news.jsonl:2: sentence id 'a.s1' is already used",
     ),
     "a wrong type": (
         GOOD + b'{"id": "b", "text": ["x"]}\n',
@@ -123,18 +126,18 @@ BAD: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_file_is_refused_with_its_place_and_nothing_is_loaded(
-    refused: Esr, esr: Esr, tmp_path: Path, name: str
+def test_a_bad_file_is_rejected_with_its_place_and_nothing_is_loaded(
+    esr_error: Esr, esr: Esr, tmp_path: Path, name: str
 ) -> None:
     content, message = BAD[name]
     source, where = tmp_path / "news.jsonl", tmp_path / "index"
     source.write_bytes(content)
-    assert message in str(refused("load", source, "--index", where))
+    assert message in str(esr_error("load", source, "--index", where))
     assert not where.exists()
     (tmp_path / "good.jsonl").write_text('{"id": "old", "text": "A storm before."}\n')
     assert esr("load", tmp_path / "good.jsonl", "--index", where).exit_code == 0
     for choice in ("append", "replace"):
-        assert message in str(refused("load", source, "--index", where, "--if-exists", choice))
+        assert message in str(esr_error("load", source, "--index", where, "--if-exists", choice))
         assert ids(where) == ["old.s0"]
 
 
@@ -147,59 +150,59 @@ def test_a_bad_file_is_refused_with_its_place_and_nothing_is_loaded(
         (["--shards", "2"], "--shards is for Elasticsearch"),
     ],
 )
-def test_a_bad_option_is_refused_before_anything_is_made(
-    refused: Esr, source: Path, tmp_path: Path, options: list[str], message: str
+def test_a_bad_option_is_rejected_before_anything_is_created(
+    esr_error: Esr, source: Path, tmp_path: Path, options: list[str], message: str
 ) -> None:
-    assert message in str(refused("load", source, "--index", tmp_path / "index", *options))
+    assert message in str(esr_error("load", source, "--index", tmp_path / "index", *options))
     assert not (tmp_path / "index").exists()
 
 
-def test_a_path_that_is_not_there_is_refused(refused: Esr, tmp_path: Path) -> None:
-    line = str(refused("load", tmp_path / "none.jsonl", "--index", tmp_path / "index"))
+def test_a_missing_path_is_rejected(esr_error: Esr, tmp_path: Path) -> None:
+    line = str(esr_error("load", tmp_path / "none.jsonl", "--index", tmp_path / "index"))
     assert "none.jsonl: there is no such file or folder" in line
     assert not (tmp_path / "index").exists()
 
 
-def test_a_place_that_is_something_else_is_refused_and_left_alone(
-    refused: Esr, source: Path, tmp_path: Path
+def test_a_folder_that_is_not_an_index_is_rejected_and_unchanged(
+    esr_error: Esr, source: Path, tmp_path: Path
 ) -> None:
     letters = tmp_path / "letters"
     letters.mkdir()
     (letters / "dear.txt").write_text("dear")
     for choice in ("fail", "append", "replace"):
-        assert "is not an index" in str(refused("load", source, "--index", letters, "--if-exists", choice))
-        line = str(refused("load", source, "--index", letters / "dear.txt", "--if-exists", choice))
+        assert "is not an index" in str(esr_error("load", source, "--index", letters, "--if-exists", choice))
+        line = str(esr_error("load", source, "--index", letters / "dear.txt", "--if-exists", choice))
         assert "is a file, not an index folder" in line
     assert [p.name for p in letters.iterdir()] == ["dear.txt"]
     assert (letters / "dear.txt").read_text() == "dear"
-    assert "is neither a folder nor http" in str(refused("load", source, "--index", "ftp://host/news"))
+    assert "is neither a folder nor http" in str(esr_error("load", source, "--index", "ftp://host/news"))
 
 
-def test_an_index_that_exists_is_not_loaded_over_by_accident(
-    refused: Esr, esr: Esr, source: Path, tmp_path: Path
+def test_an_existing_index_is_not_overwritten_by_accident(
+    esr_error: Esr, esr: Esr, source: Path, tmp_path: Path
 ) -> None:
     esr("load", source, "--index", tmp_path / "index")
-    line = str(refused("load", source, "--index", tmp_path / "index"))
-    assert "say --if-exists replace or --if-exists append" in line
+    line = str(esr_error("load", source, "--index", tmp_path / "index"))
+    assert "use --if-exists replace or --if-exists append" in line
 
 
-def test_bad_documents_are_set_aside_in_a_file_and_the_rest_is_loaded(esr: Esr, tmp_path: Path) -> None:
+def test_rejected_documents_are_listed_in_a_file_and_the_others_loaded(esr: Esr, tmp_path: Path) -> None:
     source, aside = tmp_path / "news.jsonl", tmp_path / "bad.jsonl"
     source.write_text(ONE + TWO + ONE)
     loaded = esr("load", source, "--index", tmp_path / "index", "--bad-documents", aside)
     assert loaded.exit_code == 1
-    assert f"1 malformed documents were set aside in {aside}, the first: a: " in loaded.stderr
+    assert f"1 malformed documents were not loaded and are listed in {aside}; the first: a: " in loaded.stderr
     assert loaded.stdout.startswith("loaded 2 documents")
     (line,) = map(json.loads, aside.read_text().splitlines())
-    assert line["id"] == "a" and "stands twice" in line["problem"] and line["document"]["id"] == "a"
+    assert line["id"] == "a" and "is duplicated" in line["problem"] and line["document"]["id"] == "a"
     assert len(ids(tmp_path / "index")) == 4
 
 
-def test_a_slice_that_is_none_or_goes_with_no_such_load_is_refused(refused: Esr, tmp_path: Path) -> None:
+def test_invalid_slices_and_slices_for_a_folder_are_rejected(esr_error: Esr, tmp_path: Path) -> None:
     news = tmp_path / "news.jsonl"
     news.write_text('{"id": "a", "text": "A storm."}\n')
     here = ("load", news, "--index", tmp_path / "index", "--slice")
-    assert "--slice wants I/N, as 2/8 for the second of eight, not '3/2'" in str(refused(*here, "3/2"))
-    assert "--slice is for Elasticsearch" in str(refused(*here, "1/2"))
-    assert "run esr enrich when all slices are there" in str(refused(*here, "1/2", "--enrich"))
+    assert "--slice needs I/N, like 2/8 for the second of eight, not '3/2'" in str(esr_error(*here, "3/2"))
+    assert "--slice is for Elasticsearch" in str(esr_error(*here, "1/2"))
+    assert "run esr enrich when all slices are loaded" in str(esr_error(*here, "1/2", "--enrich"))
     assert not (tmp_path / "index").exists()

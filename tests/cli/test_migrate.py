@@ -10,18 +10,18 @@ import pytest
 from tests.cli.conftest import Esr
 
 
-def test_a_migration_says_what_it_did(esr: Esr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_migration_reports_its_counts(esr: Esr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where = tmp_path / "index"
     (tmp_path / "news.jsonl").write_text('{"id": "a", "text": "A storm. It passed."}\n')
     esr("load", tmp_path / "news.jsonl", "--index", where)
-    assert esr("migrate", where).stdout == "the index has format 1, this esr's: there is nothing to do\n"
+    assert esr("migrate", where).stdout == "the index already has format 1: there is nothing to do\n"
     monkeypatch.setattr("esr.engines.segments.store.manifest.FORMAT", 2)
     assert "run esr migrate" in esr("search", "storm", "--index", where).stderr
-    said = esr("migrate", where).stdout
-    assert said.startswith(f"migrated 1 documents with 2 sentences of {where} in ")
+    message = esr("migrate", where).stdout
+    assert message.startswith(f"migrated 1 documents with 2 sentences of {where} in ")
     assert "storm" in esr("search", "storm", "--index", where).stdout
     assert json.loads(esr("migrate", where, "--json").stdout)["documents"] == 0
 
 
-def test_there_is_nothing_to_migrate(refused: Esr, tmp_path: Path) -> None:
-    assert "there is no index" in str(refused("migrate", tmp_path / "none"))
+def test_there_is_nothing_to_migrate(esr_error: Esr, tmp_path: Path) -> None:
+    assert "there is no index" in str(esr_error("migrate", tmp_path / "none"))

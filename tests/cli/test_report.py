@@ -47,7 +47,7 @@ def test_a_report_of_one_run_has_measures_curves_and_the_analysis_of_formulas(fo
 
 
 @pytest.mark.slow
-def test_everything_that_can_be_asked_for_is_on_the_page_and_in_the_folder(folder):
+def test_every_option_adds_to_the_page_and_the_folder(folder):
     command = (
         "report",
         "qrels",
@@ -72,23 +72,23 @@ def test_everything_that_can_be_asked_for_is_on_the_page_and_in_the_folder(folde
         assert part in text
     assert "Sensitivity of 2si, context both" in text
     names = ["gains", "lengths", "precision-recall", "sensitivity", "unseen-terms"]
-    made = sorted(path.name for path in Path("pictures/of-it").iterdir())
-    assert made == [f"{name}.{form}" for name in names for form in ("png", "svg")]
+    files = sorted(path.name for path in Path("pictures/of-it").iterdir())
+    assert files == [f"{name}.{form}" for name in names for form in ("png", "svg")]
     esr(*command, "-o", "again.html", "--title", "Strikes")
     assert Path("again.html").read_bytes() == Path("report.html").read_bytes()
 
 
-def test_gains_are_those_of_ap_or_else_of_the_first_measure(folder):
+def test_gains_are_in_ap_or_else_the_first_measure(folder):
     command = ("report", "qrels", "2si.run", "--baseline", "tfisf.run", "-o", "-")
     assert "AP of every topic against tfisf" in esr(*command).stdout
     assert "RR of every topic against tfisf" in esr(*command, "-m", "RR P@10").stdout
 
 
-def test_the_page_may_be_printed(folder):
+def test_the_page_can_be_printed(folder):
     assert esr("report", "qrels", "2si.run", "-o", "-").stdout.startswith("<!DOCTYPE html>")
 
 
-def test_what_runs_lack_is_said_and_shown(folder):
+def test_topics_missing_in_runs_are_reported_and_shown(folder):
     lines = [line for line in Path("2si.run").read_text().splitlines() if not line.startswith("N2")]
     Path("part.run").write_text("\n".join(lines) + "\nX9 Q0 s 1 1.0 2si\n")
     result = esr("report", "qrels", "part.run", "-o", "report.html")
@@ -101,11 +101,11 @@ def test_what_runs_lack_is_said_and_shown(folder):
 
 
 @pytest.mark.parametrize(
-    "arguments, said",
+    "arguments, message",
     [
         (("-m", "APP"), "did you mean 'AP'?"),
-        (("-m", ""), "no measure is named"),
-        (("--topics", "topics.sgml"), "--topics goes with --index"),
+        (("-m", ""), "no measure given"),
+        (("--topics", "topics.sgml"), "--topics needs --index"),
         (("--model", "jm"), "give --index and --topics too"),
         (("--index", "index", "--topics", "topics.sgml", "--model", "tfisf"), "no parameter to vary"),
         (("--index", "nowhere"), "nowhere"),
@@ -115,15 +115,15 @@ def test_what_runs_lack_is_said_and_shown(folder):
         (("--title", "x", "-o", "none/report.html"), "cannot write none/report.html"),
     ],
 )
-def test_bad_input_is_one_line(folder, arguments, said):
+def test_bad_input_is_one_line(folder, arguments, message):
     result = CliRunner().invoke(main, ["report", "qrels", "2si.run", "-o", "report.html", *arguments])
     assert result.exit_code in (1, 2)
-    assert said in result.stderr
+    assert message in result.stderr
     assert "Error: " in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert not Path("report.html").exists()
 
 
-def test_malformed_lines_are_named_by_file_and_number(folder):
+def test_malformed_lines_are_reported_with_file_and_number(folder):
     Path("bad.run").write_text("N1 Q0 s 1 high tag\n")
     assert "bad.run:1" in esr("report", "qrels", "bad.run", "-o", "report.html", code=1).stderr

@@ -39,7 +39,7 @@ def novelty(data, *arguments, code=0):
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
     """The folder of the whole command, run once."""
-    folder = tmp_path_factory.mktemp("whole")
+    folder = tmp_path_factory.mktemp("complete")
     miniature.write(folder / "data")
     files = ("-o", folder / "out.md", "-o", folder / "out.json")
     novelty(folder / "data", "--work", folder / "work", *files)
@@ -47,47 +47,49 @@ def done(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def found(done):
+def results(done):
     return json.loads((done / "out.json").read_text("utf-8"))
 
 
-def table(found, train, test):
-    (one,) = [each for each in found["tables"] if (each["train"], each["test"]) == (train, test)]
-    return {row["name"]: row for row in one["systems"]}
+def table(results, train, test):
+    (part,) = [t for t in results["tables"] if (t["train"], t["test"]) == (train, test)]
+    return {row["name"]: row for row in part["systems"]}
 
 
-def test_every_year_is_trained_on_and_tested_on_the_others(found):
-    assert [(each["train"], each["test"]) for each in found["tables"]] == [
+def test_each_year_is_trained_on_and_tested_on_the_others(results):
+    assert [(t["train"], t["test"]) for t in results["tables"]] == [
         (train, test) for train in raw.YEARS for test in raw.YEARS if train != test
     ]
-    assert all([row["name"] for row in each["systems"]] == list(SYSTEMS) for each in found["tables"])
+    assert all([row["name"] for row in t["systems"]] == list(SYSTEMS) for t in results["tables"])
 
 
 @pytest.mark.parametrize(
     "name", ["tfisf", "bm25", "2si document", "3mm surrounding + p(d|s)", "idfdoc", "dir + length"]
 )
-def test_figures_are_those_of_esr_run_and_ir_measures(done, found, name, tmp_path):
+def test_figures_are_those_of_esr_run_and_ir_measures(done, results, name, tmp_path):
     topics, _, qrels = (next((done / "data").rglob(file)) for file in raw.NAMES["2003"])
     for file in sorted((done / "work/2003/documents").glob("N*")):  # N1 and N2 share a document
         lines = file.read_text("utf-8").splitlines(keepends=True)
-        kept = [line for line in lines if file.name != "N2.docs_text" or "20030101.00" not in line]
-        (tmp_path / file.name).write_text("".join(kept))
+        remaining = [line for line in lines if file.name != "N2.docs_text" or "20030101.00" not in line]
+        (tmp_path / file.name).write_text("".join(remaining))
     files = sorted(tmp_path.glob("N*"))
     esr("load", *files, "--index", tmp_path / "index", "--format", "trec", "--analyzer", "english")
-    (tmp_path / "ranking.json").write_text(json.dumps(found["training"]["2002"][name]["ranking"]))
+    (tmp_path / "ranking.json").write_text(json.dumps(results["training"]["2002"][name]["ranking"]))
     options = ("--ranking", tmp_path / "ranking.json", "--restrict", "topics", "-k", 20)
     esr("run", topics, "--index", tmp_path / "index", *options, "-o", tmp_path / "a.run")
     judged = [ir_measures.Qrel(*line.split(), 1) for line in qrels.read_text().splitlines()]
-    row = table(found, "2002", "2003")[name]
+    row = table(results, "2002", "2003")[name]
     for measure, value in row["measures"].items():
-        wanted = ir_measures.parse_measure(measure)
+        parsed_measure = ir_measures.parse_measure(measure)
         run = ir_measures.read_trec_run(str(tmp_path / "a.run"))
-        assert value == pytest.approx(ir_measures.calc_aggregate([wanted], judged, run)[wanted], abs=1e-12)
+        assert value == pytest.approx(
+            ir_measures.calc_aggregate([parsed_measure], judged, run)[parsed_measure], abs=1e-12
+        )
     assert list(row["measures"]) == ["P@10", "AP", "RPrec"]
 
 
-def test_marks_are_those_of_a_paired_two_sided_t_test(done, found):
-    rows = table(found, "2002", "2004")
+def test_marks_are_those_of_a_paired_two_sided_t_test(done, results):
+    rows = table(results, "2002", "2004")
     ours, theirs = (rows[name]["topics"]["AP"] for name in ("2s document", "dir"))
     p = ttest_rel([ours[topic] for topic in ours], [theirs[topic] for topic in ours]).pvalue
     assert rows["2s document"]["p_dir"]["AP"] == pytest.approx(p)
@@ -106,16 +108,16 @@ def test_marks_are_those_of_a_paired_two_sided_t_test(done, found):
                 assert cell.count(sign) == (value < 0.05) + (value < 0.01)
 
 
-def test_the_page_says_what_was_chosen_and_what_survives(done, found):
+def test_the_page_shows_the_parameters_and_the_papers_figures(done, results):
     page = (done / "out.md").read_text("utf-8")
     assert "`--ranked matching`; open" in page and "`--statistics year`; open" in page
     assert "the papers', but for mu 10.0, 100.0;" in page
-    for target in found["targets"]:
+    for target in results["targets"]:
         assert f"| {target['id']} |" in page and f"**{target['mark']}**" in page
     assert "| relevant in 2003, % (micro or macro) | 39.07 ± 0.50 | 55" in page
 
 
-def test_the_same_command_writes_the_same_and_takes_up_what_was_done(done, tmp_path):
+def test_the_same_command_writes_the_same_and_reuses_earlier_work(done, tmp_path):
     before = {path: path.stat().st_mtime_ns for path in (done / "work").rglob("*") if path.is_file()}
     files = ("-o", tmp_path / "out.md", "-o", tmp_path / "out.json")
     novelty(done / "data", "--work", done / "work", *files)
@@ -124,15 +126,15 @@ def test_the_same_command_writes_the_same_and_takes_up_what_was_done(done, tmp_p
     assert before == {path: path.stat().st_mtime_ns for path in (done / "work").rglob("*") if path.is_file()}
 
 
-def test_options_of_the_protocol_change_the_figures(done, found, tmp_path):
+def test_options_of_the_protocol_change_the_figures(done, results, tmp_path):
     def other(*arguments):
         output = tmp_path / f"{len(list(tmp_path.iterdir()))}.json"
         novelty(done / "data", "--work", done / "work", "--train", "2002", *arguments, "-o", output)
         read = json.loads(output.read_text("utf-8"))
-        assert {each["train"] for each in read["tables"]} == {"2002"}
+        assert {t["train"] for t in read["tables"]} == {"2002"}
         return table(read, "2002", "2003")
 
-    assert other() == other("--ranked", "matching") == table(found, "2002", "2003")
+    assert other() == other("--ranked", "matching") == table(results, "2002", "2003")
     matching, context, all_ = (
         other("--ranked", ranked, "--depth", 1000) for ranked in ("matching", "context", "all")
     )
@@ -146,45 +148,45 @@ def test_options_of_the_protocol_change_the_figures(done, found, tmp_path):
     assert by_topic["2si document"]["topics"] != matching["2si document"]["topics"]
 
 
-def test_years_that_are_missing_are_left_out_and_said(tmp_path):
+def test_missing_years_are_left_out_and_reported(tmp_path):
     miniature.write(tmp_path / "data", ("2003", "2004"))
     done = novelty(tmp_path / "data")
     assert "- left out, as the folder holds no file of it: 2002" in done.stdout
     assert "holds no file of it: 2002" in done.stderr
     assert "## Trained on 2003, tested on 2004" in done.stdout
     assert "| **cannot be checked** |" in done.stdout
-    said = novelty(tmp_path / "data", "--train", "2002", code=2).stderr
-    assert said.startswith("Error: cannot train on 2002")
+    message = novelty(tmp_path / "data", "--train", "2002", code=2).stderr
+    assert message.startswith("Error: cannot train on 2002")
 
 
-def test_judged_sentences_that_nobody_knows_are_counted_and_listed(tmp_path):
+def test_unknown_judged_sentences_are_counted_and_listed(tmp_path):
     miniature.write(tmp_path, ("2003", "2004"))
     with next(tmp_path.rglob("04.qrels.relevant")).open("a") as qrels:
         qrels.writelines(f"N51 NOWHERE:{n}\n" for n in range(7))
-    said = "- 2004: 7 relevant sentences that the archive does not hold: NOWHERE:0, NOWHERE:1, NOWHERE:2"
-    assert said in novelty(tmp_path).stdout
+    message = "- 2004: 7 relevant sentences that the archive does not hold: NOWHERE:0, NOWHERE:1, NOWHERE:2"
+    assert message in novelty(tmp_path).stdout
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         ((), 1, "of 2003 there is no qrels.relevant.03.txt (judgements)"),
         (("-o", "out.txt"), 2, "a file called .md or .json, not out.txt"),
         (("--grid", "muh=1"), 2, "unknown parameter to tune 'muh': did you mean 'mu'?"),
     ],
 )
-def test_a_wrong_call_is_one_line(tmp_path, arguments, code, said):
+def test_a_wrong_call_is_one_line(tmp_path, arguments, code, message):
     miniature.write(tmp_path, ("2003",))
     next(tmp_path.rglob("qrels.relevant.03.txt")).unlink()
     done = novelty(tmp_path, *arguments, code=code)
-    assert said in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_an_archive_that_leads_out_of_its_folder_is_refused(tmp_path):
+def test_an_archive_with_paths_outside_its_folder_is_rejected(tmp_path):
     miniature.write(tmp_path / "data", ("2002",), add={"../../../escaped": b"bad"})
     done = novelty(tmp_path / "data", "--work", tmp_path / "work", code=1)
-    assert "refused: '../../../escaped' would be written outside of the folder" in done.stderr
+    assert "esr_error: '../../../escaped' would be written outside of the folder" in done.stderr
     assert not list(tmp_path.rglob("escaped"))
 
 
@@ -194,7 +196,7 @@ def test_the_choices_of_the_command_are_those_of_the_experiment():
     assert tuple(protocol.STATISTICS) == reproduce._STATISTICS
 
 
-def test_the_docs_say_that_the_data_is_not_here():
+def test_the_docs_say_that_the_data_is_not_included():
     page = Path(__file__, "../../../docs/reproduce.md").resolve().read_text("utf-8")
     assert "made-up miniature" in page
     assert all(name in page for names in raw.NAMES.values() for name in names)

@@ -12,17 +12,17 @@ from tests.cli.test_worked import parsed
 
 @pytest.fixture
 def run(esr: Esr, index: Path, tmp_path: Path):  # type: ignore[no-untyped-def]
-    """Runs topics given as text; the run is written to `out.run`."""
+    """Runs topics from text; the run is written to `out.run`."""
 
     def run(topics: str | bytes, *options: object, index: Path = index):  # type: ignore[no-untyped-def]
-        path = tmp_path / "given.tsv"
+        path = tmp_path / "topics.tsv"
         path.write_bytes(topics if isinstance(topics, bytes) else topics.encode())
         return esr("run", path, "--index", index, "-o", tmp_path / "out.run", *options)
 
     return run
 
 
-def test_equal_scores_are_set_apart_in_collection_order(run, tmp_path: Path) -> None:
+def test_ties_are_broken_in_collection_order(run, tmp_path: Path) -> None:
     result = run("q\tchina\n", "--model", "tfisf", "--candidates", "all")
     assert result.exit_code == 0
     lines = parsed(tmp_path / "out.run")["q"]
@@ -42,10 +42,10 @@ def test_equal_scores_are_set_apart_in_collection_order(run, tmp_path: Path) -> 
     assert falling[0] - falling[3] < 1e-15
 
 
-def test_topics_keep_their_order_and_k_cuts_each(run, tmp_path: Path) -> None:
+def test_topics_keep_their_order_and_k_limits_each(run, tmp_path: Path) -> None:
     run("z\tchina\na\trelief\n", "-k", 2)
-    found = parsed(tmp_path / "out.run")
-    assert [(topic, len(lines)) for topic, lines in found.items()] == [("z", 2), ("a", 2)]
+    run_lines = parsed(tmp_path / "out.run")
+    assert [(topic, len(lines)) for topic, lines in run_lines.items()] == [("z", 2), ("a", 2)]
 
 
 def test_a_tag_is_the_last_column(run, tmp_path: Path) -> None:
@@ -61,19 +61,19 @@ def test_a_tag_is_one_word(run, tmp_path: Path, tag: str) -> None:
     assert not (tmp_path / "out.run").exists()
 
 
-def test_restricting_ranks_only_a_topics_documents(run, tmp_path: Path) -> None:
+def test_a_restriction_ranks_only_a_topics_documents(run, tmp_path: Path) -> None:
     (tmp_path / "restrict.tsv").write_text("q\tD2\nq\tD3\nother\tD1\nq\tD2\n")
     options = ["--restrict", tmp_path / "restrict.tsv", "--candidates", "all"]
     result = run("q\tchina\nother\tchina\nnone\tchina\n", *options)
     assert result.exit_code == 0
-    found = parsed(tmp_path / "out.run")
-    assert {s for s, *_ in found["q"]} == {"D2.1", "D2.2", "D2.3", "D3.1", "D3.2"}
-    assert {s for s, *_ in found["other"]} == {"D1.1", "D1.2", "D1.3"}
-    assert "none" not in found
-    assert "nothing for topic none: no document" in result.stderr
+    run_lines = parsed(tmp_path / "out.run")
+    assert {s for s, *_ in run_lines["q"]} == {"D2.1", "D2.2", "D2.3", "D3.1", "D3.2"}
+    assert {s for s, *_ in run_lines["other"]} == {"D1.1", "D1.2", "D1.3"}
+    assert "none" not in run_lines
+    assert "skipped topic none: --restrict names no document" in result.stderr
 
 
-def test_restricting_leaves_the_scores_alone(run, tmp_path: Path) -> None:
+def test_a_restriction_does_not_change_scores(run, tmp_path: Path) -> None:
     run("q\tchina relief\n", "--candidates", "all")
     everything = {sentence: score for sentence, _, score, _ in parsed(tmp_path / "out.run")["q"]}
     (tmp_path / "restrict.tsv").write_text("q\tD2\n")
@@ -82,35 +82,35 @@ def test_restricting_leaves_the_scores_alone(run, tmp_path: Path) -> None:
         assert score == pytest.approx(everything[sentence], rel=1e-12)
 
 
-def test_filters_hold_for_a_run_too(run, tmp_path: Path) -> None:
+def test_filters_apply_to_a_run(run, tmp_path: Path) -> None:
     run("q\tchina\n", "--document", "D2", "--candidates", "all")
     assert {s for s, *_ in parsed(tmp_path / "out.run")["q"]} == {"D2.1", "D2.2", "D2.3"}
 
 
-def test_a_topic_that_cannot_be_searched_for_is_told_and_passed_over(esr: Esr, run, tmp_path: Path) -> None:
+def test_a_topic_without_search_terms_is_skipped_and_reported(esr: Esr, run, tmp_path: Path) -> None:
     (tmp_path / "news.jsonl").write_text('{"id": "a", "text": "The storm."}\n')
     esr("load", tmp_path / "news.jsonl", "--index", tmp_path / "english")
     result = run("q1\tthe of\nq2\tstorm\nq3\t?!\n", index=tmp_path / "english")
     assert result.exit_code == 0
     assert list(parsed(tmp_path / "out.run")) == ["q2"]
-    told = result.stderr.splitlines()
-    assert [line.split(":")[0] for line in told] == ["nothing for topic q1", "nothing for topic q3"]
-    assert "stop words" in told[0]
+    warnings = result.stderr.splitlines()
+    assert [line.split(":")[0] for line in warnings] == ["skipped topic q1", "skipped topic q3"]
+    assert "stop words" in warnings[0]
 
 
 @pytest.mark.parametrize(
     ("topics", "message"),
     [
-        ("q1\tchina\nno tab here\n", "given.tsv:2: "),
-        ("q1\tchina\n\n\n\tchina\n", "given.tsv:4: "),
-        ("q1\tchina\nq2\tx\nq1\trelief\n", "given.tsv:3: "),
-        ("", "given.tsv"),
-        ("\n \n", "given.tsv"),
-        (b"q1\tcaf\xe9\n", "given.tsv"),
+        ("q1\tchina\nno tab here\n", "topics.tsv:2: "),
+        ("q1\tchina\n\n\n\tchina\n", "topics.tsv:4: "),
+        ("q1\tchina\nq2\tx\nq1\trelief\n", "topics.tsv:3: "),
+        ("", "topics.tsv"),
+        ("\n \n", "topics.tsv"),
+        (b"q1\tcaf\xe9\n", "topics.tsv"),
     ],
     ids=["no tab", "no id", "an id twice", "empty", "blank", "not UTF-8"],
 )
-def test_bad_topics_are_refused_with_their_place(
+def test_bad_topics_are_rejected_with_their_place(
     run, tmp_path: Path, topics: str | bytes, message: str
 ) -> None:
     result = run(topics)
@@ -121,12 +121,12 @@ def test_bad_topics_are_refused_with_their_place(
     assert not (tmp_path / "out.run").exists()
 
 
-def test_topics_and_restrictions_that_are_not_there_are_refused(
-    refused: Esr, index: Path, topics: Path, tmp_path: Path
+def test_missing_files_of_topics_and_restrictions_are_rejected(
+    esr_error: Esr, index: Path, topics: Path, tmp_path: Path
 ) -> None:
     out, none = tmp_path / "out.run", tmp_path / "none.tsv"
-    assert "none.tsv" in str(refused("run", none, "--index", index, "-o", out))
-    assert "none.tsv" in str(refused("run", topics, "--index", index, "-o", out, "--restrict", none))
+    assert "none.tsv" in str(esr_error("run", none, "--index", index, "-o", out))
+    assert "none.tsv" in str(esr_error("run", topics, "--index", index, "-o", out, "--restrict", none))
     assert not out.exists()
 
 
@@ -135,9 +135,7 @@ def test_windows_line_ends_and_a_byte_order_mark_are_read(run, tmp_path: Path) -
     assert list(parsed(tmp_path / "out.run")) == ["q1", "q2"]
 
 
-def test_a_run_that_fails_leaves_the_file_that_was_there(
-    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_run_leaves_the_old_file(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from esr.errors import EngineUnreachable
     from esr.ranking.searcher import Searcher
 
@@ -156,7 +154,7 @@ def test_a_run_that_fails_leaves_the_file_that_was_there(
     assert not (tmp_path / "out.run.new").exists()
 
 
-def test_an_incomplete_answer_is_no_run(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_incomplete_answer_stops_the_run(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from esr.ranking.searcher import Answer, Searcher
 
     monkeypatch.setattr(
@@ -168,22 +166,20 @@ def test_an_incomplete_answer_is_no_run(run, tmp_path: Path, monkeypatch: pytest
     assert not (tmp_path / "out.run").exists()
 
 
-def test_a_place_that_cannot_be_written_is_refused(
-    esr: Esr, index: Path, topics: Path, tmp_path: Path
-) -> None:
+def test_an_unwritable_output_is_rejected(esr: Esr, index: Path, topics: Path, tmp_path: Path) -> None:
     for out in (tmp_path / "no" / "out.run", tmp_path):
         result = esr("run", topics, "--index", index, "-o", out)
         assert result.exit_code == 1
         assert result.stderr.startswith(f"Error: cannot write {out}: ")
 
 
-def test_a_dash_prints_the_run_and_nothing_else(esr: Esr, index: Path, topics: Path) -> None:
+def test_a_dash_prints_only_the_run(esr: Esr, index: Path, topics: Path) -> None:
     result = esr("run", topics, "--index", index, "-o", "-", "-k", 1)
     assert [line.split()[0] for line in result.stdout.splitlines()] == ["Q1", "Q2"]
     assert result.stderr == ""
 
 
-def test_the_same_run_again_is_the_same_file(run, tmp_path: Path) -> None:
+def test_a_run_is_reproducible(run, tmp_path: Path) -> None:
     run("q\tchina relief\n")
     first = (tmp_path / "out.run").read_bytes()
     run("q\tchina relief\n")

@@ -45,7 +45,7 @@ def test_hits_are_shown_with_their_neighbours_title_source_and_date(esr: Esr, ne
     assert output.splitlines()[-1].startswith("1 of 1 sentences, ")
 
 
-def test_unseen_words_are_told_beside_the_answer(esr: Esr, news: Path) -> None:
+def test_unseen_words_are_reported_beside_the_answer(esr: Esr, news: Path) -> None:
     result = esr("search", "storm volcano", "--index", news)
     assert result.exit_code == 0
     assert result.stderr == "In no document: volcano.\n"
@@ -54,7 +54,7 @@ def test_unseen_words_are_told_beside_the_answer(esr: Esr, news: Path) -> None:
     assert "Nothing matched." in nothing.stdout and "0 of 0 sentences" in nothing.stdout
 
 
-def test_json_has_what_programs_read_and_nothing_else_on_standard_output(esr: Esr, news: Path) -> None:
+def test_only_json_goes_to_standard_output(esr: Esr, news: Path) -> None:
     result = esr("search", "storm volcano", "--index", news, "-k", 2, "--json")
     data = json.loads(result.stdout)
     assert (len(data["hits"]), data["total"], data["unseen"]) == (2, 6, ["volcano"])
@@ -68,7 +68,7 @@ def test_an_empty_sentence_is_shown_as_one(esr: Esr, news: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("filters", "found"),
+    ("filters", "expected"),
     [
         (["--from", "2017-02"], ["b.s0"]),
         (["--to", "2017-01"], ["a.s0"]),
@@ -79,9 +79,9 @@ def test_an_empty_sentence_is_shown_as_one(esr: Esr, news: Path) -> None:
         (["--document", "c", "--source", "x.org"], []),
     ],
 )
-def test_filters_choose_documents(esr: Esr, news: Path, filters: list[str], found: list[str]) -> None:
+def test_filters_choose_documents(esr: Esr, news: Path, filters: list[str], expected: list[str]) -> None:
     options = ["--index", news, "--model", "tfisf", *filters]
-    assert sorted(ids(esr, "storm", *options)) == sorted(found)
+    assert sorted(ids(esr, "storm", *options)) == sorted(expected)
 
 
 def test_the_index_may_come_from_the_environment(
@@ -97,7 +97,7 @@ def scores(esr: Esr, news: Path, *options: object) -> dict[str, float]:
     return {hit["sentence_id"]: hit["score"] for hit in json.loads(result.stdout)["hits"]}
 
 
-def test_options_win_over_the_ranking_file(esr: Esr, news: Path, tmp_path: Path) -> None:
+def test_options_take_precedence_over_the_ranking_file(esr: Esr, news: Path, tmp_path: Path) -> None:
     def ranking(**data: Any) -> Path:
         (tmp_path / "ranking.json").write_text(json.dumps(data))
         return tmp_path / "ranking.json"
@@ -148,7 +148,7 @@ def test_an_explanation_is_a_table_for_people(esr: Esr, news: Path) -> None:
     assert sum(adds[:-1]) == pytest.approx(adds[-1], abs=2e-4)
 
 
-def test_the_status_counts_what_is_there(esr: Esr, news: Path) -> None:
+def test_the_status_shows_the_counts(esr: Esr, news: Path) -> None:
     data = json.loads(esr("status", "--index", news, "--json").stdout)
     assert (data["engine"], data["documents"], data["sentences"]) == ("embedded", 3, 6)
     assert (data["analyzer"], data["title"], data["where"]) == ("english-stem", True, str(news))
@@ -158,5 +158,5 @@ def test_the_status_counts_what_is_there(esr: Esr, news: Path) -> None:
     assert all(name.replace("_", " ") in output for name in data if name != "drift")
 
 
-def test_a_query_for_elasticsearch_needs_one(refused: Esr, news: Path) -> None:
-    assert "only http(s)://host:port/alias of Elasticsearch" in refused("query", "storm", "--index", news)
+def test_a_request_for_elasticsearch_needs_its_index(esr_error: Esr, news: Path) -> None:
+    assert "only http(s)://host:port/alias of Elasticsearch" in esr_error("query", "storm", "--index", news)

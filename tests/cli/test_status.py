@@ -1,4 +1,4 @@
-"""`esr status` and `esr refresh-priors`: what is said of priors."""
+"""`esr status` and `esr refresh-priors`: what is message of priors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from esr.cli import status
 from esr.engines.embedded.maintenance.priors import EmbeddedPriors
-from esr.engines.priors import Drift, Refreshed
+from esr.engines.priors import Drift, RefreshReport
 from tests.cli.conftest import Esr
 
 DRIFTS = [
@@ -21,31 +21,31 @@ DRIFTS = [
 def test_a_folder_has_no_drift_and_nothing_to_refresh(esr: Esr, index: Path) -> None:
     assert "drift" not in esr("status", "--index", index).stdout
     assert json.loads(esr("status", "--index", index, "--json").stdout)["drift"] == []
-    said = esr("refresh-priors", index).stdout
-    assert said == "an index folder makes its priors itself, exactly: there is nothing to do\n"
+    message = esr("refresh-priors", index).stdout
+    assert message == "an index folder always computes its priors exactly: there is nothing to do\n"
 
 
-def test_drift_is_told_by_load_with_what_to_do(
+def test_drift_is_reported_for_each_load_with_advice(
     esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(EmbeddedPriors, "drift", lambda self: DRIFTS)
     old, new, advice = esr("status", "--index", index).stdout.splitlines()[-3:]
     assert old == (
-        "drift        old: log p(t|C) by 0.0123 an occurrence; priors are off by 0.251, at most 1.500, "
-        "and spread by 8.000 (200 of 78,000 sentences looked at)"
+        "drift        old: log p(t|C) by 0.0123 per occurrence; priors are off by 0.251, at most 1.500, "
+        "and spread by 8.000 (200 of 78,000 sentences sampled)"
     )
-    assert new == "drift        new: none, stored priors are exact (10 of 10 sentences looked at)"
+    assert new == "drift        new: none, stored priors are exact (10 of 10 sentences sampled)"
     assert "esr refresh-priors makes them exact" in advice
     assert json.loads(esr("status", "--index", index, "--json").stdout)["drift"][0]["largest"] == 1.5
-    assert list(status._drift(DRIFTS[1:])) == [new]
+    assert list(status._format_drifts(DRIFTS[1:])) == [new]
 
 
-def test_a_refresh_says_what_it_did(esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(EmbeddedPriors, "refresh", lambda self, step: Refreshed(1000, 20, 1.5))
-    said = esr("refresh-priors", index).stdout
-    assert said == f"{index}: 20 of 1,000 sentences got another prior, in 1.5 s\n"
+def test_a_refresh_reports_its_counts(esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EmbeddedPriors, "refresh", lambda self, step: RefreshReport(1000, 20, 1.5))
+    message = esr("refresh-priors", index).stdout
+    assert message == f"{index}: 20 of 1,000 sentences got another prior, in 1.5 s\n"
     assert json.loads(esr("refresh-priors", index, "--json").stdout)["changed"] == 20
 
 
-def test_there_are_no_priors_where_there_is_no_index(refused: Esr, tmp_path: Path) -> None:
-    assert "there is no index" in str(refused("refresh-priors", tmp_path / "none"))
+def test_refreshing_needs_an_index(esr_error: Esr, tmp_path: Path) -> None:
+    assert "there is no index" in str(esr_error("refresh-priors", tmp_path / "none"))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esr.documents.dates import instant, instant_end, tidy
+from esr.documents.dates import normalise_date, parse_date_end, parse_date_start
 
 DAY = 86_400_000
 
@@ -28,8 +28,8 @@ def milliseconds(*moment: int) -> int:
     ],
 )
 def test_a_date_without_time_goes_from_its_first_to_its_last_millisecond(date, start, end):
-    assert instant(date) == milliseconds(*start)
-    assert instant_end(date) == milliseconds(*end) - 1
+    assert parse_date_start(date) == milliseconds(*start)
+    assert parse_date_end(date) == milliseconds(*end) - 1
 
 
 @pytest.mark.parametrize(
@@ -45,22 +45,22 @@ def test_a_date_without_time_goes_from_its_first_to_its_last_millisecond(date, s
         "20170207T113000+0100",
     ],
 )
-def test_a_moment_is_one_millisecond_and_in_utc_if_no_zone_is_given(date):
-    assert instant(date) == instant_end(date) == milliseconds(2017, 2, 7, 10, 30)
+def test_a_date_time_is_one_millisecond_and_in_utc_without_a_zone(date):
+    assert parse_date_start(date) == parse_date_end(date) == milliseconds(2017, 2, 7, 10, 30)
 
 
 def test_fractions_of_a_second_count_to_the_millisecond():
-    assert instant("2017-02-07T10:30:00.1239") == milliseconds(2017, 2, 7, 10, 30) + 123
+    assert parse_date_start("2017-02-07T10:30:00.1239") == milliseconds(2017, 2, 7, 10, 30) + 123
 
 
-def test_the_first_and_the_last_year_can_be_asked_for():
-    assert instant("0001-01-01") == milliseconds(1, 1, 1)
-    assert instant_end("9999") == milliseconds(9999, 12, 31) + DAY - 1
+def test_the_first_and_the_last_year_are_valid():
+    assert parse_date_start("0001-01-01") == milliseconds(1, 1, 1)
+    assert parse_date_end("9999") == milliseconds(9999, 12, 31) + DAY - 1
 
 
 def test_dates_before_1970_are_negative():
-    assert instant("1969-12-31") == -DAY
-    assert instant("1969-12-31T23:59:59.9995Z") == -1
+    assert parse_date_start("1969-12-31") == -DAY
+    assert parse_date_start("1969-12-31T23:59:59.9995Z") == -1
 
 
 @pytest.mark.parametrize(
@@ -91,31 +91,31 @@ def test_dates_before_1970_are_negative():
         "1e9",
     ],
 )
-def test_what_is_no_iso_date_is_refused_with_its_text(date):
-    for read in (instant, instant_end):
-        with pytest.raises(ValueError, match="is not an ISO 8601 date, like 2017-02-07") as refused:
-            read(date)
-        assert repr(date) in str(refused.value)
+def test_text_that_is_no_iso_date_is_rejected_and_quoted(date):
+    for parse in (parse_date_start, parse_date_end):
+        with pytest.raises(ValueError, match="is not an ISO 8601 date, like 2017-02-07") as error:
+            parse(date)
+        assert repr(date) in str(error.value)
 
 
 @given(st.text())
 def test_any_text_is_a_date_or_a_value_error(text):
     with suppress(ValueError):
-        assert instant(text) <= instant_end(text)
+        assert parse_date_start(text) <= parse_date_end(text)
 
 
 @given(
     st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30)),
     st.integers(-14 * 60, 14 * 60),
 )
-def test_what_python_writes_is_read_back(moment, minutes):
+def test_dates_that_python_writes_are_read_back(moment, minutes):
     aware = moment.replace(tzinfo=timezone(timedelta(minutes=minutes)))
     expected = (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
-    assert instant(aware.isoformat()) == expected
+    assert parse_date_start(aware.isoformat()) == expected
 
 
 @pytest.mark.parametrize(
-    ("date", "tidied"),
+    ("date", "normalised"),
     [
         ("          2016-12-30 7:11", "2016-12-30T07:11"),
         ("2016-12-30 17:11:05Z", "2016-12-30T17:11:05Z"),
@@ -124,5 +124,5 @@ def test_what_python_writes_is_read_back(moment, minutes):
         ("anything else", "anything else"),
     ],
 )
-def test_blanks_and_short_hours_of_archives_are_tidied(date, tidied):
-    assert tidy(date) == tidied
+def test_blanks_and_short_hours_of_archives_are_normalised(date, normalised):
+    assert normalise_date(date) == normalised

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from esr import models
 from esr.documents import Located, Sentence
-from esr.documents.dates import instant
+from esr.documents.dates import parse_date_start
 from esr.engines.index import Filters, Index
 from esr.plans.plan import (
     CANDIDATES,
@@ -35,10 +35,10 @@ FIRST_STAGES = [
 FILTERS = [
     Filters(),
     Filters(),
-    Filters(date_from=instant("2025-03-01")),
+    Filters(date_from=parse_date_start("2025-03-01")),
     Filters(sources=("a",)),
     Filters(documents=("d0", "d2", "d3", "none")),
-    Filters(sources=("b", "a"), date_to=instant("2025-05-05")),
+    Filters(sources=("b", "a"), date_to=parse_date_start("2025-05-05")),
 ]
 QUERIES = ["bank", "only", "flood flood bank vote", "rare stone unseen", "only rare", " ".join(WORDS)]
 SETTINGS: list[dict[str, Any]] = [

@@ -1,4 +1,4 @@
-"""`migrate` on both engines: an index of an older format becomes one of this esr's, and nothing is lost."""
+"""`migrate` on both engines: an index of an older format gets the present one, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ from esr.engines.elasticsearch.load import sender
 from esr.engines.elasticsearch.maintenance.migration import ElasticsearchMigration
 from esr.engines.elasticsearch.store import generations as elasticsearch_generations
 from esr.engines.elasticsearch.store import meta
-from esr.engines.embedded.maintenance import migration as migrating
+from esr.engines.embedded.maintenance import migration
 from esr.engines.factory import LoadOptions, open_delivery, open_generations, open_migration
-from esr.engines.index import LoadReport
-from esr.engines.segments.writer import folder_writer as embedded
-from esr.engines.segments.writer import segment_builder as build
+from esr.engines.segments.store import checkpoint
+from esr.engines.segments.writer import segment_builder
+from esr.engines.writer import LoadReport
 from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.ranking.ranking import Ranking
 from tests.engines.elasticsearch.support import document, fresh, load, located
-from tests.engines.holding import documents, everything
+from tests.engines.index_contents import documents, index_contents
 from tests.engines.test_parity import random_documents
 from tests.enrichment.fake_enricher import FakeEnricher
 from tests.enrichment.stored_enrichment import enrich, read_enrichment
 
 ROOT = Path(__file__).resolve().parents[2]
 NEWS = list(random_documents(0, 40, seed=5))
-CAME = document("came", "A flood came.")
+ADDED = document("added", "A flood came.")
 FORMATS = ("esr.engines.segments.store.manifest.FORMAT", "esr.engines.elasticsearch.store.templates.FORMAT")
 KILLED = """
 import os, signal, sys
 from esr.cli import main
 from esr.engines.elasticsearch.load import sender
 from esr.engines.elasticsearch.store import templates
-from esr.engines.segments.writer import segment_builder as build
+from esr.engines.segments.writer import segment_builder
 from esr.engines.segments.store import checkpoint
 from esr.engines.segments.store import manifest
 where = sys.argv[1]
 templates.FORMAT = manifest.FORMAT = 2
-build.FULL_TERMS, sender.CHUNK_SENTENCES = 100, 9
+segment_builder.FULL_TERMS, sender.CHUNK_SENTENCES = 100, 9
 module, name = (sender, "send_chunk") if where.startswith("http") else (checkpoint, "write")
 real, written = getattr(module, name), []
-def write(*given):
+def write(*args):
     if len(written) == 4:
         os.kill(os.getpid(), signal.SIGKILL)
     written.append(1)
-    return real(*given)
+    return real(*args)
 setattr(module, name, write)
 main(["migrate", where])
 """
@@ -60,16 +60,16 @@ main(["migrate", where])
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A segment and a chunk are full after a few documents. Formats are counted from 1 on both engines."""
+    """A segment and a chunk are full after a few documents. Both engines have format 1."""
     for name in FORMATS:
         monkeypatch.setattr(name, 1)
-    monkeypatch.setattr(build, "FULL_TERMS", 100)
+    monkeypatch.setattr(segment_builder, "FULL_TERMS", 100)
     monkeypatch.setattr(sender, "CHUNK_SENTENCES", 9)
 
 
 @pytest.fixture
 def format(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Makes this esr's format another."""
+    """Sets the present format of both engines."""
 
     def set(number: int) -> None:
         for name in FORMATS:
@@ -83,53 +83,53 @@ def migrate(where: str, **options: Any) -> LoadReport:
 
 
 def states(where: str) -> list[str]:
-    with closing(open_generations(where)) as at:
-        return [each.state for each in at.all()]
+    with closing(open_generations(where)) as generations:
+        return [generation.state for generation in generations.all()]
 
 
-def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The ids of documents that are written from now on, when all is done; spools are not counted."""
+def record_written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list that receives the ids of the documents that are written from now on."""
     ids: list[str] = []
-    send, add = sender.send_chunk, build.SegmentBuilder.add
+    send, add = sender.send_chunk, segment_builder.SegmentBuilder.add
     monkeypatch.setattr(
         sender, "send_chunk", lambda c, chunk: (ids.extend(e.document.id for e in chunk), send(c, chunk))[1]
     )
     monkeypatch.setattr(
-        build.SegmentBuilder, "add", lambda self, d, *more: (ids.append(d.id), add(self, d, *more))[1]
+        segment_builder.SegmentBuilder, "add", lambda self, d: (ids.append(d.document.id), add(self, d))[1]
     )
     return ids
 
 
-def as_loaded(where: str, some: list[Document], tmp_path: Path) -> bool:
+def is_as_loaded(where: str, documents: list[Document], tmp_path: Path) -> bool:
     if not where.startswith("http"):
-        load(str(tmp_path / "other"), some)
-        return everything(where) == everything(str(tmp_path / "other"))
+        load(str(tmp_path / "other"), documents)
+        return index_contents(where) == index_contents(str(tmp_path / "other"))
     with fresh(where.rpartition("/")[0]) as other:
-        load(other, some)
-        return everything(where) == everything(other)
+        load(other, documents)
+        return index_contents(where) == index_contents(other)
 
 
 @pytest.mark.slow
-def test_an_older_index_is_refused_until_it_is_migrated(anywhere: str, tmp_path: Path, format: Any) -> None:
+def test_an_older_index_must_be_migrated(anywhere: str, tmp_path: Path, format: Any) -> None:
     load(anywhere, NEWS)
-    assert migrate(anywhere).notes == ["the index has format 1, this esr's: there is nothing to do"]
+    assert migrate(anywhere).notes == ["the index already has format 1: there is nothing to do"]
     assert states(anywhere) == ["serving"]
     format(2)
     for use in (
         lambda: esr.open(anywhere),
         lambda: open_delivery(anywhere, LoadOptions()),
-        lambda: load(anywhere, [CAME], if_exists="append"),
+        lambda: load(anywhere, [ADDED], if_exists="append"),
     ):
         with pytest.raises(IndexUnusable, match="has index format 1, this esr searches 2: run esr migrate"):
             use()
     assert states(anywhere) == ["serving"]
     report = migrate(anywhere)
-    assert (report.documents, report.sentences) == (40, sum(len(each.sentences) for each in NEWS))
+    assert (report.documents, report.sentences) == (40, sum(len(d.sentences) for d in NEWS))
     assert states(anywhere) == ["serving", "kept"]
-    assert as_loaded(anywhere, NEWS, tmp_path)
-    assert migrate(anywhere).notes == ["the index has format 2, this esr's: there is nothing to do"]
-    with closing(open_generations(anywhere)) as at:
-        at.rollback()
+    assert is_as_loaded(anywhere, NEWS, tmp_path)
+    assert migrate(anywhere).notes == ["the index already has format 2: there is nothing to do"]
+    with closing(open_generations(anywhere)) as generations:
+        generations.rollback()
     with pytest.raises(IndexUnusable, match="run esr migrate"):
         esr.open(anywhere)
     format(1)
@@ -139,8 +139,8 @@ def test_an_older_index_is_refused_until_it_is_migrated(anywhere: str, tmp_path:
 def test_an_older_index_can_be_replaced(anywhere: str, format: Any) -> None:
     load(anywhere, NEWS)
     format(2)
-    load(anywhere, [CAME], if_exists="replace")
-    assert documents(anywhere) == [CAME]
+    load(anywhere, [ADDED], if_exists="replace")
+    assert documents(anywhere) == [ADDED]
     assert states(anywhere) == ["serving", "kept"]
 
 
@@ -152,123 +152,127 @@ def test_a_newer_index_is_not_touched(anywhere: str, format: Any) -> None:
             use()
 
 
-def test_there_is_nothing_to_migrate_where_there_is_no_index(anywhere: str) -> None:
+def test_a_migration_needs_an_index(anywhere: str) -> None:
     with pytest.raises(IndexMissing, match="there is no index"):
         migrate(anywhere)
 
 
-def test_enrichment_is_carried_over(anywhere: str, format: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The new segments begin and end at other documents than the old ones."""
+def test_a_migration_retains_enrichment(anywhere: str, format: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new segments start and end at other documents than the old ones."""
     load(anywhere, NEWS)
     with esr.open(anywhere) as searcher:
         enrich(searcher.index, FakeEnricher())
         before = read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]
-    held = everything(anywhere)
+    contents = index_contents(anywhere)
     format(2)
-    monkeypatch.setattr(build, "FULL_TERMS", 170)
+    monkeypatch.setattr(segment_builder, "FULL_TERMS", 170)
     migrate(anywhere)
     with esr.open(anywhere) as searcher:
         assert (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]) == before
         assert enrich(searcher.index, FakeEnricher()).documents == 0
-    assert everything(anywhere) == held
+    assert index_contents(anywhere) == contents
 
 
 @pytest.mark.slow
-def test_one_that_was_killed_is_taken_up(
+def test_a_killed_migration_is_resumed(
     anywhere: str, tmp_path: Path, format: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load(anywhere, NEWS)
     with esr.open(anywhere) as searcher:
         enrich(searcher.index, FakeEnricher())
-    held = everything(anywhere)
+    contents = index_contents(anywhere)
     command = [sys.executable, "-c", KILLED, anywhere]
     killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    assert everything(anywhere) == held
+    assert index_contents(anywhere) == contents
     format(2)
     assert states(anywhere) == ["broken", "serving"]
     with monkeypatch.context() as patch:
-        ids = written(patch)
-        migrate(anywhere, prepared=Ranking().mixture())
+        ids = record_written(patch)
+        migrate(anywhere, precomputed_mixture=Ranking().mixture())
     again = ids[40:] if anywhere.startswith("http") else ids  # after those of the spool
     assert 0 < len(again) < 40
-    assert everything(anywhere) == held
+    assert index_contents(anywhere) == contents
     assert states(anywhere) == ["serving", "kept"]
 
 
 @pytest.mark.slow
-def test_a_delivery_after_a_kill_is_taken_in(anywhere: str, tmp_path: Path, format: Any) -> None:
+def test_a_migration_includes_a_delivery_after_it_was_killed(
+    anywhere: str, tmp_path: Path, format: Any
+) -> None:
     load(anywhere, NEWS)
     command = [sys.executable, "-c", KILLED, anywhere]
     killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     changed = document(NEWS[0].id, "Changed since.")
-    open_delivery(anywhere, LoadOptions()).append(located([CAME, changed]))
+    open_delivery(anywhere, LoadOptions()).append(located([ADDED, changed]))
     format(2)
     migrate(anywhere)
-    assert as_loaded(anywhere, [*NEWS[1:], CAME, changed], tmp_path)
+    assert is_as_loaded(anywhere, [*NEWS[1:], ADDED, changed], tmp_path)
     assert "broken" not in states(anywhere)
 
 
 class TestEmbedded:
     """One writer at a time, by a lock."""
 
-    def test_a_load_meanwhile_waits_its_turn(
+    def test_a_load_during_a_migration_is_refused(
         self, tmp_path: Path, format: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         where = str(tmp_path / "index")
         load(where, NEWS)
         format(2)
-        real = migrating._documents
+        real = migration._documents
         tried = []
 
-        def meanwhile(*given: Any) -> Iterator[Document]:
-            for each in real(*given):
+        def meanwhile(*args: Any) -> Iterator[Document]:
+            for d in real(*args):
                 if not tried:
                     tried.append(1)
                     with pytest.raises(IndexUnusable, match=r"another load into .* is running"):
-                        load(where, [CAME], if_exists="replace")
-                yield each
+                        load(where, [ADDED], if_exists="replace")
+                yield d
 
-        monkeypatch.setattr(migrating, "_documents", meanwhile)
+        monkeypatch.setattr(migration, "_documents", meanwhile)
         migrate(where)
         assert tried
         assert documents(where) == NEWS
 
-    def test_a_load_that_ends_before_it_begins_is_noticed(self, tmp_path: Path, format: Any) -> None:
+    def test_a_migration_notices_a_load_that_finished_before_it_started(
+        self, tmp_path: Path, format: Any
+    ) -> None:
         where = str(tmp_path / "index")
         load(where, NEWS)
         format(2)
-        begun = open_migration(where, LoadOptions())
+        migration_before = open_migration(where, LoadOptions())
         format(1)
-        open_delivery(where, LoadOptions()).append(located([CAME]))
+        open_delivery(where, LoadOptions()).append(located([ADDED]))
         format(2)
-        with pytest.raises(EsrError, match="has ended since this one began"):
-            begun.run()
+        with pytest.raises(EsrError, match="has finished since this one started"):
+            migration_before.run()
         migrate(where)
-        assert documents(where) == [*NEWS, CAME]
+        assert documents(where) == [*NEWS, ADDED]
 
-    def test_a_load_that_was_cut_off_is_not_thrown_away(
+    def test_a_migration_does_not_discard_an_interrupted_load(
         self, tmp_path: Path, format: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         where = str(tmp_path / "index")
-        load(where, [CAME])
+        load(where, [ADDED])
         with monkeypatch.context() as patch:
-            write = embedded.checkpoint.write
+            write = checkpoint.write
             left = iter([1] * 4)
 
-            def stopping(*given: Any) -> None:
+            def interruptible(*args: Any) -> None:
                 if next(left, None) is None:
                     raise KeyboardInterrupt
-                write(*given)
+                write(*args)
 
-            patch.setattr(embedded.checkpoint, "write", stopping)
+            patch.setattr(checkpoint, "write", interruptible)
             with pytest.raises(KeyboardInterrupt):
                 load(where, NEWS, if_exists="replace")
         format(2)
-        with pytest.raises(UsageError, match="end it with esr load --resume"):
+        with pytest.raises(UsageError, match="finish it with esr load --resume"):
             migrate(where)
-        ids = written(monkeypatch)
+        ids = record_written(monkeypatch)
         load(where, NEWS, if_exists="replace", resume=True)
         assert 0 < len(ids) < 40
         assert documents(where) == NEWS
@@ -276,7 +280,7 @@ class TestEmbedded:
 
 @pytest.mark.elasticsearch
 class TestElasticsearch:
-    """Others write meanwhile."""
+    """Others write during the migration."""
 
     @pytest.fixture
     def where(self, elasticsearch_url: str) -> Iterator[str]:
@@ -285,66 +289,68 @@ class TestElasticsearch:
 
     @pytest.fixture
     def before_the_end(self, monkeypatch: pytest.MonkeyPatch, format: Any) -> Any:
-        """Does something by an esr of the old format, when all has been sent for the first time."""
+        """Runs an action of an esr of the old format once everything has been sent."""
 
         def set(action: Any) -> None:
             real = ElasticsearchMigration._count_fingerprints
             actions = iter([action])
 
-            def meanwhile(*given: Any) -> Any:
-                for each in actions:
+            def meanwhile(*args: Any) -> Any:
+                for action in actions:
                     format(1)
-                    each()
+                    action()
                     format(2)
-                return real(*given)
+                return real(*args)
 
             monkeypatch.setattr(ElasticsearchMigration, "_count_fingerprints", meanwhile)
 
         return set
 
     @pytest.mark.parametrize("how", ["append", "replace", "add an index"])
-    def test_a_load_meanwhile_is_not_lost(
+    def test_a_load_during_a_migration_is_not_lost(
         self, where: str, how: str, before_the_end: Any, format: Any
     ) -> None:
         load(where, NEWS)
         if how == "append":
-            before_the_end(lambda: open_delivery(where, LoadOptions()).append(located([CAME])))
+            before_the_end(lambda: open_delivery(where, LoadOptions()).append(located([ADDED])))
         else:
             if_exists = "replace" if how == "replace" else "append"
-            before_the_end(lambda: load(where, [CAME], if_exists=if_exists))
+            before_the_end(lambda: load(where, [ADDED], if_exists=if_exists))
         format(2)
         with pytest.raises(EsrError, match="changed by a load or a delivery during the migration"):
             migrate(where)
         assert "loading" not in states(where)
         migrate(where)
-        assert documents(where) == ([CAME] if how == "replace" else [*NEWS, CAME])
+        assert documents(where) == ([ADDED] if how == "replace" else [*NEWS, ADDED])
         assert states(where) == ["serving", "kept"]
 
-    def test_enrichment_meanwhile_is_taken_in(self, where: str, before_the_end: Any, format: Any) -> None:
+    def test_a_migration_includes_enrichment_stored_during_it(
+        self, where: str, before_the_end: Any, format: Any
+    ) -> None:
         load(where, NEWS)
-        found: list[Any] = []
+        stored: list[Any] = []
 
         def action() -> None:
             with esr.open(where) as searcher:
                 enrich(searcher.index, FakeEnricher())
-                found.append((read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]))
+                stored.append((read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]))
 
         before_the_end(action)
         format(2)
         migrate(where)
         with esr.open(where) as searcher:
-            assert [(read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"])] == found
+            assert [(read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"])] == stored
             assert enrich(searcher.index, FakeEnricher()).documents == 0
 
-    def test_the_alias_moves_from_where_it_was_and_from_nowhere_else(
+    def test_the_alias_is_switched_only_if_nobody_moved_it(
         self, where: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Another load moves it between the look and the switch."""
+        """Another load moves it between the check and the switch."""
         load(where, NEWS)
-        with closing(open_generations(where)) as at:
-            cluster = at._cluster  # type: ignore[attr-defined]
+        with closing(open_generations(where)) as generations:
+            cluster = generations._cluster  # type: ignore[attr-defined]
             first = meta.searchable_loads(cluster)
-            load(where, [CAME], if_exists="replace", keep=2)
+            load(where, [ADDED], if_exists="replace", keep=2)
             load(where, NEWS[:3], if_exists="replace", keep=2)
             kept = meta.all_loads(cluster)[1]
             with monkeypatch.context() as patch:
@@ -353,12 +359,12 @@ class TestElasticsearch:
                     elasticsearch_generations.serve(cluster, kept, instead_of=[first[0].index])
         assert documents(where) == NEWS[:3]
 
-    def test_shards_stay_as_many(self, where: str, format: Any) -> None:
+    def test_a_migration_retains_the_number_of_shards(self, where: str, format: Any) -> None:
         load(where, NEWS, shards=3)
         format(2)
         migrate(where)
-        with closing(open_generations(where)) as at:
-            cluster = at._cluster  # type: ignore[attr-defined]
+        with closing(open_generations(where)) as generations:
+            cluster = generations._cluster  # type: ignore[attr-defined]
             (serving,) = meta.searchable_loads(cluster)
-            found = cluster.client.indices.get_settings(index=serving.index)
-        assert found[serving.index]["settings"]["index"]["number_of_shards"] == "3"
+            settings = cluster.client.indices.get_settings(index=serving.index)
+        assert settings[serving.index]["settings"]["index"]["number_of_shards"] == "3"

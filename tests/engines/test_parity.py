@@ -14,7 +14,7 @@ import pytest
 import esr
 from esr import loaders, models, priors
 from esr.documents import Document, ParseWord, Sentence
-from esr.documents.dates import instant
+from esr.documents.dates import parse_date_start
 from esr.engines.index import Filters
 from esr.plans.plan import CANDIDATES
 from esr.ranking.explain import explain
@@ -52,8 +52,9 @@ PRIORS: list[dict[str, float]] = [
 ]
 FILTERS = [
     Filters(),
-    Filters(date_from=instant("2025-04-13"), date_to=instant("2025-06-15")),  # both are dates of documents
-    Filters(date_from=instant("2025-06-16")),
+    # Both are dates of documents.
+    Filters(date_from=parse_date_start("2025-04-13"), date_to=parse_date_start("2025-06-15")),
+    Filters(date_from=parse_date_start("2025-06-16")),
     Filters(sources=("Northern Wire", "random")),
     Filters(documents=("r1", "r2", "r3", "r8", "earthquake-relief")),
 ]
@@ -97,7 +98,7 @@ def _parse(text: str) -> tuple[ParseWord, ...]:
 
 
 def corpus() -> list[Document]:
-    articles = [found.document for found in loaders.documents([str(ARTICLES)], "auto")]
+    articles = [found.document for found in loaders.read_documents([str(ARTICLES)], "auto")]
     return [*articles, *random_documents(0, 60, seed=1)]
 
 

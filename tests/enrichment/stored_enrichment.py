@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from esr.documents import Document
-from esr.engines.enriching import Report, run
+from esr.engines.enrichment_run import EnrichmentReport, run_enrichment
 from esr.engines.index import Index
 from esr.plans.plan import FEATURES
 from tests.enrichment.fake_enricher import FakeEnricher
 
 
-def enrich(index: Index, enricher: FakeEnricher | None = None, **options: Any) -> Report:
-    return run(index, enricher or FakeEnricher(), **options)
+def enrich(index: Index, enricher: FakeEnricher | None = None, **options: Any) -> EnrichmentReport:
+    return run_enrichment(index, enricher or FakeEnricher(), **options)
 
 
 def read_enrichment(index: Index, documents: Iterable[Document]) -> dict[str, Mapping[str, Any]]:
@@ -25,23 +25,23 @@ def read_enrichment(index: Index, documents: Iterable[Document]) -> dict[str, Ma
     enrichment = {}
     for n, (record, parse) in enumerate(zip(index.sentences(ids), index.parses(ids), strict=True)):
         columns = {name.removeprefix(FEATURES): float(evidence.columns[name][n]) for name in names}
-        known = {name: value for name, value in columns.items() if not math.isnan(value)}
-        assert dict(record.features) == known
+        features = {name: value for name, value in columns.items() if not math.isnan(value)}
+        assert dict(record.features) == features
         assert evidence.columns["position"][n] == record.position
-        enrichment[ids[n]] = {"features": known, "entities": record.entities, "parse": parse}
+        enrichment[ids[n]] = {"features": features, "entities": record.entities, "parse": parse}
     return enrichment
 
 
 def expected(enricher: FakeEnricher, document: Document, analyzer: Any) -> dict[str, Mapping[str, Any]]:
     """The same, straight from the enricher."""
     from esr.dependency.codec import encode
-    from esr.engines.entities import grouped
+    from esr.engines.entities import group_entities
 
     return {
         sentence.id: {
-            "features": dict(one.features),
-            "entities": None if one.entities is None else grouped(one.entities),
-            "parse": None if one.parse is None else encode(one.parse, analyzer),
+            "features": dict(enrichment.features),
+            "entities": None if enrichment.entities is None else group_entities(enrichment.entities),
+            "parse": None if enrichment.parse is None else encode(enrichment.parse, analyzer),
         }
-        for sentence, one in zip(document.sentences, enricher.enrich(document), strict=True)
+        for sentence, enrichment in zip(document.sentences, enricher.enrich(document), strict=True)
     }

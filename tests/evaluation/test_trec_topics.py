@@ -51,7 +51,7 @@ def test_documents_may_share_a_line(file):
         ("\n<top>\n<title> a\n</top>", "file.txt:2: this <top> has no <num>"),
         ("<top>\n<num> 1\n<title> a\n\n<num> 2\n</top>", "file.txt:1: this <top> has two <num>"),
         ("<top>\n<num> Number: 1 and 2\n", "file.txt:1: the topic's number is one word, not '1 and 2'"),
-        ("<top><num>1</top>\n\n<top><num>1</top>", "file.txt:3: topic '1' stands twice"),
+        ("<top><num>1</top>\n\n<top><num>1</top>", "file.txt:3: topic '1' is duplicated"),
         ("<top><num>1</top>\n\n<num>2", "file.txt:3: this <num> has no <top> before it"),
         ("<xml>nothing</xml>", "file.txt: has no topics"),
     ],

@@ -9,8 +9,8 @@ import pytest
 from esr.errors import UsageError
 from esr.learning import lambdamart
 from esr.learning.table import Table
-from esr.ranking import trees
 from esr.ranking.ranking import Ranking
+from esr.ranking.tree_ensemble import TreeEnsemble
 from tests.learning.making import SIGNALS, topics
 
 lightgbm = pytest.importorskip("lightgbm")
@@ -48,12 +48,12 @@ def test_trees_as_numbers_say_what_lightgbm_says(missing: bool) -> None:
     probe = chance.normal(size=(300, 2))
     probe[::5, 0], probe[::7, 1] = np.nan, np.nan
     probe[0] = [made[0].threshold[0]] * 2  # a number that is the threshold itself
-    assert trees.Trees(SIGNALS, made).sums(probe) == pytest.approx(booster.predict(probe), abs=1e-12)
+    assert TreeEnsemble(SIGNALS, made).predict(probe) == pytest.approx(booster.predict(probe), abs=1e-12)
 
 
 def test_a_tree_that_is_one_leaf_adds_it() -> None:
     made = lambdamart.tree({"leaf_value": 0.25})
-    assert made.sums(np.zeros((3, 1))).tolist() == [0.25] * 3
+    assert made.predict(np.zeros((3, 1))).tolist() == [0.25] * 3
 
 
 def test_a_saved_ranking_has_the_same_trees() -> None:

@@ -7,7 +7,7 @@ from esr.learning import linear
 from esr.learning.linear import Linear
 from esr.learning.table import Table
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 from tests.learning.making import SIGNALS, topics
 
 

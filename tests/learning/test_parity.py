@@ -17,7 +17,7 @@ from esr.learning.table import Table
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests.engines.elasticsearch.support import close, fresh, load
-from tests.ranking.test_rerank import QUERIES, WORDS, documents
+from tests.ranking.test_reranker import QUERIES, WORDS, documents
 
 pytest.importorskip("lightgbm")
 

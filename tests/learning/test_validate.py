@@ -16,7 +16,7 @@ from esr.learning.twins import groups
 from esr.learning.validate import cross_validated, split
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 from tests.learning.making import SIGNALS, topics
 
 

@@ -1,4 +1,4 @@
-"""Reading bytes as a format, without a file."""
+"""Loads bytes in a format, without a file."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import pytest
 
 from esr.documents import Document
 from esr.errors import InputError
-from esr.loaders import Malformed, Reading, documents
+from esr.loaders import Malformed, ReadOptions, read_documents
 
 
 @pytest.fixture(scope="session")
-def loaded() -> Callable[..., list[Document]]:
+def load() -> Callable[..., list[Document]]:
     """A function from bytes and a format's name to the documents in them, as from standard input.
 
-    With a list as `bad`, what is malformed goes there and reading goes on.
+    With a list as `bad`, malformed documents are appended to it and reading goes on.
     """
 
     def load(data: bytes | str, format: str = "auto", bad: list[Malformed] | None = None) -> list[Document]:
         stdin = sys.stdin
         sys.stdin = SimpleNamespace(buffer=io.BytesIO(data.encode() if isinstance(data, str) else data))
-        reading = Reading(set_aside=None if bad is None else bad.append)
+        options = ReadOptions(on_malformed=None if bad is None else bad.append)
         try:
-            return [located.document for located in documents(["-"], format, reading)]
+            return [located.document for located in read_documents(["-"], format, options)]
         finally:
             sys.stdin = stdin
 
@@ -34,16 +34,16 @@ def loaded() -> Callable[..., list[Document]]:
 
 
 @pytest.fixture(scope="session")
-def refused(loaded: Callable[..., list[Document]]) -> Callable[..., str]:
-    """A function from bytes and a format's name to the one line they are refused with."""
+def load_error(load: Callable[..., list[Document]]) -> Callable[..., str]:
+    """A function from bytes and a format's name to the one-line message that loading them fails with."""
 
-    def refuse(data: bytes | str, format: str = "auto") -> str:
+    def error_of(data: bytes | str, format: str = "auto") -> str:
         with pytest.raises(InputError) as error:
-            loaded(data, format)
+            load(data, format)
         assert str(error.value).isprintable()
         return str(error.value)
 
-    return refuse
+    return error_of
 
 
 def texts(document: Document) -> list[str]:

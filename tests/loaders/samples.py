@@ -1,4 +1,4 @@
-"""A small good file of each source format, with two documents or more where the format can hold them.
+"""A small good file of each source format, with two or more documents where the format allows it.
 
 Each is written for these tests from the format's specification; WARC by warcio 1.8, Parquet by pyarrow, the
 tools that write such files. The news in them is made up.
@@ -16,7 +16,7 @@ from pathlib import Path
 from esr.loaders import FORMATS
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "loaders"
-# Which file of tests/data/loaders is of which format; Parquet is made here.
+# The file in tests/data/loaders for each format; Parquet is written here.
 FILES = {
     "csv": "table.csv",
     "feed": "rss.xml",
@@ -30,7 +30,7 @@ FILES = {
     "trec": "trec.sgml",
     "warc": "crawl.warc",
 }
-# What a fuzzer strews in: each format's own words do more harm than noise.
+# Tokens that the fuzzer inserts: those of a format do more harm than noise.
 TOKENS = {
     "csv": [b'"', b",", b"\r\n", b'""', b"\t", b";"],
     "feed": [b"<item>", b"</item>", b"<guid>", b"<![CDATA[", b"&lt;p", b"<feed>", b"</rss>"],
@@ -47,7 +47,7 @@ TOKENS = {
     "warc": [b"WARC/1.0\r\n", b"Content-Length: 99999999999\r\n", b"\r\n\r\n", b"Content-Length: -1\r\n",
              b"Transfer-Encoding: chunked\r\n", b"Content-Encoding: br\r\n", b"HTTP/1.1 200 OK\r\n"],
 }  # fmt: skip
-# A document of these ends where it says it ends, so that one that is cut off is known to be.
+# Documents in these formats have an explicit end, so truncation is detected.
 ENDING = ("feed", "jsonl", "newsml", "nitf", "parquet", "reuters", "trec", "warc")
 
 

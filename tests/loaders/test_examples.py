@@ -2,26 +2,26 @@
 
 from pathlib import Path
 
-from esr.loaders import documents
+from esr.loaders import read_documents
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-FOUND = [located.document for located in documents([str(EXAMPLES / "articles.jsonl")])]
+FOUND = [located.document for located in read_documents([str(EXAMPLES / "articles.jsonl")])]
 
 
-def test_there_are_twelve_articles_of_six_to_fifteen_sentences_with_all_that_is_known():
+def test_there_are_twelve_articles_of_six_to_fifteen_sentences_with_all_metadata():
     assert len({document.id for document in FOUND}) == 12
     for document in FOUND:
         assert 6 <= len(document.sentences) <= 15, document.id
         assert document.title and document.date and document.source and document.url, document.id
 
 
-def test_one_tells_of_relief_after_an_earthquake_in_china():
+def test_one_reports_relief_after_an_earthquake_in_china():
     words = {"earthquake", "relief", "china"}
     texts = [" ".join(s.text.lower() for s in document.sentences) for document in FOUND]
     assert any(all(word in text for word in words) for text in texts)
 
 
-def test_one_has_sentence_ids_features_and_parses_of_its_own():
+def test_one_has_its_own_sentence_ids_features_and_parses():
     sentences = [s for document in FOUND for s in document.sentences]
     assert sum(not s.id.split(".")[-1].startswith("s") for s in sentences) >= 2
     assert sum(bool(s.features) for s in sentences) >= 2

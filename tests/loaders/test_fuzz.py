@@ -1,4 +1,4 @@
-"""Malformed files of every format and packing: a refusal in one line or whole documents, and no hang."""
+"""Malformed files of every format and packing: a one-line error or complete documents, and no hang."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from esr.documents import Document
 from esr.errors import EsrError, InputError
-from esr.loaders import FORMATS, Malformed, Reading, documents
+from esr.loaders import FORMATS, Malformed, ReadOptions, read_documents
 from tests.loaders import samples
 
 PACKED = ("gz", "zst", "zip", "tar", "tgz")
@@ -27,7 +27,7 @@ _CALM = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 @contextmanager
 def _alarm() -> Iterator[None]:
-    """A hang is a failure that says so."""
+    """Turns a hang into a failure."""
 
     def ring(*_: object) -> None:
         raise AssertionError(f"a file of some KB took longer than {_SECONDS} seconds")
@@ -42,28 +42,28 @@ def _alarm() -> Iterator[None]:
 
 
 def read(data: bytes, kind: str, bad: list[Malformed] | None) -> tuple[list[Document], str | None]:
-    """The documents, and the refusal if there is one. `bad` gets what is set aside; None: nothing is."""
-    stdin, found = sys.stdin, []
+    """The documents, and the error message if there is one. `bad` collects malformed documents."""
+    stdin, documents = sys.stdin, []
     sys.stdin = SimpleNamespace(buffer=io.BytesIO(data))  # type: ignore[assignment]
     try:
         with _alarm():
-            reading = Reading(set_aside=None if bad is None else bad.append)
-            for located in documents(["-"], kind if kind in FORMATS else "auto", reading):
-                found.append(located.document)
+            options = ReadOptions(on_malformed=None if bad is None else bad.append)
+            for located in read_documents(["-"], kind if kind in FORMATS else "auto", options):
+                documents.append(located.document)
     except EsrError as error:
         assert isinstance(error, InputError), error
-        return found, str(error)
+        return documents, str(error)
     finally:
         sys.stdin = stdin
-    return found, None
+    return documents, None
 
 
 def good(kind: str) -> bytes:
     return samples.sample(kind) if kind in FORMATS else samples.packed(kind)
 
 
-def spoilt(kind: str, seed: int, changes: int) -> bytes:
-    """A good file with some bytes changed, cut out, doubled or put in."""
+def corrupt(kind: str, seed: int, changes: int) -> bytes:
+    """A good file with some bytes changed, removed, repeated or inserted."""
     pick = random.Random(seed)
     data = bytearray(good(kind))
     tokens = samples.TOKENS.get(kind, [b"\x00" * 8, b"\xff" * 4])
@@ -86,69 +86,69 @@ def spoilt(kind: str, seed: int, changes: int) -> bytes:
     return bytes(data)
 
 
-def fit_to_print(message: str) -> bool:
+def is_printable(message: str) -> bool:
     return message.isprintable() and bool(message.encode())
 
 
 def check(kind: str, data: bytes) -> None:
-    """What must hold of any bytes, whatever they are."""
+    """What must hold for any bytes."""
     bad: list[Malformed] = []
-    found, refusal = read(data, kind, bad)
+    documents, refusal = read(data, kind, bad)
     for problem in bad:
-        assert fit_to_print(problem.where) and fit_to_print(problem.problem)
-    strictly, first = read(data, kind, None)
-    # What reading on finds begins with what reading strictly found, and stops at the first problem.
-    assert found[: len(strictly)] == strictly
+        assert is_printable(problem.where) and is_printable(problem.problem)
+    strict, first = read(data, kind, None)
+    # What lenient reading yields begins with what strict reading yields, and stops at the first problem.
+    assert documents[: len(strict)] == strict
     assert (first is None) == (not bad and refusal is None)
-    assert bool(found) == (refusal is None)
+    assert bool(documents) == (refusal is None)
     for message in filter(None, (refusal, first)):
-        assert fit_to_print(message) and message.startswith("standard input")
+        assert is_printable(message) and message.startswith("standard input")
 
 
 def fuzz(kind: str) -> Callable[[], None]:
     @given(st.integers(0, 2**32), st.integers(1, 5))
     def malformed(seed: int, changes: int) -> None:
-        check(kind, spoilt(kind, seed, changes))
+        check(kind, corrupt(kind, seed, changes))
 
     return malformed
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_spoilt_files_are_refused_or_read_as_whole_documents(kind: str) -> None:
+def test_corrupt_files_are_rejected_or_read_as_complete_documents(kind: str) -> None:
     settings(max_examples=50, **_CALM)(fuzz(kind))()
 
 
 @pytest.mark.endurance
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_thousand_spoilt_files_are_refused_or_read_as_whole_documents(kind: str) -> None:
+def test_a_thousand_corrupt_files_are_rejected_or_read_as_complete_documents(kind: str) -> None:
     settings(max_examples=1000, **_CALM)(fuzz(kind))()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.binary(max_size=200), st.booleans())
 @settings(max_examples=30, **_CALM)
-def test_any_bytes_after_a_good_start_are_refused_or_read(kind: str, data: bytes, start: bool) -> None:
+def test_any_bytes_after_a_good_start_are_rejected_or_read(kind: str, data: bytes, start: bool) -> None:
     check(kind, good(kind)[:40] + data if start else data)
 
 
-def never_partial(kind: str, most: int) -> None:
-    """Cut a good file at so many places: what is read are documents that the whole file has."""
+def check_truncations(kind: str, cuts: int) -> None:
+    """Cut a good file at this many places: what is read are documents of the complete file."""
     data = good(kind)
-    if kind == "trec":  # bare sentences tell nothing of where their document ends
+    if kind == "trec":  # bare sentences do not show where their document ends
         data = data[: data.index(b'<s docid="XIE')]
     documents, refusal = read(data, kind, None)
     assert refusal is None
-    for cut in range(0, len(data), max(1, len(data) // most)):
-        found, _ = read(data[:cut], kind, [])
-        assert found == documents[: len(found)], f"cut at {cut}"
+    for cut in range(0, len(data), max(1, len(data) // cuts)):
+        prefix, _ = read(data[:cut], kind, [])
+        assert prefix == documents[: len(prefix)], f"cut at {cut}"
 
 
 @pytest.mark.parametrize("kind", [*samples.ENDING, *PACKED])
-def test_a_file_that_is_cut_off_gives_no_partial_document(kind: str) -> None:
-    never_partial(kind, 60)
+def test_a_file_that_is_truncated_gives_no_partial_document(kind: str) -> None:
+    check_truncations(kind, 60)
 
 
 @pytest.mark.endurance
 @pytest.mark.parametrize("kind", [*samples.ENDING, *PACKED])
-def test_a_file_that_is_cut_off_at_any_byte_gives_no_partial_document(kind: str) -> None:
-    never_partial(kind, 10**9)
+def test_a_file_that_is_truncated_at_any_byte_gives_no_partial_document(kind: str) -> None:
+    check_truncations(kind, 10**9)

@@ -8,37 +8,37 @@ from hypothesis import strategies as st
 
 from esr.documents import Document, ParseWord, Sentence
 from esr.errors import InputError
-from esr.loaders import Source, documents, jsonl, utf8
+from esr.loaders import Source, jsonl, read_documents, utf8
 
 GOOD = '{"id": "a", "text": "One."}'
 
 
-def refused(loaded, data) -> str:
+def load_error(load, data) -> str:
     with pytest.raises(InputError) as error:
-        loaded(data, "jsonl")
+        load(data, "jsonl")
     assert "\n" not in str(error.value)
     return str(error.value)
 
 
-def test_a_line_is_a_document(loaded):
+def test_a_line_is_a_document(load):
     data = '{"id": "a", "title": "T", "text": "One. Two."}\n{"id": "b", "sentences": [{"text": "x"}]}'
-    assert loaded(data, "jsonl") == [
+    assert load(data, "jsonl") == [
         Document("a", (Sentence("a.s0", "One."), Sentence("a.s1", "Two.")), title="T"),
         Document("b", (Sentence("b.s0", "x"),)),
     ]
 
 
-def test_blank_lines_a_byte_order_mark_and_any_line_end_are_passed_over(loaded):
+def test_blank_lines_a_byte_order_mark_and_any_line_end_are_ignored(load):
     data = "\ufeff\n \t\r\n" + GOOD + "\r\n\n" + '{"id": "b"}'
-    assert [d.id for d in loaded(data, "jsonl")] == ["a", "b"]
+    assert [d.id for d in load(data, "jsonl")] == ["a", "b"]
 
 
-def test_a_byte_order_mark_may_stand_before_the_first_document(loaded):
-    assert loaded("\ufeff" + GOOD, "jsonl")[0].id == "a"
+def test_a_byte_order_mark_may_precede_the_first_document(load):
+    assert load("\ufeff" + GOOD, "jsonl")[0].id == "a"
 
 
-def test_line_separators_within_a_string_end_no_line(loaded):
-    assert loaded('{"id": "a", "title": "x\u2028y\x85z"}', "jsonl")[0].title == "x\u2028y\x85z"
+def test_line_separators_within_a_string_do_not_end_a_line(load):
+    assert load('{"id": "a", "title": "x\u2028y\x85z"}', "jsonl")[0].title == "x\u2028y\x85z"
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def test_line_separators_within_a_string_end_no_line(loaded):
         ('{"text": "x"}', "has no id"),
         ('{"id": 7}', "id must be a string"),
         ('{"id": "b", "text": ["x"]}', "text must be a string, not a list"),
-        ('{"id": "b", "x": NaN}', "NaN is not a number there"),
+        ('{"id": "b", "x": NaN}', "NaN is not a JSON number"),
         (
             '{"id": "b", "sentences": [{"text": "x", "features": {"f": -Infinity}}]}',
-            "-Infinity is not a number",
+            "-Infinity is not a JSON number",
         ),
         ('{"id": "b", "sentences": [{"text": "x", "features": {"f": 1e999}}]}', "must be a finite number"),
         ('{"id": "b", "x": ' + "1" * 5000 + "}", "a number has too many digits"),
@@ -68,9 +68,9 @@ def test_line_separators_within_a_string_end_no_line(loaded):
         ('{"id": "b"}'.encode("utf-16"), "this line is not UTF-8 (byte 0xff)"),
     ],
 )
-def test_a_broken_line_is_named_with_its_number(loaded, line, problem):
+def test_a_broken_line_is_named_with_its_number(load, line, problem):
     line = line if isinstance(line, bytes) else line.encode()
-    message = refused(loaded, GOOD.encode() + b"\n\n" + line + b"\n" + GOOD.encode())
+    message = load_error(load, GOOD.encode() + b"\n\n" + line + b"\n" + GOOD.encode())
     assert message.startswith("standard input:3: ")
     assert problem in message
 
@@ -79,27 +79,27 @@ def test_a_file_is_named_with_its_path(tmp_path):
     path = tmp_path / "news.jsonl"
     path.write_text(GOOD + "\n{")
     with pytest.raises(InputError) as error:
-        list(documents([str(path)]))
+        list(read_documents([str(path)]))
     assert str(error.value).startswith(f"{path}:2: broken JSON")
 
 
 def test_documents_before_a_broken_line_come_first(tmp_path):
     path = tmp_path / "news.jsonl"
     path.write_text(GOOD + "\n{")
-    found = documents([str(path)])
-    first = next(found)
+    documents = read_documents([str(path)])
+    first = next(documents)
     assert (first.where, first.document.id) == (f"{path}:1", "a")
 
 
-def test_a_line_without_end_is_refused_before_it_fills_the_memory(loaded, monkeypatch):
+def test_a_line_without_end_is_rejected_before_it_fills_the_memory(load, monkeypatch):
     monkeypatch.setattr(utf8, "MAX_DOCUMENT_BYTES", 100)
-    assert loaded(GOOD.ljust(99) + "\n", "jsonl")[0].id == "a"
-    assert "standard input:2: the document that begins here is longer" in refused(
-        loaded, GOOD + "\n" + "x" * 101
+    assert load(GOOD.ljust(99) + "\n", "jsonl")[0].id == "a"
+    assert "standard input:2: the document that begins here is longer" in load_error(
+        load, GOOD + "\n" + "x" * 101
     )
 
 
-def test_no_more_of_an_endless_line_is_read_than_is_needed_to_refuse_it():
+def test_an_endless_line_is_rejected_without_reading_all_of_it():
     class Endless(io.RawIOBase):
         def readline(self, size: int = -1) -> bytes:
             assert 0 < size < 100e6
@@ -114,7 +114,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     line = json.dumps({"id": "a", "sentences": [{"text": "word " * 200}]}) + "\n"
     path.write_text(line * 20_000)  # 20 MB
     tracemalloc.start()
-    assert sum(1 for _ in documents([str(path)])) == 20_000
+    assert sum(1 for _ in read_documents([str(path)])) == 20_000
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 4e6
@@ -130,7 +130,7 @@ ID = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=
 
 
 @st.composite
-def made_documents(draw):
+def random_documents(draw):
     ids = draw(st.lists(ID, unique=True, max_size=4))
     sentences = tuple(
         Sentence(id, draw(TEXT), draw(st.dictionaries(NAME, NUMBER, max_size=3)), draw(st.none() | PARSES))
@@ -151,9 +151,9 @@ def as_json(document: Document, ascii: bool) -> str:
     return json.dumps({**fields, "sentences": list(map(sentence, document.sentences))}, ensure_ascii=ascii)
 
 
-@given(st.lists(made_documents(), min_size=1, max_size=3), st.booleans())
-def test_documents_written_as_json_come_back_the_same(loaded, made, ascii):
-    assert loaded("\n".join(as_json(d, ascii) for d in made), "jsonl") == made
+@given(st.lists(random_documents(), min_size=1, max_size=3), st.booleans())
+def test_documents_written_as_json_are_read_back_unchanged(load, documents, ascii):
+    assert load("\n".join(as_json(d, ascii) for d in documents), "jsonl") == documents
 
 
 PIECES = st.sampled_from(
@@ -173,20 +173,20 @@ PIECES = st.sampled_from(
 
 
 @given(st.binary() | st.lists(PIECES | st.binary(max_size=3), max_size=12).map(b"".join))
-def test_any_bytes_are_documents_or_an_input_error(loaded, data):
+def test_any_bytes_are_documents_or_an_input_error(load, data):
     try:
-        assert loaded(data, "jsonl")
+        assert load(data, "jsonl")
     except InputError as error:
         assert "\n" not in str(error)
 
 
 @given(st.data())
-def test_a_line_with_any_byte_changed_is_a_document_or_an_input_error(loaded, data):
+def test_a_line_with_any_byte_changed_is_a_document_or_an_input_error(load, data):
     line = bytearray(
         b'{"id": "a", "sentences": [{"text": "", "features": {"f": 1}, "parse": [{"word": "", "head": 0}]}]}'
     )
     line[data.draw(st.integers(0, len(line) - 1))] = data.draw(st.integers(0, 255))
     try:
-        assert loaded(bytes(line), "jsonl")
+        assert load(bytes(line), "jsonl")
     except InputError as error:
         assert str(error).startswith("standard input")

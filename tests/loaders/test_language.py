@@ -1,7 +1,7 @@
 import pytest
 
 from esr.documents import Document, Located, Sentence
-from esr.loaders.language import Languages
+from esr.loaders.language import LanguageDetector
 
 TEXTS = {
     "en": "The ferry across the fjord sails again after repairs of two weeks, its owner said on Monday.",
@@ -11,24 +11,24 @@ TEXTS = {
 }
 
 
-def detected(text: str, given: str | None = None) -> tuple[str | None, int]:
-    languages = Languages()
-    document = Document("a", (Sentence("a.s0", text),), language=given)
-    (found,) = languages.added([Located("x:1", document)])
-    return found.document.language, languages.detected
+def detect(text: str, declared: str | None = None) -> tuple[str | None, int]:
+    detector = LanguageDetector()
+    document = Document("a", (Sentence("a.s0", text),), language=declared)
+    (located,) = detector.annotate([Located("x:1", document)])
+    return located.document.language, detector.detected
 
 
 @pytest.mark.parametrize("language", TEXTS)
-def test_the_language_of_a_document_that_gives_none_is_recorded(language):
-    assert detected(TEXTS[language]) == (language, 1)
+def test_the_language_of_a_document_without_one_is_detected(language):
+    assert detect(TEXTS[language]) == (language, 1)
 
 
-def test_a_language_that_is_given_stays():
-    assert detected(TEXTS["de"], "en-GB") == ("en-GB", 0)
+def test_an_existing_language_stays():
+    assert detect(TEXTS["de"], "en-GB") == ("en-GB", 0)
 
 
 @pytest.mark.parametrize(
     "text", ["", "Ja.", "フェリーが再び運航", "1 2 3 4 5 6 7 8 9 0 " * 10, "Bergen Oslo"]
 )
-def test_what_is_too_short_or_no_text_gets_no_language(text):
-    assert detected(text) == (None, 0)
+def test_short_texts_and_numbers_get_no_language(text):
+    assert detect(text) == (None, 0)

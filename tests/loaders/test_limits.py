@@ -4,19 +4,19 @@ import os
 import pytest
 
 from esr.errors import InputError
-from esr.loaders import Reading, documents, limits
-from esr.loaders.limits import Budget, Expanded, Limits
+from esr.loaders import ReadOptions, limits, read_documents
+from esr.loaders.limits import Budget, ExpansionError, Limits
 from tests.loaders.test_archives import tarred, zipped
 
 GOOD = b'{"id": "a", "text": "Some text."}\n'
 FREE_BYTES = 2**20
-# Each blank line is passed over: only what unpacks it can say that there is too much.
+# The loader skips blank lines, so only the decompressor can notice that there are too many.
 BLANKS = (b" " * 1023 + b"\n") * (FREE_BYTES // 1024 + 200)
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """Bombs of a MiB, as those of 64 take their time."""
+    """Bombs of one MiB, because 64 take too long."""
     monkeypatch.setattr(limits, "FREE_BYTES", FREE_BYTES)
 
 
@@ -40,26 +40,26 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("kind", BOMBS)
-def test_a_bomb_is_refused_and_the_message_says_how_to_allow_it(kind, tmp_path):
+def test_a_zip_bomb_is_rejected_and_the_message_names_the_option(kind, tmp_path):
     (tmp_path / "bomb").write_bytes(BOMBS[kind]())
     path = os.fspath(tmp_path / "bomb")
-    with pytest.raises(InputError, match=r"as a zip bomb does.*--max-expansion"):
-        list(documents([path]))
-    allowed = list(documents([path], reading=Reading(limits=Limits(expansion=100_000))))
+    with pytest.raises(InputError, match=r"like a zip bomb.*--max-expansion"):
+        list(read_documents([path]))
+    allowed = list(read_documents([path], options=ReadOptions(limits=Limits(expansion=100_000))))
     assert {located.document.id for located in allowed} == {"a"}
 
 
-def test_a_bomb_stops_even_what_goes_on_after_malformed_documents(loaded):
+def test_a_zip_bomb_also_stops_reading_that_tolerates_malformed_documents(load):
     bad = []
-    (found,) = loaded(BOMBS["gz"](), bad=bad)
-    assert found.id == "a"
-    assert len(bad) == 1 and "as a zip bomb does" in bad[0].problem
+    (document,) = load(BOMBS["gz"](), bad=bad)
+    assert document.id == "a"
+    assert len(bad) == 1 and "like a zip bomb" in bad[0].problem
 
 
-def test_how_much_may_be_unpacked_has_a_limit_of_its_own():
+def test_the_unpacked_size_has_its_own_limit():
     budget = Budget("x", Limits(unpacked=10))
     budget.spend(10)
-    with pytest.raises(Expanded, match=r"x: unpacks to more than .* GiB: .*--max-unpacked"):
+    with pytest.raises(ExpansionError, match=r"x: unpacks to more than .* GiB: .*--max-unpacked"):
         budget.spend(1)
 
 
@@ -67,9 +67,9 @@ def test_below_a_size_no_ratio_is_suspicious():
     budget = Budget("x", Limits())
     budget.packed = 1
     budget.spend(FREE_BYTES)
-    with pytest.raises(Expanded):
+    with pytest.raises(ExpansionError):
         budget.spend(1)
 
 
-def test_what_is_not_packed_may_be_of_any_size(loaded):
-    assert len(loaded(GOOD + BLANKS)) == 1
+def test_an_uncompressed_file_may_have_any_size(load):
+    assert len(load(GOOD + BLANKS)) == 1

@@ -1,4 +1,4 @@
-"""The memory of reading does not grow with what is read. Slow: it reads tens of thousands of documents."""
+"""Memory does not grow with the size of the source. Slow: it reads tens of thousands of documents."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from esr.loaders import documents
-from esr.loaders.duplicates import Duplicates
+from esr.loaders import read_documents
+from esr.loaders.duplicates import DuplicateFilter
 from tests.loaders import samples
 
 pytestmark = pytest.mark.endurance
@@ -59,10 +59,10 @@ def lines(format: str, count: int) -> Iterator[str]:
 
 
 def peak(format: str, path: str) -> int:
-    """Bytes that Python held at most while the documents went by."""
+    """The peak of memory that Python allocated while the documents were read."""
     tracemalloc.start()
     try:
-        for _ in documents([path], "auto" if format == "zip" else format):
+        for _ in read_documents([path], "auto" if format == "zip" else format):
             pass
         return tracemalloc.get_traced_memory()[1]
     finally:
@@ -73,35 +73,35 @@ def peak(format: str, path: str) -> int:
 def test_ten_times_as_many_documents_take_no_more_memory(format: str, tmp_path: Path) -> None:
     few = written(format, FEW, tmp_path / "few")
     many = written(format, MANY, tmp_path / "many")
-    peak(format, few)  # what is made once
+    peak(format, few)  # one-time allocations
     assert peak(format, many) < 1.3 * peak(format, few) + 2**20
 
 
-def test_looking_for_duplicates_takes_no_more_memory_when_its_window_is_full(
+def test_duplicate_detection_takes_no_more_memory_when_its_window_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("esr.loaders.duplicates.NEAR_WINDOW", 200)
-    monkeypatch.setattr("esr.loaders.duplicates._LEAST_WORDS", 1)
+    monkeypatch.setattr("esr.loaders.duplicates._MIN_WORDS", 1)
 
-    def through(count: int) -> int:
+    def peak_of(count: int) -> int:
         path = tmp_path / f"{count}.jsonl"
         path.write_text(
             "".join(f'{{"id": "{n}", "text": "a{n} b{n} c{n} d{n} e{n} f{n}"}}\n' for n in range(count))
         )
         tracemalloc.start()
         try:
-            for _ in Duplicates("drop").filtered(documents([os.fspath(path)])):
+            for _ in DuplicateFilter("drop").filter(read_documents([os.fspath(path)])):
                 pass
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
 
-    through(300)
-    assert through(4000) < 1.3 * through(400) + 2**20
+    peak_of(300)
+    assert peak_of(4000) < 1.3 * peak_of(400) + 2**20
 
 
-def test_a_pipe_is_read_as_it_comes() -> None:
-    """Ten times the memory that the test may take goes by."""
+def test_a_pipe_is_read_as_a_stream() -> None:
+    """The stream is ten times the memory that the test may use."""
     from esr.loaders import Source, get
 
     class Endless(io.RawIOBase):

@@ -8,8 +8,8 @@ from tests.loaders.samples import sample
 NITF = sample("nitf")
 
 
-def test_an_article_gives_its_fields_and_the_body_alone(loaded):
-    (article,) = loaded(NITF, "nitf")
+def test_an_article_gives_its_fields_and_its_body_only(load):
+    (article,) = load(NITF, "nitf")
     assert (article.id, article.title) == ("nitf.1", "Ferry back in service")
     assert (article.date, article.source) == ("2024-01-15T08:00:00Z", "The Example")
     assert (article.url, article.language) == ("http://news.example/nitf/1", "en-GB")
@@ -23,19 +23,19 @@ def test_an_article_gives_its_fields_and_the_body_alone(loaded):
         (b'<date.release norm="20240116T000000Z"/>', "2024-01-15T08:00:00Z"),
     ],
 )
-def test_the_day_of_issue_goes_before_that_of_release(loaded, gone, date):
-    assert loaded(NITF.replace(gone, b""), "nitf")[0].date == date
+def test_the_day_of_issue_takes_precedence_over_the_release(load, gone, date):
+    assert load(NITF.replace(gone, b""), "nitf")[0].date == date
 
 
-def test_a_file_without_a_doc_id_is_named_by_its_path(loaded):
-    assert loaded(NITF.replace(b"<doc-id", b"<x"), "nitf")[0].id == "stdin"
+def test_a_file_without_a_doc_id_gets_its_path_as_the_id(load):
+    assert load(NITF.replace(b"<doc-id", b"<x"), "nitf")[0].id == "stdin"
 
 
-def test_articles_inside_other_xml_need_ids_of_their_own(loaded):
+def test_articles_inside_other_xml_need_their_own_ids(load):
     one = NITF.split(b"?>", 1)[1]
     wire = b"<wire>" + one.replace(b"<doc-id", b"<x") + one + b"</wire>"
     bad = []
-    assert [d.id for d in loaded(wire, "nitf", bad)] == ["nitf.1"]
+    assert [d.id for d in load(wire, "nitf", bad)] == ["nitf.1"]
     assert "no <doc-id id-string=>" in bad[0].problem
 
 
@@ -46,12 +46,10 @@ def test_articles_inside_other_xml_need_ids_of_their_own(loaded):
         (b"", "Example Press"),
     ],
 )
-def test_where_no_publication_is_named_the_source_is_who_distributes_or_owns_the_article(
-    loaded, head, source
-):
+def test_without_a_publication_the_source_is_the_distributor_or_the_owner(load, head, source):
     data = NITF.replace(b' name="The Example"', b"").replace(b"<body.head>", b"<body.head>" + head)
     data = data.replace(b"<date.issue", b'<doc.copyright holder="Example Press" year="2024"/><date.issue')
-    assert loaded(data, "nitf")[0].source == source
+    assert load(data, "nitf")[0].source == source
 
 
 @pytest.mark.parametrize(
@@ -65,40 +63,42 @@ def test_where_no_publication_is_named_the_source_is_who_distributes_or_owns_the
         (b"embargoed", b"", False),
     ],
 )
-def test_articles_that_were_taken_back_or_whose_embargo_holds_are_passed_over(loaded, status, release, there):
+def test_articles_that_are_withdrawn_or_under_embargo_are_skipped(load, status, release, there):
     data = NITF.replace(b"20240116T000000Z", release)
     data = data.replace(b"<docdata>", b'<docdata management-status="%s">' % status)
     other = NITF.split(b"?>", 1)[1].replace(b"nitf.1", b"nitf.2")
     both = b"<wire>" + data.split(b"?>", 1)[1] + other + b"</wire>"
-    assert [d.id for d in loaded(both, "nitf")] == ["nitf.1"] * there + ["nitf.2"]
+    assert [d.id for d in load(both, "nitf")] == ["nitf.1"] * there + ["nitf.2"]
 
 
-def test_the_line_ends_of_a_wire_do_not_end_its_sentences_but_two_of_them_end_a_paragraph(loaded):
+def test_one_br_does_not_end_a_sentence_but_two_end_a_paragraph(load):
     data = NITF.replace(b"Two hundred people", b"Two hundred <br/>\n people").replace(
         b"were aboard.", b"were aboard<br/> <br/>It rained"
     )
-    assert texts(loaded(data, "nitf")[0])[1:3] == ["Two hundred people were aboard", "It rained"]
+    assert texts(load(data, "nitf")[0])[1:3] == ["Two hundred people were aboard", "It rained"]
 
 
-def test_a_first_paragraph_that_is_the_headline_is_left_out(loaded):
+def test_a_first_paragraph_that_is_the_headline_is_left_out(load):
     data = NITF.replace(b"<body.content>", b"<body.content><p>Ferry back in service</p>")
-    assert loaded(data, "nitf") == loaded(NITF, "nitf")
+    assert load(data, "nitf") == load(NITF, "nitf")
 
 
-def test_of_the_blocks_of_a_paper_that_has_the_lead_twice_the_full_text_is_taken(loaded):
+def test_the_full_text_block_is_used_where_the_lead_is_repeated(load):
     content = (
         b'<block class="lead_paragraph"><p>It.</p></block><block class="full_text"><p>It. All.</p></block>'
     )
     start, rest = NITF.split(b"<body.content>")
     data = start + b"<body.content>" + content + b"</body.content>" + rest.split(b"</body.content>")[1]
-    assert texts(loaded(data, "nitf")[0]) == ["It.", "All."]
+    assert texts(load(data, "nitf")[0]) == ["It.", "All."]
 
 
-def test_it_is_known_by_its_root_and_newsml_with_nitf_inside_is_not(loaded):
-    assert loaded(NITF) == loaded(NITF, "nitf")
+def test_it_is_recognised_by_its_root_but_newsml_with_nitf_inside_is_not(load):
+    assert load(NITF) == load(NITF, "nitf")
     assert b"<nitf" in sample("newsml")
-    assert loaded(sample("newsml")) == loaded(sample("newsml"), "newsml")
+    assert load(sample("newsml")) == load(sample("newsml"), "newsml")
 
 
-def test_broken_xml_is_refused_with_its_line(refused):
-    assert refused(NITF.replace(b"</hl1>", b""), "nitf").startswith("standard input:14: broken XML at column")
+def test_broken_xml_is_rejected_with_its_line(load_error):
+    assert load_error(NITF.replace(b"</hl1>", b""), "nitf").startswith(
+        "standard input:14: broken XML at column"
+    )

@@ -6,8 +6,8 @@ from tests.loaders.samples import sample
 PAGE = sample("html")
 
 
-def test_a_page_gives_its_article_without_what_stands_around_it(loaded):
-    (page,) = loaded(PAGE, "html")
+def test_a_page_gives_its_article_without_the_rest_of_the_page(load):
+    (page,) = load(PAGE, "html")
     assert (page.id, page.title, page.date) == ("stdin", "Ferry back in service", "2024-01-15")
     assert (page.source, page.url, page.language) == ("The Example", "http://news.example/ferry", "en-GB")
     text = " ".join(texts(page))
@@ -16,37 +16,37 @@ def test_a_page_gives_its_article_without_what_stands_around_it(loaded):
         assert boilerplate not in text
 
 
-def test_the_encoding_is_the_pages_own(loaded):
+def test_the_page_declares_its_encoding(load):
     western = PAGE.replace(b"utf-8", b"iso-8859-1").decode().encode("latin-1")
-    assert texts(loaded(western, "html")[0]) == texts(loaded(PAGE, "html")[0])
+    assert texts(load(western, "html")[0]) == texts(load(PAGE, "html")[0])
 
 
-def test_a_page_without_text_is_malformed(refused):
+def test_a_page_without_text_is_malformed(load_error):
     page = "<html><head><title>A picture</title></head><body><img src='a.jpg'></body></html>"
-    assert "no text of an article" in refused(page, "html")
+    assert "no text of an article" in load_error(page, "html")
 
 
-def test_a_page_is_never_guessed(refused):
-    assert "cannot tell its format" in refused(PAGE)
+def test_a_page_is_never_recognised_by_its_contents(load_error):
+    assert "unknown format" in load_error(PAGE)
 
 
-def test_a_page_that_is_too_long_is_malformed(refused, monkeypatch):
+def test_a_page_that_is_too_long_is_malformed(load_error, monkeypatch):
     monkeypatch.setattr("esr.loaders.page.MAX_PAGE_BYTES", 1000)
-    assert "no article is" in refused(PAGE, "html")
+    assert "the page is longer than" in load_error(PAGE, "html")
 
 
-def test_lists_and_tables_give_their_words_and_no_marks(loaded):
+def test_lists_and_tables_give_their_words_without_markup(load):
     added = (
         "<ul><li>The first ferry sails at eight in the morning.</li><li>The last one sails at ten.</li></ul>"
         "<table><tr><th>Ferry</th><th>Sails</th></tr><tr><td>First</td><td>8.00</td></tr></table></article>"
     )
-    (page,) = loaded(PAGE.replace(b"</article>", added.encode(), 1), "html")
+    (page,) = load(PAGE.replace(b"</article>", added.encode(), 1), "html")
     assert "The first ferry sails at eight in the morning." in texts(page)
     assert "First 8.00" in texts(page)
     assert not any("|" in text or text.startswith("-") for text in texts(page))
 
 
-def test_the_headline_over_the_text_is_no_sentence(loaded):
+def test_the_headline_above_the_text_is_not_a_sentence(load):
     title = b"<h1>Ferry back in service</h1>"
     data = PAGE.replace(title, b"").replace(b"<article>", b"<article>" + title, 1)
-    assert texts(loaded(data, "html")[0])[0] != "Ferry back in service"
+    assert texts(load(data, "html")[0])[0] != "Ferry back in service"

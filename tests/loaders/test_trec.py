@@ -43,15 +43,15 @@ teams set out. </s>
 """
 
 
-def refused(loaded, data) -> str:
+def load_error(load, data) -> str:
     with pytest.raises(InputError) as error:
-        loaded(data, "trec")
+        load(data, "trec")
     assert "\n" not in str(error.value)
     return str(error.value)
 
 
-def test_a_plain_document_gives_id_title_date_and_split_text(loaded):
-    assert loaded(PLAIN, "trec") == [
+def test_a_plain_document_gives_id_title_date_and_split_text(load):
+    assert load(PLAIN, "trec") == [
         Document(
             "AP-1",
             (
@@ -65,39 +65,39 @@ def test_a_plain_document_gives_id_title_date_and_split_text(loaded):
     ]
 
 
-def test_tagged_sentences_keep_their_numbers_as_ids(loaded):
+def test_tagged_sentences_keep_their_numbers_as_ids(load):
     tagged = (
         Sentence("XIE19990101.0001:1", "It was strong."),
         Sentence("XIE19990101.0001:2", "Relief teams set out."),
     )
-    assert loaded(TAGGED, "trec") == [Document("XIE19990101.0001", tagged, date="1999-01-01")]
+    assert load(TAGGED, "trec") == [Document("XIE19990101.0001", tagged, date="1999-01-01")]
 
 
-def test_bare_tagged_sentences_are_grouped_by_docid_in_order(loaded):
+def test_bare_tagged_sentences_are_grouped_by_docid_in_order(load):
     data = """<s docid="A" num="1">One</s>
 <S DOCID='A' num=2></S> <s num="7" docid="B">Two &amp; a half</s>
 <s docid="A" num="3">Three</s>"""
-    assert loaded(data, "trec") == [
+    assert load(data, "trec") == [
         Document("A", (Sentence("A:1", "One"), Sentence("A:2", ""))),
         Document("B", (Sentence("B:7", "Two & a half"),)),
         Document("A", (Sentence("A:3", "Three"),)),
     ]
 
 
-def test_documents_and_bare_sentences_may_stand_in_one_file(loaded):
+def test_documents_and_bare_sentences_may_be_in_one_file(load):
     data = PLAIN + '<s docid="A" num="1">One</s>' + PLAIN.replace("AP-1", "AP-2") + TAGGED
-    assert [d.id for d in loaded(data, "trec")] == ["AP-1", "A", "AP-2", "XIE19990101.0001"]
+    assert [d.id for d in load(data, "trec")] == ["AP-1", "A", "AP-2", "XIE19990101.0001"]
 
 
-def test_tags_may_be_in_small_letters_and_on_one_line(loaded):
+def test_tags_may_be_in_lower_case_and_on_one_line(load):
     data = "<?xml version='1.0'?><docs>" + PLAIN.lower().replace("\n", " ") * 2 + "</docs>"
-    assert [(d.id, len(d.sentences)) for d in loaded(data, "trec")] == [("ap-1", 3), ("ap-1", 3)]
+    assert [(d.id, len(d.sentences)) for d in load(data, "trec")] == [("ap-1", 3), ("ap-1", 3)]
 
 
 @pytest.mark.parametrize("tag", ["HEADLINE", "TITLE", "HL", "HEAD", "TI"])
-def test_the_title_may_have_several_names(loaded, tag):
+def test_the_title_may_have_any_of_several_tags(load, tag):
     data = f"<DOC><DOCNO>1</DOCNO><{tag}>  </{tag}><{tag}>A <B>title</B></{tag}><TEXT>x</TEXT></DOC>"
-    assert loaded(data, "trec")[0].title == "A title"
+    assert load(data, "trec")[0].title == "A title"
 
 
 @pytest.mark.parametrize(
@@ -112,39 +112,39 @@ def test_the_title_may_have_several_names(loaded, tag):
         ("<DD> = 870332 </DD>", None),
     ],
 )
-def test_a_date_is_taken_if_it_can_be_read_in_one_way(loaded, written, date):
-    assert loaded(f"<DOC><DOCNO>1</DOCNO>{written}</DOC>", "trec")[0].date == date
+def test_a_date_is_used_if_it_is_unambiguous(load, written, date):
+    assert load(f"<DOC><DOCNO>1</DOCNO>{written}</DOC>", "trec")[0].date == date
 
 
-def test_the_date_in_an_id_of_aquaint_is_taken_if_there_is_no_other(loaded):
+def test_the_date_in_an_aquaint_id_is_the_last_resort(load):
     data = '<s docid="APW20000229.0123" num="1">x</s><s docid="APW20000230.0123" num="1">x</s>'
-    assert [d.date for d in loaded(data, "trec")] == ["2000-02-29", None]
+    assert [d.date for d in load(data, "trec")] == ["2000-02-29", None]
 
 
-def test_a_lead_paragraph_and_all_texts_are_read_in_order(loaded):
+def test_a_lead_paragraph_and_all_texts_are_read_in_order(load):
     data = "<DOC><DOCNO>1</DOCNO><LP>One lead</LP><TEXT>Two</TEXT><TEXT>Three</TEXT></DOC>"
-    assert [s.text for s in loaded(data, "trec")[0].sentences] == ["One lead", "Two", "Three"]
+    assert [s.text for s in load(data, "trec")[0].sentences] == ["One lead", "Two", "Three"]
 
 
-def test_comments_are_no_text_and_the_entities_and_names_of_papers_of_trec_are_known(loaded):
+def test_comments_are_not_text_and_trec_entities_and_sources_are_read(load):
     data = (
         "<DOC><DOCNO>1</DOCNO><PUB>The Example\n</PUB><TEXT><!-- PJG\n ITAG l=90 -->The 1994&hyph;95&blank;"
         "season<!-- PJG 0012 frnewline -->\nbegan.</TEXT></DOC>"
     )
-    (document,) = loaded(data, "trec")
+    (document,) = load(data, "trec")
     assert (document.source, [s.text for s in document.sentences]) == (
         "The Example",
         ["The 1994-95 season began."],
     )
 
 
-def test_what_the_fbis_puts_before_its_texts_is_no_text(loaded):
+def test_the_preamble_of_the_fbis_is_not_text(load):
     """As its README (NIST, TREC disk 5) shows it."""
     data = (
         "<DOC><DOCNO> FBIS3-1 </DOCNO><H3><TI> Ferry Back </TI></H3><F P=102> radio 15 Jan </F><TEXT>\n"
         "Language: <F P=105> Norwegian </F>\nArticle Type:BFN\n\n  [Text] The ferry sails.\n</TEXT></DOC>"
     )
-    (document,) = loaded(data, "trec")
+    (document,) = load(data, "trec")
     assert (document.title, [s.text for s in document.sentences]) == ("Ferry Back", ["The ferry sails."])
 
 
@@ -157,13 +157,13 @@ def test_a_paragraph_tag_ends_a_sentence_and_other_tags_do_not():
     ]
 
 
-def test_ampersands_that_are_no_entities_stay(loaded):
+def test_ampersands_outside_of_entities_stay(load):
     data = "<DOC><DOCNO>1</DOCNO><TEXT>AT&T &amp; R&D &lt;x&gt; &#233; &copy &UR; 3 < 4 > 2</TEXT></DOC>"
-    assert loaded(data, "trec")[0].sentences[0].text == "AT&T & R&D <x> é &copy &UR; 3 < 4 > 2"
+    assert load(data, "trec")[0].sentences[0].text == "AT&T & R&D <x> é &copy &UR; 3 < 4 > 2"
 
 
-def test_a_document_without_text_has_no_sentence(loaded):
-    assert loaded("<DOC><DOCNO>1</DOCNO></DOC>", "trec") == [Document("1", ())]
+def test_a_document_without_text_has_no_sentence(load):
+    assert load("<DOC><DOCNO>1</DOCNO></DOC>", "trec") == [Document("1", ())]
 
 
 @pytest.mark.parametrize(
@@ -173,26 +173,26 @@ def test_a_document_without_text_has_no_sentence(loaded):
         (PLAIN + "<DOC>\n", "standard input:20: this <DOC> has no </DOC>"),
         ('\n\n<s docid="a" num="1">x', "standard input:3: this <s> has no </s>"),
         (PLAIN + "\n<DOC><TEXT>x</TEXT></DOC>", "standard input:21: this <DOC> has no <DOCNO>"),
-        ("\n<DOC>\n<DOC><DOCNO>1</DOCNO></DOC>", "standard input:2: this <DOC> has another one in it"),
-        ('<s docid="a">x</s>', "standard input:1: a sentence must say its docid and num"),
-        ('<s num="1">x</s>', "standard input:1: a sentence must say its docid and num"),
-        ('<s docid="" num="1">x</s>', "must say its docid and num"),
+        ("\n<DOC>\n<DOC><DOCNO>1</DOCNO></DOC>", "standard input:2: this <DOC> contains another one"),
+        ('<s docid="a">x</s>', "standard input:1: a sentence needs a docid and a num"),
+        ('<s num="1">x</s>', "standard input:1: a sentence needs a docid and a num"),
+        ('<s docid="" num="1">x</s>', "needs a docid and a num"),
         (
             TAGGED.replace('num="2"', 'num="1"'),
-            "two sentences of the document have the id 'XIE19990101.0001:1'",
+            "sentence id 'XIE19990101.0001:1' is duplicated in the document",
         ),
         (
             TAGGED.replace(">XIE", ">APW"),
             "standard input:1: a sentence of document 'APW19990101.0001' has the docid",
         ),
         (TAGGED.replace("strong.</s>", "strong."), "has no </s>: close it"),
-        ("<DOC><DOCNO>a b</DOCNO></DOC>", "standard input:1: id 'a b' has ' ' in it"),
-        ("no tags at all", "there is no document in it, read as trec"),
+        ("<DOC><DOCNO>a b</DOCNO></DOC>", "standard input:1: id 'a b' contains ' '"),
+        ("no tags at all", "contains no document in the format trec"),
         (PLAIN.encode() + b"caf\xe9", "standard input:20: this line is not UTF-8 (byte 0xe9)"),
     ],
 )
-def test_what_is_broken_is_named_with_its_line(loaded, data, problem):
-    assert problem in refused(loaded, data)
+def test_an_error_is_reported_with_its_line(load, data, problem):
+    assert problem in load_error(load, data)
 
 
 def test_the_place_of_a_document_is_the_line_it_begins_on():
@@ -207,7 +207,7 @@ def test_the_place_of_a_document_is_the_line_it_begins_on():
 @given(
     st.integers(1, 60), st.sampled_from([PLAIN * 3, TAGGED * 2, PLAIN + '<s docid="é" num="1">é</s>\n' * 3])
 )
-def test_it_does_not_matter_where_the_stream_is_cut_into_pieces(size, data):
+def test_the_result_does_not_depend_on_where_the_stream_is_split(size, data):
     class Slow(io.BytesIO):
         def read(self, _=-1):
             return super().read(size)
@@ -233,10 +233,10 @@ def test_memory_does_not_grow_with_the_file():
     assert peak < 2e6
 
 
-def test_a_document_without_end_is_refused_before_it_fills_the_memory(loaded, monkeypatch):
+def test_a_document_without_end_is_rejected_before_it_fills_the_memory(load, monkeypatch):
     monkeypatch.setattr(trec, "MAX_DOCUMENT_BYTES", 100_000)
-    assert "standard input:1: the document that begins here is longer" in refused(
-        loaded, "<DOC>" + "x" * 300_000
+    assert "standard input:1: the document that begins here is longer" in load_error(
+        load, "<DOC>" + "x" * 300_000
     )
 
 
@@ -255,7 +255,7 @@ def test_a_document_without_end_is_refused_before_it_fills_the_memory(loaded, mo
         "January 1 ",
     ],
 )
-def test_no_run_of_tags_takes_long(run):
+def test_no_repeated_tag_takes_long(run):
     data = ("<DOC><DOCNO>1</DOCNO><DATE>" + run * (300_000 // len(run)) + "</DATE></DOC>").encode()
     start = time.perf_counter()
     with suppress(InputError):
@@ -270,8 +270,8 @@ PIECES = st.sampled_from(
 
 
 @given(st.binary() | st.lists(PIECES, max_size=15).map(lambda pieces: "".join(pieces).encode()))
-def test_any_bytes_are_documents_or_an_input_error(loaded, data):
+def test_any_bytes_are_documents_or_an_input_error(load, data):
     try:
-        assert loaded(data, "trec")
+        assert load(data, "trec")
     except InputError as error:
         assert "\n" not in str(error)

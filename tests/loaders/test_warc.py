@@ -17,24 +17,24 @@ def records() -> list[bytes]:
     return [b"WARC/1.0\r\n" + record for record in WARC.split(b"WARC/1.0\r\n")[1:]]
 
 
-def test_pages_that_were_answered_are_read_and_all_else_passed_over(loaded):
-    first, second = loaded(WARC, "warc")
+def test_answered_pages_are_read_and_other_records_skipped(load):
+    first, second = load(WARC, "warc")
     assert [first.id, second.id] == IDS
     assert (first.title, first.url) == ("Ferry back in service", "http://news.example/1")
     assert "recipes" not in " ".join(texts(first))
 
 
-def test_the_page_is_dated_by_the_visit_if_it_does_not_say_its_date(loaded):
+def test_a_page_without_a_date_gets_that_of_the_visit(load):
     data = WARC.replace(b"2024-01-15T09:00:00+01:00", b"x" * 25)
-    assert loaded(WARC, "warc")[0].date == "2024-01-15"
-    assert loaded(data, "warc")[0].date == "2024-01-16T09:00:00Z"
+    assert load(WARC, "warc")[0].date == "2024-01-15"
+    assert load(data, "warc")[0].date == "2024-01-16T09:00:00Z"
     # Early crawlers wrote days that do not exist.
-    assert loaded(data.replace(b"2024-01-16T09", b"2024-01-65T09"), "warc")[0].date is None
+    assert load(data.replace(b"2024-01-16T09", b"2024-01-65T09"), "warc")[0].date is None
 
 
-def test_an_address_with_a_blank_is_no_broken_record(loaded, monkeypatch):
+def test_an_address_with_a_blank_does_not_break_a_record(load, monkeypatch):
     monkeypatch.setattr(logging.getLogger("warcio"), "propagate", False)  # as without pytest
-    first, _ = loaded(WARC.replace(b"http://news.example/1\r", b"http://news.example/ 1\r"), "warc")
+    first, _ = load(WARC.replace(b"http://news.example/1\r", b"http://news.example/ 1\r"), "warc")
     assert first.url == "http://news.example/%201"
 
 
@@ -43,34 +43,34 @@ def test_an_address_with_a_blank_is_no_broken_record(loaded, monkeypatch):
     [bytes, gzip.compress, lambda _: b"".join(map(gzip.compress, records()))],
     ids=["", "gz", "gz each"],
 )
-def test_it_is_known_by_its_first_bytes_however_it_is_packed(loaded, pack):
-    assert [d.id for d in loaded(pack(WARC))] == IDS
+def test_it_is_recognised_by_its_first_bytes_however_it_is_packed(load, pack):
+    assert [d.id for d in load(pack(WARC))] == IDS
 
 
-def test_a_page_that_is_cut_off_is_no_document(loaded, refused):
+def test_a_truncated_page_is_not_a_document(load, load_error):
     cut = b"".join(records()[:2])[:-500]
-    assert loaded(WARC, "warc", bad := []) and not bad
-    assert "cut off" in refused(cut, "warc")
+    assert load(WARC, "warc", bad := []) and not bad
+    assert "truncated" in load_error(cut, "warc")
 
 
-def test_a_record_that_is_longer_than_it_says_is_no_document(loaded):
+def test_a_record_longer_than_its_content_length_is_not_a_document(load):
     bad = []
     *before, last = records()
-    assert [d.id for d in loaded(b"".join([*before, last[:-4] + b"more\r\n\r\n"]), "warc", bad)] == IDS[:1]
-    assert "longer or shorter than it says" in bad[0].problem
+    assert [d.id for d in load(b"".join([*before, last[:-4] + b"more\r\n\r\n"]), "warc", bad)] == IDS[:1]
+    assert "has another length than it states" in bad[0].problem
 
 
-def test_a_record_that_says_less_than_it_holds_is_no_document(loaded):
+def test_a_record_with_too_small_a_content_length_is_not_a_document(load):
     before, page, *_, last = records()
     size = next(line for line in page.split(b"\r\n") if line.startswith(b"Content-Length: "))
     less = page.replace(size, b"Content-Length: %d" % (int(size.split()[1]) - 900), 1)
     bad = []
-    assert [d.id for d in loaded(b"".join([before, last, less, last]), "warc", bad)] == IDS[1:]
+    assert [d.id for d in load(b"".join([before, last, less, last]), "warc", bad)] == IDS[1:]
     assert len(bad) == 1 and "broken WARC" in bad[0].problem
 
 
-def test_a_record_without_an_id_is_malformed(loaded):
+def test_a_record_without_an_id_is_malformed(load):
     bad = []
     data = WARC.replace(b"WARC-Record-ID: <" + IDS[0].encode() + b">\r\n", b"")
-    assert [d.id for d in loaded(data, "warc", bad)] == IDS[1:]
+    assert [d.id for d in load(data, "warc", bad)] == IDS[1:]
     assert "no WARC-Record-ID" in bad[0].problem

@@ -26,8 +26,8 @@ def store(where: str) -> None:
 
 
 def documents() -> list[Document]:
-    """The example articles with parses and features, a wire story printed twice, and hostile text."""
-    read = [located.document for located in loaders.documents([str(ARTICLES)])]
+    """The example articles with parses and features, a wire story that printed twice, and hostile text."""
+    read = [located.document for located in loaders.read_documents([str(ARTICLES)])]
     again = replace(
         read[0],
         id="again",

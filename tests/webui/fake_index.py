@@ -11,7 +11,15 @@ import numpy as np
 
 from esr import analysis
 from esr.documents import Document, Sentence
-from esr.engines.index import COLUMNS, Description, Facet, Filters, Hit, SearchResult, SentenceRecord
+from esr.engines.index import (
+    EVIDENCE_COLUMNS,
+    Description,
+    FacetCounts,
+    Filters,
+    Hit,
+    SearchResult,
+    SentenceRecord,
+)
 from esr.errors import UsageError
 from esr.plans.evidence import Evidence
 from esr.plans.plan import FieldName, Plan
@@ -67,7 +75,7 @@ class FakeIndex:
         hits = [Hit(r.sentence_id, -float(n), r if records else None) for n, r in enumerate(matches)]
         return SearchResult(hits[:k], len(hits), self.incomplete)
 
-    def warm(self) -> None:
+    def warm_up(self) -> None:
         self.warmed += 1
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
@@ -82,7 +90,7 @@ class FakeIndex:
         self._fail()
         return sorted({name for record in self.records for name in record.features})
 
-    def facets(self, plan: Plan, filters: Mapping[str, Filters], size: int) -> dict[str, Facet]:
+    def facets(self, plan: Plan, filters: Mapping[str, Filters], size: int) -> dict[str, FacetCounts]:
         self._fail()
         counts = {f: Counter(name for record in self.records for name in _values(record, f)) for f in filters}
         return {
@@ -99,7 +107,7 @@ class FakeIndex:
         texts = [self._terms(record) for record in self.sentences(ids)]
         counts = np.array([[text.count(term) for text in texts] for term in terms], float)
         lengths = np.array([len(text) for text in texts], float)
-        names = {*COLUMNS, *columns}
+        names = {*EVIDENCE_COLUMNS, *columns}
         fields: tuple[FieldName, ...] = ("sentence", "surrounding", "document")
         return Evidence(
             dict.fromkeys(fields, counts.reshape(len(terms), len(ids))),
@@ -126,7 +134,7 @@ class FakeIndex:
     def status(self) -> Mapping[str, Any]:
         raise NotImplementedError
 
-    def ready(self) -> None:
+    def check_ready(self) -> None:
         self._fail()
 
     def close(self) -> None: ...

@@ -46,8 +46,8 @@ def parse_search(arguments: Arguments, settings: Settings) -> SearchRequest:
 
 def parse_filters(arguments: Arguments) -> Filters:
     """The filters among the arguments. Raises RequestError."""
-    first = _parse_moment("from", arguments, dates.instant)
-    last = _parse_moment("to", arguments, dates.instant_end)
+    first = _parse_moment("from", arguments, dates.parse_date_start)
+    last = _parse_moment("to", arguments, dates.parse_date_end)
     if first is not None and last is not None and first > last:
         raise RequestError("the first day is after the last: swap from and to", "from")
     sources, documents, entities = (tuple(arguments.get(n, ())) for n in ("source", "document", "entity"))

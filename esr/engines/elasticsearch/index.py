@@ -32,7 +32,7 @@ from esr.engines.elasticsearch.store.documents import read_documents, read_docum
 from esr.engines.elasticsearch.store.impacts import impacts_apply
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document, decode_sentence
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
-from esr.engines.index import CandidateEvidence, Facet, Filters, Histogram, SearchResult, SentenceRecord
+from esr.engines.index import CandidateEvidence, FacetCounts, Filters, Histogram, SearchResult, SentenceRecord
 from esr.errors import UsageError
 from esr.plans.bounds import Unprunable
 from esr.plans.evidence import Evidence
@@ -123,7 +123,7 @@ class ElasticsearchIndex:
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
         return search_body(plan, self.bounded_collection(plan), filters, k, standalone=standalone)
 
-    def ready(self) -> None:
+    def check_ready(self) -> None:
         meta.searchable_loads(self.cluster)
         # Whoever may search may use stored scripts, but few may read them: so all of them are compiled.
         # With no hit to be scored, their parameters are not used.
@@ -139,7 +139,7 @@ class ElasticsearchIndex:
             terminate_after=1,
         )
 
-    def warm(self) -> None:
+    def warm_up(self) -> None:
         """Nothing: the node has what it needs."""
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
@@ -157,8 +157,10 @@ class ElasticsearchIndex:
     def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
         return look_up_parses(self.cluster, ids)
 
-    def facets(self, plan: Plan, asked: Mapping[str, Filters], size: int) -> dict[str, Facet]:
-        return count_facets(self.cluster, plan, asked, size)
+    def facets(
+        self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+    ) -> dict[str, FacetCounts]:
+        return count_facets(self.cluster, plan, filters_by_field, size)
 
     def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
         return open_enrichment(self._where_with_login)
@@ -181,8 +183,8 @@ class ElasticsearchIndex:
     def documents(self) -> Iterator[Document]:
         return read_documents(self.cluster)
 
-    def documents_at(self, places: Sequence[int]) -> list[Document]:
-        return read_documents_at(self.cluster, places)
+    def documents_at(self, numbers: Sequence[int]) -> list[Document]:
+        return read_documents_at(self.cluster, numbers)
 
     def status(self) -> Mapping[str, Any]:
         collection = self._statistics.lookup(()).collection

@@ -14,12 +14,14 @@ import numpy as np
 
 from esr import analysis
 from esr.documents import Document
-from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summary
-from esr.engines.embedded.search import facets, gather
-from esr.engines.embedded.search.exhaustive import exhaustive
-from esr.engines.embedded.search.found import Found
+from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summarize_enrichment
+from esr.engines.embedded.search import facets
+from esr.engines.embedded.search.candidates import select_candidates
+from esr.engines.embedded.search.evidence import read_column, read_evidence
+from esr.engines.embedded.search.exhaustive import search_exhaustive
 from esr.engines.embedded.search.kernel_loader import LOADER
-from esr.engines.embedded.search.pruned import pruned
+from esr.engines.embedded.search.lazy_hits import LazyHits
+from esr.engines.embedded.search.pruning import search_pruned
 from esr.engines.embedded.search.records import (
     Location,
     find_sentence,
@@ -31,9 +33,9 @@ from esr.engines.embedded.search.records import (
 )
 from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.index import (
-    COLUMNS,
+    EVIDENCE_COLUMNS,
     CandidateEvidence,
-    Facet,
+    FacetCounts,
     Filters,
     Histogram,
     Hit,
@@ -42,7 +44,7 @@ from esr.engines.index import (
 )
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
-from esr.engines.segments.store.segment import SegmentBroken
+from esr.engines.segments.store.segment import SegmentDamaged
 from esr.errors import IndexMissing, UsageError
 from esr.plans.bounds import Unprunable
 from esr.plans.evidence import Evidence, joined
@@ -71,16 +73,17 @@ class EmbeddedIndex:
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         cache = self._latest()
         snapshot = cache.snapshot
-        answer, reason = pruned(plan, cache, k, filters), None
+        answer, reason = search_pruned(plan, cache, k, filters), None
         if isinstance(answer, Unprunable):
             reason = answer.reason
-            best = exhaustive(plan, snapshot, k, filters)
+            with LOADER.count_time():
+                best = search_exhaustive(plan, snapshot, k, filters)
         else:
             best = answer
-        hits: Sequence[Hit] = Found(best, partial(sentence_ids, snapshot))
+        hits: Sequence[Hit] = LazyHits(best, partial(sentence_ids, snapshot))
         if records:
-            scores, ordinals = best.scores.tolist(), best.numbers.tolist()
-            shown = list(read_records(snapshot, locate(snapshot, best.numbers)))
+            scores, ordinals = best.scores.tolist(), best.ordinals.tolist()
+            shown = list(read_records(snapshot, locate(snapshot, best.ordinals)))
             names = [record.sentence_id for record in shown]
             hits = list(map(Hit, names, scores, shown, ordinals))
         return SearchResult(hits, best.total, None, best.scored, reason)
@@ -90,15 +93,15 @@ class EmbeddedIndex:
             "an index folder takes no requests: only http(s)://host:port/alias of Elasticsearch does"
         )
 
-    def ready(self) -> None:
+    def check_ready(self) -> None:
         try:
             self._commit_mark()
         except OSError as error:
             raise IndexMissing(f"there is no index at {self.where}: make one with esr load") from error
         self._snapshot()
 
-    def warm(self) -> None:
-        # Searches go by numpy until it is done.
+    def warm_up(self) -> None:
+        # Until it is loaded, searches score every candidate.
         threading.Thread(target=LOADER.load, name="esr-kernel", daemon=True).start()
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
@@ -113,11 +116,11 @@ class EmbeddedIndex:
         ordinals: Sequence[int] | None = None,
     ) -> Evidence:
         snapshot = self._snapshot()
-        wanted = {*COLUMNS, *columns}
+        wanted = {*EVIDENCE_COLUMNS, *columns}
         parts, order = [], []
         for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
             segment, importance = snapshot.segments[owner], snapshot.statistics.importance[owner]
-            parts.append(gather.evidence(terms, FIELDS, wanted, segment, importance, numbers))
+            parts.append(read_evidence(terms, FIELDS, wanted, segment, importance, numbers))
             order += places
         return joined(parts).at(np.argsort(order))
 
@@ -125,13 +128,15 @@ class EmbeddedIndex:
         snapshot = self._snapshot()
         parses: list[bytes | None] = [None] * len(ids)
         for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
-            blobs = snapshot.segments[owner].enriched.parses(numbers)
+            blobs = snapshot.segments[owner].enrichment.parses(numbers)
             for place, blob in zip(places, blobs, strict=True):
                 parses[place] = blob
         return parses
 
-    def facets(self, plan: Plan, asked: Mapping[str, Filters], size: int) -> dict[str, Facet]:
-        return facets.facets(self._snapshot().segments, plan, asked, size)
+    def facets(
+        self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+    ) -> dict[str, FacetCounts]:
+        return facets.facets(self._snapshot().segments, plan, filters_by_field, size)
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
         return enrichment(Path(self.where))
@@ -139,11 +144,11 @@ class EmbeddedIndex:
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
         snapshot = self._snapshot()
         terms = [term.term for term in plan.terms]
-        wanted = {*COLUMNS, *(static.column for static in plan.statics)}
+        wanted = {*EVIDENCE_COLUMNS, *(static.column for static in plan.statics)}
         numbers, parts = [], []
         for segment, importance in zip(snapshot.segments, snapshot.statistics.importance, strict=True):
-            numbers.append(gather.candidates(plan, segment, filters))
-            parts.append(gather.evidence(terms, FIELDS, wanted, segment, importance, numbers[-1]))
+            numbers.append(select_candidates(plan, segment, filters))
+            parts.append(read_evidence(terms, FIELDS, wanted, segment, importance, numbers[-1]))
         starts = np.cumsum([0, *map(len, numbers)])
 
         def name(place: int) -> str:
@@ -163,7 +168,7 @@ class EmbeddedIndex:
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         segments = self._snapshot().segments
-        return sorted({t for segment in segments for t in segment.terms.beginning(prefix, limit)})[:limit]
+        return sorted({t for segment in segments for t in segment.terms.with_prefix(prefix, limit)})[:limit]
 
     def features(self) -> Sequence[str]:
         return self._snapshot().features
@@ -171,7 +176,7 @@ class EmbeddedIndex:
     def histogram(self, column: str) -> Histogram:
         snapshot = self._snapshot()
         columns = [
-            gather.column(column, segment, importance, np.arange(segment.sentence_count))
+            read_column(column, segment, importance, np.arange(segment.sentence_count))
             for segment, importance in zip(snapshot.segments, snapshot.statistics.importance, strict=True)
         ]
         values = np.concatenate([np.zeros(0), *columns])
@@ -179,22 +184,22 @@ class EmbeddedIndex:
 
     def document(self, document_id: str) -> Document:
         for segment in self._snapshot().segments:
-            number = segment.documents.find(document_id)
+            number = segment.document_ids.find(document_id)
             if number is not None:
                 return segment.document(number)
         raise UsageError(f"there is no document {document_id!r} in {self.where}")
 
     def documents(self) -> Iterator[Document]:
         for segment in self._snapshot().segments:
-            yield from (segment.document(number) for number in range(len(segment.documents)))
+            yield from (segment.document(number) for number in range(segment.document_count))
 
-    def documents_at(self, places: Sequence[int]) -> list[Document]:
+    def documents_at(self, numbers: Sequence[int]) -> list[Document]:
         segments = self._snapshot().segments
-        ends = np.cumsum([len(segment.documents) for segment in segments])
-        owners = np.searchsorted(ends, places, "right")
+        ends = np.cumsum([segment.document_count for segment in segments])
+        owners = np.searchsorted(ends, numbers, "right")
         return [
-            segments[owner].document(int(place - (ends[owner - 1] if owner else 0)))
-            for place, owner in zip(places, owners.tolist(), strict=True)
+            segments[owner].document(int(number - (ends[owner - 1] if owner else 0)))
+            for number, owner in zip(numbers, owners.tolist(), strict=True)
         ]
 
     def status(self) -> Mapping[str, Any]:
@@ -210,8 +215,8 @@ class EmbeddedIndex:
             "occurrences": collection.occurrences,
             "size_bytes": size + sum(file.stat().st_size for file in files),
             "segments": len(snapshot.segments),
-            "generation": snapshot.manifest.generation,
-            "enrichment": summary(snapshot),
+            "generation": snapshot.manifest.commit_number,
+            "enrichment": summarize_enrichment(snapshot),
             **self.description.as_dict(),
         }
 
@@ -224,7 +229,7 @@ class EmbeddedIndex:
             last = manifest.read(folder)
             try:
                 return Snapshot(folder, last, before)
-            except SegmentBroken:
+            except SegmentDamaged:
                 # Perhaps a loader replaced the commit and swept the old one between the two steps.
                 if manifest.read(folder) == last:
                     raise

@@ -33,7 +33,7 @@ def read(folder: Path, files: Sequence[Path]) -> Corpus:
         if not path.stat().st_size:
             continue
         found: dict[str, None] = {}
-        for _, document in loaders.documents([str(path)], "trec"):
+        for _, document in loaders.read_documents([str(path)], "trec"):
             found[document.id] = None
             before = corpus.documents.get(document.id)
             if before is not None:

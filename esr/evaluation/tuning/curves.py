@@ -17,7 +17,7 @@ from esr.evaluation.qrels import unknown_sentences
 from esr.evaluation.tuning.figures import Task
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import NothingToSearchFor, Searcher
+from esr.ranking.searcher import Searcher, UnsearchableQuery
 
 _BATCH = 500
 
@@ -123,7 +123,7 @@ def _best(searcher: Searcher, task: Task, base: Ranking, k: int) -> list[str]:
         return []
     try:
         found = searcher.search(task.query, k, ranking=base, filters=task.filters, records=False)
-    except NothingToSearchFor:
+    except UnsearchableQuery:
         return []
     return [hit.sentence_id for hit in found.hits]
 

@@ -94,8 +94,8 @@ def _gathered(ranking: Ranking) -> tuple[Any, ...]:
 
     If a boost looks at a first search, all that the first stage depends on.
     """
-    second = ranking.second()
-    of_second = second.columns if second else ()
+    reranker = ranking.reranker()
+    of_second = reranker.columns if reranker else ()
     columns = frozenset([*(each.column for each in ranking.features), *of_second])
     shape = json.dumps([[name, {**given, boosts.WEIGHT: None}] for name, given in ranking.boosts.items()])
     searches = any(boosts.get(name).uses_first_search for name in ranking.boosts)

@@ -17,9 +17,9 @@ from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import Static
 from esr.plans.top_k import top_k
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank import merged
-from esr.ranking.searcher import NothingToSearchFor, PreparedQuery, Searcher
-from esr.ranking.view import View, parsed
+from esr.ranking.rerank_context import RerankContext, load_parses
+from esr.ranking.reranker import merge_scores
+from esr.ranking.searcher import PreparedQuery, Searcher, UnsearchableQuery
 
 
 class JudgedPool(NamedTuple):
@@ -34,18 +34,18 @@ class JudgedPool(NamedTuple):
     relevant: npt.NDArray[np.intp]
     judged: int
     name: Callable[[int], str]
-    view: View
+    context: RerankContext
 
     def scores(self, ranking: Ranking) -> Array:
         """The scores of the candidates under a setting. No search is made."""
         first = scores(self.prepared.replan(ranking), self.evidence)
-        second = ranking.second()
-        if second is None:
+        reranker = ranking.reranker()
+        if reranker is None:
             return first
         valued = np.flatnonzero(np.isfinite(first))
-        top = np.sort(valued[top_k(first[valued], second.depth)])
+        top = np.sort(valued[top_k(first[valued], reranker.depth)])
         # All candidates are seen: which are the best depends on the setting.
-        return merged(first, top, second.scores(first, self.view, top))
+        return merge_scores(first, top, reranker.scores(first, self.context, top))
 
 
 def gather(
@@ -59,25 +59,27 @@ def gather(
     searcher, relevant = searcher.snapshot(), list(relevant)
     try:
         prepared = searcher.prepare(query, ranking)
-    except NothingToSearchFor:
+    except UnsearchableQuery:
         return None
     plan = prepared.plan
     if not plan.terms:
         return None
-    second = ranking.second()
-    columns = second.columns if second else ()
+    reranker = ranking.reranker()
+    columns = reranker.columns if reranker else ()
     looked_at = (*plan.statics, *(Static(column, "linear", 0.0) for column in columns))
     pool = searcher.index.candidates(replace(plan, statics=looked_at), filters)
-    places = [place for place in map(pool.place, relevant) if place is not None]
+    places = [place for place in map(pool.row_of, relevant) if place is not None]
     # The same few sentences tie under many settings.
-    name = cache(pool.name)
+    name = cache(pool.sentence_id)
 
     @cache
     def trees() -> ParsedSentences:
-        ids = [pool.name(place) for place in range(len(pool.evidence.lengths["sentence"]))]
-        return parsed(index, prepared.counts, ids)
+        ids = [pool.sentence_id(place) for place in range(len(pool.evidence.lengths["sentence"]))]
+        return load_parses(index, prepared.counts, ids)
 
     index = searcher.index
     terms = [term.term for term in plan.terms]
-    seen = View(prepared.counts, prepared.statistics, terms, lambda: pool.evidence, trees)
-    return JudgedPool(prepared, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name, seen)
+    context = RerankContext(prepared.counts, prepared.statistics, terms, lambda: pool.evidence, trees)
+    return JudgedPool(
+        prepared, pool.evidence, np.array(sorted(places), np.intp), len(relevant), name, context
+    )

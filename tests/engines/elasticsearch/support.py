@@ -12,7 +12,8 @@ from urllib.request import Request, urlopen
 
 from esr.documents import Document, Located, Sentence
 from esr.engines.factory import LoadOptions, open_writer
-from esr.engines.index import Hit, LoadReport
+from esr.engines.index import Hit
+from esr.engines.writer import LoadReport
 
 RELATIVE = 1e-4
 """Elasticsearch keeps scores as 32-bit floats, and adds a shift to them."""

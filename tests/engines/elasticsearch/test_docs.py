@@ -133,7 +133,7 @@ def test_the_fields_of_the_page_are_those_of_the_mapping() -> None:
     section = PAGE.split("## Fields")[1].split("\n## ")[0]
     documented = set(re.findall(r"`([a-z_]+)`", section))
     for name in ("sentences", "documents"):
-        fields = set(resources.load(f"components/esr-{name}.json")["template"]["mappings"]["properties"])
+        fields = set(resources.load_json(f"components/esr-{name}.json")["template"]["mappings"]["properties"])
         assert fields <= documented
 
 

@@ -17,7 +17,7 @@ from esr.engines.factory import LoadOptions, open_generations
 from esr.engines.factory import open_delivery as delivery_to
 from esr.errors import EngineUnreachable, EsrError
 from tests.engines.elasticsearch.support import document, http, indices, load, located
-from tests.engines.holding import everything
+from tests.engines.index_contents import index_contents
 from tests.engines.test_parity import random_documents
 from tests.support.proxy import HARMS, Proxy
 
@@ -62,14 +62,14 @@ def expected_contents(where: str, documents: list[Any]) -> Any:
     """The contents after a load without faults."""
     right = f"{where}-right"
     load(right, documents)
-    return everything(right)
+    return index_contents(right)
 
 
 @pytest.mark.parametrize("harm", [*HARMS, "all"])
 def test_a_bad_network_loses_nothing_of_a_load(where: str, harm: str) -> None:
     expected = expected_contents(where, NEWS)
     load(where, OLD)
-    old = everything(where)
+    old = index_contents(where)
     with through_a_proxy(where, seed=len(harm)) as (proxy, bad):
         proxy.harm, proxy.share = HARMS if harm == "all" else (harm,), 0.05 if harm == "drop" else 0.2
 
@@ -77,13 +77,13 @@ def test_a_bad_network_loses_nothing_of_a_load(where: str, harm: str) -> None:
             try:
                 load(bad, NEWS, if_exists="replace", resume=True)
             except EsrError:
-                assert everything(where) in (old, expected)
+                assert index_contents(where) in (old, expected)
                 raise
 
         errors = retry(work, proxy)
         assert proxy.done, "the network was never bad"
     assert all(bad.rpartition("/")[0] in error for error in errors), errors
-    assert everything(where) == expected
+    assert index_contents(where) == expected
     with closing(open_generations(where)) as at:
         assert "broken" not in {each.state for each in at.all()}
 
@@ -95,7 +95,7 @@ def test_a_bad_network_loses_nothing_of_a_delivery(where: str, seed: int) -> Non
     right = f"{where}-right"
     load(right, NEWS)
     delivery_to(right, LoadOptions()).append(located(came))
-    old, expected = everything(where), everything(right)
+    old, expected = index_contents(where), index_contents(right)
     with through_a_proxy(where, seed) as (proxy, bad):
         proxy.harm, proxy.share = ("cut", "lose", "duplicate", "delay"), 0.3
 
@@ -103,12 +103,12 @@ def test_a_bad_network_loses_nothing_of_a_delivery(where: str, seed: int) -> Non
             try:
                 delivery_to(bad, LoadOptions(keep=0)).append(located(came))
             except EsrError:
-                assert everything(where) in (old, expected)
+                assert index_contents(where) in (old, expected)
                 raise
 
         retry(work, proxy)
         assert proxy.done
-    assert everything(where) == expected
+    assert index_contents(where) == expected
 
 
 def test_a_bad_network_never_makes_a_search_lie(where: str) -> None:
@@ -190,11 +190,11 @@ def test_a_block_during_a_load_says_what_to_do_and_the_load_can_be_resumed(
                 http("PUT", f"{url}/{name}/_settings", {block: True})
 
     with pytest.raises(EngineUnreachable, match=f"accepts no writes: .*; {BLOCKS[block]}.*--resume"):
-        load(where, NEWS, if_exists="replace", sent=block_it)
+        load(where, NEWS, if_exists="replace", on_progress=block_it)
     for name in made:
         http("PUT", f"{url}/{name}/_settings", {block: None})
     load(where, NEWS, if_exists="replace", resume=True)
-    assert everything(where) == expected
+    assert index_contents(where) == expected
     assert set(made) < set(indices(url, alias)), "the load was resumed, not started again"
 
 
@@ -202,7 +202,7 @@ def test_a_changed_mapping_names_the_field_and_switches_nothing(where: str) -> N
     """Another template, which takes precedence, says that titles are numbers."""
     url, _, alias = where.rpartition("/")
     load(where, OLD)
-    old = everything(where)
+    old = index_contents(where)
     other = {
         "index_patterns": [f"{alias}-*-esr-sentences"],
         "priority": 900,
@@ -219,7 +219,7 @@ def test_a_changed_mapping_names_the_field_and_switches_nothing(where: str) -> N
         assert "index template" in str(raised.value)
     finally:
         http("DELETE", f"{url}/_index_template/{alias}")
-    assert everything(where) == old
+    assert index_contents(where) == old
     load(where, named, if_exists="replace")
 
 
@@ -256,9 +256,9 @@ def test_a_load_waits_for_a_full_disk_and_then_names_it(
             room(False)
 
     with pytest.raises(EngineUnreachable, match=r"flood-stage.*; its disk is full: free space.*--resume"):
-        load(where, NEWS, if_exists="replace", sent=fill)
+        load(where, NEWS, if_exists="replace", on_progress=fill)
     with esr.open(where) as searcher:
         assert searcher.search("flood").total, "the served index can still be searched"
     room(True)
     load(where, NEWS, if_exists="replace", resume=True)
-    assert everything(where) == expected
+    assert index_contents(where) == expected

@@ -96,7 +96,7 @@ def draw_parameters(chance: random.Random, form: str) -> dict[str, Any]:
 
 def doubles(loaded: Loaded, adjustment: Adjustment) -> dict[str, float]:
     """What the score script's own source adds, as the doubles that a score of 32 bits cannot hold."""
-    source = resources.text(f"scripts/{SCORE_SCRIPT}.painless")
+    source = resources.read_text(f"scripts/{SCORE_SCRIPT}.painless")
     assert source.count("return Math.max(0, score);") == 1
     query, _ = score_query(
         Plan((PlanTerm("flood", 1.0),), TFISF, "all", "document", (adjustment.static(),)),
@@ -123,7 +123,7 @@ def doubles(loaded: Loaded, adjustment: Adjustment) -> dict[str, float]:
 @pytest.mark.parametrize("form", adjustments.FORMS)
 def test_the_script_adds_what_the_plan_means(loaded: Loaded, form: str, feature: str) -> None:
     chance = random.Random(f"{form} {feature}")
-    column = adjustments.column(feature)
+    column = adjustments.feature_column(feature)
     for _ in range(4):
         adjustment = adjustments.from_dict(
             {"feature": feature, "form": form, **draw_parameters(chance, form)}
@@ -143,7 +143,7 @@ def test_the_script_adds_what_the_plan_means(loaded: Loaded, form: str, feature:
 @pytest.mark.parametrize("form", adjustments.FORMS)
 def test_what_is_added_stays_within_the_bounds(loaded: Loaded, form: str, feature: str) -> None:
     chance = random.Random(f"{feature} {form}")
-    column = adjustments.column(feature)
+    column = adjustments.feature_column(feature)
     evidence = loaded.elasticsearch.index.evidence([], loaded.ids, [column])
     for _ in range(10):
         static = adjustments.from_dict(
@@ -192,9 +192,9 @@ def test_both_engines_rank_alike(loaded: Loaded, features: list[dict[str, Any]],
             assert right.total == got.total > 20
 
 
-def test_a_feature_greater_than_scores_can_hold_is_refused_with_what_to_do(loaded: Loaded) -> None:
+def test_a_feature_beyond_the_range_of_scores_is_rejected_with_what_to_do(loaded: Loaded) -> None:
     ranking = Ranking.from_dict({"features": [{"feature": "wild", "form": "linear", "w": 1}]})
-    with pytest.raises(EsrError, match=r"features.wild adds from -1.7e\+308 .* lower its weight, or take"):
+    with pytest.raises(EsrError, match=r"features.wild adds from -1.7e\+308 .* lower its weight, or use"):
         loaded.elasticsearch.search("flood", ranking=ranking)
 
 

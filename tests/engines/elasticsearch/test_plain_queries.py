@@ -180,7 +180,7 @@ def test_scripts_are_named_and_never_hold_the_query(
     assert len(in_request) == 3
     for script in in_request:
         assert script.keys() == {"id", "params"}
-        assert script["id"] in resources.names("scripts", ".painless")
+        assert script["id"] in resources.list_names("scripts", ".painless")
         assert "flood" not in json.dumps(script)
 
 

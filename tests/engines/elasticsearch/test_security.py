@@ -186,7 +186,7 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
     with closing(open_index(where)) as index, index.enrichment() as enrichment:
         enrichment.store(RECIPE, [("new", [SentenceEnrichment({"subj": 1.0}, None, None)])])
         enrichment.finish(RECIPE)
-        assert enrichment.counts(RECIPE)[0] == 1
+        assert enrichment.progress(RECIPE)[0] == 1
     with closing(open_generations(where)) as at:
         at.rollback()
         kept = [generation.name for generation in at.all() if generation.state == "kept"]

@@ -54,7 +54,7 @@ def test_every_argument_is_read() -> None:
     assert search.ranking.priors == {"length": 0.5}
     assert search.ranking.candidates == "all"
     assert search.k == 7
-    first, last = dates.instant("2017-03"), dates.instant_end("2017-03")
+    first, last = dates.parse_date_start("2017-03"), dates.parse_date_end("2017-03")
     assert search.filters == Filters(first, last, ("bbc", "npr"), ("a",))
 
 

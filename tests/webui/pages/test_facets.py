@@ -23,8 +23,8 @@ def test_each_count_is_the_total_of_a_search_with_its_filter(searcher: Searcher)
         for value in facet.values:
             arguments = value.arguments
             filters = Filters(
-                date_from=dates.instant(arguments["from"]) if "from" in arguments else None,
-                date_to=dates.instant_end(arguments["to"]) if "to" in arguments else None,
+                date_from=dates.parse_date_start(arguments["from"]) if "from" in arguments else None,
+                date_to=dates.parse_date_end(arguments["to"]) if "to" in arguments else None,
                 sources=(arguments["source"],) if "source" in arguments else (),
                 entities=(arguments["entity"],) if "entity" in arguments else (),
             )
@@ -40,7 +40,7 @@ def test_months_are_listed_newest_first(searcher: Searcher) -> None:
     "field, name, filters",
     [
         ("source", "Northern Wire", Filters(sources=("Northern Wire",))),
-        ("month", "2024-11", Filters(dates.instant("2024-11"), dates.instant_end("2024-11"))),
+        ("month", "2024-11", Filters(dates.parse_date_start("2024-11"), dates.parse_date_end("2024-11"))),
         ("location", "China", Filters(entities=("location:China",))),
     ],
 )

@@ -19,7 +19,7 @@ import pytest
 
 from esr.engines import factory as opening
 from esr.errors import EsrError, IndexMissing, UsageError
-from esr.loaders import sources
+from esr.loaders import read_documents
 from webui.running.server import listen, url
 from webui.serve import serve
 
@@ -102,7 +102,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Running]]:
     def make(**settings: str) -> Running:
         news, where = tmp_path / "news.jsonl", tmp_path / "index"
         news.write_text(json.dumps(DOCUMENT))
-        opening.open_writer(str(where), opening.LoadOptions()).load(sources.documents([str(news)]))
+        opening.open_writer(str(where), opening.LoadOptions()).load(read_documents([str(news)]))
         process = subprocess.Popen(
             [sys.executable, "-c", SERVE, str(where)],
             cwd=ROOT,

@@ -24,7 +24,7 @@ def test_the_reference_lists_every_variable_that_the_code_reads() -> None:
     files = [path for folder in ("esr", "webui") for path in (ROOT / folder).rglob("*.py")]
     named = {name for path in files for name in re.findall(r"\bESR_[A-Z_]*[A-Z]\b", path.read_text("utf-8"))}
     named |= {row.variable for row in Settings.table()}
-    written = re.findall(r"^\| `(ESR_[A-Z_]+)` \| .+ \|", reference.text(), re.M)
+    written = re.findall(r"^\| `(ESR_[A-Z_]+)` \| .+ \|", reference.build_page(), re.M)
     assert set(written) == named
     assert len(written) == len(named)
 

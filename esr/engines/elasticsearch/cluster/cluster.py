@@ -59,7 +59,7 @@ class Cluster:
     @property
     def client(self) -> Elasticsearch:
         """The client. Under a deadline, it waits no longer than the time that is left."""
-        left = deadline.left(self._timeout)
+        left = deadline.time_remaining(self._timeout)
         if left == self._timeout:
             return self._client
         return self._client.options(request_timeout=left / self._attempts)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from esr.engines.generations import stamp
+from esr.engines.generations import new_generation_name
 
 SENTENCES, DOCUMENTS = "-esr-sentences", "-esr-documents"
 _STAMPED = re.compile(rf"-(\d{{8}}t\d{{12}}(?:-\d+)?){SENTENCES}")
@@ -20,7 +20,7 @@ def documents_index(index: str) -> str:
 
 def new_sentences_index(alias: str, number: int = 0) -> str:
     """The name of an index of sentences that begins now; `number` tells those of one moment apart."""
-    return f"{alias}-{stamp()}{f'-{number}' if number else ''}{SENTENCES}"
+    return f"{alias}-{new_generation_name()}{f'-{number}' if number else ''}{SENTENCES}"
 
 
 def generation_name(index: str) -> str:

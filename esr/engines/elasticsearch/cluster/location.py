@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from esr.engines.redact import redacted
+from esr.engines.redact import redact
 from esr.errors import UsageError
 
 _ALIAS = re.compile(r"[a-z0-9][a-z0-9_.-]*")
@@ -26,7 +26,7 @@ class Location(NamedTuple):
 def parse_location(where: str) -> Location:
     """Raises UsageError, which shows no login."""
     form = "http(s)://host:port/alias, with an alias of lower-case letters, digits and _ . -"
-    malformed = UsageError(f"{redacted(where)!r} is not {form}")
+    malformed = UsageError(f"{redact(where)!r} is not {form}")
     try:
         split = urlsplit(where)
     except ValueError:

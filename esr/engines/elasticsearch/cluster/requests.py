@@ -129,7 +129,7 @@ def _retries() -> Iterator[bool]:
     """Waits and yields True before each retry that the time allows: a partial answer must be in time too."""
     for pause in PAUSES:
         seconds = random.uniform(0.5, 1.5) * pause
-        if deadline.left(math.inf) < 4 * seconds:
+        if deadline.time_remaining(math.inf) < 4 * seconds:
             return
         time.sleep(seconds)
         yield True

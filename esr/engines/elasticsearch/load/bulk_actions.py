@@ -12,8 +12,8 @@ from typing import Any
 from esr.analysis import Analyzer
 from esr.dependency.codec import encode
 from esr.documents import Document, ParseWord, Sentence
-from esr.documents.dates import instant
-from esr.documents.fields import checksum
+from esr.documents.dates import parse_date_start
+from esr.documents.serialisation import checksum
 from esr.engines.elasticsearch.load.bulk import Action
 from esr.engines.elasticsearch.store import term_maxima
 from esr.engines.index import Description
@@ -108,7 +108,7 @@ def elasticsearch_date(date: str) -> str:
     """A date in a form that Elasticsearch reads: as given where possible, else the same moment."""
     if _ELASTICSEARCH_DATE.fullmatch(date):
         return date
-    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=instant(date))
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=parse_date_start(date))
     return moment.isoformat().replace("+00:00", "Z")
 
 

@@ -25,11 +25,11 @@ class SegmentImpacts:
         segment, table = spool.segments[owner], statistics.document_table
         documents = segment.column("document_numbers")
         by_document = np.argsort(documents, kind="stable")
-        self._ends = np.cumsum(np.bincount(documents, minlength=len(segment.documents))).tolist()
+        self._ends = np.cumsum(np.bincount(documents, minlength=segment.document_count)).tolist()
         terms = np.arange(len(segment.terms), dtype=np.int32)
         self._terms = np.repeat(terms, np.diff(segment.column("document_starts")))[by_document]
         self._upper_bits = _upper_bits(all_upper_bounds(statistics, owner, transform))[by_document]
-        self._names = segment.terms.several(terms)
+        self._names = segment.terms.get_many(terms)
         in_segment = slice(int(table.owners[owner]), int(table.owners[owner + 1]))
         bound = Bound(transform, statistics.collection.longest_sentence)
         highest, _ = bound.ends(table.shortest[in_segment], table.longest[in_segment])

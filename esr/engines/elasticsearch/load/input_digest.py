@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 from esr.documents import Document, Located
-from esr.documents.fields import checksum
+from esr.documents.serialisation import checksum
 from esr.engines.elasticsearch.load.verification import IndexContents
 from esr.engines.options import SetAside
 

@@ -15,21 +15,21 @@ from typing import Any
 from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
 from esr.engines.elasticsearch.cluster.requests import count, refresh
 from esr.engines.elasticsearch.load.input_digest import InputDigest
-from esr.engines.elasticsearch.load.load_indices import (
+from esr.engines.elasticsearch.load.spool import spool_document_ids
+from esr.engines.elasticsearch.load.unfinished_loads import (
     LoadTarget,
     create_indices,
     delete_broken_loads,
+    find_unfinished_loads,
     has_both_indices,
-    unfinished_loads,
 )
-from esr.engines.elasticsearch.load.spool import spool_document_ids
 from esr.engines.elasticsearch.load.verification import enable_refresh, read_contents, verify
 from esr.engines.elasticsearch.load.writer import ElasticsearchWriter
 from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.generations import delete_old_generations, serve
 from esr.engines.elasticsearch.store.meta import Load
-from esr.engines.index import LoadReport
 from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.writer import LoadReport
 from esr.errors import EsrError
 from esr.hashing import hash64
 
@@ -85,7 +85,7 @@ class SliceWriter(ElasticsearchWriter):
 
     def _find_begun(self, target: LoadTarget) -> Load | None:
         """The load that slices of this delivery write to, if one has begun it."""
-        return next(iter(unfinished_loads(self._cluster, target)), None)
+        return next(iter(find_unfinished_loads(self._cluster, target)), None)
 
     def _begin(self, target: LoadTarget) -> Load:
         """Create the indices, or find those that an earlier first slice created."""

@@ -86,9 +86,9 @@ def spool_actions(
         impacts = None if mixture is None else SegmentImpacts(spool, owner, mixture)
         priors = spool.statistics.importance_of(owner, existing.occurrences, existing.total_occurrences)
         first = segment.column("first")
-        for number in range(len(segment.documents)):
+        for number in range(segment.document_count):
             sentences = slice(int(first[number]), int(first[number + 1]))
-            if is_selected(segment.documents[number]):
+            if is_selected(segment.document_ids[number]):
                 actions = builder.build(
                     segment.document(number),
                     order + sentences.start,
@@ -104,7 +104,7 @@ def spool_actions(
 
 def spool_document_ids(spool: Snapshot) -> Iterator[str]:
     for segment in spool.segments:
-        yield from (segment.documents[number] for number in range(len(segment.documents)))
+        yield from (segment.document_ids[number] for number in range(segment.document_count))
 
 
 def spool_sentence_ids(spool: Snapshot) -> Iterator[str]:

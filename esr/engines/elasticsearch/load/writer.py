@@ -18,16 +18,8 @@ from esr.documents import Located
 from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
 from esr.engines.elasticsearch.load.bulk_actions import DocumentActions
-from esr.engines.elasticsearch.load.indexed import skip_indexed, skip_unchanged
+from esr.engines.elasticsearch.load.existing_documents import skip_indexed, skip_unchanged
 from esr.engines.elasticsearch.load.input_digest import InputDigest
-from esr.engines.elasticsearch.load.load_indices import (
-    LoadTarget,
-    can_take_over,
-    create_indices,
-    delete_broken_loads,
-    has_both_indices,
-    unfinished_loads,
-)
 from esr.engines.elasticsearch.load.sender import send_documents
 from esr.engines.elasticsearch.load.spool import (
     ExistingCollection,
@@ -35,15 +27,23 @@ from esr.engines.elasticsearch.load.spool import (
     read_existing_collection,
     spool_actions,
 )
+from esr.engines.elasticsearch.load.unfinished_loads import (
+    LoadTarget,
+    can_take_over,
+    create_indices,
+    delete_broken_loads,
+    find_unfinished_loads,
+    has_both_indices,
+)
 from esr.engines.elasticsearch.load.verification import IndexContents, enable_refresh, verify
 from esr.engines.elasticsearch.store import load_owner, meta, templates
 from esr.engines.elasticsearch.store.generations import delete_indices, delete_old_generations, serve
 from esr.engines.elasticsearch.store.impacts import describe_impacts, has_bounds
 from esr.engines.elasticsearch.store.meta import Load
-from esr.engines.index import Description, LoadReport
 from esr.engines.options import LoadOptions
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.writer.folder_writer import FolderWriter
+from esr.engines.writer import Description, LoadReport
 from esr.errors import EngineUnreachable, EsrError
 
 _NAMED_REJECTIONS = 3
@@ -119,7 +119,7 @@ class ElasticsearchWriter:
 
     def _impacts(self, spool: Snapshot) -> dict[str, Any]:
         """The description of the impacts. They need the whole collection: an appending load has none."""
-        mixture = self._options.prepared
+        mixture = self._options.precomputed_mixture
         if mixture is None or self._append or not has_bounds(mixture, spool.statistics.collection):
             return {}
         return describe_impacts(mixture, spool.statistics.collection)
@@ -132,7 +132,7 @@ class ElasticsearchWriter:
 
     def _find_resumable(self, members: list[str], target: LoadTarget) -> Load | None:
         """The load of the same documents that was interrupted, if there is one, now owned by this process."""
-        for load in unfinished_loads(self._cluster, target):
+        for load in find_unfinished_loads(self._cluster, target):
             is_same_generation = load.members == (*members, load.index)
             if is_same_generation and can_take_over(load) and has_both_indices(self._cluster, load):
                 owned = replace(load, owner=load_owner.this_process())
@@ -157,7 +157,7 @@ class ElasticsearchWriter:
                 report.sentences -= len(actions.sentences)
                 if self._options.set_aside:
                     self._options.set_aside(actions.document, reason)
-            self._options.sent(len(chunk.indexed), report.documents)
+            self._options.on_progress(len(chunk.indexed), report.documents)
         if rejections and (not self._options.set_aside or not expected.documents):
             named = "; ".join(rejections[:_NAMED_REJECTIONS])
             raise EsrError(f"{len(rejections)} documents were rejected, nothing was switched: {named}")
@@ -178,4 +178,4 @@ class ElasticsearchWriter:
 
     def _mark_complete(self, load: Load) -> None:
         """Say in the indices that this load was not interrupted. Only a served load says so."""
-        meta.write(self._cluster, replace(load, complete=True))
+        meta.write(self._cluster, replace(load, is_complete=True))

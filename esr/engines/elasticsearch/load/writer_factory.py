@@ -13,7 +13,7 @@ from esr.engines.options import LoadOptions
 from esr.errors import IndexUnusable
 
 
-def existing(where: str) -> Description | None:
+def describe_existing(where: str) -> Description | None:
     """How the index behind the alias was made, or None. Raises IndexUnusable if it is something else."""
     with closing(Cluster(where)) as cluster:
         cluster.check_version()
@@ -30,6 +30,8 @@ def existing(where: str) -> Description | None:
         return loads[0].description if loads else None
 
 
-def start(where: str, description: Description, options: LoadOptions, append: bool) -> ElasticsearchWriter:
+def create_writer(
+    where: str, description: Description, options: LoadOptions, append: bool
+) -> ElasticsearchWriter:
     writer = ElasticsearchWriter if options.slice is None else SliceWriter
     return writer(where, description, options, append=append)

@@ -15,13 +15,12 @@ from pathlib import Path
 
 from esr.batches import batched
 from esr.documents import Document, Located
-from esr.documents.fields import checksum
+from esr.documents.serialisation import checksum
 from esr.engines.delivery import DeliveryReport
 from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
 from esr.engines.elasticsearch.cluster.requests import search
 from esr.engines.elasticsearch.load.bulk import Action, send_bulk
-from esr.engines.elasticsearch.load.load_indices import delete_broken_loads
 from esr.engines.elasticsearch.load.sender import deletion, send_documents
 from esr.engines.elasticsearch.load.spool import (
     read_existing_collection,
@@ -29,6 +28,7 @@ from esr.engines.elasticsearch.load.spool import (
     spool_sentence_ids,
     write_spool,
 )
+from esr.engines.elasticsearch.load.unfinished_loads import delete_broken_loads
 from esr.engines.elasticsearch.load.verification import (
     IndexContents,
     enable_refresh,
@@ -129,7 +129,7 @@ class ElasticsearchDelivery:
                 new_spool = write_spool(Path(folder) / "new", self._description, documents)
                 old_documents = (Located("index", indexed.document) for indexed in self._read(removed))
                 old_spool = write_spool(Path(folder) / "old", self._description, old_documents)
-                if report.any:
+                if report.has_changes:
                     self._check_sentence_ids(new_spool, set(removed))
                     self._change(new_spool, old_spool, removed, report)
         finally:
@@ -172,7 +172,7 @@ class ElasticsearchDelivery:
         is_switching = False
         try:
             for source, name in zip(sources, names, strict=True):
-                copy = copy_load(cluster, source, name, members, heads=source is newest)
+                copy = copy_load(cluster, source, name, members, is_head=source is newest)
                 copies.append(copy)
                 expected = read_contents(cluster, source.index)
                 self._remove_documents(copy, removed_by_index.get(source.documents_index, []), expected)
@@ -190,7 +190,7 @@ class ElasticsearchDelivery:
             raise
         with suppress(EsrError):
             for copy in copies:
-                meta.write(cluster, replace(copy, complete=True))
+                meta.write(cluster, replace(copy, is_complete=True))
         report.notes += delete_old_generations(cluster, self._options.keep, newest, copies[-1])
 
     def _remove_documents(

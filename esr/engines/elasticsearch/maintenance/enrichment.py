@@ -23,7 +23,7 @@ from esr.engines.elasticsearch.load.bulk import Action
 from esr.engines.elasticsearch.load.bulk_actions import encode_parse
 from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document
-from esr.engines.entities import grouped
+from esr.engines.entities import group_entities
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, UsageError
 
@@ -63,34 +63,34 @@ class ElasticsearchEnrichment:
         templates.install(cluster)
         refresh(cluster, cluster.documents_alias)  # shows what an enricher before this one wrote last
 
-    def counts(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
+    def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
         in_slice = _slice_clauses(slice)
         done = {"bool": {"filter": [*in_slice, *_done_clauses(recipe)]}}
         alias = self._cluster.documents_alias
         return count(self._cluster, alias, done), count(self._cluster, alias, {"bool": {"filter": in_slice}})
 
-    def todo(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
+    def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
         done = {"bool": {"filter": _done_clauses(recipe)}}
         query = {"bool": {"filter": _slice_clauses(slice), "must_not": [done]}}
         body: dict[str, Any] = {"query": query, "sort": [{"order": "asc"}], "source": WITHOUT_CONTEXT}
         for page in search_pages(self._cluster, _PAGE, index=self._cluster.documents_alias, **body):
             yield from (decode_document(hit["_source"]) for hit in page["hits"]["hits"])
 
-    def store(self, recipe: Recipe, some: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
+    def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
         self._record(recipe)
-        for batch in batched(some, _PAGE):
-            entries = self._find_entries([document_id for document_id, _ in batch])
-            self._update(self._sentence_updates(recipe, batch, entries))
+        for page in batched(batch, _PAGE):
+            entries = self._find_entries([document_id for document_id, _ in page])
+            self._update(self._sentence_updates(recipe, page, entries))
             self._update(
                 _update_action(entries[document_id].documents_index, document_id, recipe, {})
-                for document_id, _ in batch
+                for document_id, _ in page
             )
 
     def finish(self, recipe: Recipe) -> list[str]:
         """Have replaced entries merged away, without waiting for it."""
         aliases = [self._cluster.alias, self._cluster.documents_alias]
         refresh(self._cluster, aliases)
-        done, documents = self.counts(recipe)
+        done, documents = self.progress(recipe)
         if done < documents:
             return [f"{documents - done:,} of {documents:,} documents are still to be done"]
         with self._cluster.translate_errors():
@@ -104,7 +104,8 @@ class ElasticsearchEnrichment:
         if recipe.digest in self._recorded_recipes:
             return
         client = self._cluster.client
-        properties = resources.load("components/esr-sentences.json")["template"]["mappings"]["properties"]
+        component = resources.load_json("components/esr-sentences.json")
+        properties = component["template"]["mappings"]["properties"]
         added = {name: properties[name] for name in _ENRICHMENT_FIELDS}
         with self._cluster.translate_errors():
             for load in self._loads.values():
@@ -155,7 +156,7 @@ class ElasticsearchEnrichment:
         if part == "features":
             return {name: float(value) for name, value in enriched.features.items()} or None
         if part == "entities":
-            return None if enriched.entities is None else grouped(enriched.entities)
+            return None if enriched.entities is None else group_entities(enriched.entities)
         return None if enriched.parse is None else encode_parse(enriched.parse, self._analyzer)
 
     def _update(self, actions: Iterable[Action]) -> None:

@@ -13,7 +13,7 @@ from esr.engines.elasticsearch.store.generations import (
     load_states,
     serve,
 )
-from esr.engines.generations import LOADING, Generation, deletable, target
+from esr.engines.generations import LOADING, Generation, find_rollback_target, select_deletable
 
 
 class ElasticsearchGenerations:
@@ -63,13 +63,13 @@ class ElasticsearchGenerations:
         return sorted(generations, key=lambda generation: generation.name, reverse=True)
 
     def rollback(self, to: str | None = None) -> Generation:
-        generation = target(self.all(), to, self._cluster.where)
+        generation = find_rollback_target(self.all(), to, self._cluster.where)
         (load,) = (load for load, _ in load_states(self._cluster) if load.generation == generation.name)
         serve(self._cluster, load)
         return generation
 
     def delete(self, names: Sequence[str]) -> None:
-        doomed = {generation.name for generation in deletable(self.all(), names, self._cluster.where)}
+        doomed = {generation.name for generation in select_deletable(self.all(), names, self._cluster.where)}
         heads = [load for load, _ in load_states(self._cluster) if load.generation in doomed]
         delete_generations(self._cluster, heads)
 

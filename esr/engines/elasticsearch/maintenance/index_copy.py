@@ -18,7 +18,7 @@ from esr.errors import EsrError
 _TIMEOUT = "120s"
 
 
-def copy_load(cluster: Cluster, load: Load, index: str, members: tuple[str, ...], *, heads: bool) -> Load:
+def copy_load(cluster: Cluster, load: Load, index: str, members: tuple[str, ...], *, is_head: bool) -> Load:
     """A copy of a load, not complete yet, with this index of sentences.
 
     The original cannot be enriched while it is being copied.
@@ -26,16 +26,16 @@ def copy_load(cluster: Cluster, load: Load, index: str, members: tuple[str, ...]
     copy = replace(
         load,
         index=index,
-        complete=False,
+        is_complete=False,
         owner=load_owner.this_process(),
         members=members,
-        heads=heads,
+        is_head=is_head,
         impacts={},  # the delivery changes p(t|C), which impacts depend on
     )
     for source, target in ((load.index, copy.index), (load.documents_index, copy.documents_index)):
         _clone(cluster, source, target)
     meta.write(cluster, copy)
-    properties = resources.load("components/esr-documents.json")["template"]["mappings"]["properties"]
+    properties = resources.load_json("components/esr-documents.json")["template"]["mappings"]["properties"]
     added = {name: properties[name] for name in ("checksum", "given_date")}  # older indices lack them
     with cluster.translate_errors():
         cluster.client.indices.put_mapping(index=copy.documents_index, properties=added)

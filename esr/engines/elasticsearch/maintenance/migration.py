@@ -20,18 +20,18 @@ from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import refresh, search
 from esr.engines.elasticsearch.load.bulk_actions import DocumentActions
 from esr.engines.elasticsearch.load.input_digest import InputDigest
-from esr.engines.elasticsearch.load.load_indices import delete_broken_loads
 from esr.engines.elasticsearch.load.spool import open_spool
+from esr.engines.elasticsearch.load.unfinished_loads import delete_broken_loads
 from esr.engines.elasticsearch.load.verification import enable_refresh, verify
 from esr.engines.elasticsearch.load.writer import ElasticsearchWriter
 from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.documents import read_documents
 from esr.engines.elasticsearch.store.generations import delete_indices, delete_old_generations, serve
 from esr.engines.elasticsearch.store.meta import Load
-from esr.engines.index import LoadReport
 from esr.engines.options import LoadOptions
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.writer.folder_writer import FolderWriter
+from esr.engines.writer import LoadReport
 from esr.errors import EngineUnreachable, EsrError, IndexUnusable
 
 _ENRICHED_FIELDS = ("features", "entities", "parse", "enriched")

@@ -30,7 +30,7 @@ from esr.engines.elasticsearch.store import meta
 from esr.engines.elasticsearch.store.documents import read_documents
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
-from esr.engines.priors import Drift, Refreshed, Step
+from esr.engines.priors import Drift, OnProgress, RefreshReport
 from esr.engines.segments.reader.commit_statistics import IMPORTANCE
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.errors import EsrError
@@ -90,9 +90,9 @@ class ElasticsearchPriors:
         analyzer = analysis.get(self._description.analyzer)
         return Sample(load, total, sources, [Counter(analyzer.terms(source["text"])) for source in sources])
 
-    def refresh(self, step: Step) -> Refreshed:
+    def refresh(self, on_progress: OnProgress) -> RefreshReport:
         started = time.perf_counter()
-        report = Refreshed()
+        report = RefreshReport()
         pinned = meta.pin_indices(self._cluster, self._loads)
         with tempfile.TemporaryDirectory(prefix="esr-priors-") as folder:
             stored = (Located("index", document) for document in read_documents(pinned))
@@ -100,7 +100,7 @@ class ElasticsearchPriors:
             report.sentences = spool.statistics.collection.sentences
             for batch in batched(_spool_priors(spool), _BATCH):
                 report.changed += self._update(pinned, dict(batch))
-                step(len(batch), report.sentences)
+                on_progress(len(batch), report.sentences)
         refresh(self._cluster, pinned.alias)
         if report.changed:  # replaced entries are merged away, which nobody needs to wait for
             with self._cluster.translate_errors():

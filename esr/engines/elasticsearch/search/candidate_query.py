@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from esr.engines.elasticsearch.store.static_bounds import exclusive_minimum
-from esr.engines.entities import wanted
+from esr.engines.entities import parse_entity_filter
 from esr.engines.index import Filters
 from esr.plans.plan import FieldName, Plan
 
@@ -66,7 +66,7 @@ def filter_clauses(filters: Filters, of: Literal["sentences", "documents"] = "se
     if filters.documents:
         clauses.append({"terms": {"document_id": list(filters.documents)}})
     if filters.entities and of == "sentences":
-        entities = [entity for text in filters.entities for entity in wanted(text)]
+        entities = [entity for text in filters.entities for entity in parse_entity_filter(text)]
         any_of = [{"term": {f"entities.{entity.type}": entity.text}} for entity in entities]
         clauses.append({"bool": {"should": any_of, "minimum_should_match": 1}})
     return clauses

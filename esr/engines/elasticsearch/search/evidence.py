@@ -14,7 +14,7 @@ from esr.analysis import Analyzer
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import search_pages
 from esr.engines.elasticsearch.search.candidate_query import candidate_query
-from esr.engines.index import COLUMNS, CandidateEvidence, Filters
+from esr.engines.index import EVIDENCE_COLUMNS, CandidateEvidence, Filters
 from esr.plans.evidence import Array, Evidence, joined
 from esr.plans.plan import FEATURES, Plan
 
@@ -53,7 +53,7 @@ class EvidenceReader:
                 "surrounding": _column(sources, "surrounding_length"),
                 "document": _column(sources, "document_length"),
             },
-            {name: _column(sources, name) for name in {*COLUMNS, *columns}},
+            {name: _column(sources, name) for name in {*EVIDENCE_COLUMNS, *columns}},
         )
 
     def candidate_evidence(self, cluster: Cluster, plan: Plan, filters: Filters) -> CandidateEvidence:

@@ -8,7 +8,7 @@ from typing import Any
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import search
 from esr.engines.elasticsearch.search.candidate_query import Query, candidate_query, filter_clauses
-from esr.engines.index import FACETS, NO_FILTERS, Facet, Filters
+from esr.engines.index import FACET_FIELDS, NO_FILTERS, FacetCounts, Filters
 from esr.errors import unknown
 from esr.plans.plan import Plan
 
@@ -18,15 +18,15 @@ _SHARD_SIZE = 20_000
 
 def count_facets(
     cluster: Cluster, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
-) -> dict[str, Facet]:
+) -> dict[str, FacetCounts]:
     """The most frequent values of each field under its filters.
 
     The clauses that all fields share are part of the query, so that only those of one field alone are checked
     for each of its candidates.
     """
     for field in filters_by_field:
-        if field not in FACETS:
-            raise unknown("facet", field, FACETS)
+        if field not in FACET_FIELDS:
+            raise unknown("facet", field, FACET_FIELDS)
     clauses = {field: filter_clauses(filters) for field, filters in filters_by_field.items()}
     first = next(iter(clauses.values()), [])
     shared = [clause for clause in first if all(clause in of_field for of_field in clauses.values())]
@@ -52,7 +52,7 @@ def _aggregation(field: str, filter: list[Query], size: int) -> dict[str, Any]:
     return {"filter": {"bool": {"filter": filter}}, "aggs": {"values": values}} if filter else values
 
 
-def _values(answer: Mapping[str, Any], size: int) -> Facet:
+def _values(answer: Mapping[str, Any], size: int) -> FacetCounts:
     buckets = answer.get("values", answer)["buckets"]
     values = [(bucket.get("key_as_string", bucket["key"]), bucket["doc_count"]) for bucket in buckets]
     return sorted(values, key=lambda value: (-value[1], value[0]))[:size]  # months come in their order

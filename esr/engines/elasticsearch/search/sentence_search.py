@@ -110,7 +110,7 @@ class Search:
 
 def _search_seconds() -> float:
     """How long Elasticsearch may search. The client waits longer, so that a partial answer can arrive."""
-    return round(min(SEARCH_TIMEOUT, SEARCH_TIMEOUT / REQUEST_TIMEOUT * deadline.left(math.inf)), 3)
+    return round(min(SEARCH_TIMEOUT, SEARCH_TIMEOUT / REQUEST_TIMEOUT * deadline.time_remaining(math.inf)), 3)
 
 
 def _milliseconds(seconds: float) -> str:

@@ -23,8 +23,9 @@ def serve(cluster: Cluster, load: Load, instead_of: Iterable[str] | None = None)
     if instead_of is not None and {old.index for old in before} != set(instead_of):
         raise EsrError(f"{cluster.where} no longer leads to the indices that were to be replaced")
     for old in before:
-        if not old.complete and old.index not in load.members:
-            meta.write(cluster, replace(old, complete=True))  # it is served: its load was cut off after that
+        if not old.is_complete and old.index not in load.members:
+            # It is served, so its load was interrupted after the switch.
+            meta.write(cluster, replace(old, is_complete=True))
     unchanged = {old.index for old in before} & set(load.members)
     actions: list[dict[str, Any]] = []
     for verb, indices in (
@@ -57,9 +58,9 @@ def load_states(cluster: Cluster) -> list[tuple[Load, str]]:
     for load in loads:
         if load in heads[-1:]:
             states.append((load, SERVING))
-        elif load.heads and load.complete:
+        elif load.is_head and load.is_complete:
             states.append((load, KEPT))
-        elif not load.complete and load.index not in served:
+        elif not load.is_complete and load.index not in served:
             states.append((load, BROKEN if load_owner.is_dead(load.owner) else LOADING))
     return states
 
@@ -92,7 +93,7 @@ def delete_generations(cluster: Cluster, heads: Sequence[Load]) -> None:
     shared |= {load.index for load in meta.aliased_loads(cluster)}
     for load in heads:
         if load.index in shared:
-            meta.write(cluster, replace(load, heads=False))
+            meta.write(cluster, replace(load, is_head=False))
     unshared = {name for load in heads for name in (*load.members, load.index)} - shared
     delete_indices(cluster, sorted(unshared))
 

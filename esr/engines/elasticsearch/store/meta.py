@@ -37,11 +37,11 @@ class Load:
 
     index: str
     description: Description
-    complete: bool
+    is_complete: bool
     owner: str
     recipes: Mapping[str, Any] = field(default_factory=dict)
     members: tuple[str, ...] = ()
-    heads: bool = True
+    is_head: bool = True
     manifest: Mapping[str, Any] = field(default_factory=dict)
     impacts: Mapping[str, Any] = field(default_factory=dict)
     format: int = field(default_factory=lambda: templates.FORMAT)
@@ -61,10 +61,10 @@ class Load:
             "esr": {
                 "format": self.format,
                 "index": self.index,
-                "complete": self.complete,
+                "complete": self.is_complete,
                 "owner": self.owner,
                 "members": list(self.members),
-                "heads": self.heads,
+                "heads": self.is_head,
                 "manifest": dict(self.manifest),
                 "impacts": dict(self.impacts),
                 "recipes": dict(self.recipes),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from esr.documents import Document, ParseWord, Sentence
-from esr.engines.entities import TYPES
+from esr.engines.entities import ENTITY_TYPES
 from esr.engines.index import SentenceRecord
 
 WITHOUT_CONTEXT: Mapping[str, Any] = {"excludes": ["context"]}
@@ -37,6 +37,6 @@ def decode_sentence(source: Mapping[str, Any]) -> SentenceRecord:
     """A sentence as search results show it."""
     entities = source.get("entities")
     if entities is not None:
-        entities = {type: tuple(entities[type]) for type in TYPES if type in entities}
+        entities = {type: tuple(entities[type]) for type in ENTITY_TYPES if type in entities}
     fields: dict[str, Any] = {name: source.get(name) for name in _RECORD_FIELDS}
     return SentenceRecord(**fields, features=source.get("features", {}), entities=entities)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.embedded.search.layout import HYPERBOLA, LOGARITHM, MIXTURE
+from esr.engines.embedded.search.kernel.layout import HYPERBOLA, LOGARITHM, MIXTURE, Transform
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.reader.postings import of_term
 from esr.engines.segments.reader.term_bounds import round_outward
@@ -44,12 +44,10 @@ class Impacts:
 
     def __init__(self, transform: Mixture | Saturation, statistics: CommitStatistics) -> None:
         self.bound = Bound(transform, statistics.collection.longest_sentence)
-        self.shape, self.numbers = _transform_numbers(transform)
-        """The transform as the kernel takes it."""
+        self._transform = transform
         self._statistics = statistics
         self._fields = set(transform.fields())
-        self._log_collection_range: tuple[Values, Values] | None = None
-        self._lengths: Array | None = None
+        self._kernel_transform: Transform | None = None
         self._values: Values = np.zeros(0, np.float32)
         self._used = 0
         self._entries: dict[_Key, tuple[int, float]] = {}
@@ -59,22 +57,21 @@ class Impacts:
     @property
     def nbytes(self) -> int:
         """Memory in use."""
-        ranges = self._log_collection_range
-        return self._values.nbytes + (0 if ranges is None else 2 * ranges[0].nbytes)
+        transform = self._kernel_transform
+        return self._values.nbytes + (0 if transform is None else 2 * transform.high.nbytes)
 
-    def log_collection_range(self) -> tuple[Values, Values]:
-        """`Bound.ends` of all documents."""
-        if self._log_collection_range is None:
+    def kernel_transform(self) -> Transform:
+        """The transform as the kernel takes it."""
+        if self._kernel_transform is None:
             table = self._statistics.document_table
             high, low = self.bound.ends(table.shortest, table.longest)
-            self._log_collection_range = round_outward(high, up=True), round_outward(low, up=False)
-        return self._log_collection_range
-
-    def lengths(self) -> Array:
-        """`Bound.lengths`."""
-        if self._lengths is None:
-            self._lengths = self.bound.lengths()
-        return self._lengths
+            self._kernel_transform = Transform(
+                *_transform_numbers(self._transform),
+                self.bound.lengths(),
+                round_outward(high, up=True),
+                round_outward(low, up=False),
+            )
+        return self._kernel_transform
 
     def get(self, terms: Sequence[PlanTerm]) -> TermImpacts:
         """The impacts of these terms. Those that are missing are computed."""
@@ -131,6 +128,7 @@ class ImpactCache:
 
 
 def _transform_numbers(transform: Mixture | Saturation) -> tuple[int, Array]:
+    """The shape of a transform, and its parameters."""
     fields = (transform.sentence, transform.surrounding, transform.document)
     numbers = [number for field in fields for number in field]
     if isinstance(transform, Mixture):

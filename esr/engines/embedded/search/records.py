@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.entities import Grouped
+from esr.engines.entities import EntitiesByType
 from esr.engines.index import SentenceRecord
 from esr.engines.segments.reader.snapshot import Snapshot
-from esr.engines.segments.store.document_codec import Stored
+from esr.engines.segments.store.document_codec import StoredDocument
 
 Numbers = npt.NDArray[np.int64]
 
@@ -61,15 +61,15 @@ def sentence_ids(snapshot: Snapshot, ordinals: Numbers) -> list[str]:
 
 def read_records(snapshot: Snapshot, locations: Sequence[Location]) -> Iterator[SentenceRecord]:
     """The records of these sentences, in this order. A document that has several is unpacked once."""
-    documents: dict[tuple[int, int], Stored] = {}
+    documents: dict[tuple[int, int], StoredDocument] = {}
     for location, features in zip(locations, _features(snapshot, locations), strict=True):
         segment = snapshot.segments[location.segment]
         number = int(segment.column("document")[location.number])
         key = location.segment, number
         if key not in documents:
-            documents[key] = segment.stored(number)
+            documents[key] = segment.stored_document(number)
         position = location.number - int(segment.column("first")[number])
-        yield _record(documents[key], position, features, segment.enriched.entities(location.number))
+        yield _record(documents[key], position, features, segment.enrichment.entities(location.number))
 
 
 def _split(snapshot: Snapshot, ordinals: Numbers) -> tuple[Numbers, Numbers]:
@@ -83,7 +83,7 @@ def _features(snapshot: Snapshot, locations: Sequence[Location]) -> list[dict[st
     """The features that each of these sentences has."""
     features: list[dict[str, float]] = [{} for _ in locations]
     for owner, places, numbers in group_by_segment(locations):
-        enriched = snapshot.segments[owner].enriched
+        enriched = snapshot.segments[owner].enrichment
         for name in enriched.features:
             values = enriched.feature(name, numbers)
             for n in np.flatnonzero(~np.isnan(values)).tolist():
@@ -92,7 +92,7 @@ def _features(snapshot: Snapshot, locations: Sequence[Location]) -> list[dict[st
 
 
 def _record(
-    document: Stored, position: int, features: dict[str, float], entities: Grouped | None
+    document: StoredDocument, position: int, features: dict[str, float], entities: EntitiesByType | None
 ) -> SentenceRecord:
     return SentenceRecord(
         sentence_id=document.sentence_id(position),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.embedded.search import gather
+from esr.engines.embedded.search.evidence import read_column, read_importance
 from esr.engines.segments.reader.document_table import reduce_by_document
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.plans.evaluate import static_part
@@ -88,6 +88,6 @@ class StaticCache:
 
     def _segment_scores(self, static: Static, owner: int) -> Array:
         segment = self._snapshot.segments[owner]
-        importance = gather.importance_columns(self._snapshot, [static.column], owner)
-        column = gather.column(static.column, segment, importance, np.arange(segment.sentence_count))
+        importance = read_importance(self._snapshot, [static.column], owner)
+        column = read_column(static.column, segment, importance, np.arange(segment.sentence_count))
         return static_part(static, column)

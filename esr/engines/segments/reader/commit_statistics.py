@@ -62,7 +62,7 @@ class CommitStatistics:
         entry = self._term_entries.get(term)
         if entry is None:
             numbers = tuple(segment.terms.find(term) for segment in self.segments)
-            ranges = tuple(s.cuts(n) for s, n in zip(self.segments, numbers, strict=True))
+            ranges = tuple(s.posting_ranges(n) for s, n in zip(self.segments, numbers, strict=True))
             occurrences = (s.occurrences(n) for s, n in zip(self.segments, numbers, strict=True))
             sf, df = (sum(each[n + 1] - each[n] for each in ranges) for n in (0, 2))
             entry = TermEntry(TermStatistics(sf, df, sum(occurrences)), numbers, ranges)
@@ -88,7 +88,7 @@ class CommitStatistics:
         weights = np.repeat(log_background, np.diff(segment.column("sentence_starts")))
         weights *= segment.column("sentence_counts")
         collection = np.bincount(segment.column("sentence_numbers"), weights, segment.sentence_count)
-        return {name: column - collection for name, column in segment.likely.items()}
+        return {name: column - collection for name, column in segment.log_likelihoods.items()}
 
     def background(self, owner: int, elsewhere: Mapping[str, int], total: int) -> Array:
         """p(t|C) of a segment's terms in the whole collection, with what is elsewhere.
@@ -100,7 +100,7 @@ class CommitStatistics:
         for other in self.segments:
             if other is not segment and len(other.terms):
                 # Terms are matched by their hash: no two are expected to share all 64 bits.
-                shared = other.terms.shared(segment.terms.hashes)
+                shared = other.terms.contains_hashes(segment.terms.hashes)
                 places = np.searchsorted(other.terms.hashes, segment.terms.hashes[shared])
                 occurrences[shared] += other.column("occurrences")[places]
         if elsewhere:

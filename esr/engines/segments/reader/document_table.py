@@ -35,7 +35,7 @@ def document_table(segments: Sequence[Segment], starts: Sequence[int]) -> Docume
     first = [segment.column("first")[:-1] + start for segment, start in zip(segments, starts, strict=False)]
     size = [np.diff(segment.column("first")) for segment in segments]
     length = [segment.column("document_length").astype(float) for segment in segments]
-    extremes = [segment.extremes for segment in segments]
+    extremes = [segment.sentence_length_range for segment in segments]
     owners = np.cumsum([0, *map(len, size)])
     return DocumentTable(
         np.concatenate([np.zeros(0, np.int64), *first]),

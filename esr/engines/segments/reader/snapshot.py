@@ -6,16 +6,17 @@ from functools import cached_property
 from pathlib import Path
 
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
-from esr.engines.segments.store.layer import LAYERS, Layer, Run
+from esr.engines.segments.store.layer import Layer
+from esr.engines.segments.store.layer_info import LAYERS, LayerInfo
 from esr.engines.segments.store.manifest import SEGMENTS, Manifest
-from esr.engines.segments.store.segment import Segment, SegmentBroken
+from esr.engines.segments.store.segment import Segment, SegmentDamaged
 
 
 class Snapshot:
     """What a search sees from beginning to end, whatever is committed meanwhile."""
 
     def __init__(self, folder: Path, manifest: Manifest, before: Snapshot | None = None) -> None:
-        """Raises SegmentBroken. What `before` has open already is not opened again."""
+        """Raises SegmentDamaged. What `before` has open already is not opened again."""
         self.manifest = manifest
         open_segments = {} if before is None else {s.folder.name: s for s in before.segments}
         open_layers = {} if before is None else before.layers
@@ -38,12 +39,12 @@ class Snapshot:
     @cached_property
     def features(self) -> list[str]:
         """The names of all stored features."""
-        return sorted({name for segment in self.segments for name in segment.enriched.features})
+        return sorted({name for segment in self.segments for name in segment.enrichment.features})
 
 
-def _open_layer(folder: Path, run: Run) -> Layer:
+def _open_layer(folder: Path, run: LayerInfo) -> Layer:
     path = folder / LAYERS / run.name
     try:
         return Layer(path)
     except (FileNotFoundError, ValueError) as error:
-        raise SegmentBroken(path) from error
+        raise SegmentDamaged(path) from error

@@ -9,7 +9,7 @@ import pytest
 from esr.engines.elasticsearch.cluster.location import parse_alias, parse_location
 from esr.engines.elasticsearch.cluster.login import Login
 from esr.engines.elasticsearch.cluster.roles import role_descriptors
-from esr.engines.redact import redacted
+from esr.engines.redact import redact
 from esr.errors import UsageError
 
 
@@ -79,8 +79,8 @@ def test_malformed_hosts_are_reported(where: str) -> None:
     "where", ["http://me:secret@h/a", "http://me:a/secret@h/a", "ftp://secret@h", "a=http://u:secret@h/a"]
 )
 def test_locations_are_shown_without_logins(where: str) -> None:
-    assert "secret" not in redacted(where)
-    assert redacted("http://h:9200/news") == "http://h:9200/news"
+    assert "secret" not in redact(where)
+    assert redact("http://h:9200/news") == "http://h:9200/news"
 
 
 def test_the_roles_of_an_alias_name_no_index_of_another() -> None:

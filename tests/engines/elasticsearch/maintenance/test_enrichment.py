@@ -50,10 +50,10 @@ def test_each_index_has_the_recipe(where: str) -> None:
 def test_an_index_made_before_enrichment_gets_the_fields(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from esr import resources
 
-    whole = resources.load
+    load_json = resources.load_json
 
     def before(path: str) -> Any:
-        component = whole(path)
+        component = load_json(path)
         if path not in ("components/esr-sentences.json", "components/esr-documents.json"):
             return component
         mapping = component["template"]["mappings"]
@@ -61,7 +61,7 @@ def test_an_index_made_before_enrichment_gets_the_fields(where: str, monkeypatch
         return component | {"template": {"mappings": mapping | {"properties": old}}}
 
     with monkeypatch.context() as patch:
-        patch.setattr(resources, "load", before)
+        patch.setattr(resources, "load_json", before)
         load(where, DOCUMENTS)
     (mapping,) = http("GET", f"{where}/_mapping").values()
     assert "parse" not in mapping["mappings"]["properties"]
@@ -85,7 +85,7 @@ def test_a_load_that_replaces_the_index_meanwhile_is_reported(where: str) -> Non
         esr.open(where) as searcher,
         pytest.raises(EsrError, match=r"a load replaced .* meanwhile: enrich it again"),
     ):
-        enrich(searcher.index, step=step)
+        enrich(searcher.index, on_progress=step)
 
 
 def test_replaced_entries_are_merged_away(where: str) -> None:

@@ -53,7 +53,7 @@ def adverse(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[
     documents = adverse_documents()
     with fresh(elasticsearch_url) as where:
         if request.param == 1:
-            load(where, documents, prepared=Ranking().mixture())
+            load(where, documents, precomputed_mixture=Ranking().mixture())
         else:
             load(where, documents[:50], shards=3)
             load(where, documents[50:], if_exists="append")
@@ -126,7 +126,7 @@ def test_a_mixture_that_the_index_was_prepared_for(elasticsearch_url: str, ranki
     """A plan to which the stored impacts do not apply uses the scripts."""
     prepared = Ranking.from_dict(ranking)
     with fresh(elasticsearch_url) as where:
-        load(where, adverse_documents(), prepared=prepared.mixture())
+        load(where, adverse_documents(), precomputed_mixture=prepared.mixture())
         index = ElasticsearchIndex(where)
         now = index.snapshot()
         for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
@@ -271,7 +271,7 @@ def test_few_candidates_are_scored_also_when_the_entries_were_updated(elasticsea
 def test_deliveries_keep_the_bounds_right(elasticsearch_url: str) -> None:
     documents = adverse_documents()
     with fresh(elasticsearch_url) as where:
-        load(where, documents, prepared=Ranking().mixture())
+        load(where, documents, precomputed_mixture=Ranking().mixture())
         new = document("new", "only " * 9, "")
         open_delivery(where, LoadOptions()).append([new])
         open_delivery(where, LoadOptions()).remove(["d3", "d20"])

@@ -18,7 +18,7 @@ def test_the_served_generation_is_not_deleted_when_a_node_does_not_know_of_the_s
 ) -> None:
     description = Description("english", title=True)
     names = [f"news-{n}-esr-sentences" for n in range(3)]
-    older, old, new = (Load(name, description, complete=True, owner="", members=(name,)) for name in names)
+    older, old, new = (Load(name, description, is_complete=True, owner="", members=(name,)) for name in names)
     deleted: list[Load] = []
 
     def drop(_: Cluster, heads: Sequence[Load]) -> None:

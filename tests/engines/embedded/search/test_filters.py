@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import esr
-from esr.documents.dates import instant, instant_end
+from esr.documents.dates import parse_date_end, parse_date_start
 from esr.engines.index import Filters
 from tests.support.folder_index import document, load
 
@@ -34,7 +34,7 @@ def found(index: str, filters: Filters, **settings: object) -> list[str]:
 
 
 def dates(first: str | None = None, last: str | None = None) -> Filters:
-    return Filters(first and instant(first), last and instant_end(last))  # type: ignore[arg-type]
+    return Filters(first and parse_date_start(first), last and parse_date_end(last))  # type: ignore[arg-type]
 
 
 def test_no_filter_lets_everything_through(index: str) -> None:
@@ -70,7 +70,7 @@ def test_sources_and_documents_are_alternatives_among_themselves(index: str) -> 
 
 
 def test_all_filters_hold_together(index: str) -> None:
-    chosen = Filters(instant("2017-02"), None, ("b.org",), ("feb1", "jan", "mar"))
+    chosen = Filters(parse_date_start("2017-02"), None, ("b.org",), ("feb1", "jan", "mar"))
     assert found(index, chosen) == ["feb1"]
 
 

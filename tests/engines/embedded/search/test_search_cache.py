@@ -67,8 +67,8 @@ def test_other_segments_begin_anew(index: EmbeddedIndex, where: Path) -> None:
 def test_statistics_hold_no_layer(index: EmbeddedIndex) -> None:
     enrich(index, 5.0)
     snapshot = index._snapshot()
-    assert [segment.enriched.features for segment in snapshot.segments] == [["x"]]
-    assert [segment.enriched.features for segment in snapshot.statistics.segments] == [[]]
+    assert [segment.enrichment.features for segment in snapshot.segments] == [["x"]]
+    assert [segment.enrichment.features for segment in snapshot.statistics.segments] == [[]]
 
 
 def test_a_pinned_index_stays_at_its_commit(index: EmbeddedIndex, where: Path) -> None:

@@ -1,0 +1,134 @@
+"""From source files to documents for the index: reading, languages, duplicates, and the malformed ones."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, Any
+
+from esr.documents import Document, Located
+from esr.documents.serialisation import to_fields
+from esr.errors import EsrError, UsageError
+from esr.loaders import Malformed, ReadOptions, Skipped, read_documents
+from esr.loaders.duplicates import DuplicateFilter
+from esr.loaders.language import LanguageDetector
+from esr.loaders.limits import Limits
+from esr.loaders.mapping import parse_mapping
+
+MAX_EXAMPLES = 3
+MAX_PROBLEMS = 20
+
+
+class DocumentPipeline:
+    """Reads the documents of some paths, and collects what a report says about them."""
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        *,
+        source_format: str,
+        pairs: Sequence[str],
+        detect_language: bool,
+        duplicates: str,
+        bad_documents: Path | None,
+        max_expansion: int,
+        max_unpacked: float,
+    ) -> None:
+        self._paths = paths
+        self._format = source_format
+        self._mapping = parse_mapping(pairs)
+        self._limits = Limits(max_expansion, int(max_unpacked * 2**30))
+        self._detector = LanguageDetector() if detect_language else None
+        self._duplicates = DuplicateFilter(duplicates) if duplicates != "keep" else None
+        self._malformed_file = bad_documents
+        self._malformed_stream: IO[str] | None = None
+        self.malformed: list[Malformed] = []  # the first ones
+        self.malformed_count = 0
+        self._skipped: Counter[str] = Counter()
+        self._first_skipped: dict[str, str] = {}
+        self._without_sentences = 0
+        self._first_without_sentences: list[str] = []
+
+    @contextmanager
+    def open(self, collect_all: bool = False) -> Iterator[Iterator[Located]]:
+        """The documents. A malformed one raises InputError, unless it goes to a file or all are collected."""
+        with _open_for_writing(self._malformed_file) as self._malformed_stream:
+            on_malformed = self._add_malformed if self.tolerates_malformed or collect_all else None
+            options = ReadOptions(self._mapping, self._limits, on_malformed, self._add_skipped)
+            documents = read_documents(self._paths, self._format, options)
+            if self._detector:
+                documents = self._detector.annotate(documents)
+            if self._duplicates:
+                documents = self._duplicates.filter(documents)
+            yield self._count_without_sentences(documents)
+
+    @property
+    def tolerates_malformed(self) -> bool:
+        return self._malformed_file is not None
+
+    def reject(self, document: Document, problem: str) -> None:
+        """Record a document that the index does not accept. Its text is written too: its place is unknown."""
+        self._add_malformed(Malformed(document.id, problem, document.id), {"document": to_fields(document)})
+
+    def _add_malformed(
+        self, malformed: Malformed, extra_fields: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
+        self.malformed_count += 1
+        if len(self.malformed) < MAX_PROBLEMS:
+            self.malformed.append(malformed)
+        if self._malformed_stream:
+            self._malformed_stream.write(json.dumps({**malformed._asdict(), **extra_fields}) + "\n")
+            self._malformed_stream.flush()
+
+    def _add_skipped(self, skipped: Skipped) -> None:
+        self._skipped[skipped.reason] += 1
+        self._first_skipped.setdefault(skipped.reason, skipped.where)
+
+    def _count_without_sentences(self, documents: Iterable[Located]) -> Iterator[Located]:
+        for located in documents:
+            if not located.document.sentences:
+                self._without_sentences += 1
+                if len(self._first_without_sentences) < MAX_EXAMPLES:
+                    self._first_without_sentences.append(f"{located.document.id} at {located.where}")
+            yield located
+
+    def notes(self) -> list[str]:
+        """The lines of the report about these documents."""
+        notes = self._duplicates.notes() if self._duplicates else []
+        if self._without_sentences:
+            more = ", …" if self._without_sentences > len(self._first_without_sentences) else ""
+            examples = ", ".join(self._first_without_sentences)
+            notes.append(f"{self._without_sentences:,} documents have no sentence: {examples}{more}")
+        for reason, count in self._skipped.items():
+            notes.append(
+                f"{count:,} documents were skipped, {reason}: the first at {self._first_skipped[reason]}"
+            )
+        if self._detector:
+            notes.append(f"{self._detector.detected:,} documents got the detected language")
+        return notes
+
+    def raise_if_malformed(self) -> None:
+        """Raise EsrError if any document was malformed."""
+        if self.malformed_count:
+            first = self.malformed[0]
+            raise EsrError(
+                f"{self.malformed_count:,} malformed documents were not loaded and are listed in "
+                f"{self._malformed_file}; the first: {first.where}: {first.problem}"
+            )
+
+
+@contextmanager
+def _open_for_writing(file: Path | None) -> Iterator[IO[str] | None]:
+    if file is None:
+        yield None
+        return
+    try:
+        stream = file.open("w", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be written: {error.strerror}") from None
+    with stream:
+        yield stream

@@ -1,0 +1,168 @@
+"""`esr models`, `priors`, `features`, `forms`, `boosts`, `signals`, `analyzers`, `formats`: registries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from textwrap import fill
+from typing import Any
+
+import click
+
+from esr import adjustments, analysis, loaders
+from esr import boosts as boost_registry
+from esr import features as feature_registry
+from esr import models as model_registry
+from esr import priors as prior_registry
+from esr.cli.options import as_json
+from esr.extras import install_command
+from esr.ranking.signal_types import signal_types
+
+
+@click.command()
+@as_json
+def models(as_json: bool) -> None:
+    """List the ranking models and their parameters.
+
+    \b
+    Example:
+      esr models
+      esr models --json
+    """
+    entries = [model.as_dict() for model in model_registry.MODELS.values()]
+    if as_json:
+        _print_json(entries)
+        return
+    for entry in entries:
+        default = " (default model)" if entry["name"] == model_registry.DEFAULT.name else ""
+        click.echo(f"{entry['name']}{default}\n{_indent(entry['description'])}")
+        click.echo(_indent(f"source: {entry['source']}"))
+        if entry["contexts"]:
+            click.echo(_indent(f"context: {' | '.join(entry['contexts'])} (first is the default)"))
+        click.echo(_indent(f"candidates: {entry['candidates']}"))
+        _print_parameters(entry["parameters"])
+        click.echo()
+
+
+def _print_parameters(parameters: Iterable[dict[str, Any]]) -> None:
+    for p in parameters:
+        condition = f"; with --context {p['only_with']}" if p["only_with"] else ""
+        text = f"{p['name']}={p['default']:g}" if not p["choices"] else f"{p['name']}={p['default']}"
+        click.echo(_indent(f"{text}  {p['range']}{condition}: {p['description']}", 6))
+
+
+@click.command()
+@as_json
+def priors(as_json: bool) -> None:
+    """List the sentence priors.
+
+    \b
+    Example:
+      esr search "bank fraud" --index my-index --prior length
+    """
+    _print_entries((prior.as_dict() for prior in prior_registry.PRIORS.values()), as_json)
+
+
+@click.command()
+@as_json
+def features(as_json: bool) -> None:
+    """List the features: properties of a sentence that no query affects.
+
+    \b
+    Example:
+      esr features
+      esr features --json
+    """
+    _print_entries((feature.as_dict() for feature in feature_registry.FEATURES.values()), as_json)
+
+
+@click.command()
+@as_json
+def forms(as_json: bool) -> None:
+    """List the forms: how a feature's value I adds to a sentence's score.
+
+    \b
+    Example:
+      esr search "bank fraud" --index my-index --feature len:log:0.1
+    """
+    _print_entries((form.as_dict() for form in adjustments.FORMS.values()), as_json)
+
+
+@click.command()
+@as_json
+def boosts(as_json: bool) -> None:
+    """List the boosts: what they derive from a query beyond its words.
+
+    \b
+    Example:
+      esr search "who owns the bank" --index my-index --boost answer_type --boost variants:0.1
+    """
+    _print_entries((boost.as_dict() for boost in boost_registry.BOOSTS.values()), as_json)
+
+
+@click.command()
+@as_json
+def signals(as_json: bool) -> None:
+    """List the signals, which the second stage can add to the scores of a ranking's best sentences.
+
+    The value of any feature is a signal too, as "feature subj".
+
+    \b
+    Example:
+      esr search "bank fraud" --index my-index --rerank mrf_sdm:0.5
+    """
+    _print_entries((signal.as_dict() for signal in signal_types().values()), as_json)
+
+
+@click.command()
+@as_json
+def analyzers(as_json: bool) -> None:
+    """List the analyzers: how text becomes terms.
+
+    \b
+    Example:
+      esr load news.jsonl --index my-index --analyzer english
+    """
+    _print_entries(({"name": n, "description": d} for n, d in analysis.ANALYZERS.items()), as_json)
+
+
+@click.command()
+@as_json
+def formats(as_json: bool) -> None:
+    """List the source formats that can be loaded.
+
+    \b
+    Example:
+      esr load news.sgml --format trec --index my-index
+    """
+    entries = (
+        {
+            "name": f.name,
+            "description": f.description,
+            "suffixes": list(f.suffixes),
+            "needs": install_command("formats") if f.needs else "",
+        }
+        for f in loaders.FORMATS.values()
+    )
+    _print_entries(entries, as_json)
+
+
+def _print_entries(entries: Iterable[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        _print_json(list(entries))
+        return
+    for entry in entries:
+        click.echo(f"{entry['name']}\n{_indent(entry['description'])}")
+        for key in ("source", "needs", "suffixes", "column"):
+            if entry.get(key):
+                value = entry[key]
+                click.echo(_indent(f"{key}: {value if isinstance(value, str) else ' '.join(value)}"))
+        _print_parameters(entry.get("parameters", ()))
+
+
+def _print_json(entries: list[dict[str, Any]]) -> None:
+    click.echo(json.dumps(entries, indent=1))
+
+
+def _indent(text: str, by: int = 4) -> str:
+    return fill(text, 100, initial_indent=" " * by, subsequent_indent=" " * (by + 2))

@@ -1,0 +1,57 @@
+"""Progress bars of commands, on standard error if it is a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tqdm import tqdm
+
+from esr.documents import Located
+
+
+def track_documents(documents: Iterable[Located]) -> Iterator[Located]:
+    """The documents, with a bar that counts them."""
+    bar: Any = tqdm(documents, unit=" documents", disable=None, mininterval=0.5, leave=False)
+    yield from bar
+
+
+@contextmanager
+def count_topics() -> Iterator[Callable[[int], None]]:
+    """A bar of topics, as the function that advances it."""
+    with tqdm(unit=" topics", disable=None, leave=False) as bar:
+
+        def advance(topics: int) -> None:
+            bar.update(topics)
+
+        yield advance
+
+
+class SendProgress:
+    """A bar with the rate and the remaining time, for items whose total is known."""
+
+    def __init__(self, unit: str = " documents", description: str = "sent") -> None:
+        self._unit, self._description = unit, description
+        self._bar: Any = None
+
+    def update(self, count: int, total: int) -> None:
+        """Advance the bar by `count` of `total` items."""
+        if self._bar is None:
+            self._bar = tqdm(
+                total=total,
+                unit=self._unit,
+                desc=self._description,
+                disable=None,
+                mininterval=0.5,
+                leave=False,
+            )
+        self._bar.total = total
+        self._bar.update(count)
+
+    def __enter__(self) -> SendProgress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()

@@ -1,0 +1,63 @@
+"""The options of commands that read source files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import click
+
+from esr.cli.options import FILE, add_options
+from esr.loaders.duplicates import POLICIES
+from esr.loaders.limits import DEFAULT_LIMITS
+from esr.loaders.mapping import FIELDS
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option("--format", "source_format", default="auto", show_default=True, help="See esr formats."),
+    click.option(
+        "--mapping",
+        "pairs",
+        multiple=True,
+        metavar="FIELD=COLUMN",
+        help=f"Take a field ({', '.join(FIELDS)}) from a column with another name. May be repeated.",
+    ),
+    click.option("--detect-language", is_flag=True, help="Detect the language of documents without one."),
+    click.option(
+        "--duplicates",
+        type=click.Choice(list(POLICIES)),
+        default="keep",
+        show_default=True,
+        help="Documents that repeat an earlier one, exactly or nearly: "
+        + "; ".join(f"{k}: {v}" for k, v in POLICIES.items())
+        + ".",
+    ),
+    click.option(
+        "--bad-documents",
+        type=FILE,
+        metavar="FILE",
+        help="List documents that cannot be loaded, with the reason, in FILE (JSON Lines), "
+        "and load the others; exit status 1.",
+    ),
+    click.option(
+        "--max-expansion",
+        type=click.IntRange(1),
+        default=DEFAULT_LIMITS.expansion,
+        show_default=True,
+        help="How many times its size a packed file may unpack to.",
+    ),
+    click.option(
+        "--max-unpacked",
+        type=click.FloatRange(0, min_open=True),
+        default=DEFAULT_LIMITS.unpacked / 2**30,
+        show_default=True,
+        metavar="GIB",
+        help="How much a packed file may unpack to.",
+    ),
+)
+
+
+def source_options(command: F) -> F:
+    """Adds these options. The command passes them to DocumentPipeline as keyword arguments."""
+    return cast(F, add_options(_OPTIONS, command))

@@ -1,0 +1,84 @@
+"""Source formats: what a loader reads and yields, and the registry of formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO, NamedTuple
+
+from esr.registry import Registry
+
+
+class Source(NamedTuple):
+    """One file to read, or one member of an archive.
+
+    `name` is the name that messages show: the path as the user wrote it. `relative` is the path below the
+    folder or archive that the user named, with "/", or else the file's own name, in both cases without
+    `.gz` or `.zst`. `stream` yields the decompressed bytes; it can be read once, from start to end. `path`
+    is where exactly these bytes are on disk, for formats that must seek; None if they come compressed or
+    through a pipe.
+    """
+
+    name: str
+    relative: str
+    stream: BinaryIO
+    path: str | None = None
+
+
+class Record(NamedTuple):
+    """The fields that a loader read for a document, not yet validated, and where: `news.jsonl:12`.
+
+    Whatever the format, fields have the names and types of JSON Lines: see
+    `esr.documents.validate.build_document`, which validates them.
+    """
+
+    where: str
+    fields: Mapping[str, Any]
+
+
+class Malformed(NamedTuple):
+    """A document that cannot be read, although later ones can. `id` is None if it is unknown."""
+
+    where: str
+    problem: str
+    id: str | None = None
+
+
+class Skipped(NamedTuple):
+    """A document that its publisher does not want loaded. `reason` is for example "under embargo"."""
+
+    where: str
+    reason: str
+
+
+ReadResult = Record | Malformed | Skipped
+
+
+@dataclass(frozen=True)
+class Format:
+    """A source format: its name, how it is recognised, and how it is read.
+
+    `suffixes` are its file name extensions (without `.gz`). `sniff` gets the first bytes of a file, without
+    leading blanks, where the name is not conclusive. `read` yields the records of a source lazily and holds
+    one at a time. It yields Malformed for a single unreadable document and Skipped for one that must not be
+    loaded, and raises InputError where the source is broken and the rest of it cannot be read. `needs` are
+    the modules of the extra `formats` that it imports. A `tabular` format has the same columns in every
+    record. With `may_lack_documents`, a file may consist of other items only, such as pictures.
+    """
+
+    name: str
+    description: str
+    suffixes: tuple[str, ...]
+    sniff: Callable[[bytes], bool]
+    read: Callable[[Source], Iterator[ReadResult]]
+    needs: tuple[str, ...] = ()
+    tabular: bool = False
+    may_lack_documents: bool = False
+
+
+WITHDRAWN = "cancelled or withheld"
+"""Why a document is skipped that its publisher has withdrawn."""
+
+FORMATS: Registry[Format] = Registry("format")
+register = FORMATS.register
+get = FORMATS.find

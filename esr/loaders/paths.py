@@ -1,0 +1,42 @@
+"""Paths that a user names: how messages show them, and the files below a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from esr.errors import InputError
+
+STANDARD_INPUT = "-"
+
+
+def display_name(path: str) -> str:
+    """The name that messages show for a path. Bytes that are not UTF-8 are escaped, so it can be printed."""
+    if path == STANDARD_INPUT:
+        return "standard input"
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
+def iterate_files(
+    folder: str, below: str = "", parents: frozenset[tuple[int, int]] = frozenset()
+) -> Iterator[str]:
+    """The files in a folder and its subfolders, sorted by name, as paths relative to it. No hidden ones."""
+    current = os.path.join(folder, below)
+    try:
+        status = os.stat(current)
+        with os.scandir(current) as scan:
+            entries = sorted(
+                (entry for entry in scan if not entry.name.startswith(".")), key=lambda e: e.name
+            )
+    except OSError as error:
+        raise InputError(display_name(current), f"cannot be read: {error.strerror or error}") from None
+    ancestors = parents | {(status.st_dev, status.st_ino)}
+    for entry in entries:
+        path = os.path.join(below, entry.name)
+        if entry.is_dir():
+            # A link to a parent folder would never end.
+            target = os.stat(entry.path)
+            if (target.st_dev, target.st_ino) not in ancestors:
+                yield from iterate_files(folder, path, ancestors)
+        elif entry.is_file() or not os.path.exists(entry.path):  # opening a dangling link reports the error
+            yield path

@@ -1,0 +1,147 @@
+"""Reads files, folders, archives and standard input in one format, or in the format of each file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from esr.errors import InputError
+from esr.extras import require
+from esr.loaders import archives
+from esr.loaders.decompress import PeekedSource, open_source
+from esr.loaders.detection import detect_format, detect_format_in_folder
+from esr.loaders.format import FORMATS, Format, Malformed, ReadResult, Record, Skipped
+from esr.loaders.limits import DEFAULT_LIMITS, Budget, ExpansionError, Limits
+from esr.loaders.mapping import MissingColumn, apply_mapping
+from esr.loaders.paths import STANDARD_INPUT, display_name, iterate_files
+from esr.loaders.read_errors import raise_input_errors
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """A column mapping, limits of decompression, and callbacks for documents that are not loaded.
+
+    Without `on_malformed`, the first malformed document raises InputError. With it, each one is passed to
+    it and reading goes on, with the next file where the rest of one cannot be read. Skipped documents are
+    passed to `on_skipped`.
+    """
+
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = DEFAULT_LIMITS
+    on_malformed: Callable[[Malformed], None] | None = None
+    on_skipped: Callable[[Skipped], None] | None = None
+
+
+class SourceReader:
+    """Reads paths as `format`, or detects the format of each file if it is None."""
+
+    def __init__(self, format: Format | None, options: ReadOptions) -> None:
+        self._format = format
+        self._options = options
+
+    def read(self, path: str) -> Iterator[ReadResult]:
+        """The records in a file, a folder, an archive or standard input, in order. Raises InputError."""
+        if path != STANDARD_INPUT and os.path.isdir(path):
+            yield from self._read_folder(path)
+        else:
+            relative = "stdin" if path == STANDARD_INPUT else os.path.basename(path)
+            yield from self._read_file(path, relative, in_folder=False)
+
+    def _read_folder(self, folder: str) -> Iterator[ReadResult]:
+        is_empty = True
+        for relative in iterate_files(folder):
+            path = os.path.join(folder, relative)
+            for result in self._read_file(path, PurePath(relative).as_posix(), in_folder=True):
+                is_empty = False
+                yield result
+        if is_empty:
+            raise InputError(display_name(folder), f"there is no {self._file_type()} in this folder")
+
+    def _read_file(self, path: str, relative: str, in_folder: bool) -> Iterator[ReadResult]:
+        """The records of one file; none if it is in a folder and has another format."""
+        budget = Budget(display_name(path), self._options.limits)
+        is_empty = True
+        try:
+            with raise_input_errors(display_name(path)), open_source(path, relative, budget) as file:
+                for result in self._read_opened(file, budget, in_folder, depth=0):
+                    is_empty = False
+                    yield result
+        except InputError as error:
+            if self._options.on_malformed is None:
+                raise
+            yield _to_malformed(error, is_empty)
+
+    def _read_opened(
+        self, file: PeekedSource, budget: Budget, in_folder: bool, depth: int
+    ) -> Iterator[ReadResult]:
+        if archive_type := archives.detect_archive_type(file):
+            yield from self._read_archive(file, archive_type, budget, in_folder, depth)
+            return
+        name = file.source.name
+        format = (
+            detect_format_in_folder(file, self._format) if in_folder else self._format or detect_format(file)
+        )
+        if format is None and in_folder:
+            return
+        if file.is_blank:
+            raise InputError(name, "the file is empty")
+        if format is None:
+            raise InputError(name, f"unknown format: name it with --format ({', '.join(FORMATS)})")
+        require(f"{name} (format {format.name})", *format.needs)
+        result = None
+        for result in format.read(file.source):
+            yield self._rename(result, format) if isinstance(result, Record) else result
+        # Agencies deliver pictures beside articles, so such a file may lack documents; a folder may not.
+        if result is None and not (in_folder and format.may_lack_documents):
+            raise InputError(
+                name, f"contains no document in the format {format.name}: check the file or --format"
+            )
+
+    def _rename(self, record: Record, format: Format) -> Record | Malformed:
+        try:
+            return Record(record.where, apply_mapping(record, self._options.mapping, format.tabular))
+        except MissingColumn as error:
+            if format.tabular:  # all rows lack it
+                raise InputError(record.where, str(error)) from None
+            return Malformed(record.where, str(error))
+
+    def _read_archive(
+        self,
+        file: PeekedSource,
+        archive_type: archives.ArchiveType,
+        budget: Budget,
+        in_folder: bool,
+        depth: int,
+    ) -> Iterator[ReadResult]:
+        name = file.source.name
+        if depth == archives.MAX_DEPTH:
+            raise InputError(name, f"is nested in {depth} archives: unpack them")
+        is_empty = True
+        for member in archives.iterate_members(file, archive_type, budget):
+            is_member_empty = True
+            try:
+                with raise_input_errors(member.source.name):
+                    for result in self._read_opened(member, budget, in_folder=True, depth=depth + 1):
+                        is_empty = is_member_empty = False
+                        yield result
+            except ExpansionError:
+                raise
+            except InputError as error:
+                if self._options.on_malformed is None:
+                    raise
+                is_empty = False
+                yield _to_malformed(error, is_member_empty)
+        if is_empty and not in_folder:
+            raise InputError(name, f"there is no {self._file_type()} in this archive")
+
+    def _file_type(self) -> str:
+        return (
+            f"{self._format.name} file" if self._format else f"file of a known format ({', '.join(FORMATS)})"
+        )
+
+
+def _to_malformed(error: InputError, is_empty: bool) -> Malformed:
+    problem = error.problem if is_empty else f"{error.problem} (the rest of this file is skipped)"
+    return Malformed(error.where, problem)

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import esr as library
+from tests.cli.conftest import Esr
+
+TEXT = " ".join(f"word{n}" for n in range(60))
+COPIES = (
+    f'{{"id": "a", "text": "{TEXT}", "language": "de"}}\n'
+    f'{{"id": "b", "text": "{TEXT}"}}\n'
+    '{"id": "c", "text": "The ferry across the fjord sails again after two weeks of repairs."}\n'
+)
+
+
+@pytest.fixture
+def copies(tmp_path: Path) -> Path:
+    path = tmp_path / "copies.jsonl"
+    path.write_text(COPIES)
+    return path
+
+
+def documents(where: Path) -> list[str]:
+    with library.open(str(where)) as searcher:
+        hits = searcher.search("word1 ferry", 100, candidates="all", model="tfisf").hits
+    return sorted(hit.record.document_id for hit in hits if hit.record)
+
+
+def test_columns_with_other_names_are_loaded(esr: Esr, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("url,body\nu1,A ferry.\n")
+    result = esr(
+        "load",
+        tmp_path / "table.csv",
+        "--mapping",
+        "id=url",
+        "--mapping",
+        "text=body",
+        "--index",
+        tmp_path / "i",
+    )
+    assert result.exit_code == 0, result.output
+    assert documents(tmp_path / "i") == ["u1"]
+
+
+def test_a_mapping_of_a_missing_column_is_rejected(esr_error: Esr, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("url,body\nu1,A ferry.\n")
+    to = ["--index", tmp_path / "i"]
+    line = esr_error("load", tmp_path / "table.csv", "--mapping", "id=link", *to)
+    assert "table.csv:2: there is no column 'link' for --mapping id=link; the columns are url, body" in str(
+        line
+    )
+    assert "unknown field 'txt'" in str(
+        esr_error("load", tmp_path, "--mapping", "txt=x", "--index", tmp_path / "i")
+    )
+
+
+@pytest.mark.parametrize(
+    ("policy", "loaded", "note"),
+    [
+        ("keep", ["a", "b", "c"], None),
+        ("count", ["a", "b", "c"], "they were loaded"),
+        ("mark", ["a", "b", "c"], "they have the feature duplicate"),
+        ("drop", ["a", "c"], "they were left out"),
+    ],
+)
+def test_duplicates_are_handled_by_the_policy(
+    esr: Esr, copies: Path, tmp_path: Path, policy: str, loaded: list[str], note: str | None
+) -> None:
+    result = esr("load", copies, "--index", tmp_path / "i", "--duplicates", policy)
+    assert result.exit_code == 0, result.output
+    assert documents(tmp_path / "i") == loaded
+    assert (note or "loaded 3") in result.stdout
+    assert (f"b at {copies}:2 repeats a" in result.stdout) == (note is not None)
+
+
+def test_a_marked_duplicate_can_be_ranked_down(esr: Esr, copies: Path, tmp_path: Path) -> None:
+    esr("load", copies, "--index", tmp_path / "i", "--duplicates", "mark")
+    result = esr("search", "word1", "--index", tmp_path / "i", "--feature", "duplicate:linear:-9", "--json")
+    scores = {hit["document_id"]: hit["score"] for hit in json.loads(result.stdout)["hits"]}
+    assert scores["a"] - scores["b"] == pytest.approx(9)
+
+
+def test_a_missing_language_is_detected(esr: Esr, copies: Path, tmp_path: Path) -> None:
+    result = esr("load", copies, "--index", tmp_path / "i", "--detect-language")
+    assert "1 documents got the detected language" in result.stdout
+    hits = json.loads(esr("search", "ferry", "--index", tmp_path / "i", "--json").stdout)["hits"]
+    assert [hit["language"] for hit in hits] == ["en"]
+
+
+def test_documents_without_a_sentence_are_named(esr: Esr, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text(
+        '{"id": "t", "text": "x"}\n' + "".join(f'{{"id": "e{n}"}}\n' for n in range(5))
+    )
+    result = esr("load", tmp_path / "x.jsonl", "--index", tmp_path / "i")
+    place = tmp_path / "x.jsonl"
+    assert (
+        f"5 documents have no sentence: e0 at {place}:2, e1 at {place}:3, e2 at {place}:4, …" in result.stdout
+    )
+
+
+def test_malformed_documents_are_listed_in_a_file_and_the_others_loaded(
+    esr: Esr, copies: Path, tmp_path: Path
+) -> None:
+    copies.write_text(COPIES + '{"id": "d", "text": 7}\n{\n')
+    bad = tmp_path / "bad.jsonl"
+    result = esr("load", copies, "--index", tmp_path / "i", "--bad-documents", bad)
+    assert result.exit_code == 1
+    assert "loaded 3 documents" in result.stdout
+    assert (
+        f"Error: 2 malformed documents were not loaded and are listed in {bad}; "
+        f"the first: {copies}:4: text must be" in result.stderr
+    )
+    lines = [json.loads(line) for line in bad.read_text().splitlines()]
+    assert [(line["id"], line["where"]) for line in lines] == [("d", f"{copies}:4"), (None, f"{copies}:5")]
+    assert documents(tmp_path / "i") == ["a", "b", "c"]
+
+
+def test_an_unwritable_file_is_rejected_before_anything_is_loaded(
+    esr_error: Esr, copies: Path, tmp_path: Path
+) -> None:
+    line = esr_error("load", copies, "--index", tmp_path / "i", "--bad-documents", tmp_path / "no" / "bad")
+    assert "cannot be written" in str(line)
+    assert not (tmp_path / "i").exists()
+
+
+def test_limits_of_packed_files_can_be_set(esr_error: Esr, tmp_path: Path) -> None:
+    import gzip
+
+    path = tmp_path / "x.jsonl.gz"
+    path.write_bytes(gzip.compress(COPIES.encode() * 100))
+    line = esr_error("load", path, "--index", tmp_path / "i", "--max-unpacked", "0.00001")
+    assert "if that is right, raise the limit with --max-unpacked" in str(line)
+
+
+def test_articles_under_embargo_are_counted_and_not_loaded(esr: Esr, tmp_path: Path) -> None:
+    wire = tmp_path / "wire.xml"
+    data = '<docdata management-status="embargoed"><doc-id id-string="{}"/></docdata>'
+    held = f"<nitf><head>{data}</head></nitf>"
+    free = '<nitf><head><docdata><doc-id id-string="c"/></docdata></head><body><body.content><p>Ferry.</p>'
+    end = "</body.content></body></nitf></wire>"
+    wire.write_text("\n".join(["<wire>", held.format("a"), held.format("b"), free + end]))
+    result = esr("load", wire, "--index", tmp_path / "i")
+    assert f"2 documents were skipped, under embargo: the first at {wire}:2" in result.stdout
+    assert documents(tmp_path / "i") == ["c"]
+    assert "2 documents were skipped" in esr("load", wire, "--dry-run").stdout

@@ -1,0 +1,16 @@
+from esr.loaders.key_store import KeyStore
+
+
+def test_the_first_value_of_a_key_stays():
+    store = KeyStore()
+    assert store.insert(b"a", "one") is None
+    assert store.insert(b"a", "two") == "one"
+    assert store.insert(b"b", "three") is None
+    assert store.insert(b"a", "four") == "one"
+    store.close()
+
+
+def test_two_stores_are_independent():
+    one, two = KeyStore(), KeyStore()
+    assert one.insert(b"a", "x") is None
+    assert two.insert(b"a", "y") is None

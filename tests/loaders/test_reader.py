@@ -1,0 +1,344 @@
+import gzip
+import io
+import os
+import re
+import sys
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from esr.errors import InputError, UsageError
+from esr.loaders import FORMATS, ReadOptions, get, read_documents
+from tests.loaders.samples import sample
+
+JSONL = b'{"id": "a"}\n'
+TREC = b"<DOC><DOCNO>t</DOCNO></DOC>"
+TEXT = b"Title\nText."
+NEWSML = sample("newsml")
+NEWSML_ID = "urn:newsml:example.com:20240115:ferry"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A function that makes a folder of these files and returns its path."""
+
+    def make(**files: bytes) -> str:
+        for name, content in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        return str(tmp_path)
+
+    return make
+
+
+def jsonl(id: str) -> bytes:
+    return f'{{"id": "{id}"}}\n'.encode()
+
+
+def ids(*paths: str, format: str = "auto") -> list[str]:
+    return [located.document.id for located in read_documents(paths, format)]
+
+
+def load_error(*paths: str, format: str = "auto") -> str:
+    with pytest.raises(InputError) as error:
+        ids(*paths, format=format)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+class Pipe(io.RawIOBase):
+    """Gives a byte at a time and cannot seek."""
+
+    def __init__(self, data: bytes) -> None:
+        self.rest = data
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:
+        buffer[: len(self.rest[:1])] = self.rest[:1]
+        length = len(self.rest[:1])
+        self.rest = self.rest[1:]
+        return length
+
+
+def pipe(monkeypatch, data: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(Pipe(data))))
+
+
+def test_the_formats_of_the_first_loaders_are_registered():
+    assert {"jsonl", "text", "trec"} <= set(FORMATS)
+    for name, format in FORMATS.items():
+        assert format.name == name == get(name).name
+        assert format.description
+        assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in format.suffixes)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "id"),
+    [
+        *(
+            (name, JSONL, "a")
+            for name in ("x.jsonl", "x.NDJSON", "x.jsonl.gz", "x.json", "x", "x.xml", "x.odd.gz")
+        ),
+        *((name, TREC, "t") for name in ("x.sgml", "x.sgm", "x.trec", "x.xml", "x", "x.1")),
+        *((name, TEXT, "x") for name in ("x.txt", "x.txt.gz")),
+        *((name, TREC, "t") for name in ("x.txt", "x.txt.gz")),
+        ("x", b"\xef\xbb\xbf\n  " + JSONL, "a"),
+        ("x", b"\n<?xml version='1.0'?>" + TREC, "t"),
+        ("x", b'<S num="1" docid="s">x</S>', "s"),
+    ],
+)
+def test_auto_recognises_the_format_by_the_name_or_else_the_first_bytes(folder, name, content, id):
+    content = gzip.compress(content) if name.endswith(".gz") else content
+    path = os.path.join(folder(**{name: content}), name)
+    assert ids(path) == [id]
+
+
+def test_mails_and_xml_in_utf16_are_recognised_by_their_first_bytes(folder):
+    wide = NEWSML.decode().replace('encoding="UTF-8"', 'encoding="UTF-16"').encode("utf-16")
+    path = folder(**{"2024-January.txt": sample("mbox"), "x.xml": wide})
+    assert ids(f"{path}/2024-January.txt")[0] == "1@news.example"
+    assert ids(f"{path}/x.xml")[0] == NEWSML_ID
+
+
+def test_gzip_is_recognised_by_its_first_bytes_whatever_the_name(folder):
+    path = folder(**{"a.jsonl": gzip.compress(JSONL), "b.jsonl.gz": gzip.compress(jsonl("b")) * 2})
+    assert ids(path) == ["a", "b", "b"]
+
+
+def test_the_name_of_a_packed_text_gives_its_id(folder):
+    assert ids(folder(**{"sub/x y.txt.gz": gzip.compress(TEXT)})) == ["sub/x_y"]
+
+
+def test_a_required_format_takes_precedence_over_the_file_name(folder):
+    path = os.path.join(folder(**{"x.txt": JSONL}), "x.txt")
+    assert ids(path, format="text") == ["x"]
+    assert ids(path, format="jsonl") == ["a"]
+
+
+@pytest.mark.parametrize(("data", "id"), [(JSONL, "a"), (TREC, "t"), (b"\xef\xbb\xbf\n" + JSONL, "a")])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_standard_input_is_recognised_and_unpacked_without_seeking(monkeypatch, data, id, pack):
+    pipe(monkeypatch, pack(data))
+    assert ids("-") == [id]
+
+
+def test_standard_input_beyond_the_first_bytes_is_read(monkeypatch):
+    lines = b"".join(jsonl(str(n)) for n in range(2000))
+    pipe(monkeypatch, lines)
+    assert ids("-") == [str(n) for n in range(2000)]
+
+
+def test_standard_input_can_be_plain_text_if_the_format_says_so(monkeypatch):
+    pipe(monkeypatch, TEXT)
+    assert ids("-", format="text") == ["stdin"]
+
+
+def test_folders_are_read_recursively_in_the_order_of_names(folder):
+    names = ["b.jsonl", "a/2.jsonl", "a/10.jsonl", "a/z/1.jsonl", "c/1.ndjson"]
+    path = folder(**{name: jsonl(name) for name in names})
+    assert ids(path) == ["a/10.jsonl", "a/2.jsonl", "a/z/1.jsonl", "b.jsonl", "c/1.ndjson"]
+
+
+def test_several_paths_are_read_in_order(folder):
+    path = folder(**{"a.jsonl": jsonl("a"), "b/b.jsonl": jsonl("b"), "c.jsonl": jsonl("c")})
+    assert ids(f"{path}/c.jsonl", f"{path}/b", f"{path}/a.jsonl") == ["c", "b", "a"]
+
+
+def test_hidden_files_and_files_of_no_known_format_in_a_folder_are_skipped(folder):
+    path = folder(
+        **{
+            ".hidden.jsonl": b"{",
+            ".git/x.jsonl": b"{",
+            "README.md": b"# News",
+            "picture.png": b"\x89PNG\xff",
+            "empty": b"",
+            "x.jsonl": JSONL,
+            "no-ending": TREC,
+        }
+    )
+    assert ids(path) == ["t", "a"]
+
+
+def test_a_folder_read_as_one_format_leaves_out_files_of_another(folder):
+    path = folder(**{"a.jsonl": JSONL, "b.txt": TREC, "c.sgml": TREC, "d": TREC, "e.json": JSONL})
+    assert ids(path) == ["a", "t", "t", "t", "a"]
+    assert ids(path, format="trec") == ["t", "t", "t"]
+    assert ids(path, format="jsonl") == ["a", "a"]
+    assert ids(path, format="text") == ["b"]
+
+
+def test_a_file_of_pictures_is_skipped_in_a_folder_but_rejected_alone(folder):
+    picture = NEWSML.replace(b"inlineXML", b"remote").replace(b"inlineData", b"remote")
+    path = folder(**{"a.xml": picture, "b.xml": NEWSML})
+    assert ids(path)[0] == NEWSML_ID
+    assert "contains no document in the format newsml" in load_error(f"{path}/a.xml")
+    os.remove(f"{path}/b.xml")
+    assert "there is no" in load_error(path)
+
+
+def test_a_file_of_skipped_articles_is_rejected_alone_and_reported_among_others(folder):
+    held = NEWSML.replace(b"<itemMeta>", b"<itemMeta><embargoed/>").replace(b"stat:canceled", b"stat:usable")
+    path = folder(**{"a.xml": held, "b.jsonl": JSONL})
+    skipped = []
+    options = ReadOptions(on_skipped=skipped.append)
+    assert [located.document.id for located in read_documents([path], options=options)] == ["a"]
+    assert {document.reason for document in skipped} == {"under embargo"}
+    assert all(re.fullmatch(r".*a\.xml:\d+", document.where) for document in skipped) and len(skipped) > 1
+    message = load_error(f"{path}/a.xml")
+    assert message == f"{skipped[0].where}: this document is under embargo, and there is no other to load"
+
+
+def test_links_are_followed_but_not_in_a_cycle(folder, tmp_path):
+    path = folder(**{"in/a.jsonl": JSONL, "elsewhere/b.jsonl": jsonl("b")})
+    os.symlink(path, tmp_path / "in" / "up")
+    os.symlink(tmp_path / "elsewhere", tmp_path / "in" / "aside")
+    assert ids(f"{path}/in") == ["a", "b", "b"]
+
+
+def test_the_place_of_a_document_is_the_path_of_the_call_and_the_line(folder, monkeypatch):
+    path = folder(**{"sub/x.jsonl": JSONL + b"\n" + jsonl("b")})
+    monkeypatch.chdir(path)
+    assert [located.where for located in read_documents(["sub"])] == ["sub/x.jsonl:1", "sub/x.jsonl:3"]
+
+
+def test_an_unknown_format_is_rejected_immediately_with_the_nearest_name():
+    with pytest.raises(UsageError, match="unknown format 'json1': did you mean 'jsonl'"):
+        read_documents(["-"], "json1")
+
+
+def test_nothing_to_load_is_rejected():
+    with pytest.raises(UsageError, match="nothing to load"):
+        read_documents([])
+
+
+def test_a_missing_path_is_rejected_immediately(folder):
+    path = folder(**{"x.jsonl": JSONL})
+    with pytest.raises(InputError, match=r"y\.jsonl: there is no such file or folder"):
+        read_documents([f"{path}/x.jsonl", f"{path}/y.jsonl"])
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.txt", "x.sgml", "x", "x.jsonl.gz"])
+@pytest.mark.parametrize("content", [b"", b" \n\t\r\n", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n"])
+def test_an_empty_file_is_rejected(folder, name, content):
+    path = folder(**{name: gzip.compress(content) if name.endswith("gz") else content})
+    assert load_error(f"{path}/{name}") == f"{path}/{name}: the file is empty"
+
+
+def test_a_compressed_file_without_bytes_is_empty(folder):
+    path = folder(**{"x.jsonl.gz": b""})
+    assert load_error(path) == f"{path}/x.jsonl.gz: the file is empty"
+
+
+def test_an_empty_file_in_a_folder_is_rejected(folder):
+    path = folder(**{"x.jsonl": JSONL, "y.jsonl": b"\n"})
+    assert load_error(path) == f"{path}/y.jsonl: the file is empty"
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.txt", "x.sgml"])
+def test_a_long_blank_file_contains_no_document(folder, name):
+    path = folder(**{name: b" \n" * 5000})
+    assert "contains no document in the format" in load_error(f"{path}/{name}")
+
+
+def test_a_folder_without_a_loadable_file_is_rejected(folder):
+    path = folder(**{"README.md": b"# News", "sub/picture.png": b"\x89PNG"})
+    assert (
+        load_error(path)
+        == f"{path}: there is no file of a known format ({', '.join(FORMATS)}) in this folder"
+    )
+    assert load_error(path, format="trec") == f"{path}: there is no trec file in this folder"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [TEXT, b"a,b\n1,2", b"<html>", b"<a><channel>x</channel></a>", b"[{", b"\xff\xfe{", b"See <DOC>"],
+)
+def test_a_file_of_unknown_format_is_rejected(folder, content):
+    path = folder(**{"x.odd": content})
+    assert load_error(f"{path}/x.odd") == (
+        f"{path}/x.odd: unknown format: name it with --format ({', '.join(FORMATS)})"
+    )
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda packed: packed[: len(packed) // 2],
+        lambda packed: packed[:-6],
+        lambda packed: packed[:200] + b"\x00\x00\x00" + packed[203:],
+        lambda packed: packed[:-8] + b"\x00" * 8,
+        lambda packed: packed[:5],
+        lambda packed: packed + b"garbage",
+        lambda packed: b"not gzip at all",
+    ],
+)
+def test_a_truncated_or_corrupt_packed_file_is_rejected(folder, spoil):
+    lines = b"".join(jsonl(str(n * 7919 % 10007)) for n in range(5000))
+    path = folder(**{"x.jsonl.gz": spoil(gzip.compress(lines))})
+    assert load_error(path).startswith(f"{path}/x.jsonl.gz: cannot be unpacked (")
+
+
+def test_a_file_that_cannot_be_read_is_rejected(folder, monkeypatch):
+    path = folder(**{"x.jsonl": JSONL})
+
+    def no(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", no)
+    assert load_error(f"{path}/x.jsonl") == f"{path}/x.jsonl: cannot be read: Permission denied"
+    monkeypatch.undo()
+    monkeypatch.setattr(os, "scandir", no)
+    assert load_error(path) == f"{path}/: cannot be read: Permission denied"
+
+
+def test_a_dangling_link_in_a_folder_is_rejected(folder, tmp_path):
+    path = folder(**{"a.jsonl": JSONL})
+    os.symlink(tmp_path / "gone", tmp_path / "b.jsonl")
+    assert load_error(path) == f"{path}/b.jsonl: cannot be read: No such file or directory"
+
+
+def test_a_name_that_is_not_utf8_can_still_be_printed(tmp_path):
+    os.mkdir(tmp_path / "sub")
+    (tmp_path / "sub" / os.fsdecode(b"caf\xe9.txt")).write_bytes(TEXT)
+    message = load_error(str(tmp_path))
+    assert message.isprintable() and message.encode()
+    assert "caf\\udce9.txt: id contains '\\udce9'" in message
+
+
+def test_files_are_opened_one_after_the_other_and_closed(folder, monkeypatch):
+    path = folder(**{f"{n}.jsonl": jsonl(str(n)) for n in range(5)})
+    files = []
+    plain = open
+
+    def recorded(*arguments):
+        files.append(plain(*arguments))
+        return files[-1]
+
+    monkeypatch.setattr("builtins.open", recorded)
+    documents = read_documents([path])
+    for n in range(1, 4):
+        next(documents)
+        assert [file.closed for file in files] == [True] * (n - 1) + [False]
+    documents.close()
+    assert all(file.closed for file in files)
+
+
+@given(
+    st.binary(max_size=60),
+    st.sampled_from(["auto", *FORMATS]),
+    st.booleans(),
+    st.integers(0, 40),
+)
+@settings(deadline=None)  # a format's library is imported by the first file of it
+def test_any_bytes_are_documents_or_an_input_error(load, data, format, pack, cut):
+    if pack:
+        data = gzip.compress(data)[: -cut or None]
+    try:
+        assert load(data, format)
+    except InputError as error:
+        assert str(error).startswith("standard input")
