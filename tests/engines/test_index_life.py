@@ -79,7 +79,7 @@ class IndexLife(RuleBasedStateMachine):
     def append_what_is_there(self, keep: int) -> None:
         id = min(self._served())
         report = self._delivery(keep).append(located([document(id, f"A flood in {id}.")]))
-        assert not report.any
+        assert not report.has_changes
 
     @precondition(lambda self: len(self._served()) > 1)
     @rule(keep=KEEP)
