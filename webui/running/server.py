@@ -39,8 +39,8 @@ def serve(where: str, host: str, port: int, create_app: CreateApp) -> None:
     """Serve one index or several until SIGTERM or SIGINT, then exit when open requests are answered.
 
     `where` is a location, or `name=location name=location …`. Settings come from the environment. The server
-    starts even if an engine cannot be reached. Raises EsrError if an index does not exist or cannot be used, or
-    the address cannot be used. Port 0 takes any free port.
+    starts even if an engine cannot be reached. Raises EsrError if an index does not exist or cannot be used,
+    or the address cannot be used. Port 0 takes any free port.
     """
     settings = Settings.from_environment(os.environ)
     locations = parse_locations(where)
