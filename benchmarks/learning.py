@@ -18,9 +18,9 @@ from typing import Any
 import esr
 from benchmarks.results import COLLECTIONS, prepared
 from esr.evaluation import measures, qrels, topics
-from esr.evaluation.comparing import Collection
-from esr.evaluation.significance import Comparison, compare, corrected
-from esr.evaluation.tuning.tasks import make
+from esr.evaluation.comparison import Collection
+from esr.evaluation.significance import SystemComparison, compare_systems, correct_p_values
+from esr.evaluation.tuning.tasks import build_tasks
 from esr.learning.gather import DEPTH, RUN, TopicSignals, gather
 from esr.learning.learn import Wanted, learn
 from esr.learning.learner import LEARNERS
@@ -61,7 +61,7 @@ class Laboratory:
         if collection not in self._gathered:
             where = self._places[collection]
             judged = qrels.read(where.qrels)
-            tasks = make(topics.read(where.topics), judged).ready
+            tasks = build_tasks(topics.read(where.topics), judged).ready
             with esr.open(where.index) as searcher:
                 self._gathered[collection] = gather(searcher, tasks, judged, BASE, self.signals)
         return self._gathered[collection]
@@ -125,13 +125,13 @@ def _figures(laboratory: Laboratory, way: str) -> dict[tuple[str, str], dict[str
     }
 
 
-def _compared(figures: Mapping[tuple[str, str], Mapping[str, Any]], learner: str) -> list[Comparison]:
+def _compared(figures: Mapping[tuple[str, str], Mapping[str, Any]], learner: str) -> list[SystemComparison]:
     """A learner against the default on every collection, corrected over these."""
     cells = [figures[learner, collection] for collection in COLLECTIONS]
-    return corrected([compare(cell["learned"], cell["default"]) for cell in cells])
+    return correct_p_values([compare_systems(cell["learned"], cell["default"]) for cell in cells])
 
 
-def _supported(found: Sequence[Comparison]) -> bool:
+def _supported(found: Sequence[SystemComparison]) -> bool:
     """Better everywhere, surely so somewhere."""
     return all(each.difference > 0 for each in found) and any(each.mark for each in found)
 

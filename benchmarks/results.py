@@ -25,8 +25,8 @@ from esr import loaders, models
 from esr.engines.enriching import run
 from esr.engines.factory import LoadOptions, open_writer
 from esr.enrichment.enricher import Enricher
-from esr.evaluation.comparing import Collection, Comparison, cells, compute, done, every_model
-from esr.evaluation.parameters import SOURCES
+from esr.evaluation.comparison import Collection, Comparison, cells, compute, done, every_model
+from esr.evaluation.parameter_sources import SOURCES
 from esr.ranking.ranking import Ranking
 from esr.ranking.signal import RankingSignal
 
