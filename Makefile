@@ -3,6 +3,8 @@
 # make test       install, check, and run all tests but those of endurance, in ten minutes
 # make endurance  crashes by the dozen, chaos, full disks, fuzzing by the thousand
 # make check      ruff and mypy
+# make hooks      let git check each commit before it is made
+# make release    check and build the release VERSION=x.y.z, and try it in empty environments
 # make clean      remove what these made
 #
 # A second run skips what is done.
@@ -14,7 +16,7 @@ DEMO := .demo
 PORT ?= 8080
 SERVE ?= yes
 
-.PHONY: demo quick test endurance check chromium clean
+.PHONY: demo quick test endurance check hooks release chromium clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -74,6 +76,12 @@ test: check chromium
 
 endurance: $(VENV)/installed-dev
 	$(BIN)/pytest -q -n 2 --dist loadfile -m endurance
+
+hooks: $(VENV)/installed-dev
+	$(BIN)/pre-commit install
+
+release: $(VENV)/installed-dev
+	$(BIN)/python tools/release.py $(VERSION)
 
 # The tests of the page want a browser. Debian has one; elsewhere they say what to install.
 chromium:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import spacy
+from spacy.language import Language
 
 from esr import loaders
 from esr.documents import Document
@@ -145,6 +146,10 @@ def _bare(components: Sequence[str], workers: int) -> Iterator[Peer]:
             return sum(map(len, processes.map(_count, chunks)))
 
         yield Peer(processes, work)
+
+
+_nlp: Language
+"""The pipeline of a process, once `_load` has loaded it."""
 
 
 def _load(components: Sequence[str], all_loaded: Barrier) -> None:

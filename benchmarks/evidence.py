@@ -117,7 +117,9 @@ def figures(source: Path, work: Path, base: str, feature: str) -> dict[str, Any]
             done = cross_validate(tuner, ranking, grid, "grid", FOLDS, {}, curves=curves)
             found[form] = {m: _values(by_measure[m], done.by_topic) for m in MEASURES}
             if not curves:
-                found[form]["w"] = [grids.parameter_values(setting)[f"{feature}.w"] for setting in done.settings]
+                found[form]["w"] = [
+                    grids.parameter_values(setting)[f"{feature}.w"] for setting in done.settings
+                ]
     return {"collection": source.name, "base": base, "feature": feature, "values": found}
 
 
@@ -181,7 +183,7 @@ def _found(known: dict[tuple[str, str, str], Any], collection: str, given: argpa
     @cache
     def curves(feature: str) -> Estimates:
         with esr.open(where.index) as searcher:
-            return estimated(searcher, tasks, BASES["tfisf"], feature).before
+            return estimate_curves(searcher, tasks, BASES["tfisf"], feature).before
 
     return Found({feature: known[collection, "tfisf", feature] for feature in FEATURES}, curves)
 

@@ -45,7 +45,8 @@ class Figures:
         against = self.values(collection, BASELINE, source, measure)
         others = [name for name in rankings if name != BASELINE]
         tests = [
-            compare_systems(self.values(collection, name, source, measure), against, resamples=1) for name in others
+            compare_systems(self.values(collection, name, source, measure), against, resamples=1)
+            for name in others
         ]
         found = {name: test.mark for name, test in zip(others, correct_p_values(tests), strict=True)}
         return {name: found.get(name, "").replace("*", "\\*") for name in rankings}

@@ -22,13 +22,13 @@ from elasticsearch import helpers
 
 from esr import loaders
 from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.load.spooled import There, outgoing
-from esr.engines.elasticsearch.store import impacts, meta, templates
-from esr.engines.elasticsearch.store.generations import remove
+from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
+from esr.engines.elasticsearch.load.spool import ExistingCollection, spool_actions, write_spool
+from esr.engines.elasticsearch.store import templates
+from esr.engines.elasticsearch.store.generations import delete_indices
+from esr.engines.elasticsearch.store.impacts import describe_impacts
+from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.index import Description
-from esr.engines.segments.reader.snapshot import Snapshot
-from esr.engines.segments.store import manifest
-from esr.engines.segments.writer.folder_writer import FolderWriter
 from esr.ranking.ranking import Ranking
 
 DESCRIPTION = Description("english", True)
@@ -41,17 +41,17 @@ def plain(source: str, url: str) -> tuple[int, float]:
     mixture = Ranking().mixture()
     assert mixture is not None
     with tempfile.TemporaryDirectory() as folder:
-        FolderWriter(Path(folder) / "spool", DESCRIPTION).load(loaders.read_documents([source]))
-        spool = Snapshot(Path(folder) / "spool", manifest.read(Path(folder) / "spool"))
-        told = impacts.told(mixture, spool.collection)
-        load = meta.Load(meta.new_name(cluster), DESCRIPTION, False, "benchmark:0:0", impacts=told)
+        spool = write_spool(Path(folder) / "spool", DESCRIPTION, loaders.read_documents([source]))
+        described = describe_impacts(mixture, spool.statistics.collection)
+        index = new_sentences_index(cluster.alias)
+        load = Load(index, DESCRIPTION, False, "benchmark:0:0", impacts=described)
         for index in (load.index, load.documents_index):
-            body = templates.creation(DESCRIPTION, 1, None, load.as_meta())
+            body = templates.index_body(DESCRIPTION, 1, None, load.as_meta())
             cluster.client.indices.create(index=index, **body)
         entries = Path(folder) / "entries.jsonl"
         with entries.open("w") as file:
-            for each in outgoing(spool, load, There()):
-                for action in (each.entry, *each.sentences):
+            for of_document in spool_actions(spool, load, ExistingCollection()):
+                for action in (of_document.entry, *of_document.sentences):
                     file.write(json.dumps(action) + "\n")
 
         def actions() -> Iterator[dict[str, Any]]:
@@ -63,7 +63,7 @@ def plain(source: str, url: str) -> tuple[int, float]:
         cluster.client.indices.refresh(index=[load.index, load.documents_index])
         seconds = time.perf_counter() - started
     count = cluster.client.count(index=load.index)["count"]
-    remove(cluster, [load.index])
+    delete_indices(cluster, [load.index])
     cluster.close()
     return count, seconds
 

@@ -26,13 +26,13 @@ from esr.analysis import Analyzer, get
 from esr.dependency.codec import decode, encode
 from esr.dependency.occurrences import find_occurrences
 from esr.documents import Document, Located, ParseWord, Sentence
-from esr.engines.enriching import run
+from esr.engines.enrichment_run import run_enrichment
 from esr.engines.factory import LoadOptions, open_writer
 from esr.enrichment.enricher import Enricher
 from esr.evaluation import measures
 from esr.evaluation.significance import compare_systems
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 
 ANALYZER = "english-stem"
 Parse = tuple[ParseWord, ...]
@@ -110,10 +110,10 @@ def indexes(documents: list[Document], work: Path) -> dict[str, str]:
     }
     for name, where in places.items():
         if not Path(where).exists():
-            located = ((Located(name, number), each) for number, each in enumerate(made[name], 1))
+            located = (Located(f"{name}:{number}", document) for number, document in enumerate(made[name], 1))
             open_writer(where, LoadOptions(analyzer=ANALYZER)).load(located)
     with esr.open(places["parsed"]) as searcher:
-        run(searcher.index, Enricher(analyzer=ANALYZER), workers=2)
+        run_enrichment(searcher.index, Enricher(analyzer=ANALYZER), workers=2)
     return places
 
 
@@ -194,11 +194,11 @@ def _agreement(documents: list[Document], where: str) -> None:
                 both = right.keys() & got.keys()
                 gold += [right[pair] for pair in both]
                 found += [got[pair] for pair in both]
-    right, got = np.array(gold), np.array(found)
-    print(f"{len(right):,} pairs of terms. spaCy's distance: gold's {np.mean(right == got):.1%},", end=" ")
-    print(f"within one {np.mean(abs(right - got) <= 1):.1%}, correlation {np.corrcoef(right, got)[0, 1]:.3f}")
-    hit = int(np.sum((right == 1) & (got == 1)))
-    precision, recall = hit / np.sum(got == 1), hit / np.sum(right == 1)
+    a, b = np.array(gold), np.array(found)
+    print(f"{len(a):,} pairs of terms. spaCy's distance: gold's {np.mean(a == b):.1%},", end=" ")
+    print(f"within one {np.mean(abs(a - b) <= 1):.1%}, correlation {np.corrcoef(a, b)[0, 1]:.3f}")
+    hit = int(np.sum((a == 1) & (b == 1)))
+    precision, recall = hit / np.sum(b == 1), hit / np.sum(a == 1)
     print(f"linked terms: precision {precision:.1%}, recall {recall:.1%}")
 
 
@@ -207,7 +207,7 @@ def _distances(parse: bytes, terms: list[str]) -> dict[tuple[int, int], int]:
     if not parse or len(terms) < 2:
         return {}
     at = find_occurrences(decode([parse]), terms)
-    term = np.repeat(at.terms, at.counts)
+    term = np.repeat(at.posting_terms, at.posting_counts)
     found: dict[tuple[int, int], int] = {}
     for i, j, distance in zip(term[at.pairs.i], term[at.pairs.j], at.pairs.distances, strict=True):
         if i != j and distance >= 0:

@@ -22,5 +22,5 @@ def write(figures: Figures, collection: str, names: Sequence[str], folder: Path)
     """Draws one collection's curves into the folder, as SVG."""
     folder.mkdir(exist_ok=True)
     path = folder / f"recall-{collection}.svg"
-    path.write_bytes(to_svg(picture(curves(figures, collection, names))))
+    path.write_bytes(to_svg(build_picture(curves(figures, collection, names))))
     return path

@@ -25,9 +25,9 @@ from esr.engines.index import Hit
 from esr.evaluation import topics
 from esr.evaluation.topic import TITLE
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank import Second, reranked
-from esr.ranking.searcher import NothingToSearchFor, PreparedQuery, Searcher
-from esr.ranking.view import parsed
+from esr.ranking.rerank_context import load_parses
+from esr.ranking.reranker import Reranker, rerank
+from esr.ranking.searcher import PreparedQuery, Searcher, UnsearchableQuery
 
 SECOND = {
     "tdsr": [{"signal": "tdsr"}],
@@ -62,11 +62,11 @@ def _queries(searcher: Searcher, path: Path, model: str) -> Iterator[tuple[str, 
         try:
             if len(searcher.terms(query)) != TERMS:
                 continue
-        except NothingToSearchFor:
+        except UnsearchableQuery:
             continue
         hits = searcher.search(query, 1000, model=model, records=False).hits
         if len(hits) == 1000:
-            yield query, hits
+            yield query, list(hits)
 
 
 def _steps(searcher: Searcher, query: str, hits: list[Hit], model: str) -> Iterator[tuple[str, float]]:
@@ -74,16 +74,16 @@ def _steps(searcher: Searcher, query: str, hits: list[Hit], model: str) -> Itera
     ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
     prepared.index.parses(ids, ordinals)  # what is read first is read from disk
     yield "fetch", _milliseconds(lambda: prepared.index.parses(ids, ordinals))
-    yield "fetch, decode", _milliseconds(lambda: parsed(prepared.index, prepared.counts, ids, ordinals))
+    yield "fetch, decode", _milliseconds(lambda: load_parses(prepared.index, prepared.counts, ids, ordinals))
     for name, signals in SECOND.items():
-        second = Ranking.from_dict({"model": model, "rerank": signals}).second()
-        assert second is not None
-        yield f"in all, {name}", _milliseconds(partial(_again, prepared, hits, second))
+        reranker = Ranking.from_dict({"model": model, "rerank": signals}).reranker()
+        assert reranker is not None
+        yield f"in all, {name}", _milliseconds(partial(_again, prepared, hits, reranker))
 
 
-def _again(prepared: PreparedQuery, hits: list[Hit], second: Second) -> None:
+def _again(prepared: PreparedQuery, hits: list[Hit], reranker: Reranker) -> None:
     ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
-    reranked(hits, prepared.view(ids, second.columns, ordinals), second)
+    rerank(hits, prepared.rerank_context(ids, reranker.columns, ordinals), reranker)
 
 
 def _milliseconds(step: Any) -> float:

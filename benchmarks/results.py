@@ -22,19 +22,28 @@ from benchmarks import recall
 from benchmarks.claims import CLAIMS
 from benchmarks.figures import Figures
 from esr import loaders, models
-from esr.engines.enriching import run
+from esr.engines.enrichment_run import run_enrichment
 from esr.engines.factory import LoadOptions, open_writer
 from esr.enrichment.enricher import Enricher
-from esr.evaluation.comparison import Collection, Comparison, cells, compute, done, every_model
+from esr.evaluation.comparison import (
+    Collection,
+    ComparisonPlan,
+    build_cells,
+    build_default_rankings,
+    compute_cells,
+    read_results,
+)
 from esr.evaluation.parameter_sources import SOURCES
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 
 COLLECTIONS = ("squad-small", "squadshifts-medium", "wice-dev")
 TOPICS = 400
 MEASURES = ("AP", "P@10", "RR")
 LEXICAL = {
-    name: ranking for name, ranking in every_model().items() if models.get(ranking.model).second_stage is None
+    name: ranking
+    for name, ranking in build_default_rankings().items()
+    if models.get(ranking.model).second_stage is None
 }
 BESIDE = ("tfisf", "bm25", "kld", "2si both")
 PRIORS = {
@@ -101,11 +110,11 @@ def main() -> None:
     given.work.mkdir(exist_ok=True)
     places = {name: prepared(given.collections / name, given.work) for name in COLLECTIONS}
     wanted = (
-        Comparison(places, LEXICAL, MEASURES, parameters=tuple(SOURCES)),
-        Comparison(places, PRIORS, MEASURES),
-        Comparison(places, DEPENDENCE, MEASURES, parameters=("default", "tuned")),
-        Comparison(places, WITH_CONTEXT, MEASURES),
-        Comparison(places, _curves(), recall.MEASURES, parameters=("tuned",)),
+        ComparisonPlan(places, LEXICAL, MEASURES, parameters=tuple(SOURCES)),
+        ComparisonPlan(places, PRIORS, MEASURES),
+        ComparisonPlan(places, DEPENDENCE, MEASURES, parameters=("default", "tuned")),
+        ComparisonPlan(places, WITH_CONTEXT, MEASURES),
+        ComparisonPlan(places, _curves(), recall.MEASURES, parameters=("tuned",)),
     )
     figures = Figures(_computed(wanted, given.work / "figures.jsonl", given.workers))
     TARGET.write_text("\n".join(_page(figures)), "utf-8")
@@ -116,10 +125,10 @@ def prepared(source: Path, work: Path) -> Collection:
     index, topics = work / source.name, work / f"{source.name}.tsv"
     qrels = source / "qrels.txt.gz"
     if not index.exists():
-        documents = loaders.read_documents(source / "docs.jsonl.gz")
+        documents = loaders.read_documents([str(source / "docs.jsonl.gz")])
         open_writer(str(index), LoadOptions(analyzer="english-stem")).load(documents)
         with esr.open(str(index)) as searcher:
-            run(searcher.index, Enricher(analyzer="english-stem"), workers=2)
+            run_enrichment(searcher.index, Enricher(analyzer="english-stem"), workers=2)
     if not topics.exists():
         with gzip.open(qrels, "rt", encoding="utf-8") as lines:
             judged = {line.split()[0] for line in lines if int(line.split()[3]) > 0}
@@ -134,11 +143,11 @@ def _curves() -> dict[str, Ranking]:
     return {name: every[name] for name in CURVES}
 
 
-def _computed(comparisons: tuple[Comparison, ...], path: Path, workers: int) -> list[dict[str, object]]:
-    every = {cell.key(): cell for comparison in comparisons for cell in cells(comparison)}
-    known = done(path)
+def _computed(comparisons: tuple[ComparisonPlan, ...], path: Path, workers: int) -> list[dict[str, object]]:
+    every = {cell.key(): cell for comparison in comparisons for cell in build_cells(comparison)}
+    known = read_results(path)
     missing = {key: cell for key, cell in every.items() if key not in known}
-    for cell in tqdm(compute(missing, path, workers), total=len(missing), unit=" cells"):
+    for cell in tqdm(compute_cells(missing, path, workers), total=len(missing), unit=" cells"):
         known[cell["key"]] = cell
     return [known[key] for key in every]
 

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ ROUNDS = 3
 def stored(where: str) -> None:
     """Bytes a sentence, of one copy, by kind of index."""
     cluster = Cluster(where)
-    loads = meta.served(cluster)
+    loads = meta.searchable_loads(cluster)
     found = {}
     sentences = 0
     for kind in ("index", "documents_index"):
@@ -38,7 +39,7 @@ def stored(where: str) -> None:
     cluster.close()
 
 
-def searched(where: str, queries: list[str], **ranking: str) -> None:
+def searched(where: str, queries: list[str], **ranking: Any) -> None:
     """Milliseconds of a search = some fixed ones + so many for each thousand candidates."""
     chosen = Ranking(**ranking)
     rows = []

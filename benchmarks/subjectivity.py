@@ -59,7 +59,7 @@ def judge(path: Path, enricher: Enricher) -> Judged:
     lines = path.read_text("utf-8").splitlines()[1:]
     rows = [line.split("\t", 2) for line in lines]
     documents = [Document(id, (Sentence(id, text),)) for id, _, text in rows]
-    features = [sentences[0].features for sentences in enricher.enrich_all(documents)]
+    features = [sentences[0].features for sentences in enricher.enrich_batch(documents)]
     return Judged(
         np.array([label == "SUBJ" for _, label, _ in rows]),
         np.array([known.get("subj_score", 0.0) for known in features]),

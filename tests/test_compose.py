@@ -17,6 +17,7 @@ from tests.support.docker import IMAGE
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPOSE = (ROOT / "docker-compose.yml").read_text("utf-8")
+SETTINGS = (ROOT / ".env.example").read_text("utf-8")
 
 
 def program() -> list[str] | None:
@@ -54,6 +55,11 @@ def values(text: str) -> dict[str, list[str]]:
     return found
 
 
+def default(text: str) -> str:
+    """A value where no variable is set: `${NAME:-default}` is its default."""
+    return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
+
+
 @pytest.fixture(scope="module")
 def compose() -> dict[str, list[str]]:
     return values(COMPOSE)
@@ -81,16 +87,19 @@ def test_elasticsearch(compose: dict[str, list[str]]) -> None:
     every = "x-elasticsearch"
     assert compose[f"{every}.image"] == [IMAGE]
     assert "_cluster/health" in COMPOSE
-    heap = re.fullmatch(r"-Xms(\d)g -Xmx(\d)g", compose["x-node.ES_JAVA_OPTS"][0])
+    heap = re.fullmatch(r"-Xms(\S+) -Xmx(\S+)", default(compose["x-node.ES_JAVA_OPTS"][0]))
     assert heap and heap[1] == heap[2]
-    assert int(compose[f"{every}.mem_limit"][0].rstrip("g")) >= 2 * int(heap[1])
+    memory = default(compose[f"{every}.mem_limit"][0])
+    assert int(memory.rstrip("g")) >= 2 * int(heap[1].rstrip("g"))
     for node in NODES:
         service = f"services.{node}"
         assert compose[f"{service}.<<"] == ["*elasticsearch"]
         assert compose[f"{service}.environment.<<"] == ["*node"]
         assert compose[f"{service}.environment.node.name"] == [node]
         assert mounted(compose, node)[node] == "/usr/share/elasticsearch/data"
-    assert compose["x-node.discovery.seed_hosts"] == [",".join(NODES)]
+    assert default(compose["x-node.discovery.seed_hosts"][0]) == "", "one node looks for no others"
+    assert f"ELASTICSEARCH_SEEDS={','.join(NODES)}\n" in SETTINGS
+    assert "COMPOSE_PROFILES=cluster\n" in SETTINGS
     assert compose["x-node.cluster.initial_master_nodes"] == [NODES[0]], "one node alone is a cluster"
 
 
@@ -121,8 +130,8 @@ def test_nothing_secret_stands_in_the_file(compose: dict[str, list[str]]) -> Non
 
 def test_each_service_holds_the_secrets_that_it_needs(compose: dict[str, list[str]]) -> None:
     assert mounted(compose, "esr") == {"page": "/own:ro"}
-    assert mounted(compose, "load") == {"loader": "/own:ro"}
-    assert set(mounted(compose, "keys")) == {"keys", "page", "loader"}
+    assert mounted(compose, "load") == {"loader": "/own:ro", "work": "/work"}
+    assert set(mounted(compose, "keys")) == {"keys", "page", "loader", "work"}
     for node in NODES:
         assert set(mounted(compose, node)) == {node, "certificates", "login"}
     assert compose["x-esr.environment.ESR_API_KEY_FILE"] == ["/own/key"]
@@ -136,13 +145,14 @@ def test_each_service_holds_the_secrets_that_it_needs(compose: dict[str, list[st
 def test_nothing_is_open_to_the_network(compose: dict[str, list[str]]) -> None:
     ports = [port for path, values in compose.items() if path.endswith(".ports") for port in values]
     assert len(ports) == 2
-    assert all(port.startswith("127.0.0.1:") for port in ports)
+    assert all(default(port).startswith("127.0.0.1:") for port in ports)
 
 
 def test_the_page_waits_for_an_index(compose: dict[str, list[str]]) -> None:
     assert compose["x-esr.environment.ESR_INDEX"] == ["https://${ESR_HOSTS:-elasticsearch:9200}/news"]
-    assert compose["x-esr.build"] == ["."]
-    for service in ("keys", "load", "esr"):
+    assert compose["services.image.build"] == ["."], "built once"
+    assert [path for path in compose if path.endswith(".build")] == ["services.image.build"]
+    for service in ("image", "keys", "load", "esr"):
         assert compose[f"services.{service}.<<"] == ["*esr"]
     done, healthy = ["service_completed_successfully"], ["service_healthy"]
     assert compose["x-elasticsearch.depends_on.setup.condition"] == done
@@ -152,7 +162,7 @@ def test_the_page_waits_for_an_index(compose: dict[str, list[str]]) -> None:
     assert "esr serve --host 0.0.0.0 --port 8080" in compose["services.esr.command"]
     assert "/healthz" in compose["services.esr.healthcheck.test"][0]
     load = "\n".join(compose["services.load.command"])
-    assert load.index("esr status && exit") < load.index("example_news") < load.index("esr load")
+    assert load.index("esr status 2>/dev/null && exit") < load.index("example_news") < load.index("esr load")
 
 
 def test_the_image_has_all_that_it_copies() -> None:
@@ -161,8 +171,28 @@ def test_the_image_has_all_that_it_copies() -> None:
     allowed = {
         line[1:] for line in (ROOT / ".dockerignore").read_text("utf-8").split() if line.startswith("!")
     }
-    copied = {name for line in re.findall(r"^COPY (.*)$", dockerfile, re.M) for name in line.split()[:-1]}
+    lines = [line for line in re.findall(r"^COPY (.*)$", dockerfile, re.M) if not line.startswith("--from")]
+    copied = {name for line in lines for name in line.split()[:-1]}
     assert copied == allowed
     assert all((ROOT / name).exists() for name in copied)
     assert re.search(r"^USER esr$", dockerfile, re.M)
     assert dockerfile.index("USER esr") < dockerfile.index("CMD")
+
+
+def test_every_setting_of_the_file_is_in_the_example(compose: dict[str, list[str]]) -> None:
+    used = set(re.findall(r"\$\{(\w+):-", COMPOSE)) | {"COMPOSE_PROFILES"}
+    assert set(re.findall(r"^#? ?([A-Z_]+)=", SETTINGS, re.M)) == used
+    for name, value in re.findall(r"^([A-Z_]+)=(.*)$", SETTINGS, re.M):
+        assert name == "COMPOSE_PROFILES" or f"${{{name}:-{value}}}" in COMPOSE, name
+
+
+def test_spools_of_loads_are_on_disk(compose: dict[str, list[str]]) -> None:
+    """What lies in a tmpfs counts towards the memory limit."""
+    assert compose["x-esr.environment.TMPDIR"] == ["/work"]
+    assert mounted(compose, "load")["work"] == "/work"
+    assert "/work" not in compose["x-esr.tmpfs"]
+
+
+def test_nodes_trust_the_authority_and_not_addresses(compose: dict[str, list[str]]) -> None:
+    mode = compose["x-node.xpack.security.transport.ssl.verification_mode"]
+    assert mode == ["certificate"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -50,12 +51,12 @@ MAY_IMPORT = {
 """By folder, what it may import beside itself and `BASE`. `engines` is what all of esr sees of the engines:
 the files of that folder, none of its rooms. `esr` is the Python API, `esr.open`."""
 ROOMS = {
-    "esr/engines/elasticsearch": "cluster store load search",
+    "esr/engines/elasticsearch": "cluster store load|search maintenance",
     "esr/engines/embedded": "search maintenance",
 }
-"""Rooms that know those before them and none behind."""
-FACTORY = "esr/engines/factory.py"
-"""The one file that knows both engines."""
+"""Rooms that know those before them and none behind; a bar separates rooms that do not know each other."""
+DOORS = {"esr/engines/factory.py", "esr/engines/access.py"}
+"""The files through which the rest reaches the rooms of the engines."""
 PAGE_FROM = {"esr/cli/reference.py", "esr/cli/serve.py"}
 """The commands that know the page."""
 
@@ -107,7 +108,7 @@ def allowed(row: str) -> set[str]:
 
 @pytest.mark.parametrize("row", MAY_IMPORT)
 def test_a_folder_imports_only_what_stands_in_its_row(row: str) -> None:
-    own = [path for path in files() if folder_of(path) == row and path != FACTORY]
+    own = [path for path in files() if folder_of(path) == row and path not in DOORS]
     assert own, f"there is no {row}"
     for path in own:
         for target in files()[path]:
@@ -125,12 +126,14 @@ def test_what_a_row_allows_is_used(row: str) -> None:
 
 @pytest.mark.parametrize("engine", ROOMS)
 def test_the_rooms_of_an_engine_know_only_those_before_them(engine: str) -> None:
-    rooms = ROOMS[engine].split()
-    for number, room in enumerate(rooms):
-        behind = [f"{engine}/{later}" for later in rooms[number + 1 :]] + [f"{engine}/index"]
-        for path, targets in files().items():
-            if path.startswith(f"{engine}/{room}/"):
-                assert not [t for t in targets if t.startswith(tuple(behind))], path
+    steps = [step.split("|") for step in ROOMS[engine].split()]
+    for number, step in enumerate(steps):
+        for room in step:
+            others = [name for name in (*step, *chain(*steps[number + 1 :]), "index") if name != room]
+            unknown = tuple(f"{engine}/{name}" for name in others)
+            for path, targets in files().items():
+                if path.startswith(f"{engine}/{room}/"):
+                    assert not [t for t in targets if t.startswith(unknown)], path
 
 
 def test_no_file_imports_itself_by_way_of_others() -> None:
@@ -162,3 +165,10 @@ def test_only_the_elasticsearch_engine_knows_the_client_of_elasticsearch() -> No
         if not path.startswith("esr/engines/elasticsearch/"):
             names = (ROOT / path).read_text("utf-8")
             assert "import elasticsearch" not in names and "from elasticsearch" not in names, path
+
+
+def test_the_picture_shows_every_folder() -> None:
+    picture = (ROOT / "docs" / "pictures" / "architecture.svg").read_text("utf-8")
+    for row in MAY_IMPORT:
+        folder = next((whole for whole in ("esr/engines/segments", "webui") if row.startswith(whole)), row)
+        assert f">{folder}<" in picture, folder

@@ -20,7 +20,7 @@ from esr import resources
 from esr.analysis.analyzer import DEFINITION
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.index import ElasticsearchIndex
-from esr.engines.elasticsearch.search.searching import Search as Asking
+from esr.engines.elasticsearch.search.sentence_search import Search as SentenceSearch
 from esr.engines.elasticsearch.store import meta
 from esr.engines.index import Filters
 from esr.ranking.ranking import Ranking
@@ -51,7 +51,7 @@ def where(setup: Setup) -> str:
 def _load_plain(cluster: Cluster, setup: Setup) -> None:
     """The sentences as one text field, analysed as esr's, all else as Elasticsearch has it by default."""
     client = cluster.client
-    analysis = resources.load(DEFINITION)["template"]["settings"]["analysis"]
+    analysis = resources.load_json(DEFINITION)["template"]["settings"]["analysis"]
     client.indices.delete(index=PLAIN, ignore_unavailable=True)
     client.indices.create(
         index=PLAIN,
@@ -86,7 +86,7 @@ def elasticsearch(setup: Setup) -> Iterator[dict[str, Any]]:
     for k in BOTH_K:
         searches[f"esr, top {k}"] = partial(searcher.search, k=k, ranking=Ranking(), records=False)
     searches["esr with texts, top 10"] = partial(searcher.search, k=10, ranking=Ranking())
-    searches["esr, exhaustive, top 100"] = partial(_everything, cluster, searcher, k=100)
+    searches["esr, exhaustive, top 100"] = partial(_exhaustive, cluster, searcher, k=100)
     more = {"own terms only": Ranking(candidates="matching"), "dir": Ranking("dir"), "bm25": Ranking("bm25")}
     for name, ranking in more.items():
         searches[f"esr, {name}, top 100"] = partial(searcher.search, k=100, ranking=ranking, records=False)
@@ -95,19 +95,21 @@ def elasticsearch(setup: Setup) -> Iterator[dict[str, Any]]:
     yield {"times": times, "bytes": _sizes(cluster), "answers": answers, **_described(cluster)}
 
 
-def _everything(cluster: Cluster, searcher: Searcher, query: str, k: int) -> list[tuple[int | None, float]]:
+def _exhaustive(cluster: Cluster, searcher: Searcher, query: str, k: int) -> list[tuple[int | None, float]]:
     """Every candidate scored: nothing of the public interface asks for that."""
     now = searcher.snapshot()
     plan, index = now.prepare(query, Ranking()).plan, now.index
     assert isinstance(index, ElasticsearchIndex)
-    found = Asking(cluster, plan, index.bounded(plan), Filters(), False).everything(k, None)
-    return [(hit.ordinal, hit.score) for hit in found.hits]
+    result = SentenceSearch(cluster, plan, index.bounded_collection(plan), Filters(), False).exhaustive(
+        k, None
+    )
+    return [(hit.ordinal, hit.score) for hit in result.hits]
 
 
 def _answers(cluster: Cluster, searcher: Searcher, asked: Sequence[str]) -> dict[str, Any]:
     """Of the top 100: how many sentences match and are scored, and how often pruning told otherwise."""
     found = [searcher.search(query, 100, records=False) for query in asked]
-    every = [_everything(cluster, searcher, query, 100) for query in asked]
+    every = [_exhaustive(cluster, searcher, query, 100) for query in asked]
     pairs = zip(found, every, strict=True)
     return {
         "matches": [answer.total for answer in found],
@@ -128,7 +130,7 @@ def _nothing(cluster: Cluster, query: str) -> object:
 
 def _sizes(cluster: Cluster) -> dict[str, int]:
     """Bytes of esr's index of sentences, of that of documents, and of the plain one."""
-    (load,) = meta.served(cluster)
+    (load,) = meta.searchable_loads(cluster)
     names = {"sentences": load.index, "documents": load.documents_index, "plain": PLAIN}
     cluster.client.indices.flush(index=list(names.values()))
     found = {}

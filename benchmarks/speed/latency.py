@@ -16,7 +16,7 @@ from benchmarks.speed import peers, queries
 from benchmarks.speed.prepared import index
 from benchmarks.speed.setup import BOTH_K, Setup
 from benchmarks.speed.timing import Search, interleaved, timed
-from esr.engines.embedded.search.exhaustive import exhaustive
+from esr.engines.embedded.search.exhaustive import search_exhaustive
 from esr.engines.index import NO_FILTERS, Hit
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
@@ -40,8 +40,8 @@ class Exhaustive:
 
     def search(self, query: str, k: int) -> list[tuple[int, float]]:
         plan = self.searcher.prepare(query, Ranking()).plan
-        found = exhaustive(plan, self._snapshot, k, NO_FILTERS)
-        return list(zip(found.numbers.tolist(), found.scores.tolist(), strict=True))
+        found = search_exhaustive(plan, self._snapshot, k, NO_FILTERS)
+        return list(zip(found.ordinals.tolist(), found.scores.tolist(), strict=True))
 
 
 def latency(setup: Setup) -> Iterator[dict[str, Any]]:
@@ -50,12 +50,19 @@ def latency(setup: Setup) -> Iterator[dict[str, Any]]:
     searcher, every = esr.open(str(where)), Exhaustive(where)
     now = searcher.index.snapshot()
     plans = {query: searcher.prepare(query, Ranking()).plan for query in asked}
+
+    def search_planned(query: str, k: int) -> object:
+        return now.search(plans[query], k, NO_FILTERS, records=False)
+
+    def search_ids(query: str, k: int) -> object:
+        return list(searcher.search(query, k=k, records=False).hits)
+
     for k in BOTH_K:
         searches: dict[str, Search] = {
             "esr": partial(searcher.search, k=k, records=False),
             **_peers(setup, 1, asked, k),
-            "esr, plan made before": lambda q, k=k: now.search(plans[q], k, NO_FILTERS, records=False),
-            "esr, with ids": lambda q, k=k: list(searcher.search(q, k=k, records=False).hits),
+            "esr, plan made before": partial(search_planned, k=k),
+            "esr, with ids": partial(search_ids, k=k),
             "esr, with texts": partial(searcher.search, k=k),
             "esr, own terms only": partial(searcher.search, k=k, ranking=OWN_TERMS, records=False),
         }

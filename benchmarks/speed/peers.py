@@ -122,7 +122,7 @@ def tantivy_load(source: Path, path: Path, heap: int = HEAP, threads: int = 0) -
 
 
 def _analyzer() -> tantivy.TextAnalyzer:
-    filters = resources.load(DEFINITION)["template"]["settings"]["analysis"]["filter"].values()
+    filters = resources.load_json(DEFINITION)["template"]["settings"]["analysis"]["filter"].values()
     stop = next(each["stopwords"] for each in filters if each["type"] == "stop")
     chain = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.lowercase())
     chain = chain.filter(tantivy.Filter.custom_stopword(stop)).filter(tantivy.Filter.stemmer("english"))

@@ -53,7 +53,8 @@ def index(setup: Setup, size: int) -> Path:
 def load(source: Path, where: Path | str, *more: str) -> dict[str, Any]:
     """`esr load` as a process of its own: its report, and the seconds that it took in all."""
     options = ["--index", str(where), "--if-exists", "replace", "--analyzer", ANALYZER, "--json"]
-    return json.loads(esr("load", str(source), *options, *more))
+    report: dict[str, Any] = json.loads(esr("load", str(source), *options, *more))
+    return report
 
 
 def esr(*arguments: str) -> str:

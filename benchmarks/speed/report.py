@@ -174,13 +174,13 @@ def _servers(figures: Figures, pictures: Path) -> Iterator[str]:
     if many is not None:
         yield f"### Queries a second, {many['clients']} clients\n"
         yield from _about(many)
-        rows = []
+        throughput = []
         for name, runs in many["runs"].items():
             cost = np.median([1000 * run["processor"] / run["answered"] for run in runs])
             failed = sum(run["failed"] for run in runs)
-            rows.append((name, f"{rate(many, name):,.0f}", f"{cost:.3g}", f"{failed}"))
+            throughput.append((name, f"{rate(many, name):,.0f}", f"{cost:.3g}", f"{failed}"))
         yield from _table(
-            ("", "answers a second", "ms of processor time a client needs for one", "failed"), rows
+            ("", "answers a second", "ms of processor time a client needs for one", "failed"), throughput
         )
 
 

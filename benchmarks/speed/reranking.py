@@ -14,10 +14,10 @@ from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import interleaved
 from esr.dependency import signals
 from esr.priors import PRIORS
-from esr.ranking.kinds import FEATURE, PRIOR
 from esr.ranking.ranking import Ranking
+from esr.ranking.ranking_signal import RankingSignal
 from esr.ranking.searcher import Searcher
-from esr.ranking.signal import RankingSignal
+from esr.ranking.signal_types import FEATURE, PRIOR
 
 PARSER = "spacy"
 

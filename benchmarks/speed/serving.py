@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
@@ -38,9 +39,9 @@ def page(setup: Setup) -> Iterator[dict[str, Any]]:
     with _all_served(places) as urls:
         for name, url in urls.items():
             pool = urllib3.connectionpool.connection_from_url(url)
-            searches[name] = lambda q, pool=pool: _got(pool, f"/search?q={quote_plus(q)}")
-            size[name] = len(_got(pool, f"/search?q={quote_plus(asked[0])}"))
-            searches[f"{name}, health"] = lambda q, pool=pool: _got(pool, "/healthz")
+            searches[name] = partial(_page_of, pool)
+            size[name] = len(_page_of(pool, asked[0]))
+            searches[f"{name}, health"] = partial(_health, pool)
         yield {"times": interleaved(searches, asked, setup.rounds), "bytes": size}
 
 
@@ -80,6 +81,14 @@ def _asked(job: Job, seconds: float, clients: int) -> dict[str, float]:
     )
     found: dict[str, float] = json.loads(done.stdout)
     return found
+
+
+def _page_of(pool: urllib3.HTTPConnectionPool, query: str) -> bytes:
+    return _got(pool, f"/search?q={quote_plus(query)}")
+
+
+def _health(pool: urllib3.HTTPConnectionPool, _query: str) -> bytes:
+    return _got(pool, "/healthz")
 
 
 def _got(pool: urllib3.HTTPConnectionPool, path: str) -> bytes:

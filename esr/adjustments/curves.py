@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from esr.adjustments import pchip
 from esr.errors import UsageError, unknown
 from esr.plans.plan import Curve
 
@@ -33,22 +34,11 @@ def fit_curve(values: Sequence[float], adds: Sequence[float], outside: float | N
     if (x[1:] <= x[:-1]).any():
         raise UsageError("a curve's values must be in strictly rising order")
     with np.errstate(all="ignore"):
-        slopes = _slopes(x, y)
+        slopes = pchip.slopes(x, y) if len(x) > 1 else np.zeros(1)
         bends = np.diff(y) / np.diff(x) / np.diff(x)
     if not (np.isfinite(slopes).all() and np.isfinite(bends).all()):
         raise UsageError("a curve's values are too far apart or too close together for a curve through them")
     return Curve(tuple(x.tolist()), tuple(y.tolist()), tuple(slopes.tolist()), outside)
-
-
-def _slopes(x: Any, y: Any) -> Any:
-    if len(x) == 1:
-        return np.zeros(1)
-    from scipy.interpolate import PchipInterpolator  # slow to import, and most rankings have no curve
-
-    try:
-        return PchipInterpolator(x, y).derivative()(x)
-    except ValueError:  # it finds no finite slope
-        return np.full(len(x), np.nan)
 
 
 def from_dict(data: Any) -> Curve:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from esr.adjustments.curves import fit_curve
 from esr.errors import UsageError
+from esr.extras import require
 from esr.parameter import Parameter
 from esr.plans.evidence import Array
 from esr.plans.plan import Curve
@@ -170,6 +171,7 @@ def _density_points(counts: ValueCounts) -> Array:
 
 def _density(points: Array, values: Array, counts: Counts, bandwidth: float) -> Array:
     """The mean of Gaussian kernels around the values, at the points; 0 everywhere if there is no value."""
+    require("the training of a curve", "scipy")
     from scipy.stats import norm  # slow to import
 
     present = np.flatnonzero(counts)

@@ -73,7 +73,7 @@ def get(name: str) -> Analyzer:
     """The analyzer of that name. Raises UsageError with the nearest name."""
     if name not in ANALYZERS:
         raise unknown("analyzer", name, ANALYZERS)
-    return Analyzer(name, resources.load(DEFINITION)["template"]["settings"]["analysis"])
+    return Analyzer(name, resources.load_json(DEFINITION)["template"]["settings"]["analysis"])
 
 
 class _LowerCase(dict[int, str]):

@@ -17,7 +17,7 @@ from esr.cli.signals import exit_on_sigterm
 from esr.cli.source_options import source_options
 from esr.engines.delivery import DeliveryReport
 from esr.engines.factory import LoadOptions, open_delivery
-from esr.engines.redact import redacted
+from esr.engines.redact import redact
 
 _MAX_EXAMPLES = 5
 
@@ -90,7 +90,7 @@ def _print_report(report: DeliveryReport, where: str, as_json: bool) -> None:
         return
     names = ("added", "changed", "removed", "unchanged")
     counts = ", ".join(f"{getattr(report, name):,} {name}" for name in names if getattr(report, name))
-    click.echo(f"{redacted(where)}: {counts or 'nothing to do'}, in {report.seconds:.1f} s")
+    click.echo(f"{redact(where)}: {counts or 'nothing to do'}, in {report.seconds:.1f} s")
     if report.missing:
         examples = ", ".join(report.missing[:_MAX_EXAMPLES])
         more = ", …" if len(report.missing) > _MAX_EXAMPLES else ""

@@ -16,6 +16,7 @@ from esr.errors import EsrError
 from esr.evaluation.comparison import ComparisonPlan, build_cells, compute_cells, read_results
 from esr.evaluation.formatting import align_columns
 from esr.evaluation.significance import compare_systems, correct_p_values
+from esr.extras import require
 
 _RESAMPLES = 1  # the table shows the t-test only
 
@@ -44,6 +45,7 @@ def compare(comparison: Path, output: Path, workers: int) -> None:
     Example:
       esr compare comparison.json -o figures.jsonl
     """
+    require("esr compare", "ir_measures", "scipy")
     plan = ComparisonPlan.from_file(comparison)
     all_cells = build_cells(plan)
     try:

@@ -13,8 +13,8 @@ from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
 from esr.cli import options
 from esr.cli.signals import exit_on_sigterm
 from esr.documents.enrichment import PARTS
-from esr.engines.enriching import run
-from esr.engines.redact import redacted
+from esr.engines.enrichment_run import run_enrichment
+from esr.engines.redact import redact
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.recipe import check_parts
 from esr.features import RULES
@@ -106,12 +106,14 @@ def enrich_index(
         bar.refresh()
 
     with esr.open(where) as searcher, bar:
-        report = run(searcher.index, enricher, slice=slice, workers=workers, begun=start_bar, step=bar.update)
+        report = run_enrichment(
+            searcher.index, enricher, slice=slice, workers=workers, on_start=start_bar, on_progress=bar.update
+        )
     if quiet:
         return
     click.echo(
         f"enriched {report.documents:,} documents with {report.sentences:,} sentences "
-        f"in {redacted(where)} in {report.seconds:.1f} s"
+        f"in {redact(where)} in {report.seconds:.1f} s"
     )
     if report.already:
         click.echo(f"{report.already:,} documents were already enriched")

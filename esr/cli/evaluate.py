@@ -9,11 +9,12 @@ import click
 
 import esr
 from esr.cli import options
-from esr.engines.redact import redacted
+from esr.engines.redact import redact
 from esr.errors import UsageError
 from esr.evaluation import formatting, measures, qrels, runs, significance, topics
 from esr.evaluation.results import evaluate_runs
 from esr.evaluation.runs import Run
+from esr.extras import require
 
 _MAX_EXAMPLES = 5
 _FILE = click.Path(dir_okay=False)
@@ -77,6 +78,7 @@ def evaluate(
     """
     if as_csv and as_json:
         raise UsageError("--csv and --json exclude each other: leave one out")
+    require("esr evaluate", "ir_measures", "scipy")
     names = measures.split_names(" ".join(measure_texts))
     if not names:
         raise UsageError("no measure given: name one with -m, like -m AP")
@@ -116,7 +118,7 @@ def _warn_of_judgements(path: str, judgements: qrels.Qrels, where: str | None) -
         with esr.open(where) as searcher:
             unknown = qrels.unknown_sentences(judgements, searcher.index)
         total = len({sentence for grades in judgements.values() for sentence in grades})
-        _warn(f"{redacted(where)} lacks", unknown, total, unit="judged sentences")
+        _warn(f"{redact(where)} lacks", unknown, total, unit="judged sentences")
 
 
 def _warn_of_topics(path: str, run: Run, judgements: qrels.Qrels) -> None:

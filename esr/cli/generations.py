@@ -10,7 +10,7 @@ import click
 from esr.cli.options import as_json, place
 from esr.engines.factory import open_generations
 from esr.engines.generations import SERVING, STATES, Generation
-from esr.engines.redact import redacted
+from esr.engines.redact import redact
 
 
 @click.command(epilog="States: " + "; ".join(f"{name}: {meaning}" for name, meaning in STATES.items()) + ".")
@@ -48,7 +48,7 @@ def rollback(where: str, to: str | None) -> None:
     """
     with closing(open_generations(where)) as index:
         generation = index.rollback(to)
-    click.echo(f"{redacted(where)} serves generation {generation.name} again: {_describe(generation)}")
+    click.echo(f"{redact(where)} serves generation {generation.name} again: {_describe(generation)}")
 
 
 @click.command()
@@ -66,11 +66,11 @@ def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
     with closing(open_generations(where)) as index:
         generations = index.all()
         if names:
-            target = f"{len(set(names))} of {len(generations)} generations of {redacted(where)}"
+            target = f"{len(set(names))} of {len(generations)} generations of {redact(where)}"
         else:
             serving = next((g for g in generations if g.state == SERVING), None)
             contents = f" with {_describe(serving)}" if serving else ""
-            target = f"the index {redacted(where)}{contents} and all {len(generations)} generations of it"
+            target = f"the index {redact(where)}{contents} and all {len(generations)} generations of it"
         if not yes:
             click.confirm(f"Delete {target}?", abort=True, err=True)
         index.delete(names) if names else index.delete_all()
@@ -80,7 +80,8 @@ def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
 def _format_table(generations: list[Generation]) -> list[str]:
     rows = [("generation", "state", "documents", "sentences", "size", "made")]
     for generation in generations:
-        state = f"{generation.state} on {generation.by}" if generation.by else generation.state
+        state = f"{generation.state} on {generation.host}" if generation.host else generation.state
+        state += ", rejected" if generation.is_rejected else ""
         rows.append(
             (
                 generation.name,
@@ -88,7 +89,7 @@ def _format_table(generations: list[Generation]) -> list[str]:
                 _format_count(generation.documents),
                 _format_count(generation.sentences),
                 _format_size(generation.size_bytes),
-                generation.made,
+                generation.started_at,
             )
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

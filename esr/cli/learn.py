@@ -20,6 +20,7 @@ from esr.evaluation import restrictions
 from esr.evaluation import topics as topic_files
 from esr.evaluation.topic import TITLE
 from esr.evaluation.tuning.tasks import build_tasks
+from esr.extras import require
 from esr.learning import signals as signal_lists
 from esr.learning import topic_signals
 from esr.learning.learn import ABLATIONS, LearningOptions, count_steps, learn
@@ -112,6 +113,11 @@ def learn_command(
             check_output(file, topics, qrels, groups, restrict)
     if report and report.suffix not in (".html", ".json"):
         raise UsageError(f"--report {report}: the file name must end in .html or .json")
+    require("esr learn", "ir_measures", "scipy")  # before the searches, which take long
+    if learner == "lambdamart":
+        require("LambdaMART", "lightgbm")
+    if report and report.suffix == ".html":
+        require("a page of --report", "matplotlib")
     parse_measure(measure)
     topic_groups = topic_files.read_kinds(groups) if groups else {}
     judgements = qrel_files.read(qrels)

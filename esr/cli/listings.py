@@ -15,7 +15,8 @@ from esr import features as feature_registry
 from esr import models as model_registry
 from esr import priors as prior_registry
 from esr.cli.options import as_json
-from esr.ranking.kinds import kinds
+from esr.extras import install_command
+from esr.ranking.signal_types import signal_types
 
 
 @click.command()
@@ -110,7 +111,7 @@ def signals(as_json: bool) -> None:
     Example:
       esr search "bank fraud" --index my-index --rerank mrf_sdm:0.5
     """
-    _print_entries((signal.as_dict() for signal in kinds().values()), as_json)
+    _print_entries((signal.as_dict() for signal in signal_types().values()), as_json)
 
 
 @click.command()
@@ -139,7 +140,7 @@ def formats(as_json: bool) -> None:
             "name": f.name,
             "description": f.description,
             "suffixes": list(f.suffixes),
-            "needs": "pip install 'esr[formats]'" if f.needs else "",
+            "needs": install_command("formats") if f.needs else "",
         }
         for f in loaders.FORMATS.values()
     )

@@ -19,8 +19,8 @@ from esr.cli.progress import SendProgress, track_documents
 from esr.cli.signals import exit_on_sigterm
 from esr.cli.source_options import source_options
 from esr.engines.factory import IF_EXISTS, LoadOptions, open_writer
-from esr.engines.index import LoadReport
-from esr.engines.redact import redacted
+from esr.engines.redact import redact
+from esr.engines.writer import LoadReport
 from esr.errors import UsageError
 from esr.ranking.ranking import Ranking
 
@@ -116,8 +116,8 @@ def load(
             workers=workers,
             set_aside=pipeline.reject if pipeline.tolerates_malformed else None,
             replicas=replicas,
-            sent=progress.update,
-            prepared=Ranking().mixture(),
+            on_progress=progress.update,
+            precomputed_mixture=Ranking().mixture(),
         )
         report = _load(pipeline, where, options)
     click.echo(json.dumps(asdict(report), indent=1) if as_json else _format_report(report, where))
@@ -139,7 +139,7 @@ def _load(pipeline: DocumentPipeline, where: str, options: LoadOptions) -> LoadR
 def _format_report(report: LoadReport, where: str) -> str:
     lines = [
         f"loaded {report.documents - report.unchanged:,} documents with {report.sentences:,} sentences "
-        f"into {redacted(where)} in {report.seconds:.1f} s"
+        f"into {redact(where)} in {report.seconds:.1f} s"
     ]
     if report.unchanged:
         lines.append(f"{report.unchanged:,} documents already exist unchanged")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from esr.cli.options import add_options
-from esr.engines import access
+from esr.engines.access import login as access
 from esr.environment import set_environment
 
 _FILES = {

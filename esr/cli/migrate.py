@@ -31,7 +31,12 @@ def migrate(where: str, keep: int, workers: int, as_json: bool) -> None:
     """
     exit_on_sigterm()
     with SendProgress() as progress:
-        options = LoadOptions(keep=keep, workers=workers, sent=progress.update, prepared=Ranking().mixture())
+        options = LoadOptions(
+            keep=keep,
+            workers=workers,
+            on_progress=progress.update,
+            precomputed_mixture=Ranking().mixture(),
+        )
         report = open_migration(where, options).run()
     if as_json:
         click.echo(json.dumps(asdict(report), indent=1))

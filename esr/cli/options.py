@@ -11,10 +11,10 @@ from typing import Any, TypeVar, cast
 import click
 
 from esr.documents.dates import parse_date_end, parse_date_start
-from esr.engines.entities import TYPES
-from esr.engines.generations import KEEP
+from esr.engines.entities import ENTITY_TYPES
+from esr.engines.generations import DEFAULT_KEEP
 from esr.engines.index import Filters
-from esr.engines.options import WORKERS
+from esr.engines.options import DEFAULT_WORKERS
 from esr.errors import UsageError
 from esr.evaluation.measures import DEFAULT as DEFAULT_MEASURES
 
@@ -44,7 +44,7 @@ measures = click.option(
 keep = click.option(
     "--keep",
     type=click.IntRange(0, 1000),
-    default=KEEP,
+    default=DEFAULT_KEEP,
     show_default=True,
     help="Generations to keep beside the new one, for esr rollback.",
 )
@@ -54,7 +54,7 @@ resume = click.option(
 workers = click.option(
     "--workers",
     type=click.IntRange(1, 64),
-    default=WORKERS,
+    default=DEFAULT_WORKERS,
     show_default=True,
     help="Concurrent bulk requests (Elasticsearch only).",
 )
@@ -80,7 +80,8 @@ def filters(command: F) -> F:
             "entities",
             multiple=True,
             metavar="[TYPE:]NAME",
-            help=f"Sentences that name this entity; TYPE is {', '.join(TYPES)}. May be repeated (any).",
+            help=f"Sentences that name this entity; TYPE is {', '.join(ENTITY_TYPES)}. "
+            "May be repeated (any).",
         ),
     ]
 

@@ -40,6 +40,6 @@ def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, st
     """
     with esr.open(where) as searcher:
         body = raw_request(searcher, query, k, ranking=ranking, filters=filters, standalone=standalone)
-    if ranking.second() is not None:
+    if ranking.reranker() is not None:
         click.echo("esr: the request is the first stage only; esr itself computes the second", err=True)
     click.echo(json.dumps(body, indent=1, ensure_ascii=False))

@@ -12,7 +12,7 @@ from esr import adjustments, boosts, models, priors
 from esr.cli.options import add_options
 from esr.errors import UsageError
 from esr.plans.plan import CANDIDATES
-from esr.ranking import signal
+from esr.ranking import ranking_signal
 from esr.ranking.ranking import Ranking
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -110,7 +110,7 @@ def ranking_options(command: F) -> F:
         features = {(f.feature, f.form): f for f in map(adjustments.parse, feature_texts)}
         data["features"] = list(({(f.feature, f.form): f for f in base.features} | features).values())
         data["boosts"] = {**base.boosts, **dict(map(boosts.parse, boost_texts))}
-        signals = {s.signal: s for s in map(signal.parse, signal_texts)}
+        signals = {s.signal: s for s in map(ranking_signal.parse, signal_texts)}
         data["rerank"] = list(({s.signal: s for s in base.rerank} | signals).values())
         data |= {"depth": base.depth, "trees": base.trees}
         overrides = {"context": context, "candidates": candidates, "depth": rerank_depth}

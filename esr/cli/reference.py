@@ -11,8 +11,8 @@ from esr.cli.main import main
 from esr.engines.access import VARIABLES
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
-from esr.ranking.kinds import FEATURE, PRIOR, Kind, kinds
-from esr.ranking.signal import WEIGHT
+from esr.ranking.ranking_signal import WEIGHT
+from esr.ranking.signal_types import FEATURE, PRIOR, SignalType, signal_types
 from webui.running.settings import Settings
 
 
@@ -86,8 +86,8 @@ def _form(form: adjustments.Form | boosts.Boost) -> str:
 
 def _signals() -> Iterator[str]:
     """Signals of term dependence in full; the page describes the others elsewhere."""
-    others = [kind for kind in kinds().values() if kind.group != "term dependence"]
-    yield from (_signal(kind) for kind in kinds().values() if kind not in others)
+    others = [kind for kind in signal_types().values() if kind.group != "term dependence"]
+    yield from (_signal(kind) for kind in signal_types().values() if kind not in others)
     model_names = ", ".join(f"`{kind.name}`" for kind in others if not kind.name.startswith(PRIOR))
     prior_names = ", ".join(f"`{kind.name}`" for kind in others if kind.name.startswith(PRIOR))
     yield (
@@ -97,7 +97,7 @@ def _signals() -> Iterator[str]:
     )
 
 
-def _signal(signal: Kind) -> str:
+def _signal(signal: SignalType) -> str:
     description = f"{signal.description[0].upper()}{signal.description[1:]}."
     head = f"### {signal.name} (signal)\n\n{description}\n\nSource: {signal.source}.\n"
     return head + "\n" + _parameters((WEIGHT, *signal.parameters))

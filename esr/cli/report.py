@@ -19,6 +19,7 @@ from esr.evaluation.report.inputs import Inputs
 from esr.evaluation.results import RunEvaluation, evaluate_runs
 from esr.evaluation.topic import TITLE
 from esr.evaluation.tuning.tasks import build_tasks
+from esr.extras import require
 from esr.ranking.ranking import Ranking
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def report(
       esr report qrels.txt 2si.run bm25.run --baseline tfisf.run -o report.html
       esr report qrels.txt 2si.run -o report.html --index my-index --topics topics.tsv --model 2si
     """
+    require("esr report", "matplotlib", "ir_measures", "scipy")
     check_output(output, qrels_file, *run_files, baseline, by, topics_file, restrict_file)
     names = measures.split_names(" ".join(measure_texts))
     if not names:

@@ -12,6 +12,7 @@ import click
 from esr.cli import options
 from esr.cli.output_file import check_output, open_output
 from esr.errors import UsageError
+from esr.extras import require
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 # Copies of esr.evaluation.reproduce, so that other commands start without importing it. A test compares them.
@@ -89,6 +90,7 @@ def novelty(
     from esr.evaluation.reproduce.protocol import Protocol
     from esr.evaluation.tuning import grid as grids
 
+    require("esr reproduce", "ir_measures", "scipy")
     for output in outputs:
         if output.suffix not in (".md", ".json"):
             raise UsageError(f"-o needs a file name that ends in .md or .json, not {output}")

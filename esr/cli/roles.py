@@ -9,8 +9,7 @@ from pathlib import Path
 import click
 
 from esr.cli.options import FILE
-from esr.engines.access import ROLES
-from esr.engines.factory import create_api_key, describe_roles
+from esr.engines.access import ROLES, create_api_key, parse_alias, role_descriptors
 from esr.errors import UsageError
 
 
@@ -31,7 +30,7 @@ def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None) -
       esr roles news
       esr roles https://localhost:9200/news --role page --key page.key
     """
-    descriptors = describe_roles(aliases, roles or tuple(ROLES))
+    descriptors = role_descriptors([parse_alias(alias) for alias in aliases], roles or tuple(ROLES))
     if file is None:
         click.echo(json.dumps(descriptors, indent=1))
         return

@@ -18,7 +18,7 @@ from esr.evaluation import restrictions, runs
 from esr.evaluation import topics as topic_files
 from esr.evaluation.topic import TITLE, Topic, split_fields
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import NothingToSearchFor
+from esr.ranking.searcher import UnsearchableQuery
 
 
 @click.command()
@@ -79,7 +79,7 @@ def run(
                     continue
             try:
                 answer = searcher.search(query, k, ranking=ranking, filters=topic_filters, records=False)
-            except NothingToSearchFor as error:
+            except UnsearchableQuery as error:
                 skipped.append(f"{topic}: {error}")
                 continue
             if answer.incomplete:

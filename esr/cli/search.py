@@ -48,7 +48,7 @@ def search(query: str, where: str, ranking: Ranking, filters: Filters, k: int, a
 
 
 def _format(rank: int, hit: Hit) -> str:
-    record = answers.record(hit)
+    record = answers.require_record(hit)
     metadata = " · ".join(part for part in (record.title, record.source, record.date) if part)
     lines = [click.style(f"{rank:>3}  {hit.score:.4f}  {hit.sentence_id}", bold=True)]
     lines += [f"     {metadata}"] if metadata else []

@@ -31,6 +31,7 @@ from esr.evaluation.tuning.curves import measure_residuals, parse_training
 from esr.evaluation.tuning.tasks import TaskSet, build_tasks
 from esr.evaluation.tuning.training import check_disjoint, cross_validate, train
 from esr.evaluation.tuning.tuner import Tuner
+from esr.extras import require
 from esr.ranking.ranking import Ranking
 
 
@@ -100,6 +101,8 @@ def tune(
     if output:
         check_output(output, topics, qrels, restrict, groups, test_topics, test_qrels)
     curves = list(map(parse_training, train_texts))
+    if curves:
+        require("--train", "scipy")
     grid = build_grid(ranking, grid_texts, is_required=not curves)
     settings = grids.expand(ranking, grid)
     training = _read_tasks(topics, qrels, field, restrict)

@@ -1,4 +1,4 @@
-"""How long an engine may take: set by who waits for the answer, looked at by each request to the engine."""
+"""The deadline of an engine's work: set by the caller, checked before each request to the engine."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from contextvars import ContextVar
 
 from esr.errors import EngineUnreachable
 
-_ENDS: ContextVar[float | None] = ContextVar("deadline", default=None)
+_DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """What is done inside has to be done in this time, or before an earlier deadline around it."""
-    ends = time.monotonic() + seconds
-    around = _ENDS.get()
-    token = _ENDS.set(ends if around is None else min(ends, around))
+    """Limit the time of the enclosed work. An earlier deadline around it still applies."""
+    deadline = time.monotonic() + seconds
+    outer = _DEADLINE.get()
+    token = _DEADLINE.set(deadline if outer is None else min(deadline, outer))
     try:
         yield
     finally:
-        _ENDS.reset(token)
+        _DEADLINE.reset(token)
 
 
-def left(most: float) -> float:
-    """Seconds that are left, `most` without a deadline. Raises EngineUnreachable if there are none."""
-    ends = _ENDS.get()
-    if ends is None:
-        return most
-    seconds = ends - time.monotonic()
+def time_remaining(limit: float) -> float:
+    """Seconds until the deadline, at most `limit`. Raises EngineUnreachable once it has passed."""
+    deadline = _DEADLINE.get()
+    if deadline is None:
+        return limit
+    seconds = deadline - time.monotonic()
     if seconds <= 0:
-        raise EngineUnreachable("the engine did not answer in the time that was given")
-    return min(most, seconds)
+        raise EngineUnreachable("the engine did not answer in the time allowed")
+    return min(limit, seconds)

@@ -1,4 +1,4 @@
-"""A delivery: documents that come to an index after its load, or leave it."""
+"""A delivery: documents added to an index after its load, or removed from it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from esr.documents import Located
 
 @dataclass(slots=True)
 class DeliveryReport:
-    """What a delivery did. `missing` are ids that were to be removed and are not there."""
+    """What a delivery did. `missing` are the ids to remove that the index does not have."""
 
     added: int = 0
     changed: int = 0
@@ -22,20 +22,20 @@ class DeliveryReport:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def any(self) -> bool:
-        """Whether the index is another afterwards."""
+    def has_changes(self) -> bool:
+        """Whether the delivery changes the index."""
         return bool(self.added or self.changed or self.removed)
 
 
 class Delivery(Protocol):
-    """Brings a delivery into an index: all of it in one step, or nothing. Methods raise EsrError only."""
+    """Applies a delivery to an index in one step, or not at all. Methods raise EsrError only."""
 
     def append(self, documents: Iterable[Located]) -> DeliveryReport:
-        """Add documents, and put those that are there with other content in the place of the old.
+        """Add documents, and replace those that the index has with other content.
 
-        Those that are there and the same are passed over, so a delivery may come twice. What comes stands
-        after what stays, in the order of the delivery.
+        Documents that the index already has unchanged are skipped, so a delivery may be repeated. New and
+        changed documents follow those that stay, in the order of the delivery.
         """
 
     def remove(self, ids: Iterable[str]) -> DeliveryReport:
-        """Remove the documents of these ids. One that is not there is no error."""
+        """Remove the documents with these ids. An id that the index does not have is not an error."""

@@ -1,4 +1,4 @@
-"""Named entities as the engines keep them: the distinct names of a sentence, by type."""
+"""Named entities as the engines store them: the distinct names of a sentence, grouped by type."""
 
 from __future__ import annotations
 
@@ -6,23 +6,35 @@ from collections.abc import Iterable
 
 from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Entity
 
-TYPES = (PERSON, LOCATION, ORGANIZATION)
-Grouped = dict[str, tuple[str, ...]]
-"""Names by type: types in the order above, names in that of the sentence; no type without a name."""
+ENTITY_TYPES = (PERSON, LOCATION, ORGANIZATION)
+EntitiesByType = dict[str, tuple[str, ...]]
+"""StringTable by type: types in the order of ENTITY_TYPES, names in the order of the sentence. A type without
+names is left out."""
 
 
-def grouped(entities: Iterable[Entity]) -> Grouped:
-    """Each name once. What is of another type is dropped."""
-    found: dict[str, dict[str, None]] = {}
+def group_entities(entities: Iterable[Entity]) -> EntitiesByType:
+    """Group entities by type, each name once. Entities of other types are dropped."""
+    names: dict[str, dict[str, None]] = {}
     for entity in entities:
         if entity.text:
-            found.setdefault(entity.type, {})[entity.text] = None
-    return {type: tuple(found[type]) for type in TYPES if type in found}
+            names.setdefault(entity.type, {})[entity.text] = None
+    return {type: tuple(names[type]) for type in ENTITY_TYPES if type in names}
 
 
-def wanted(text: str) -> list[Entity]:
-    """What a filter asks for: `person:Barack Obama`, or `Barack Obama` as an entity of any type."""
+def entity_key(entity: Entity) -> str:
+    """An entity as one string: `type:name`."""
+    return f"{entity.type}:{entity.text}"
+
+
+def parse_entity_key(key: str) -> Entity:
+    """The inverse of `entity_key`."""
+    type, _, name = key.partition(":")
+    return Entity(name, type)
+
+
+def parse_entity_filter(text: str) -> list[Entity]:
+    """The entities that a filter accepts: `person:Barack Obama`, or `Barack Obama` of any type."""
     type, colon, name = text.partition(":")
-    if colon and type in TYPES:
+    if colon and type in ENTITY_TYPES:
         return [Entity(name.strip(), type)]
-    return [Entity(text, each) for each in TYPES]
+    return [Entity(text, type) for type in ENTITY_TYPES]

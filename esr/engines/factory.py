@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 from esr import analysis
 from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
 from esr.engines.delivery import Delivery
 from esr.engines.generations import Generations
-from esr.engines.index import Description, Index, IndexWriter, Migration
+from esr.engines.index import Index
 from esr.engines.options import IF_EXISTS, LoadOptions
 from esr.engines.priors import StoredPriors
-from esr.engines.redact import redacted
+from esr.engines.redact import redact
+from esr.engines.writer import Description, IndexWriter, Migration
 from esr.errors import UsageError, unknown
 
 __all__ = [
     "IF_EXISTS",
     "LoadOptions",
-    "create_api_key",
-    "describe_roles",
     "is_elasticsearch",
     "open_delivery",
     "open_generations",
@@ -31,11 +27,11 @@ __all__ = [
 
 
 def is_elasticsearch(where: str) -> bool:
-    """Whether the place is Elasticsearch or, otherwise, a folder. Raises UsageError where it is neither."""
+    """Whether a location is in Elasticsearch, else it is a folder. Raises UsageError if it is neither."""
     if where.startswith(("http://", "https://")):
         return True
     if "://" in where:
-        raise UsageError(f"{redacted(where)!r} is neither a folder nor http(s)://host:port/alias")
+        raise UsageError(f"{redact(where)!r} is neither a folder nor http(s)://host:port/alias")
     return False
 
 
@@ -51,35 +47,33 @@ def open_index(where: str) -> Index:
 
 
 def open_writer(where: str, options: LoadOptions) -> IndexWriter:
-    """What loads into this place. Raises UsageError where the options do not fit what is there."""
+    """A writer that loads into this location. Raises UsageError if the options do not fit what is there."""
     if options.if_exists not in IF_EXISTS:
         raise unknown("choice for --if-exists", options.if_exists, IF_EXISTS)
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.load import starting as engine
+        from esr.engines.elasticsearch.load import writer_factory as engine
     else:
-        for option in ("shards", "replicas"):
-            if getattr(options, option) is not None:
-                raise UsageError(f"--{option} is for Elasticsearch: an index folder has none")
-        if options.slice is not None:
-            raise UsageError(
-                "--slice is for Elasticsearch: an index folder has one writer, so load all of it by one load"
-            )
-        from esr.engines.segments.writer import folder_writer as engine  # type: ignore[no-redef]
+        _check_folder_options(options)
+        from esr.engines.segments.writer import open_folder as engine  # type: ignore[no-redef]
     if options.slice is not None and options.if_exists == "append":
-        raise UsageError("slices make a new generation: say --if-exists replace, or use esr append")
-    existing = engine.existing(where)
+        raise UsageError(
+            "a slice cannot be appended, since slices make a new generation: "
+            "use --if-exists replace, or esr append"
+        )
+    existing = engine.describe_existing(where)
     if existing is not None and options.if_exists == "fail":
         raise UsageError(
-            f"there is an index at {redacted(where)}: say --if-exists replace or --if-exists append"
+            f"there is an index at {redact(where)} already: use --if-exists replace or --if-exists append"
         )
     append = existing is not None and options.if_exists == "append"
-    return engine.start(where, _description(options, existing if append else None), options, append)
+    description = _resolve_description(options, existing if append else None)
+    return engine.create_writer(where, description, options, append)
 
 
 def open_delivery(where: str, options: LoadOptions) -> Delivery:
-    """What brings deliveries into the index at this place. Raises IndexMissing where there is none."""
+    """A delivery to the index at this location. Raises IndexMissing if there is none."""
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.load.delivery import ElasticsearchDelivery
+        from esr.engines.elasticsearch.maintenance.delivery import ElasticsearchDelivery
 
         return ElasticsearchDelivery(where, options)
     from esr.engines.embedded.maintenance.delivery import EmbeddedDelivery
@@ -88,9 +82,9 @@ def open_delivery(where: str, options: LoadOptions) -> Delivery:
 
 
 def open_generations(where: str) -> Generations:
-    """What stands at this place. Raises IndexUnusable if it is nothing of esr's."""
+    """The generations at this location. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.store.generations import ElasticsearchGenerations
+        from esr.engines.elasticsearch.maintenance.generations import ElasticsearchGenerations
 
         return ElasticsearchGenerations(where)
     from esr.engines.embedded.maintenance.generations import EmbeddedGenerations
@@ -99,9 +93,9 @@ def open_generations(where: str) -> Generations:
 
 
 def open_priors(where: str) -> StoredPriors:
-    """The stored importance priors of the index at this place. Raises IndexMissing or IndexUnusable."""
+    """The stored importance priors of the index at this location. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.priors import ElasticsearchPriors
+        from esr.engines.elasticsearch.maintenance.priors import ElasticsearchPriors
 
         return ElasticsearchPriors(where)
     from esr.engines.embedded.maintenance.priors import EmbeddedPriors
@@ -110,9 +104,9 @@ def open_priors(where: str) -> StoredPriors:
 
 
 def open_migration(where: str, options: LoadOptions) -> Migration:
-    """What brings the index at this place to this esr's format. Raises IndexMissing or IndexUnusable."""
+    """A migration of an index to the present format. Raises IndexMissing or IndexUnusable."""
     if is_elasticsearch(where):
-        from esr.engines.elasticsearch.load.migrating import ElasticsearchMigration
+        from esr.engines.elasticsearch.maintenance.migration import ElasticsearchMigration
 
         return ElasticsearchMigration(where, options)
     from esr.engines.embedded.maintenance.migration import EmbeddedMigration
@@ -120,30 +114,28 @@ def open_migration(where: str, options: LoadOptions) -> Migration:
     return EmbeddedMigration(where, options.keep)
 
 
-def describe_roles(locations: Sequence[str], roles: Sequence[str]) -> dict[str, Any]:
-    """The descriptors of these roles for Elasticsearch's security API, for these aliases or their URLs."""
-    from esr.engines.elasticsearch.cluster.place import alias_of
-    from esr.engines.elasticsearch.roles import descriptors
-
-    return descriptors([alias_of(location) for location in locations], roles)
-
-
-def create_api_key(where: str, descriptors: Mapping[str, Any]) -> str:
-    """A new API key of Elasticsearch with these role descriptors. Raises EsrError if that is not allowed."""
-    from esr.engines.elasticsearch.keys import make_key
-
-    return make_key(where, descriptors)
+def _check_folder_options(options: LoadOptions) -> None:
+    """Raises UsageError for an option that only Elasticsearch has."""
+    for option in ("shards", "replicas"):
+        if getattr(options, option) is not None:
+            raise UsageError(f"--{option} is for Elasticsearch only: an index folder has no {option}")
+    if options.slice is not None:
+        raise UsageError(
+            "--slice is for Elasticsearch only: an index folder has one writer, so load everything in one run"
+        )
 
 
-def _description(options: LoadOptions, kept: Description | None) -> Description:
-    """What the load asks for, or, when appending, what the index has."""
-    if kept is None:
+def _resolve_description(options: LoadOptions, existing: Description | None) -> Description:
+    """The description that the options ask for or, when appending, that of the existing index."""
+    if existing is None:
         analyzer = analysis.get(options.analyzer or DEFAULT_ANALYZER).name
         return Description(analyzer, options.title is not False)
-    if options.analyzer not in (None, kept.analyzer):
-        raise UsageError(f"the index was loaded with --analyzer {kept.analyzer}: append with the same")
-    if options.title not in (None, kept.title):
+    if options.analyzer not in (None, existing.analyzer):
         raise UsageError(
-            f"the index was loaded with --{'' if kept.title else 'no-'}title: append with the same"
+            f"the index was loaded with --analyzer {existing.analyzer}: append with the same analyzer"
         )
-    return kept
+    if options.title not in (None, existing.title):
+        raise UsageError(
+            f"the index was loaded with --{'' if existing.title else 'no-'}title: append with the same option"
+        )
+    return existing

@@ -1,9 +1,9 @@
-"""Generations: the whole collections that stand at one place, of which one is served."""
+"""Generations: the complete collections stored at one location, one of which is serving."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -14,22 +14,22 @@ KEPT = "kept"
 LOADING = "loading"
 BROKEN = "broken"
 STATES = {
-    SERVING: "what searches see",
-    KEPT: "whole and verified: esr rollback can make it the serving one",
-    LOADING: "a load is writing it",
-    BROKEN: "its load was cut off: take it up with esr load --resume, or delete it",
+    SERVING: "the one that searches use",
+    KEPT: "complete and verified, esr rollback can serve it again",
+    LOADING: "being written by a load",
+    BROKEN: "its load was interrupted, continue it with esr load --resume or delete it",
 }
-KEEP = 1
-"""Generations that a load keeps beside its own, if nothing else is said."""
-_STAMP = "%Y%m%dt%H%M%S%f"
+DEFAULT_KEEP = 1
+"""How many generations a load keeps beside its own by default."""
+_NAME_FORMAT = "%Y%m%dt%H%M%S%f"
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One generation. Its name is when it was begun, so that names sort by age.
+    """One generation. Its name is the time its load started, so that names sort by age.
 
-    Generations may share files: what two hold is counted in the size of both. Counts are None where
-    nobody knows them, as of a load that is under way.
+    Generations may share files: what two share counts towards the size of both. Counts are None where they
+    are not known, for example while the load is running.
     """
 
     name: str
@@ -37,77 +37,102 @@ class Generation:
     documents: int | None
     sentences: int | None
     size_bytes: int
-    by: str = ""
-    """The machine that writes it, where that is another: nobody here knows whether it still does."""
+    host: str = ""
+    """The machine that is writing it, if another: whether it still runs cannot be known here."""
+    is_rejected: bool = False
+    """Whether a rollback went back past it: only `--to` leads to it, and it is the first to be deleted."""
 
     @property
-    def made(self) -> str:
-        """When it was begun, in ISO 8601, or "" for one that was made before generations had names."""
+    def started_at(self) -> str:
+        """When its load started, in ISO 8601; "" for a generation from before generations had names."""
         try:
-            return datetime.strptime(self.name, _STAMP).strftime("%Y-%m-%dT%H:%M:%SZ")
+            return datetime.strptime(self.name, _NAME_FORMAT).strftime("%Y-%m-%dT%H:%M:%SZ")
         except ValueError:
             return ""
 
     def as_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "made": self.made}
+        return {
+            "name": self.name,
+            "state": self.state,
+            "documents": self.documents,
+            "sentences": self.sentences,
+            "size_bytes": self.size_bytes,
+            "by": self.host,
+            "rejected": self.is_rejected,
+            "made": self.started_at,
+        }
 
 
 class Generations(Protocol):
-    """What stands at a place, to be looked at and to be moved between. Methods raise EsrError only."""
+    """The generations at a location. Methods raise EsrError only."""
 
     def all(self) -> list[Generation]:
-        """The newest first. Empty where there is nothing."""
+        """All generations, the newest first. Empty if the index holds nothing."""
 
     def rollback(self, to: str | None = None) -> Generation:
-        """Serve another generation that is kept, in one step: the one before the serving one, or `to`.
+        """Switch to a kept generation in one step: the one named `to`, or the one before the serving one.
 
-        Raises UsageError where there is none.
+        All newer generations are rejected: no later rollback leads to them unless it names one, and they are
+        the first to be deleted.
+        Raises UsageError if there is none.
         """
 
     def delete(self, names: Sequence[str]) -> None:
-        """Remove generations that are not served. Raises UsageError before anything is removed."""
+        """Delete generations that are not serving. Raises UsageError before anything is deleted."""
 
     def delete_all(self) -> None:
-        """Remove every generation, and the place itself."""
+        """Delete all generations, and the location itself."""
 
     def close(self) -> None: ...
 
 
-def stamp() -> str:
-    """A name for a generation that begins now."""
-    return datetime.now(UTC).strftime(_STAMP)
+def generation_name(started: datetime) -> str:
+    """The name of a generation whose load started at this time."""
+    return started.strftime(_NAME_FORMAT)
 
 
-def target(found: Sequence[Generation], to: str | None, where: str) -> Generation:
-    """The generation that a rollback goes to. Raises UsageError where there is none."""
-    serving = next((each for each in found if each.state == SERVING), None)
-    kept = [each for each in found if each.state == KEPT]
+def new_generation_name() -> str:
+    """The name of a generation whose load starts now."""
+    return generation_name(datetime.now(UTC))
+
+
+def find_rollback_target(generations: Sequence[Generation], to: str | None, where: str) -> Generation:
+    """The generation that a rollback switches to. Raises UsageError if there is none."""
     if to is not None:
-        named = _named(found, to, where)
-        if named.state != KEPT:
-            raise UsageError(f"generation {to} is {named.state}: only a kept one can be served")
-        return named
-    older = [each for each in kept if serving is None or each.name < serving.name]
+        target = _find(generations, to, where)
+        if target.state != KEPT:
+            raise UsageError(
+                f"generation {to} is {target.state}: only a kept generation can be rolled back to"
+            )
+        return target
+    serving = next((generation for generation in generations if generation.state == SERVING), None)
+    kept = [generation for generation in generations if generation.state == KEPT]
+    older = [g for g in kept if (serving is None or g.name < serving.name) and not g.is_rejected]
     if not older:
-        hint = f"; newer ones are there: name one with --to {kept[0].name}" if kept else ""
+        hint = f"; to serve a newer one, use --to {kept[0].name}" if kept else ""
         raise UsageError(f"{where} keeps no generation before the serving one{hint}")
     return older[0]
 
 
-def deletable(found: Sequence[Generation], names: Sequence[str], where: str) -> list[Generation]:
-    """The generations of these names. Raises UsageError if one is served, being written, or not there."""
-    wanted = [_named(found, name, where) for name in dict.fromkeys(names)]
-    for each in wanted:
-        if each.state == SERVING:
-            raise UsageError(f"generation {each.name} is serving: roll back first, or delete all of {where}")
-        if each.state == LOADING and not each.by:
-            raise UsageError(f"a load is writing generation {each.name}: wait until it has ended, or stop it")
-    return wanted
+def select_deletable(generations: Sequence[Generation], names: Sequence[str], where: str) -> list[Generation]:
+    """The generations of these names. Raises UsageError if one is serving, being written, or missing."""
+    selected = [_find(generations, name, where) for name in dict.fromkeys(names)]
+    for generation in selected:
+        name = generation.name
+        if generation.state == SERVING:
+            raise UsageError(
+                f"generation {name} is serving: roll back first, or delete the whole index {where}"
+            )
+        if generation.state == LOADING and not generation.host:
+            raise UsageError(
+                f"generation {name} is being written by a load: stop the load, or wait for its end"
+            )
+    return selected
 
 
-def _named(found: Sequence[Generation], name: str, where: str) -> Generation:
-    for each in found:
-        if each.name == name:
-            return each
-    known = ", ".join(each.name for each in found) or "none"
-    raise UsageError(f"there is no generation {name!r} at {where}: there are {known}")
+def _find(generations: Sequence[Generation], name: str, where: str) -> Generation:
+    for generation in generations:
+        if generation.name == name:
+            return generation
+    available = ", ".join(generation.name for generation in generations) or "none"
+    raise UsageError(f"there is no generation {name!r} at {where}: available are {available}")

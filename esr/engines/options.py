@@ -1,4 +1,4 @@
-"""How to load."""
+"""The options of a load."""
 
 from __future__ import annotations
 
@@ -6,40 +6,44 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from esr.documents import Document
-from esr.engines.generations import KEEP
+from esr.engines.generations import DEFAULT_KEEP
 from esr.plans.plan import Mixture
 
 IF_EXISTS = {
-    "fail": "stop if there is an index already",
-    "replace": "load anew, and let the new load take the place of the old in one step",
-    "append": "add to what is there",
+    "fail": "stop if the index already exists",
+    "replace": "load a new generation, then switch to it in one step",
+    "append": "add to the existing index",
 }
 
-WORKERS = 2
+DEFAULT_WORKERS = 2
 SetAside = Callable[[Document, str], None]
+"""Called with a document that is set aside, and the reason."""
 
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """How to load. `analyzer` and `title` are those of the index where it is appended to.
+    """How to load.
 
-    `keep` generations that were served before stay. `resume` takes up a load that was cut off, if there is
-    one. `slice` is (i, n): send the i-th of n slices of the documents; the one that comes last switches.
-    `set_aside` is told of each document that the engine cannot take, and why; without it nothing is loaded
-    then. `shards`, `replicas`, `slice`, `workers`, `sent` and `prepared` are for Elasticsearch alone; `sent`
-    is told how many documents more have been sent, of how many. Searches by the mixture `prepared` are made
-    faster, until something is added.
+    `analyzer` and `title` default to those of the index when appending. `keep` is how many generations that
+    were served before are kept. `resume` continues an interrupted load, if there is one. `set_aside` is
+    called with each document that the engine cannot take, and the reason; without it, such a document
+    stops the load.
+
+    The rest is for Elasticsearch alone. `slice` (i, n) sends the i-th of n slices of the documents; the
+    slice that finishes last switches to the new generation. `on_progress` is called with how many more
+    documents have been sent, and the number of all. Searches by `precomputed_mixture` are faster until
+    documents are added.
     """
 
     if_exists: str = "fail"
     analyzer: str | None = None
     title: bool | None = None
     shards: int | None = None
-    keep: int = KEEP
+    keep: int = DEFAULT_KEEP
     resume: bool = False
     slice: tuple[int, int] | None = None
-    workers: int = WORKERS
+    workers: int = DEFAULT_WORKERS
     set_aside: SetAside | None = None
     replicas: int | None = None
-    sent: Callable[[int, int], None] = lambda documents, of: None
-    prepared: Mixture | None = None
+    on_progress: Callable[[int, int], None] = lambda sent, total: None
+    precomputed_mixture: Mixture | None = None

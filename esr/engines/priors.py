@@ -1,4 +1,4 @@
-"""Stored priors: numbers of sentences that depend on p(t|C), and so on what comes and goes after them."""
+"""Stored priors: values of sentences that depend on p(t|C), and so on documents added or removed later."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-Step = Callable[[int, int], None]
-"""Is told how many sentences more have been looked at, of how many."""
+OnProgress = Callable[[int, int], None]
+"""Called with how many more sentences have been examined, and the number of all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How far the stored importance priors of one load are from those that p(t|C) gives now.
+    """How far the stored importance priors of one load are from those that the present p(t|C) gives.
 
-    Of its `sentences`, `sampled` were looked at. All numbers are natural logarithms: `occurrence` is the mean
-    absolute change of log p(t|C) over the occurrences of terms (changes within one sentence may cancel),
-    `mean` and `largest` are by how much a sentence's prior is off, `spread` is the standard deviation of the
-    priors themselves: what `mean` is to be compared with.
+    `sampled` of its `sentences` were examined. All values are natural logarithms: `occurrence` is the mean
+    absolute change of log p(t|C) over the occurrences of terms (changes within one sentence may cancel
+    out), `mean` and `largest` are the mean and the largest error of a sentence's prior, `spread` is the
+    standard deviation of the priors themselves, to compare `mean` with.
     """
 
     load: str
@@ -30,8 +30,8 @@ class Drift:
 
 
 @dataclass(slots=True)
-class Refreshed:
-    """What making priors anew did: sentences there are, and those whose prior was another."""
+class RefreshReport:
+    """What a refresh of the priors did: the sentences of the index, and those whose prior changed."""
 
     sentences: int = 0
     changed: int = 0
@@ -43,9 +43,9 @@ class StoredPriors(Protocol):
     """The stored importance priors of an index. Methods raise EsrError only."""
 
     def drift(self) -> list[Drift]:
-        """By load, the oldest first. Empty for an engine that stores no prior that could drift."""
+        """The drift of each load, the oldest first. Empty for an engine whose priors cannot drift."""
 
-    def refresh(self, step: Step) -> Refreshed:
-        """Make all of them what p(t|C) gives now. Searches go on; it can be stopped and called again."""
+    def refresh(self, on_progress: OnProgress) -> RefreshReport:
+        """Recompute all priors from the present p(t|C). Searches continue. Can be stopped and repeated."""
 
     def close(self) -> None: ...

@@ -1,10 +1,10 @@
-"""Places of indexes as they may be shown to anybody."""
+"""Removes logins from index locations before anybody sees them."""
 
 from __future__ import annotations
 
 import re
 
 
-def redacted(where: str) -> str:
-    """A place, or several, without the logins in them, however badly they are written."""
-    return re.sub(r"//[^\s]*@", "//…@", where)
+def redact(text: str) -> str:
+    """One or several locations without the logins in them, even malformed ones."""
+    return re.sub(r"//[^\s]*@", "//…@", text)

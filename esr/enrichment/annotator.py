@@ -12,7 +12,7 @@ import numpy as np
 
 from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Annotation, Entity, Token
 from esr.errors import EsrError, UsageError
-from esr.features.lexicon import INSTALL
+from esr.extras import install_command, missing
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -36,15 +36,15 @@ _MAX_VOCABULARY = 200_000
 
 
 def installed_model(name: str | None = None) -> str:
-    """This model, or the first of MODELS that is installed. Raises EsrError if there is none."""
+    """This model, or the first of MODELS that is installed. Raises UsageError if there is none."""
     if find_spec("spacy") is None:
-        raise EsrError(f"enrichment needs spaCy: {INSTALL}")
+        raise missing("enrichment", "spacy")
     for model in (name,) if name else MODELS:
         if model.isidentifier() and find_spec(model) is not None:
             return model
     if name:
         raise UsageError(f"the spaCy model {name!r} is not installed: python -m spacy download {name}")
-    raise EsrError(f"no English model of spaCy is installed: {INSTALL}")
+    raise UsageError(f"no English model of spaCy is installed: {install_command('enrich')}")
 
 
 def tool_versions(model: str) -> dict[str, str]:

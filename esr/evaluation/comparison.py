@@ -20,7 +20,7 @@ from esr.evaluation.parameter_sources import SOURCES
 from esr.evaluation.topic import TITLE
 from esr.evaluation.tuning.tasks import build_tasks
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import NothingToSearchFor
+from esr.ranking.searcher import UnsearchableQuery
 
 _LINE_START = '{"key": '
 
@@ -151,7 +151,7 @@ def compute_cell(cell: Cell, key: str) -> dict[str, Any]:
                 answer = searcher.search(
                     task.query, cell.depth, ranking=setting, filters=task.filters, records=False
                 )
-            except NothingToSearchFor:  # only stop words: an empty answer
+            except UnsearchableQuery:  # only stop words: an empty answer
                 continue
             if answer.incomplete:
                 raise UsageError(f"{cell.collection}: an answer is incomplete: {answer.incomplete}")

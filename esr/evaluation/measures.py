@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from esr.errors import UsageError, unknown
+from esr.extras import require
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -36,6 +37,7 @@ def split_names(text: str) -> list[str]:
 
 def parse(name: str) -> Measure:
     """The measure of this name. Raises UsageError with the nearest name if there is none."""
+    require("a measure of runs", "ir_measures")
     import ir_measures
 
     parts = _PARTS.fullmatch(name)
@@ -100,6 +102,7 @@ class Evaluator:
 
     def __init__(self, names: Sequence[str], qrels: Mapping[str, Mapping[str, int]]) -> None:
         """Raises UsageError for an unknown measure."""
+        require("a measure of runs", "ir_measures")
         import ir_measures
 
         self.measures = {name: parse(name) for name in names}

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from esr.errors import UsageError
+from esr.extras import require
 
 RESAMPLES = 10_000
 SEED = 0
@@ -102,6 +103,7 @@ def correct_by_holm(p_values: Sequence[float]) -> list[float]:
 
 def _t_test(ours: Any, theirs: Any) -> tuple[float, float, float]:
     """The interval of the difference, and p. Equal systems have p = 1 instead of 0/0."""
+    require("a t-test", "scipy")
     from scipy.stats import ttest_rel
 
     if len(ours) < 2:
@@ -116,6 +118,7 @@ def _t_test(ours: Any, theirs: Any) -> tuple[float, float, float]:
 
 
 def _randomisation_test(ours: Any, theirs: Any, resamples: int, seed: int) -> float:
+    require("a randomisation test", "scipy")
     from scipy.stats import permutation_test
 
     if len(ours) < 2:

@@ -11,11 +11,10 @@ from typing import Literal, NamedTuple, get_args
 
 import Stemmer
 
-from esr.errors import EsrError
+from esr.extras import missing
 
 WordClass = Literal["adjective", "adverb", "noun", "verb"]
 CLASSES: tuple[WordClass, ...] = get_args(WordClass)
-INSTALL = "install what enrichment needs: pip install 'esr[enrich]'"
 
 # Proper nouns, pronouns, modals and prepositions have no class: "like" as a preposition is no clue, nor is
 # the Bush or the May of a name.
@@ -78,7 +77,7 @@ def _stemmer() -> Stemmer.Stemmer:
 
 
 def default_lexicon_name() -> str:
-    """The default lexicon's name with the versions of its packages. Raises EsrError if one is missing."""
+    """The default lexicon's name with the versions of its packages. Raises UsageError if one is missing."""
     return " + ".join(f"{name} {_version(name)}" for name in ("vaderSentiment", "textblob"))
 
 
@@ -125,7 +124,7 @@ def _version(package: str) -> str:
     try:
         return distribution(package).version
     except PackageNotFoundError:
-        raise EsrError(f"the default lexicon needs the package {package}: {INSTALL}") from None
+        raise missing("the default lexicon", package) from None
 
 
 def _read_package_file(package: str, path: str) -> str:

@@ -14,8 +14,8 @@ from esr.evaluation.tuning.folds import split_folds
 from esr.learning.learner import Learner
 from esr.learning.signal_table import SignalTable
 from esr.plans.evidence import Array
-from esr.ranking.rerank import merged
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.reranker import merge_scores
 
 Tick = Callable[[int], None]
 
@@ -94,6 +94,6 @@ def build_run(table: SignalTable, scores: Array) -> Scores:
     run = {}
     for row, topic in enumerate(table.topics):
         top = np.arange(len(topic.grades))
-        values = merged(topic.first_scores, top, scores[row, : len(top)])
+        values = merge_scores(topic.first_scores, top, scores[row, : len(top)])
         run[topic.topic] = dict(zip(topic.ids, values.tolist(), strict=True))
     return run

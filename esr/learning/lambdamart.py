@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from esr.errors import UsageError
+from esr.extras import require
 from esr.learning.signal_table import SignalTable
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
-from esr.ranking.trees import Tree, Trees, relative
+from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.tree_ensemble import RegressionTree, TreeEnsemble, relative_to_best
 
 ROUNDS = 100
 SETTINGS: dict[str, Any] = {
@@ -33,7 +34,6 @@ SETTINGS: dict[str, Any] = {
     "force_row_wise": True,
     "verbose": -1,
 }
-MISSING = "LambdaMART needs LightGBM, which is not installed: pip install 'esr[learn]'"
 MAX_GRADE = 5
 """Higher grades count as this one: LightGBM's gain is 2 to the power of the grade, minus 1."""
 
@@ -43,7 +43,7 @@ class LambdaMart:
     """Trees over the signals, and each signal's importance (S,): the reduction of the loss by its splits."""
 
     signals: tuple[RankingSignal, ...]
-    trees: Trees
+    trees: TreeEnsemble
     importance: Array
 
     def scores(self, table: SignalTable) -> Array:
@@ -52,7 +52,7 @@ class LambdaMart:
         for row, topic in enumerate(table.topics):
             n = len(topic.grades)
             if n:
-                scores[row, :n] += self.trees.sums(relative(self.signals, topic.values))
+                scores[row, :n] += self.trees.predict(relative_to_best(self.signals, topic.values))
         return scores
 
     def ranking(self, base: Ranking, depth: int) -> Ranking:
@@ -62,17 +62,16 @@ class LambdaMart:
 
 def fit(table: SignalTable, signals: Sequence[RankingSignal], seed: int = 0) -> LambdaMart:
     """Train trees on the table's topics, deterministically. Raises UsageError without LightGBM."""
-    try:
-        import lightgbm
-    except ImportError:
-        raise UsageError(MISSING) from None
+    require("LambdaMART", "lightgbm")
+    import lightgbm
+
     topics = [topic for topic in table.topics if topic.grades.any()]
     if not topics:
         raise UsageError(
             "no candidate of the first stage is relevant, so nothing can be learned: check the judgements"
         )
     data = lightgbm.Dataset(
-        np.concatenate([relative(signals, topic.values) for topic in topics]),
+        np.concatenate([relative_to_best(signals, topic.values) for topic in topics]),
         np.concatenate([np.minimum(topic.grades, MAX_GRADE) for topic in topics]),
         group=[len(topic.grades) for topic in topics],
         init_score=np.concatenate([topic.first_scores[: len(topic.grades)] for topic in topics]),
@@ -80,10 +79,10 @@ def fit(table: SignalTable, signals: Sequence[RankingSignal], seed: int = 0) -> 
     booster = lightgbm.train(SETTINGS | {"seed": seed}, data, ROUNDS)
     trees = tuple(convert_tree(tree["tree_structure"]) for tree in booster.dump_model()["tree_info"])
     gains = np.asarray(booster.feature_importance("gain"), float)
-    return LambdaMart(tuple(signals), Trees(tuple(signals), trees), gains)
+    return LambdaMart(tuple(signals), TreeEnsemble(tuple(signals), trees), gains)
 
 
-def convert_tree(root: dict[str, Any]) -> Tree:
+def convert_tree(root: dict[str, Any]) -> RegressionTree:
     """A tree of LightGBM as lists of numbers, with parents before their children."""
     nodes: list[dict[str, Any]] = []
     leaves: list[float] = []
@@ -98,7 +97,7 @@ def convert_tree(root: dict[str, Any]) -> Tree:
         return number
 
     add_node(root)
-    return Tree(
+    return RegressionTree(
         tuple(int(node["split_feature"]) for node in nodes),
         tuple(float(node["threshold"]) for node in nodes),
         tuple(int(_is_missing_left(node)) for node in nodes),

@@ -14,7 +14,7 @@ from esr.learning.signal_table import SignalTable
 from esr.learning.topic_groups import group_topics
 from esr.learning.topic_signals import TopicSignals
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 
 SelectGroups = Callable[[Sequence[RankingSignal]], dict[str, list[str]]]
 ABLATIONS: Mapping[str, SelectGroups] = {
@@ -85,7 +85,7 @@ def count_steps(signals: Sequence[RankingSignal], options: LearningOptions) -> i
 def _group_signals(signals: Sequence[RankingSignal]) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for signal in signals:
-        groups.setdefault(signal.kind.group, []).append(signal.signal)
+        groups.setdefault(signal.type.group, []).append(signal.signal)
     return groups
 
 

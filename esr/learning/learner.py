@@ -9,7 +9,7 @@ from esr.learning import lambdamart, linear
 from esr.learning.signal_table import SignalTable
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 
 
 class LearnedModel(Protocol):

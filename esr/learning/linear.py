@@ -17,7 +17,7 @@ from esr.learning.signals import is_feature, is_prior, to_adjustment
 from esr.plans.evaluate import static_part
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 
 STEPS = (0.05, 0.1, 0.2, 0.4)
 """Steps of a weight, in spreads of the first stage's score per spread of the signal."""

@@ -10,9 +10,9 @@ from esr.adjustments import Adjustment
 from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.engines.index import Index
 from esr.errors import unknown
-from esr.ranking.kinds import FEATURE, PRIOR, kinds
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.signal_types import FEATURE, PRIOR, signal_types
 
 FORMS = {"len": "log", "position": "log"}
 """The forms of features that are not linear in a linear ranking, because their values vary widely."""
@@ -22,7 +22,7 @@ GROUPS = ("models", "priors", "features", "term dependence")
 def list_signals(index: Index, base: Ranking) -> tuple[RankingSignal, ...]:
     """All signals of an index, except the features and priors that the base ranking already uses."""
     stored = {*BUILTIN_FEATURES, *index.features()}
-    names = [*kinds(), *(FEATURE + name for name in features.FEATURES if name in stored)]
+    names = [*signal_types(), *(FEATURE + name for name in features.FEATURES if name in stored)]
     used = {FEATURE + feature.feature for feature in base.features} | {PRIOR + name for name in base.priors}
     return tuple(RankingSignal(name) for name in names if name not in used)
 
@@ -32,7 +32,7 @@ def select_signals(signals: Sequence[RankingSignal], texts: Sequence[str]) -> tu
     names = [signal.signal for signal in signals]
     selected: set[str] = set()
     for text in texts:
-        matches = [signal.signal for signal in signals if text in (signal.signal, signal.kind.group)]
+        matches = [signal.signal for signal in signals if text in (signal.signal, signal.type.group)]
         if not matches:
             raise unknown("signal of the index", text, [*GROUPS, *names])
         selected.update(matches)

@@ -14,8 +14,8 @@ from esr.evaluation.qrels import Qrels
 from esr.evaluation.tuning.tuner import Task
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import NothingToSearchFor, Searcher
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.searcher import Searcher, UnsearchableQuery
 
 DEPTH = 100
 """Sentences of a topic that are learned from and reranked."""
@@ -53,7 +53,7 @@ def collect_signals(
 
     Raises UsageError for a base with its own second stage, because learning creates that stage.
     """
-    if base.second() is not None:
+    if base.reranker() is not None:
         raise UsageError(
             "learning creates the second stage: use a ranking without one, such as 2si without --rerank"
         )
@@ -68,11 +68,11 @@ def collect_signals(
 def _collect_topic(
     searcher: Searcher, task: Task, qrels: Qrels, with_all: Ranking, depth: int
 ) -> TopicSignals:
-    signals, second = with_all.rerank, with_all.second()
+    signals, reranker = with_all.rerank, with_all.reranker()
     judgements = {sentence: grade for sentence, grade in qrels.get(task.topic, {}).items() if grade > 0}
     try:
         prepared = searcher.prepare(task.query, with_all)
-    except NothingToSearchFor:
+    except UnsearchableQuery:
         prepared = None
     hits: Sequence[Hit] = ()
     if prepared is not None and prepared.plan.terms:
@@ -82,8 +82,8 @@ def _collect_topic(
     first_scores = np.array([hit.score for hit in hits])
     values = np.zeros((0, len(signals)))
     if prepared is not None and hits:
-        assert second is not None
-        view = prepared.view(ids[:depth], second.columns)
-        values = np.column_stack([signal.values(view) for signal in signals])
+        assert reranker is not None
+        context = prepared.rerank_context(ids[:depth], reranker.columns)
+        values = np.column_stack([signal.values(context) for signal in signals])
     grades = np.array([judgements.get(id, 0) for id in ids[:depth]], np.int64)
     return TopicSignals(task.topic, task.query, ids, first_scores, values, grades, judgements)

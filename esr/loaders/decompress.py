@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from esr.loaders.extras import require
+from esr.extras import require
 from esr.loaders.format import Source
 from esr.loaders.limits import DEFAULT_LIMITS, Budget
 from esr.loaders.paths import STANDARD_INPUT, display_name
@@ -83,7 +83,7 @@ def _open_zstd(stream: BinaryIO) -> BinaryIO:
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
-        require("Zstandard (.zst)", ["backports.zstd"])
+        require("Zstandard (.zst)", "backports.zstd")
         from backports import zstd
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG}
     return cast(BinaryIO, zstd.ZstdFile(stream, options=options))

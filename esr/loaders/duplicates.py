@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from esr.documents import Document, Located
-from esr.loaders.extras import require
+from esr.extras import require
 from esr.loaders.key_store import KeyStore
 
 POLICIES: dict[str, str] = {
@@ -47,7 +47,7 @@ class DuplicateFilter:
     """Counts documents that repeat an earlier one, and marks or drops them by policy. Use one per load."""
 
     def __init__(self, policy: str) -> None:
-        require("--duplicates", ["datasketch"])
+        require("--duplicates", "datasketch")
         from datasketch import MinHash, MinHashLSH
 
         self._policy = policy

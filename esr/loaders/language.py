@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from esr.documents import Document, Located
-from esr.loaders.extras import require
+from esr.extras import require
 
 # Below these, a detected language is not reliable enough to be recorded.
 _MIN_LETTERS = 40
@@ -18,7 +18,7 @@ class LanguageDetector:
     """Detects languages. `detected` counts the documents that got one."""
 
     def __init__(self) -> None:
-        require("--detect-language", ["py3langid"])
+        require("--detect-language", "py3langid")
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
         self._model = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

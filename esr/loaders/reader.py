@@ -9,7 +9,7 @@ from esr.documents import Located
 from esr.documents.json_values import InvalidDocument
 from esr.documents.validate import build_document
 from esr.errors import InputError, UsageError
-from esr.loaders.extras import require
+from esr.extras import require
 from esr.loaders.format import Malformed, Record, Skipped, get
 from esr.loaders.paths import STANDARD_INPUT, display_name
 from esr.loaders.source_reader import ReadOptions, SourceReader
@@ -38,7 +38,7 @@ def read_documents(
         if path != STANDARD_INPUT and not os.path.exists(path):
             raise InputError(display_name(path), "there is no such file or folder")
     if required_format:
-        require(f"the format {required_format.name}", required_format.needs)
+        require(f"the format {required_format.name}", *required_format.needs)
     options = options or ReadOptions()
     return _read_documents(tuple(paths), SourceReader(required_format, options), options)
 

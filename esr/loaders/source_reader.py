@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from esr.errors import InputError
+from esr.extras import require
 from esr.loaders import archives
 from esr.loaders.decompress import PeekedSource, open_source
 from esr.loaders.detection import detect_format, detect_format_in_folder
-from esr.loaders.extras import require
 from esr.loaders.format import FORMATS, Format, Malformed, ReadResult, Record, Skipped
 from esr.loaders.limits import DEFAULT_LIMITS, Budget, ExpansionError, Limits
 from esr.loaders.mapping import MissingColumn, apply_mapping
@@ -89,7 +89,7 @@ class SourceReader:
             raise InputError(name, "the file is empty")
         if format is None:
             raise InputError(name, f"unknown format: name it with --format ({', '.join(FORMATS)})")
-        require(f"{name} (format {format.name})", format.needs)
+        require(f"{name} (format {format.name})", *format.needs)
         result = None
         for result in format.read(file.source):
             yield self._rename(result, format) if isinstance(result, Record) else result

@@ -59,6 +59,12 @@ class Entries:
     longest: Array
 
 
+class Unprunable(NamedTuple):
+    """A search that cannot be pruned, and why: every candidate has to be scored."""
+
+    reason: str
+
+
 class Base(NamedTuple):
     """What a sentence has without any term: a constant, and these weights times `Bound.ends`."""
 

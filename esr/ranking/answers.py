@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+import dataclasses
 from operator import attrgetter
 from typing import Any
 
 from esr.engines.index import Hit, SentenceRecord
 from esr.ranking.searcher import Answer
 
-_FIELDS = tuple(field.name for field in fields(SentenceRecord))
+_FIELDS = tuple(field.name for field in dataclasses.fields(SentenceRecord))
 _values = attrgetter(*_FIELDS)
 
 
 def answer_dict(answer: Answer) -> dict[str, Any]:
     """`{"hits": [...], "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive"}`, as in `Answer`.
 
-    Records must have been asked for. `unseen` are words of the query that no document holds; `incomplete` is
-    what is missing, or None.
+    The search must have included records.
     """
     return {
         "hits": [hit_dict(hit) for hit in answer.hits],
@@ -32,14 +31,14 @@ def answer_dict(answer: Answer) -> dict[str, Any]:
 
 def hit_dict(hit: Hit) -> dict[str, Any]:
     """A ranked sentence with its score, its neighbours and its document."""
-    shown = record(hit)
-    found = {"sentence_id": shown.sentence_id, "document_id": shown.document_id, "score": hit.score}
-    found.update(zip(_FIELDS, _values(shown), strict=True))
-    return found
+    record = require_record(hit)
+    fields = {"sentence_id": record.sentence_id, "document_id": record.document_id, "score": hit.score}
+    fields.update(zip(_FIELDS, _values(record), strict=True))
+    return fields
 
 
-def record(hit: Hit) -> SentenceRecord:
-    """A hit's sentence, where it was asked for."""
+def require_record(hit: Hit) -> SentenceRecord:
+    """A hit's sentence. Raises TypeError if the search left out records."""
     if hit.record is None:
-        raise TypeError(f"hit {hit.sentence_id!r} came without its sentence")
+        raise TypeError(f"hit {hit.sentence_id!r} has no record: search with records")
     return hit.record

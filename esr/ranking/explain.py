@@ -1,4 +1,4 @@
-"""Why a sentence has its score: the plan's parts, which add up to it."""
+"""Explains a sentence's score: the parts of the plan, which add up to it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from esr.plans.plan import Plan
 from esr.ranking.explain_parts import Addition, BoostPart, FeaturePart, FieldPart, PriorPart, TermPart
 from esr.ranking.explain_second import SecondPart, explain_second
 from esr.ranking.origin import LENGTH, Origin
-from esr.ranking.rerank import Second
+from esr.ranking.reranker import Reranker
 from esr.ranking.searcher import PreparedQuery
 
 
@@ -95,11 +95,11 @@ def explain(prepared: PreparedQuery, sentence_id: str) -> Explanation:
     terms, length = _term_parts(prepared, evidence)
     priors, features, steps = _static_parts(prepared, evidence)
     first = float(scores(plan, evidence)[0])
-    second, stage = None, prepared.ranking.second()
-    if stage is not None:
-        view = prepared.view([sentence_id], stage.columns)
-        learned = _tree_score(prepared, sentence_id, stage)
-        second = explain_second(index, view, sentence_id, stage, first, learned)
+    second, reranker = None, prepared.ranking.reranker()
+    if reranker is not None:
+        context = prepared.rerank_context([sentence_id], reranker.columns)
+        tree_score = _tree_score(prepared, sentence_id, reranker)
+        second = explain_second(index, context, sentence_id, reranker, first, tree_score)
     score = first if second is None else second.score
     return Explanation(
         sentence_id, score, first, terms, length, priors, features, steps, second, unseen, plan
@@ -110,7 +110,9 @@ def _term_parts(prepared: PreparedQuery, evidence: Evidence) -> tuple[list[TermP
     """The terms of the plan, and what the length adds."""
     plan, ranking = prepared.plan, prepared.ranking
     unboosted = replace(ranking, boosts={}).plan(prepared.counts, prepared.statistics)
-    boosted = plan_expansion.weights_by_boost(ranking.boosts, prepared.added, plan.terms, unboosted.terms)
+    boosted = plan_expansion.weights_by_boost(
+        ranking.boosts, prepared.expansions, plan.terms, unboosted.terms
+    )
     split = parts(plan, evidence)
     terms = [
         TermPart(
@@ -137,34 +139,35 @@ def _term_parts(prepared: PreparedQuery, evidence: Evidence) -> tuple[list[TermP
 def _static_parts(
     prepared: PreparedQuery, evidence: Evidence
 ) -> tuple[list[PriorPart], list[FeaturePart], list[BoostPart]]:
-    adjustments = {(each.feature, each.form): each for each in prepared.ranking.features}
+    adjustments = {(a.feature, a.form): a for a in prepared.ranking.features}
     priors: list[PriorPart] = []
     features: list[FeaturePart] = []
     steps: list[BoostPart] = []
     for origin, static in prepared.statics():
         column = evidence.columns[static.column]
         value, adds = float(column[0]), float(static_part(static, column)[0])
-        known = None if math.isnan(value) else value
+        value_or_none = None if math.isnan(value) else value
         if origin.kind == "prior":
             priors.append(PriorPart(origin, value, static.weight, adds))
         elif origin.kind == "feature":
             adjustment = adjustments[origin.name, origin.detail]
-            features.append(FeaturePart(origin, known, adjustment, adds))
+            features.append(FeaturePart(origin, value_or_none, adjustment, adds))
         else:
-            steps.append(BoostPart(origin, known, static.weight, adds))
+            steps.append(BoostPart(origin, value_or_none, static.weight, adds))
     return priors, features, steps
 
 
-def _tree_score(prepared: PreparedQuery, sentence_id: str, stage: Second) -> float | None:
+def _tree_score(prepared: PreparedQuery, sentence_id: str, reranker: Reranker) -> float | None:
     """What trees add to a sentence among the best of the first stage, which they compare it with."""
-    if stage.trees is None:
+    if reranker.trees is None:
         return None
-    hits = prepared.index.search(prepared.plan, stage.depth, NO_FILTERS, records=False).hits
+    hits = prepared.index.search(prepared.plan, reranker.depth, NO_FILTERS, records=False).hits
     ids = list(dict.fromkeys([*(hit.sentence_id for hit in hits), sentence_id]))
-    adds = stage.trees.adds(prepared.view(ids, stage.columns), np.arange(len(ids)))
+    context = prepared.rerank_context(ids, reranker.columns)
+    adds = reranker.trees.adds(context, np.arange(len(ids)))
     return float(adds[ids.index(sentence_id)])
 
 
 def _finite_or_none(value: float) -> float | None:
-    """A sentence that the ranking has no value for has null in JSON, which knows no infinity."""
+    """The number for JSON, which has no infinity: null for a sentence that cannot be scored."""
     return value if math.isfinite(value) else None

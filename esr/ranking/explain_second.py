@@ -1,4 +1,4 @@
-"""What the second stage adds to a sentence: which sets of query terms, and where they stand in its tree."""
+"""Explains what the second stage adds to a sentence: its signals, and their term sets in its tree."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from esr.documents import ParseWord
 from esr.engines.index import Index
 from esr.ranking.explain_parts import Addition
 from esr.ranking.origin import TREES, Origin
-from esr.ranking.rerank import Second
+from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.rerank_context import RerankContext
+from esr.ranking.reranker import Reranker
 from esr.ranking.sentence_tree import sentence_tree
-from esr.ranking.signal import RankingSignal
-from esr.ranking.view import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,43 +84,50 @@ class SecondPart:
 
 
 def explain_second(
-    index: Index, view: View, sentence_id: str, stage: Second, first: float, learned: float | None
+    index: Index,
+    context: RerankContext,
+    sentence_id: str,
+    reranker: Reranker,
+    first: float,
+    tree_score: float | None,
 ) -> SecondPart:
-    """The parts of a sentence's new score. What only breaks ties is left out: it depends on the others.
+    """The parts of a sentence's new score, without tie breaking, which depends on the other sentences.
 
-    `view` is of this sentence; `learned` what trees add to it, if there are any.
+    `context` is that of this sentence; `tree_score` is what trees add to it, if there are any.
     """
-    parts = tuple(_part(each, view) for each in stage.signals)
-    tree = sentence_tree(index, tuple(view.counts), sentence_id, view.parsed())
+    parts = tuple(_signal_part(signal, context) for signal in reranker.signals)
+    tree = sentence_tree(index, tuple(context.counts), sentence_id, context.parses())
     return SecondPart(
-        stage.first * first + sum(part.adds for part in parts) + (learned or 0.0),
-        stage.first,
+        reranker.first_weight * first + sum(part.adds for part in parts) + (tree_score or 0.0),
+        reranker.first_weight,
         parts,
-        learned,
+        tree_score,
         tree is not None,
         None if tree is None else tree.words,
         () if tree is None else tree.marked,
-        tuple(sorted({word for part in parts for each in part.sets[:1] for word in each.words})),
+        tuple(sorted({word for part in parts for best in part.sets[:1] for word in best.words})),
     )
 
 
-def _part(signal: RankingSignal, view: View) -> SignalPart:
-    value = float(signal.values(view)[0])
-    sets, bounded = _sets(signal, view.parsed()) if signal.signal in SIGNALS else ((), False)
-    known = None if math.isnan(value) else value
-    origin, adds = Origin("signal", signal.signal), float(signal.adds(view)[0])
-    return SignalPart(origin, known, signal.weight, adds, sets, bounded)
+def _signal_part(signal: RankingSignal, context: RerankContext) -> SignalPart:
+    value = float(signal.values(context)[0])
+    sets, truncated = _term_sets(signal, context.parses()) if signal.signal in SIGNALS else ((), False)
+    value_or_none = None if math.isnan(value) else value
+    origin, adds = Origin("signal", signal.signal), float(signal.adds(context)[0])
+    return SignalPart(origin, value_or_none, signal.weight, adds, sets, truncated)
 
 
-def _sets(signal: RankingSignal, trees: ParsedSentences) -> tuple[tuple[TermSet | Relation, ...], bool]:
-    """The term sets that made a signal of term dependence, and whether there are more than are looked at."""
+def _term_sets(
+    signal: RankingSignal, sentence: ParsedSentences
+) -> tuple[tuple[TermSet | Relation, ...], bool]:
+    """The term sets behind a signal of term dependence, and whether limits left out others."""
     name, settings = signal.signal, signal.settings()
     sets: tuple[TermSet | Relation, ...]
     if name in mrf.MODELS:
-        evidence = trees.evidence(mrf.MODELS[name] or "adjacent")
-        sets = tuple(find_relations(evidence, mrf_potentials(name, trees, settings), settings, 0))
+        evidence = sentence.evidence(mrf.MODELS[name] or "adjacent")
+        sets = tuple(find_relations(evidence, mrf_potentials(name, sentence, settings), settings, 0))
     else:
-        evidence = trees.evidence(cast(SetFamily, settings["sets"]))
-        best = find_best_set(evidence, best_sets(trees, settings), 0, trees.text_counts())
+        evidence = sentence.evidence(cast(SetFamily, settings["sets"]))
+        best = find_best_set(evidence, best_sets(sentence, settings), 0, sentence.text_counts())
         sets = () if best is None else (best,)
     return sets, bool(evidence.truncated[0])

@@ -1,8 +1,7 @@
-"""A ranking: which model with which settings. What `--ranking FILE` holds."""
+"""A ranking: a model with its settings, priors, features, boosts and second stage, as in `--ranking FILE`."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,19 +16,20 @@ from esr.models import Settings
 from esr.plans.plan import CANDIDATES, Mixture, Plan, Rule, Static
 from esr.plans.statistics import CollectionStatistics, Statistics
 from esr.priors.prior import check_weight
-from esr.ranking import kinds, signal, trees
-from esr.ranking.kinds import FEATURE
+from esr.ranking import ranking_signal, tree_ensemble
 from esr.ranking.origin import Origin
-from esr.ranking.rerank import DEPTH, Second
-from esr.ranking.signal import RankingSignal
-from esr.ranking.trees import Trees
+from esr.ranking.ranking_json import check_types, read_json
+from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.reranker import DEPTH, Reranker
+from esr.ranking.signal_types import FEATURE, find_signal_type
+from esr.ranking.tree_ensemble import TreeEnsemble
 
-NO_BOOST: Mapping[str, Expansion] = {}
+NO_EXPANSIONS: Mapping[str, Expansion] = {}
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """How to rank. Whatever is left out takes the model's default. Checked when made.
+    """How to rank. Parameters that are left out have the model's defaults.
 
     Raises UsageError for an unknown name, with the nearest one, or a value out of range.
     """
@@ -42,78 +42,54 @@ class Ranking:
     features: Sequence[Adjustment] = ()
     boosts: Mapping[str, Any] = field(default_factory=dict)
     rerank: Sequence[RankingSignal] = ()
-    trees: Trees | None = None
+    trees: TreeEnsemble | None = None
     depth: int = DEPTH
-    """How many of the best sentences the second stage looks at, where there is one."""
+    """How many of the best sentences the second stage reranks, if there is one."""
 
     def __post_init__(self) -> None:
         self.settings()
         object.__setattr__(self, "boosts", from_json(self.boosts))
         if not isinstance(self.depth, int) or isinstance(self.depth, bool) or self.depth < 1:
-            raise UsageError(f"ranking key 'depth' is a positive whole number, not {self.depth!r}")
-        called = [each.signal for each in self.rerank]
-        for name in called:
-            if called.count(name) > 1:
-                raise UsageError(f"signal {name!r} stands twice: leave one out")
+            raise UsageError(f"ranking key 'depth' must be a positive whole number, not {self.depth!r}")
+        signals = [signal.signal for signal in self.rerank]
+        for name in signals:
+            if signals.count(name) > 1:
+                raise UsageError(f"signal {name!r} is duplicated: leave one out")
         for name, weight in self.priors.items():
             check_weight(priors.get(name).name, weight)
         if self.candidates is not None and self.candidates not in CANDIDATES:
             raise unknown("candidates", self.candidates, CANDIDATES)
-        names = [(each.feature, each.form) for each in self.features]
-        for feature, form in names:
-            if names.count((feature, form)) > 1:
-                raise UsageError(f"feature {feature!r} stands twice with form {form!r}: leave one out")
+        adjusted = [(adjustment.feature, adjustment.form) for adjustment in self.features]
+        for feature, form in adjusted:
+            if adjusted.count((feature, form)) > 1:
+                raise UsageError(f"feature {feature!r} with form {form!r} is duplicated: leave one out")
 
     @staticmethod
     def from_dict(data: Any) -> Ranking:
-        """From JSON. Every key may be left out; an unknown one is an error."""
-        if not isinstance(data, Mapping):
-            raise UsageError(f"a ranking is a JSON object, not {type(data).__name__}")
-        known = Ranking.__dataclass_fields__
-        for key in data:
-            if key not in known:
-                raise unknown("ranking key", str(key), known)
-        for key in ("params", "priors"):
-            if not isinstance(data.get(key, {}), Mapping):
-                raise UsageError(f"ranking key {key!r} is a JSON object, not {data[key]!r}")
-        for key in ("model", "context", "candidates"):
-            optional = key != "model"
-            if not isinstance(data.get(key, ""), str) and not (optional and data[key] is None):
-                raise UsageError(f"ranking key {key!r} is a name, not {data[key]!r}")
-        for key in ("features", "rerank"):
-            if isinstance(data.get(key, ()), str | Mapping) or not isinstance(data.get(key, ()), Sequence):
-                raise UsageError(f"ranking key {key!r} is a list, not {data[key]!r}")
+        """From JSON. Each key may be left out; an unknown one is an error."""
+        data = check_types(data, Ranking.__dataclass_fields__)
         features = tuple(
             f if isinstance(f, Adjustment) else adjustments.from_dict(f) for f in data.get("features", ())
         )
         rerank = tuple(
-            s if isinstance(s, RankingSignal) else signal.from_dict(s) for s in data.get("rerank", ())
+            s if isinstance(s, RankingSignal) else ranking_signal.from_dict(s) for s in data.get("rerank", ())
         )
-        learned = data.get("trees")
-        if learned is not None and not isinstance(learned, Trees):
-            learned = trees.from_dict(learned)
-        return Ranking(**{**data, "features": features, "rerank": rerank, "trees": learned})
+        trees = data.get("trees")
+        if trees is not None and not isinstance(trees, TreeEnsemble):
+            trees = tree_ensemble.from_dict(trees)
+        return Ranking(**{**data, "features": features, "rerank": rerank, "trees": trees})
 
     @staticmethod
     def from_file(path: str | Path) -> Ranking:
         """From a ranking file. Raises InputError with the file's name."""
+        data = read_json(path)
         try:
-            return Ranking.from_dict(json.loads(Path(path).read_text("utf-8")))
-        except json.JSONDecodeError as error:
-            raise InputError(f"{path}:{error.lineno}", f"not JSON: {error.msg}") from error
-        except UnicodeDecodeError as error:
-            raise InputError(str(path), "not UTF-8 text") from error
-        except (ValueError, RecursionError) as error:
-            raise InputError(
-                str(path), "not JSON: it is nested too deeply, or has too long a number"
-            ) from error
-        except OSError as error:
-            raise InputError(str(path), f"cannot be read: {error.strerror}") from error
+            return Ranking.from_dict(data)
         except UsageError as error:
             raise InputError(str(path), str(error)) from error
 
     def settings(self) -> Settings:
-        """The model's parameters with defaults filled in, checked."""
+        """The model's checked parameters, defaults filled in."""
         return self._settings
 
     @cached_property
@@ -121,62 +97,68 @@ class Ranking:
         return models.get(self.model).settings(self.params, self.context)
 
     def plan(
-        self, counts: Mapping[str, int], statistics: Statistics, added: Mapping[str, Expansion] = NO_BOOST
+        self,
+        counts: Mapping[str, int],
+        statistics: Statistics,
+        expansions: Mapping[str, Expansion] = NO_EXPANSIONS,
     ) -> Plan:
-        """The plan for a query's terms and what boosts add. Terms that the collection lacks are dropped."""
+        """The plan for a query's terms and its expansions. Terms that the collection lacks are dropped."""
         model = models.get(self.model)
         settings = self.settings()
+        length = sum(counts.values())
         seen = {term: count for term, count in counts.items() if statistics.terms[term].seen}
-        terms, transform = model.plan(settings, models.Query(seen, sum(counts.values()), statistics))
-        weights = plan_expansion.term_weights(self.boosts, added)
+        terms, transform = model.plan(settings, models.Query(seen, length, statistics))
+        weights = plan_expansion.term_weights(self.boosts, expansions)
         if weights:
             once = {term: 1 for term in weights if statistics.terms[term].seen}
-            more = model.plan(settings, models.Query(once, sum(counts.values()), statistics)).terms
-            terms = plan_expansion.add_terms(terms, more, weights)
+            unit_terms = model.plan(settings, models.Query(once, length, statistics)).terms
+            terms = plan_expansion.add_terms(terms, unit_terms, weights)
         rule: Rule = self.candidates or model.candidates  # type: ignore[assignment]
         return Plan(
             terms=terms,
             transform=transform,
             candidates=rule,
             context="surrounding" if settings.context == "surrounding" else "document",
-            statics=tuple(static for _, static in self.statics(statistics.collection, added)),
+            statics=tuple(static for _, static in self.statics(statistics.collection, expansions)),
         )
 
     def statics(
-        self, collection: CollectionStatistics, added: Mapping[str, Expansion] = NO_BOOST
+        self, collection: CollectionStatistics, expansions: Mapping[str, Expansion] = NO_EXPANSIONS
     ) -> Iterator[tuple[Origin, Static]]:
-        """The statics of the plan, each with its origin: priors, features, and what boosts add."""
+        """The statics of the plan, each with its origin: priors, features, and steps of boosts."""
         for name, weight in self.priors.items():
             yield Origin("prior", name), priors.get(name).static(check_weight(name, weight), collection)
         for adjustment in self.features:
             yield Origin("feature", adjustment.feature, adjustment.form), adjustment.static()
-        for boost, feature, static in plan_expansion.feature_steps(self.boosts, added):
+        for boost, feature, static in plan_expansion.feature_steps(self.boosts, expansions):
             yield Origin("boost", boost, feature), static
 
     def mixture(self) -> Mixture | None:
-        """What it mixes, if it is a language model: that depends on no query and on no collection."""
+        """The mixture of a language model, which depends on no query and no collection; else None."""
         transform = self.plan({}, Statistics(CollectionStatistics(), {})).transform
         return transform if isinstance(transform, Mixture) else None
 
-    def second(self) -> Second | None:
-        """The second stage, if the model or a signal asks for one."""
+    def reranker(self) -> Reranker | None:
+        """The second stage, if the model has one or the ranking has signals or trees."""
         model = models.get(self.model)
         if model.second_stage is None:
-            asked = self.rerank or self.trees
-            return Second(1.0, tuple(self.rerank), self.depth, trees=self.trees) if asked else None
+            if not self.rerank and not self.trees:
+                return None
+            return Reranker(1.0, tuple(self.rerank), self.depth, trees=self.trees)
         settings = self.settings()
-        first, name, ties = model.second_stage(settings)
-        own: tuple[RankingSignal, ...] = ()
+        first_weight, name, breaks_ties = model.second_stage(settings)
+        signals = tuple(self.rerank)
         if name is not None:
-            known = {parameter.name for parameter in kinds.find(name).parameters}
-            own = (RankingSignal(name, {k: v for k, v in settings.values.items() if k in known}),)
-        return Second(first, (*own, *self.rerank), self.depth, ties, self.trees)
+            names = {parameter.name for parameter in find_signal_type(name).parameters}
+            params = {k: v for k, v in settings.values.items() if k in names}
+            signals = (RankingSignal(name, params), *signals)
+        return Reranker(first_weight, signals, self.depth, breaks_ties, self.trees)
 
     def feature_names(self) -> tuple[str, ...]:
-        """The features that either stage looks at."""
-        inputs = (*self.rerank, *(self.trees.inputs if self.trees else ()))
-        asked = (each.signal.removeprefix(FEATURE) for each in inputs if each.signal.startswith(FEATURE))
-        return (*(each.feature for each in self.features), *asked)
+        """The features that either stage uses."""
+        signals = (*self.rerank, *(self.trees.inputs if self.trees else ()))
+        names = (s.signal.removeprefix(FEATURE) for s in signals if s.signal.startswith(FEATURE))
+        return (*(adjustment.feature for adjustment in self.features), *names)
 
     def as_dict(self) -> dict[str, Any]:
         """With every default filled in, so that a saved file keeps its meaning."""
@@ -193,9 +175,9 @@ class Ranking:
             "params": params,
             "priors": dict(self.priors),
             "candidates": self.candidates or model.candidates,
-            "features": [each.as_dict() for each in self.features],
+            "features": [adjustment.as_dict() for adjustment in self.features],
             "boosts": to_json(self.boosts),
-            "rerank": [each.as_dict() for each in self.rerank],
+            "rerank": [signal.as_dict() for signal in self.rerank],
             **({"trees": self.trees.as_dict()} if self.trees else {}),
             "depth": self.depth,
         }

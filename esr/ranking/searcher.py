@@ -1,4 +1,4 @@
-"""Search in an index: the Python API, and what the command line and the page stand on."""
+"""Search in an index: the Python API, on which the command line and the page are built."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from esr.plans.plan import Plan, Static
 from esr.plans.statistics import Statistics
 from esr.ranking.origin import Origin
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank import reranked
-from esr.ranking.view import View, view
+from esr.ranking.rerank_context import RerankContext, build_context
+from esr.ranking.reranker import rerank
 
 MAX_TERMS = 1000
-"""Distinct terms that a query may have. More is a mistake, and would only be slow."""
+"""Distinct terms that a query may have. More would be a mistake, and slow."""
 
 
-class NothingToSearchFor(UsageError):
-    """A query that cannot be searched for, whatever the ranking: empty, stop words only, or too long."""
+class UnsearchableQuery(UsageError):
+    """A query that no ranking can search for: empty, only stop words, or too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Ranked sentences and how they came about.
+    """Ranked sentences, and how the search went.
 
-    `total` counts the candidates; `unseen` are words of the query that no document holds; `incomplete`
-    says what is missing from the answer, or is None. `scored` is how many candidates were scored, where the
-    engine tells; `exhaustive` says why it had to score all, or is None.
+    `total` counts the candidates; `unseen` are words of the query that no document contains; `incomplete`
+    says what is missing from the answer, or is None. `scored` is the number of candidates that were scored,
+    if the engine reports it; `exhaustive` says why it had to score all, or is None.
     """
 
     hits: Sequence[Hit]
@@ -51,15 +51,15 @@ class Answer:
 class PreparedQuery:
     """A query planned for one ranking and one state of an index: prepared once, searched and explained often.
 
-    `counts` has c(t,q) of the query's own terms, in order; `added` what each boost adds at weight 1; `unseen`
-    the words of the query that no document holds.
+    `counts` has c(t,q) of the query's own terms, in order; `expansions` what each boost adds at weight 1;
+    `unseen` the words of the query that no document contains.
     """
 
     index: Index
     ranking: Ranking
     counts: Mapping[str, int]
     statistics: Statistics
-    added: Mapping[str, boosts.Expansion]
+    expansions: Mapping[str, boosts.Expansion]
     plan: Plan
     unseen: tuple[str, ...]
     took_ms: float
@@ -67,34 +67,36 @@ class PreparedQuery:
     def search(self, k: int = 10, filters: Filters = NO_FILTERS, *, records: bool = True) -> Answer:
         """The best k sentences. `took_ms` of the answer includes the time of preparing."""
         if k < 1:
-            raise UsageError(f"k is a positive number, not {k}")
+            raise UsageError(f"k must be a positive number, not {k}")
         started = time.perf_counter() - self.took_ms / 1000.0
         if not self.plan.terms and self.plan.candidates != "all":
             return Answer([], 0, _since(started), self.unseen)
-        second = self.ranking.second()
-        if second is None:
-            found = self.index.search(self.plan, k, filters, records=records)
-            return Answer(found.hits, found.total, _since(started), self.unseen, *found.diagnostics)
-        found = self.index.search(self.plan, max(k, second.depth), filters, records=False)
-        best = found.hits[: second.depth]
+        reranker = self.ranking.reranker()
+        if reranker is None:
+            result = self.index.search(self.plan, k, filters, records=records)
+            return Answer(result.hits, result.total, _since(started), self.unseen, *result.diagnostics)
+        result = self.index.search(self.plan, max(k, reranker.depth), filters, records=False)
+        best = result.hits[: reranker.depth]
         ids, ordinals = [hit.sentence_id for hit in best], [hit.ordinal for hit in best]
-        hits = reranked(found.hits, self.view(ids, second.columns, ordinals), second)[:k]
+        hits = rerank(result.hits, self.rerank_context(ids, reranker.columns, ordinals), reranker)[:k]
         if records:
             sentences = self.index.sentences([hit.sentence_id for hit in hits])
             hits = [hit._replace(record=record) for hit, record in zip(hits, sentences, strict=True)]
-        return Answer(hits, found.total, _since(started), self.unseen, *found.diagnostics)
+        return Answer(hits, result.total, _since(started), self.unseen, *result.diagnostics)
 
-    def view(self, ids: Sequence[str], columns: Iterable[str], ordinals: Sequence[int] | None = None) -> View:
-        """What a second stage sees of these sentences. `ordinals` are their places, where they are hits."""
-        return view(self.index, self.counts, self.statistics, ids, columns, ordinals)
+    def rerank_context(
+        self, ids: Sequence[str], columns: Iterable[str], ordinals: Sequence[int] | None = None
+    ) -> RerankContext:
+        """The context in which a second stage reranks these sentences. `ordinals` are those of their hits."""
+        return build_context(self.index, self.counts, self.statistics, ids, columns, ordinals)
 
     def statics(self) -> Iterator[tuple[Origin, Static]]:
         """The statics of the plan, each with its origin."""
-        return self.ranking.statics(self.statistics.collection, self.added)
+        return self.ranking.statics(self.statistics.collection, self.expansions)
 
     def replan(self, ranking: Ranking) -> Plan:
-        """The plan under another ranking with the same boosts. It asks the index for nothing."""
-        return ranking.plan(self.counts, self.statistics, self.added)
+        """The plan of another ranking with the same boosts. Does not use the index."""
+        return ranking.plan(self.counts, self.statistics, self.expansions)
 
 
 _DEFAULT = Ranking()
@@ -139,13 +141,13 @@ class Searcher:
         return self.prepare(query, ranking).search(k, filters or NO_FILTERS, records=records)
 
     def snapshot(self) -> Searcher:
-        """A searcher of the index as it is now: for several steps that must see the same."""
+        """A searcher of the index as it is now, for several steps that must see the same state."""
         return Searcher(self.index.snapshot())
 
     def prepare(self, query: str, ranking: Ranking) -> PreparedQuery:
         """Analyse a query and plan it on the index as it is now.
 
-        Raises UsageError if nothing is left to search for, or the index lacks a feature of the ranking.
+        Raises UsageError if the query has no terms, or the index lacks a feature of the ranking.
         """
         started = time.perf_counter()
         return self.snapshot()._prepare(query, ranking, started)
@@ -153,54 +155,55 @@ class Searcher:
     def _prepare(self, query: str, ranking: Ranking, started: float) -> PreparedQuery:
         self.check_features(ranking.feature_names())
         counts = self.terms(query)
-        added = self._added(query, counts, ranking) if ranking.boosts else {}
-        terms = dict.fromkeys([*counts, *(term for each in added.values() for term in each.terms)])
+        expansions = self._expand(query, counts, ranking) if ranking.boosts else {}
+        added = (term for expansion in expansions.values() for term in expansion.terms)
+        terms = dict.fromkeys([*counts, *added])
         statistics = self.index.statistics(list(terms))
         unseen = {term for term in counts if not statistics.terms[term].seen}
-        words = self._words(query, unseen) if unseen else ()
-        plan = ranking.plan(counts, statistics, added)
+        words = self._words_of(query, unseen) if unseen else ()
+        plan = ranking.plan(counts, statistics, expansions)
         return PreparedQuery(
-            self.index, ranking, counts, statistics, added, plan, words, took_ms=_since(started)
+            self.index, ranking, counts, statistics, expansions, plan, words, took_ms=_since(started)
         )
 
-    def _added(
+    def _expand(
         self, query: str, counts: Mapping[str, int], ranking: Ranking
     ) -> Mapping[str, boosts.Expansion]:
-        """What each boost of a ranking adds to a query."""
+        """The expansion of a query by each boost of a ranking."""
 
-        def first(n: int) -> Sequence[Hit]:
+        def top_hits(n: int) -> Sequence[Hit]:
             plan = ranking.plan(counts, self.index.statistics(list(counts)))
             return self.index.search(plan, n, NO_FILTERS).hits if plan.terms else ()
 
-        asked = boosts.BoostQuery(query, counts, self.index, first)
+        boost_query = boosts.BoostQuery(query, counts, self.index, top_hits)
         return {
-            name: (boost := boosts.get(name)).expand(boost.settings(values), asked)
+            name: (boost := boosts.get(name)).expand(boost.settings(values), boost_query)
             for name, values in ranking.boosts.items()
         }
 
     def check_features(self, features: Iterable[str]) -> None:
-        """Raises UsageError for a feature that no sentence of the index has, with the nearest name."""
-        wanted = [feature for feature in features if feature not in BUILTIN_FEATURES]
-        known = self.index.features() if wanted else ()
-        for feature in wanted:
-            if feature not in known:
-                raise unknown(f"feature of {self.index.where}", feature, [*BUILTIN_FEATURES, *known])
+        """Raise UsageError for a feature that no sentence of the index has, with the nearest name."""
+        needed = [feature for feature in features if feature not in BUILTIN_FEATURES]
+        stored = self.index.features() if needed else ()
+        for feature in needed:
+            if feature not in stored:
+                raise unknown(f"feature of {self.index.where}", feature, [*BUILTIN_FEATURES, *stored])
 
-    def _words(self, query: str, terms: set[str]) -> tuple[str, ...]:
-        """The words of a query, as they were typed, that become one of these terms."""
+    def _words_of(self, query: str, terms: set[str]) -> tuple[str, ...]:
+        """The words of a query, as they were typed, whose terms are among these."""
         words = dict.fromkeys(re.findall(r"\w+", query))
         return tuple(word for word in words if terms.intersection(self.index.analyzer.terms(word)))
 
     def terms(self, query: str) -> Mapping[str, int]:
-        """The query's terms and how often each occurs, in their first order."""
+        """The query's terms in order, and how often each occurs. Raises UsageError if there are none."""
         counts = Counter(self.index.analyzer.terms(query))
         if not counts:
-            what = "is empty"
+            problem = "is empty"
             if query.strip():
-                what = "has only stop words" if re.search(r"\w", query) else "has no word in it"
-            raise NothingToSearchFor(f"the query {what}: give at least one word to search for")
+                problem = "has only stop words" if re.search(r"\w", query) else "has no words"
+            raise UnsearchableQuery(f"the query {problem}: give at least one word to search for")
         if len(counts) > MAX_TERMS:
-            raise NothingToSearchFor(
+            raise UnsearchableQuery(
                 f"the query has {len(counts)} distinct terms: at most {MAX_TERMS} are allowed"
             )
         return counts

@@ -1,4 +1,4 @@
-"""The stored tree of a sentence with a query's words in it, and how far these stand from each other."""
+"""The stored tree of a sentence with the query's words in it, and the distances between these."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from esr.dependency.cliques import CliqueEvidence
 from esr.dependency.parsed_sentences import ParsedSentences
 from esr.documents import ParseWord
 from esr.engines.index import Index
-from esr.ranking.view import parsed
+from esr.ranking.rerank_context import load_parses
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
-    """Two query terms, the nearest of their words in the tree by position, and the links between these."""
+class TermDistance:
+    """Two query terms, the positions of their nearest words in the tree, and the links between these."""
 
     terms: tuple[str, str]
     words: tuple[int, int]
@@ -27,55 +27,57 @@ class Apart:
 
 @dataclass(frozen=True, slots=True)
 class SentenceTree:
-    """`words` are None if they cannot be told; `marked` are the positions of query words.
+    """`words` are None if they cannot be recovered; `marked` are the positions of query words.
 
-    `apart` has each two query terms that stand in one tree, the nearest first.
+    `apart` has all pairs of query terms that are in one tree, the nearest first.
     """
 
     words: tuple[ParseWord, ...] | None
     marked: tuple[int, ...]
-    apart: tuple[Apart, ...]
+    apart: tuple[TermDistance, ...]
 
     def as_dict(self) -> dict[str, Any]:
         words = None if self.words is None else [word._asdict() for word in self.words]
-        apart = [asdict(each) for each in self.apart]
+        apart = [asdict(pair) for pair in self.apart]
         return {"words": words, "marked": list(self.marked), "apart": apart}
 
 
 def sentence_tree(
-    index: Index, terms: Sequence[str], sentence_id: str, trees: ParsedSentences | None = None
+    index: Index, terms: Sequence[str], sentence_id: str, sentence: ParsedSentences | None = None
 ) -> SentenceTree | None:
     """The tree of a sentence for a query's terms; None if it was not parsed.
 
-    `trees`: its parse, where that is at hand. Raises UsageError for an unknown id.
+    `sentence` is its parse, if the caller has loaded it. Raises UsageError for an unknown id.
     """
-    trees = trees or parsed(index, terms, [sentence_id])
-    if not len(trees.forest.heads):
+    sentence = sentence or load_parses(index, terms, [sentence_id])
+    if not len(sentence.forest.heads):
         return None
-    heads = [max(head, -1) for head in (trees.forest.heads - trees.forest.starts[0]).tolist()]
-    marked = sorted(set(trees.evidence("adjacent").occurrences.nodes.tolist()))
+    heads = [max(head, -1) for head in (sentence.forest.heads - sentence.forest.starts[0]).tolist()]
+    marked = sorted(set(sentence.evidence("adjacent").occurrences.nodes.tolist()))
     return SentenceTree(
-        _words(index, sentence_id, heads), tuple(marked), tuple(_apart(trees.evidence("subsets")))
+        _words(index, sentence_id, heads), tuple(marked), tuple(_term_distances(sentence.evidence("subsets")))
     )
 
 
-def _apart(evidence: CliqueEvidence) -> list[Apart]:
-    found = []
+def _term_distances(evidence: CliqueEvidence) -> list[TermDistance]:
+    distances = []
     for pairs in evidence.cliques:
         if pairs.size == 2:
-            for number, rows in enumerate(np.split(np.arange(len(pairs.sets)), pairs.first_choices[1:])):
-                best = rows[pairs.distances[rows].argmin()]
-                one, other = (evidence.terms[term] for term in pairs.terms[:, number])
-                here, there = evidence.occurrences.nodes[pairs.members[:, best]].tolist()
-                found.append(Apart((one, other), (here, there), round(float(pairs.distances[best]))))
-    return sorted(found, key=lambda each: each.distance)
+            choices_of_sets = np.split(np.arange(len(pairs.sets)), pairs.first_choices[1:])
+            for number, choices in enumerate(choices_of_sets):
+                nearest = choices[pairs.distances[choices].argmin()]
+                term_a, term_b = (evidence.terms[term] for term in pairs.terms[:, number])
+                word_a, word_b = evidence.occurrences.nodes[pairs.members[:, nearest]].tolist()
+                links = round(float(pairs.distances[nearest]))
+                distances.append(TermDistance((term_a, term_b), (word_a, word_b), links))
+    return sorted(distances, key=lambda pair: pair.distance)
 
 
 def _words(index: Index, sentence_id: str, heads: Sequence[int]) -> tuple[ParseWord, ...] | None:
-    """The words of the stored tree: as the document gave them, or as the parser's tokenizer cuts the text."""
+    """The words of the stored tree, from the document's own parse or from the text by spaCy's tokenizer."""
     (record,) = index.sentences([sentence_id])
-    given = index.document(record.document_id).sentences[record.position].parse
-    words = [word.word for word in given] if given is not None else _tokenizer()(record.text)
+    own_parse = index.document(record.document_id).sentences[record.position].parse
+    words = [word.word for word in own_parse] if own_parse is not None else _tokenizer()(record.text)
     if len(words) != len(heads):
         return None
     return tuple(ParseWord(word, head) for word, head in zip(words, heads, strict=True))
@@ -83,7 +85,7 @@ def _words(index: Index, sentence_id: str, heads: Sequence[int]) -> tuple[ParseW
 
 @cache
 def _tokenizer() -> Callable[[str], list[str]]:
-    """What gives the words of a text as spaCy's English models see them; none if spaCy is not installed."""
+    """Splits a text into the words of spaCy's English models; gives none if spaCy is not installed."""
     try:
         import spacy
     except ImportError:

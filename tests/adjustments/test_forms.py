@@ -72,17 +72,17 @@ def test_what_no_double_holds_adds_nothing() -> None:
 def test_a_curve_is_scipys_pchip_and_exact_at_its_values(points: dict[float, float], at: list[float]) -> None:
     values = sorted(points)
     adds = [points[value] for value in values]
-    made = curves.fit_curve(values, adds)
-    assert curve_at(made, np.array(values)).tolist() == adds
+    curve = curves.fit_curve(values, adds)
+    assert curve_at(curve, np.array(values)).tolist() == adds
     clamped = np.clip(at, values[0], values[-1])
-    right = PchipInterpolator(values, adds)(clamped) if len(values) > 1 else np.full(len(at), adds[0])
-    assert curve_at(made, np.array(at)) == pytest.approx(right, rel=1e-9, abs=1e-9)
+    expected = PchipInterpolator(values, adds)(clamped) if len(values) > 1 else np.full(len(at), adds[0])
+    assert curve_at(curve, np.array(at)) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_between_two_values_a_curve_stays_between_what_they_add() -> None:
-    made = curves.fit_curve([0, 1, 2, 10], [0, 0, 5, 5.1])
-    assert curve_at(made, np.linspace(0, 1, 50)) == pytest.approx(0)
-    assert (np.diff(curve_at(made, np.linspace(0, 10, 500))) >= -1e-12).all()
+    curve = curves.fit_curve([0, 1, 2, 10], [0, 0, 5, 5.1])
+    assert curve_at(curve, np.linspace(0, 1, 50)) == pytest.approx(0)
+    assert (np.diff(curve_at(curve, np.linspace(0, 10, 500))) >= -1e-12).all()
 
 
 def test_outside_its_values_a_curve_adds_what_it_says() -> None:
@@ -93,8 +93,8 @@ def test_outside_its_values_a_curve_adds_what_it_says() -> None:
 
 
 def test_the_features_that_need_no_enrichment_have_columns_of_their_own() -> None:
-    named = [adjustments.feature_column(name) for name in ("len", "position", "subj")]
-    assert named == ["length", "position", "features.subj"]
+    columns = [adjustments.feature_column(name) for name in ("len", "position", "subj")]
+    assert columns == ["length", "position", "features.subj"]
 
 
 @pytest.mark.parametrize(
@@ -181,6 +181,6 @@ def test_data_that_is_no_feature_is_refused(data: Any, message: str) -> None:
     ],
 )
 def test_a_saved_feature_keeps_its_meaning(data: dict[str, Any]) -> None:
-    made = adjustments.from_dict(data)
-    assert json.loads(json.dumps(made.as_dict())) == data
-    assert adjustments.from_dict(made.as_dict()) == made
+    adjustment = adjustments.from_dict(data)
+    assert json.loads(json.dumps(adjustment.as_dict())) == data
+    assert adjustments.from_dict(adjustment.as_dict()) == adjustment

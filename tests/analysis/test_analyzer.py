@@ -12,7 +12,7 @@ from esr import analysis, resources
 from esr.analysis.analyzer import DEFINITION
 from esr.errors import UsageError
 
-SETTINGS = resources.load(DEFINITION)["template"]["settings"]["analysis"]
+SETTINGS = resources.load_json(DEFINITION)["template"]["settings"]["analysis"]
 PATTERN = re.compile(SETTINGS["tokenizer"]["esr_words"]["pattern"])
 NAMES = ["plain", "english", "english-stem"]
 

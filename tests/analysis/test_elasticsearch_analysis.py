@@ -18,7 +18,7 @@ from esr.batches import batched
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.store import templates
 from esr.loaders.example_news import cache_folder
-from tests.engines.elasticsearch.support import fresh, load
+from tests.support.elasticsearch import fresh, load
 
 ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
 # Letters whose lower case, width, marks or stems are handled in different ways by different programs.
@@ -56,13 +56,13 @@ TEXT = st.lists(
 @pytest.fixture(scope="module")
 def cluster(elasticsearch_url: str) -> Iterator[Cluster]:
     """A cluster with an empty index made from the templates."""
-    opened = Cluster(f"{elasticsearch_url}/esr-test-analysis-{secrets.token_hex(4)}")
-    templates.install(opened)
-    index = f"{opened.alias}-esr-sentences"
-    opened.client.indices.create(index=index)
-    yield opened
-    opened.client.indices.delete(index=index)
-    opened.close()
+    cluster = Cluster(f"{elasticsearch_url}/esr-test-analysis-{secrets.token_hex(4)}")
+    templates.install(cluster)
+    index = f"{cluster.alias}-esr-sentences"
+    cluster.client.indices.create(index=index)
+    yield cluster
+    cluster.client.indices.delete(index=index)
+    cluster.close()
 
 
 def elasticsearch_terms(
@@ -71,36 +71,36 @@ def elasticsearch_terms(
     """The terms of each text, in order.
 
     One call takes all texts. Their tokens have offsets into the texts as if these were joined by one
-    character, which is what tells them apart.
+    character, which separates them.
     """
     tokens = client.indices.analyze(index=index, analyzer=analyzer, text=list(texts))["tokens"]
     ends, end = [], 0
     for text in texts:
         end += len(text.encode("utf-16-le")) // 2 + 1
         ends.append(end)
-    found: list[list[str]] = [[] for _ in texts]
-    place = 0
+    terms_by_text: list[list[str]] = [[] for _ in texts]
+    number = 0
     for token in tokens:
-        while token["start_offset"] >= ends[place]:
-            place += 1
-        found[place].append(token["token"])
-    return found
+        while token["start_offset"] >= ends[number]:
+            number += 1
+        terms_by_text[number].append(token["token"])
+    return terms_by_text
 
 
 def news_sentences() -> Iterator[str]:
     """All sentences of the example news if somebody fetched it, else of the articles of the project."""
-    fetched = cache_folder() / "newsarticles.jsonl"
-    for found in loaders.read_documents([str(fetched if fetched.exists() else ARTICLES)], "auto"):
-        yield from (sentence.text for sentence in found.document.sentences)
-        yield found.document.title or ""
+    example_news = cache_folder() / "newsarticles.jsonl"
+    for located in loaders.read_documents([str(example_news if example_news.exists() else ARTICLES)], "auto"):
+        yield from (sentence.text for sentence in located.document.sentences)
+        yield located.document.title or ""
 
 
 def compare(cluster: Cluster, analyzer: str, texts: Iterable[str]) -> tuple[int, list[str]]:
     """How many texts were compared, and what differs."""
     index, terms = f"{cluster.alias}-esr-sentences", analysis.get(analyzer).terms
     wrong, compared = [], 0
-    for some in batched(texts, 200):  # Elasticsearch makes at most 10,000 tokens in one call
-        texts = list(some)
+    for batch in batched(texts, 200):  # Elasticsearch makes at most 10,000 tokens in one call
+        texts = list(batch)
         compared += len(texts)
         got = elasticsearch_terms(cluster.client, index, analyzer, texts)
         for text, theirs in zip(texts, got, strict=True):
@@ -122,7 +122,7 @@ def test_every_letter(cluster: Cluster, analyzer: str) -> None:
     characters = [
         chr(c) for c in range(0x20, 0x20000) if unicodedata.category(chr(c)) not in ("Cs", "Cn", "Co")
     ]
-    lines = ("".join(f"a{c}b {c} {c}y r{c}ings " for c in some) for some in batched(characters, 10))
+    lines = ("".join(f"a{c}b {c} {c}y r{c}ings " for c in batch) for batch in batched(characters, 10))
     compared, wrong = compare(cluster, analyzer, lines)
     assert compared > 2000
     assert not wrong, "\n".join(wrong[:10])
@@ -140,34 +140,36 @@ def test_any_text(cluster: Cluster, texts: list[str]) -> None:
 @pytest.mark.parametrize("analyzer", analysis.ANALYZERS)
 def test_fields(elasticsearch_url: str, analyzer: str) -> None:
     """The counts in each field of the index are those of Python: this is what scores are made of."""
-    documents = [found.document for found in loaders.read_documents([str(ARTICLES)], "auto")]
+    documents = [located.document for located in loaders.read_documents([str(ARTICLES)], "auto")]
     terms = analysis.get(analyzer).terms
     with fresh(elasticsearch_url) as where:
         load(where, documents, analyzer=analyzer)
-        opened = Cluster(where)
-        seen = 0
+        cluster = Cluster(where)
+        compared = 0
         for document in documents:
             texts = [sentence.text for sentence in document.sentences]
-            whole = Counter(term for text in [document.title or "", *texts] for term in terms(text))
+            document_counts = Counter(term for text in [document.title or "", *texts] for term in terms(text))
             ids = [sentence.id for sentence in document.sentences]
-            answer = opened.client.mtermvectors(
-                index=next(iter(opened.client.indices.get_alias(name=opened.alias))),
+            answer = cluster.client.mtermvectors(
+                index=next(iter(cluster.client.indices.get_alias(name=cluster.alias))),
                 ids=ids,
                 fields=["text", "surrounding", "context"],
                 positions=False,
                 offsets=False,
             )
-            for found in answer["docs"]:
-                n = ids.index(found["_id"])
+            for vectors in answer["docs"]:
+                n = ids.index(vectors["_id"])
                 counts = {
-                    field: {term: known["term_freq"] for term, known in vector["terms"].items()}
-                    for field, vector in found["term_vectors"].items()
+                    field: {term: statistics["term_freq"] for term, statistics in vector["terms"].items()}
+                    for field, vector in vectors["term_vectors"].items()
                 }
                 assert set(counts) == {"text", "surrounding", "context"}
-                around = Counter(term for text in texts[max(n - 1, 0) : n + 2] for term in terms(text))
+                surrounding_counts = Counter(
+                    term for text in texts[max(n - 1, 0) : n + 2] for term in terms(text)
+                )
                 assert counts["text"] == Counter(terms(texts[n]))
-                assert counts["surrounding"] == around
-                assert counts["context"] == whole
-                seen += 1
-        opened.close()
-    assert seen > 100
+                assert counts["surrounding"] == surrounding_counts
+                assert counts["context"] == document_counts
+                compared += 1
+        cluster.close()
+    assert compared > 100

@@ -28,5 +28,5 @@ def searcher(tmp_path: Path) -> Iterator[Searcher]:
     """In two segments."""
     load(tmp_path / "index", NEWS)
     append(tmp_path / "index", document("c", "migratory birds", "migration22 bank"))
-    with esr.open(str(tmp_path / "index")) as opened:
-        yield opened
+    with esr.open(str(tmp_path / "index")) as opened_searcher:
+        yield opened_searcher

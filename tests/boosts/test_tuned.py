@@ -14,7 +14,7 @@ from esr.evaluation.tuning.grid_search import ascend, search_grid
 from esr.evaluation.tuning.tuner import Task, Tuner
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.boosts.corpus import corpus
+from tests.support.boost_corpus import corpus
 from tests.support.folder_index import load
 
 TASKS = [
@@ -35,20 +35,20 @@ BOOSTED = Ranking.from_dict(
 def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     where = tmp_path_factory.mktemp("tuned") / "index"
     load(where, [Located("made up", document) for document in corpus(0, 30)])
-    with esr.open(str(where)) as opened:
-        yield opened
+    with esr.open(str(where)) as searcher:
+        yield searcher
 
 
 def figures(searcher: Searcher, ranking: Ranking) -> list[float]:
     """AP of the runs of searches, topic by topic."""
-    found = []
+    values = []
     for task in TASKS:
         hits = searcher.search(task.query, 1000, ranking=ranking, records=False).hits
         lines = [line.split() for line in runs.format_lines(task.topic, hits, "x")]
         run = {task.topic: {line[2]: float(line[4]) for line in lines}}
         qrels = {task.topic: dict.fromkeys(task.relevant, 1)}
-        found.append(measures.evaluate(["AP"], qrels, run)["AP"][task.topic])
-    return found
+        values.append(measures.evaluate(["AP"], qrels, run)["AP"][task.topic])
+    return values
 
 
 def test_the_default_grid_has_the_weights_that_the_ranking_leaves_open() -> None:

@@ -26,11 +26,11 @@ def test_terms_that_begin_alike_are_added_at_the_boosts_weight(searcher: Searche
 
 def test_a_repeated_terms_variants_weigh_as_often_and_those_of_two_terms_add_up(searcher: Searcher) -> None:
     assert weights(searcher, "migrations migrations")["migration"] == (0.4, False)
-    found = weights(searcher, "migration migrations")
-    assert found["migrations"] == (1.0, True)
-    assert found["migrating"] == (0.2, False)
-    found = weights(searcher, "bank migrationx migrationy")  # nobody has the last two
-    assert (found["migration"], found["migrations"]) == ((0.4, False), (0.4, False))
+    weights_by_term = weights(searcher, "migration migrations")
+    assert weights_by_term["migrations"] == (1.0, True)
+    assert weights_by_term["migrating"] == (0.2, False)
+    weights_by_term = weights(searcher, "bank migrationx migrationy")  # nobody has the last two
+    assert (weights_by_term["migration"], weights_by_term["migrations"]) == ((0.4, False), (0.4, False))
 
 
 def test_numbers_and_short_terms_have_none(searcher: Searcher) -> None:
@@ -51,11 +51,11 @@ def test_a_variant_adds_what_its_occurrences_are_worth_above_chance_times_the_we
     """By hand, jm with lambda .5."""
     ranking = Ranking("jm", candidates="all", boosts={"variants": 0.2})
     plain = {h.sentence_id: h.score for h in searcher.search("migration", ranking=Ranking("jm")).hits}
-    found = {h.sentence_id: h.score for h in searcher.search("migration", 99, ranking=ranking).hits}
+    boosted = {h.sentence_id: h.score for h in searcher.search("migration", 99, ranking=ranking).hits}
     total = searcher.index.statistics([]).collection.occurrences
     assert total == 18
-    assert {id: found[id] for id in plain} == pytest.approx(plain)  # they have no variant, and lose nothing
+    assert {id: boosted[id] for id in plain} == pytest.approx(plain)  # they have no variant, and lose nothing
     once = 0.2 * math.log(
         1 + (0.5 * 1 / 3) / (0.5 * 1 / total)
     )  # migrations and migrating, 1 of 3 terms each
-    assert found["b.s0"] == pytest.approx(math.log(0.5 * 2 / total) + 2 * once)
+    assert boosted["b.s0"] == pytest.approx(math.log(0.5 * 2 / total) + 2 * once)

@@ -58,7 +58,7 @@ def test_a_bad_key_in_a_ranking_file_is_rejected_with_the_files_name(
 
 @pytest.mark.parametrize(
     ("query", "message"),
-    [("", "the query is empty"), ("  ", "the query is empty"), ("?!", "the query has no word in it")],
+    [("", "the query is empty"), ("  ", "the query is empty"), ("?!", "the query has no words")],
 )
 def test_a_query_without_words_is_rejected(esr_error: Esr, index: Path, query: str, message: str) -> None:
     for command in (["search", query], ["explain", query, "D1.1"]):

@@ -12,8 +12,8 @@ from esr.documents import Document
 from esr.documents.serialisation import checksum, to_fields, to_json_line
 from esr.documents.validate import build_document
 from tests.cli.conftest import Esr
-from tests.engines.holding import everything
 from tests.engines.test_parity import ARTICLES, random_documents
+from tests.support.index_contents import index_contents
 
 UNUSUAL = {
     "id": "u",
@@ -46,7 +46,7 @@ def corpus() -> list[Document]:
 
 @pytest.fixture(params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> object:
-    from tests.engines.elasticsearch.support import fresh
+    from tests.support.elasticsearch import fresh
 
     if request.param == "embedded":
         yield str(tmp_path / "index")
@@ -61,9 +61,9 @@ def test_load_export_load_is_the_identity(esr: Esr, place: str, tmp_path: Path) 
     assert esr("load", source, "--index", place).exit_code == 0
     assert f"wrote {len(corpus())} documents to" in esr("export", place, "-o", out).stdout
     assert [located.document for located in loaders.read_documents([str(out)])] == corpus()
-    before = everything(place)
+    before = index_contents(place)
     assert esr("load", out, "--index", place, "--if-exists", "replace").exit_code == 0
-    assert everything(place) == before
+    assert index_contents(place) == before
     esr("export", place, "-o", second)
     assert second.read_bytes() == out.read_bytes()
 

@@ -91,10 +91,13 @@ BAD: dict[str, tuple[bytes, str]] = {
     "an empty id": (GOOD + b'{"id": ""}\n', "news.jsonl:2: id is empty"),
     "an id with a blank": (GOOD + b'{"id": "a b"}\n', "news.jsonl:2: id 'a b' contains ' '"),
     "an id of another type": (GOOD + b'{"id": 7}\n', "news.jsonl:2: id must be a string, not a number"),
-    "a duplicate id": (GOOD + TWO.encode() + GOOD, "news.jsonl:3: document id 'a' stands twice: first at"),
+    "a duplicate id": (
+        GOOD + TWO.encode() + GOOD,
+        "news.jsonl:3: document id 'a' is duplicated: first used at",
+    ),
     "a duplicate sentence id": (
         GOOD + b'{"id": "b", "sentences": [{"id": "a.s1", "text": "x"}]}\n',
-        "news.jsonl:2: sentence id 'a.s1' is taken",
+        "news.jsonl:2: sentence id 'a.s1' is already used",
     ),
     "a wrong type": (
         GOOD + b'{"id": "b", "text": ["x"]}\n',
@@ -180,7 +183,7 @@ def test_an_existing_index_is_not_overwritten_by_accident(
 ) -> None:
     esr("load", source, "--index", tmp_path / "index")
     line = str(esr_error("load", source, "--index", tmp_path / "index"))
-    assert "say --if-exists replace or --if-exists append" in line
+    assert "use --if-exists replace or --if-exists append" in line
 
 
 def test_rejected_documents_are_listed_in_a_file_and_the_others_loaded(esr: Esr, tmp_path: Path) -> None:
@@ -191,7 +194,7 @@ def test_rejected_documents_are_listed_in_a_file_and_the_others_loaded(esr: Esr,
     assert f"1 malformed documents were not loaded and are listed in {aside}; the first: a: " in loaded.stderr
     assert loaded.stdout.startswith("loaded 2 documents")
     (line,) = map(json.loads, aside.read_text().splitlines())
-    assert line["id"] == "a" and "stands twice" in line["problem"] and line["document"]["id"] == "a"
+    assert line["id"] == "a" and "is duplicated" in line["problem"] and line["document"]["id"] == "a"
     assert len(ids(tmp_path / "index")) == 4
 
 

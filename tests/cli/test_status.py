@@ -9,7 +9,7 @@ import pytest
 
 from esr.cli import status
 from esr.engines.embedded.maintenance.priors import EmbeddedPriors
-from esr.engines.priors import Drift, Refreshed
+from esr.engines.priors import Drift, RefreshReport
 from tests.cli.conftest import Esr
 
 DRIFTS = [
@@ -22,7 +22,7 @@ def test_a_folder_has_no_drift_and_nothing_to_refresh(esr: Esr, index: Path) -> 
     assert "drift" not in esr("status", "--index", index).stdout
     assert json.loads(esr("status", "--index", index, "--json").stdout)["drift"] == []
     message = esr("refresh-priors", index).stdout
-    assert message == "an index folder makes its priors itself, exactly: there is nothing to do\n"
+    assert message == "an index folder always computes its priors exactly: there is nothing to do\n"
 
 
 def test_drift_is_reported_for_each_load_with_advice(
@@ -41,7 +41,7 @@ def test_drift_is_reported_for_each_load_with_advice(
 
 
 def test_a_refresh_reports_its_counts(esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(EmbeddedPriors, "refresh", lambda self, step: Refreshed(1000, 20, 1.5))
+    monkeypatch.setattr(EmbeddedPriors, "refresh", lambda self, step: RefreshReport(1000, 20, 1.5))
     message = esr("refresh-priors", index).stdout
     assert message == f"{index}: 20 of 1,000 sentences got another prior, in 1.5 s\n"
     assert json.loads(esr("refresh-priors", index, "--json").stdout)["changed"] == 20

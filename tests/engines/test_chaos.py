@@ -1,4 +1,4 @@
-"""Loaders that are killed at random moments, and switches under steady queries."""
+"""Loads that are killed at random moments, and switches under steady queries."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ import pytest
 import esr
 from esr.documents import Document
 from esr.engines.factory import LoadOptions, open_delivery, open_generations
-from tests.engines.elasticsearch.support import document, load, located
-from tests.engines.holding import everything
 from tests.engines.test_parity import random_documents
+from tests.support.elasticsearch import document, load, located
+from tests.support.index_contents import index_contents
 
 ROOT = Path(__file__).resolve().parents[2]
 OLD = [document("old", "An old flood.", "A river.")]
 NEWS = list(random_documents(0, 300, seed=5))
 LOADER = """
 import sys
-from esr.engines.segments.writer import segment_builder as build
-from esr.engines.elasticsearch.load import sending
-from tests.engines.elasticsearch.support import load
+from esr.engines.segments.writer import segment_builder
+from esr.engines.elasticsearch.load import sender
+from tests.support.elasticsearch import load
 from tests.engines.test_chaos import NEWS
-build.FULL_TERMS = 400
-sending._SENTENCES = 25
-print("begun", flush=True)
+segment_builder.FULL_TERMS = 400
+sender.CHUNK_SENTENCES = 25
+print("started", flush=True)
 load(sys.argv[1], NEWS, if_exists="replace", resume=True)
 """
 
 
-def started(where: str) -> subprocess.Popen[str]:
+def start(where: str) -> subprocess.Popen[str]:
     loader = subprocess.Popen(
         [sys.executable, "-c", LOADER, where],
         cwd=ROOT,
@@ -44,101 +44,101 @@ def started(where: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert loader.stdout and loader.stdout.readline() == "begun\n"
+    assert loader.stdout and loader.stdout.readline() == "started\n"
     return loader
 
 
-def finished(loader: subprocess.Popen[str]) -> None:
-    _, complaint = loader.communicate(timeout=120)
-    assert loader.returncode == 0, complaint
+def finish(loader: subprocess.Popen[str]) -> None:
+    _, errors = loader.communicate(timeout=120)
+    assert loader.returncode == 0, errors
 
 
 def states(where: str) -> list[str]:
-    with closing(open_generations(where)) as at:
-        return [each.state for each in at.all()]
+    with closing(open_generations(where)) as generations:
+        return [generation.state for generation in generations.all()]
 
 
-def killed_and_resumed(where: str, loads: int, kills: int) -> int:
-    """Kill the loaders of some loads so often, at random moments. Returns how many left a part of a load.
+def kill_and_resume(where: str, loads: int, kills: int) -> int:
+    """Kill each of some loads several times at random moments. Returns how many kills left a broken load.
 
-    What is served is always a whole load. In the end it is what a load that nobody killed gives.
+    The serving index is always that of a complete load, and in the end that of one that nobody killed.
     """
-    right, old = f"{where}-right", f"{where}-old"
+    undisturbed, old = f"{where}-undisturbed", f"{where}-old"
     load(old, OLD)
-    load(right, OLD)
-    begun = time.perf_counter()
-    finished(started(right))
-    whole = time.perf_counter() - begun
-    wanted = everything(right)
-    possible = [everything(old), wanted]
+    load(undisturbed, OLD)
+    started = time.perf_counter()
+    finish(start(undisturbed))
+    duration = time.perf_counter() - started
+    expected = index_contents(undisturbed)
+    possible = [index_contents(old), expected]
     chance = random.Random()
     broken = 0
     for _ in range(loads):
         load(where, OLD, if_exists="replace", keep=0)
         for _ in range(kills):
-            loader = started(where)
-            time.sleep(chance.uniform(0, 0.7 * whole))
+            loader = start(where)
+            time.sleep(chance.uniform(0, 0.7 * duration))
             loader.send_signal(signal.SIGKILL)
             loader.communicate()
-            assert everything(where) in possible
+            assert index_contents(where) in possible
             broken += "broken" in states(where)
-        finished(started(where))
-        assert everything(where) == wanted
+        finish(start(where))
+        assert index_contents(where) == expected
         assert "broken" not in states(where)
     return broken
 
 
 @pytest.mark.endurance
 def test_a_loader_that_is_killed_three_times_is_resumed_to_the_same_index(anywhere: str) -> None:
-    killed_and_resumed(anywhere, 1, 3)
+    kill_and_resume(anywhere, 1, 3)
 
 
 @pytest.mark.endurance
 def test_a_loader_that_is_killed_fifty_times_is_resumed_to_the_same_index(anywhere: str) -> None:
-    assert killed_and_resumed(anywhere, 25, 2) > 5, "no kill came in the middle: the test shows nothing"
+    assert kill_and_resume(anywhere, 25, 2) > 5, "no load was killed in the middle: the test shows nothing"
 
 
 class Queries:
-    """Fifty queries a second, by threads that each have an index open. Answers must be of one collection."""
+    """Fifty queries a second, by threads with an index open each. An answer must be of one collection."""
 
     RATE, THREADS = 50, 5
 
-    def __init__(self, where: str, whole: list[list[Document]]) -> None:
+    def __init__(self, where: str, collections: list[list[Document]]) -> None:
         self._where = where
-        self._right = [self._answers(each) for each in whole]
+        self._expected = [self._answers(documents) for documents in collections]
         self._ended = threading.Event()
-        self._threads = [threading.Thread(target=self._ask) for _ in range(self.THREADS)]
-        self.asked = 0
+        self._threads = [threading.Thread(target=self._run) for _ in range(self.THREADS)]
+        self.count = 0
         self.problems: list[str] = []
         self.seen: set[int] = set()
 
     def _answers(self, documents: list[Document]) -> list[tuple[str, float]]:
-        """What a collection of these alone answers, by the same engine."""
-        place = f"{self._where}-alone"
-        load(place, documents, if_exists="replace", keep=0)
-        with esr.open(place) as searcher:
-            return self._shown(searcher)
+        """The answers of an index with these documents alone, on the same engine."""
+        other = f"{self._where}-alone"
+        load(other, documents, if_exists="replace", keep=0)
+        with esr.open(other) as searcher:
+            return self._search(searcher)
 
-    def _shown(self, searcher: esr.Searcher) -> list[tuple[str, float]]:
+    def _search(self, searcher: esr.Searcher) -> list[tuple[str, float]]:
         answer = searcher.search("flood bank", 20)
         assert not answer.incomplete, answer.incomplete
         return [(hit.sentence_id, round(hit.score, 4)) for hit in answer.hits]
 
-    def _ask(self) -> None:
+    def _run(self) -> None:
         with esr.open(self._where) as searcher:
             while not self._ended.is_set():
-                begun = time.monotonic()
+                started = time.monotonic()
                 try:
-                    found = self._shown(searcher)
+                    hits = self._search(searcher)
                 except Exception as error:
                     self.problems.append(repr(error))
                     continue
-                self.asked += 1
-                if found in self._right:
-                    self.seen.add(self._right.index(found))
+                self.count += 1
+                if hits in self._expected:
+                    self.seen.add(self._expected.index(hits))
                 else:
-                    self.problems.append(f"mixed: {found[:3]}" if found else "empty")
-                time.sleep(max(0.0, self.THREADS / self.RATE - (time.monotonic() - begun)))
+                    self.problems.append(f"mixed: {hits[:3]}" if hits else "empty")
+                time.sleep(max(0.0, self.THREADS / self.RATE - (time.monotonic() - started)))
 
     def __enter__(self) -> Queries:
         for thread in self._threads:
@@ -152,22 +152,22 @@ class Queries:
 
 
 @pytest.mark.endurance
-def test_switching_under_fifty_queries_a_second_is_never_seen(anywhere: str) -> None:
+def test_switches_are_invisible_to_fifty_queries_a_second(anywhere: str) -> None:
     """Loads, deliveries and rollbacks: no error, no empty answer, no answer of two collections."""
     first, second = list(random_documents(0, 60, seed=1)), list(random_documents(60, 90, seed=2))
-    came = document("came", "A flood at the bank.", "Flood.")
+    added = document("added", "A flood at the bank.", "Flood.")
     load(anywhere, first)
-    with Queries(anywhere, [first, second, [*second, came]]) as queries:
+    with Queries(anywhere, [first, second, [*second, added]]) as queries:
         for _ in range(3):
             load(anywhere, second, if_exists="replace", keep=2)
             time.sleep(0.3)
-            open_delivery(anywhere, LoadOptions(keep=2)).append(located([came]))
+            open_delivery(anywhere, LoadOptions(keep=2)).append(located([added]))
             time.sleep(0.3)
-            with closing(open_generations(anywhere)) as at:
-                at.rollback()
+            with closing(open_generations(anywhere)) as generations:
+                generations.rollback()
             time.sleep(0.3)
             load(anywhere, first, if_exists="replace", keep=2)
             time.sleep(0.3)
     assert not queries.problems, queries.problems[:5]
     assert queries.seen == {0, 1, 2}
-    assert queries.asked > 100
+    assert queries.count > 100

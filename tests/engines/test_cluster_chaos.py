@@ -9,54 +9,54 @@ import pytest
 
 import esr
 from esr.engines.elasticsearch.cluster import cluster as connection
-from esr.engines.elasticsearch.load import loading, sending
+from esr.engines.elasticsearch.load import sender, writer
 from esr.engines.factory import is_elasticsearch
 from tests.conftest import without_node
-from tests.engines.elasticsearch.support import document, http, load
-from tests.engines.holding import everything
 from tests.engines.test_chaos import Queries
 from tests.engines.test_parity import random_documents
+from tests.support.elasticsearch import document, http, load
+from tests.support.index_contents import index_contents
 from tests.support.node import Cluster, Node, NoNode
 
 pytestmark = [pytest.mark.elasticsearch, pytest.mark.endurance]
-NOTICED: dict[str, object] = {
+FAULT_DETECTION: dict[str, object] = {
     f"cluster.fault_detection.{who}_check.{name}": value
     for who in ("leader", "follower")
     for name, value in (("interval", "1s"), ("timeout", "2s"), ("retry_count", 2))
 }
-"""As docs/operating.md advises, so that a node that freezes is out of the cluster in seconds."""
+"""As docs/operating.md advises, so that the cluster removes a frozen node within seconds."""
 OLD = [document("old", "A flood at the bank.", "A river.")]
 
 
-def killed(cluster: Cluster, node: Node) -> None:
+def kill(cluster: Cluster, node: Node) -> None:
     node.kill()
     time.sleep(4)
     node.start()
 
 
-def frozen(cluster: Cluster, node: Node) -> None:
+def freeze(cluster: Cluster, node: Node) -> None:
     node.pause()
     time.sleep(10)
     node.resume()
 
 
 def hosts(cluster: Cluster) -> str:
-    """As a place names them."""
+    """The hosts, as in a location."""
     return ",".join(url.removeprefix("http://") for url in cluster.urls)
 
 
-def settled(cluster: Cluster) -> None:
-    """All nodes are there, and every shard has its copy."""
+def wait_until_green(cluster: Cluster) -> None:
+    """Wait until all nodes are there and every shard has its replica."""
     cluster.wait(deadline=300)  # a busy machine takes its time to start a node
-    wanted = "wait_for_status=green&wait_for_nodes=3&timeout=60s"
-    assert not http("GET", f"{cluster.url}/_cluster/health?{wanted}")["timed_out"]
+    parameters = "wait_for_status=green&wait_for_nodes=3&timeout=60s"
+    assert not http("GET", f"{cluster.url}/_cluster/health?{parameters}")["timed_out"]
 
 
 @pytest.fixture(scope="module")
 def three_nodes() -> Iterator[Cluster]:
-    """A cluster for all these tests: they leave it whole."""
+    """A cluster for all these tests: they leave it intact."""
     try:
-        cluster = Cluster.start(nodes=3, heap="512m", settings=NOTICED, deadline=300)
+        cluster = Cluster.start(nodes=3, heap="512m", settings=FAULT_DETECTION, deadline=300)
     except NoNode as error:
         without_node(str(error))
     else:
@@ -64,7 +64,7 @@ def three_nodes() -> Iterator[Cluster]:
             yield cluster
 
 
-@pytest.mark.parametrize("harm", [killed, frozen])
+@pytest.mark.parametrize("harm", [kill, freeze])
 def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
     three_nodes: Cluster, monkeypatch: pytest.MonkeyPatch, harm: Callable[..., None]
 ) -> None:
@@ -72,42 +72,49 @@ def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
     where = f"http://{hosts(cluster)}/{harm.__name__}"
     assert is_elasticsearch(where)
     monkeypatch.setattr(Queries, "RATE", 10)
-    monkeypatch.setattr(sending, "_SENTENCES", 25)
-    monkeypatch.setattr(loading, "LOAD_TIMEOUT", 15)
+    monkeypatch.setattr(sender, "CHUNK_SENTENCES", 25)
+    monkeypatch.setattr(writer, "LOAD_TIMEOUT", 15)
     news = list(random_documents(0, 60, seed=3))
     load(where, OLD, shards=3, replicas=1)
     right = f"{where}-right"
     load(right, news, shards=3, replicas=1)
-    settled(cluster)
-    wanted = everything(right)
+    wait_until_green(cluster)
+    expected = index_contents(right)
     with Queries(where, [OLD, news]) as queries:
         for node in cluster.nodes:
-            begun: list[bool] = []
+            broken: list[bool] = []
 
-            def break_it(documents: int, of: int, node: Node = node, begun: list[bool] = begun) -> None:
-                if not begun:
-                    begun.append(True)
+            def break_it(documents: int, of: int, node: Node = node, broken: list[bool] = broken) -> None:
+                if not broken:
+                    broken.append(True)
                     harm(cluster, node)
 
             report = load(
-                where, news, if_exists="replace", shards=3, replicas=1, resume=True, workers=4, sent=break_it
+                where,
+                news,
+                if_exists="replace",
+                shards=3,
+                replicas=1,
+                resume=True,
+                workers=4,
+                on_progress=break_it,
             )
-            assert begun and report.documents == len(news)
-            settled(cluster)
-            assert everything(where) == wanted
+            assert broken and report.documents == len(news)
+            wait_until_green(cluster)
+            assert index_contents(where) == expected
     assert not queries.problems, queries.problems[:5]
     assert queries.seen == {0, 1}
-    assert queries.asked > 100
+    assert queries.count > 100
 
 
-def test_a_node_that_is_gone_is_no_hindrance_to_open_an_index(three_nodes: Cluster) -> None:
+def test_an_index_can_be_opened_while_a_node_is_down(three_nodes: Cluster) -> None:
     where = f"http://{hosts(three_nodes)}/gone"
     load(where, OLD, replicas=1)
-    settled(three_nodes)
+    wait_until_green(three_nodes)
     three_nodes.nodes[0].kill()
     try:
         with esr.open(where) as searcher:
             assert [hit.sentence_id for hit in searcher.search("flood").hits] == ["old.s0", "old.s1"]
     finally:
         three_nodes.nodes[0].start()
-    assert connection.REQUEST_TIMEOUT / 3 >= 10, "the time of a node is enough for a search"
+    assert connection.REQUEST_TIMEOUT / 3 >= 10, "one node has enough time for a search"

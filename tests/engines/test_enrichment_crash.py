@@ -12,18 +12,18 @@ import pytest
 
 import esr
 from esr.documents import Document
-from esr.engines.segments.writer import segment_builder as build
-from tests.engines.elasticsearch.support import fresh, http, load
+from esr.engines.segments.writer import segment_builder
 from tests.engines.test_parity import random_documents
-from tests.enrichment.fake_enricher import FakeEnricher
-from tests.enrichment.stored_enrichment import enrich, expected, read_enrichment
+from tests.support.elasticsearch import fresh, http, load
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.stored_enrichment import enrich, expected, read_enrichment
 
 KILLS = 20
 ENRICH = """
-import esr.cli.enrich as command, esr.engines.enriching as run
-from tests.enrichment.fake_enricher import FakeEnricher
-run.SECONDS = 0.03
-command.build_enricher = lambda *_, **__: FakeEnricher(seconds=0.004)
+import esr.cli.enrich as command, esr.engines.enrichment_run as run
+from tests.support.fake_enricher import FakeEnricher
+run.BATCH_SECONDS = 0.03
+command.made_enricher = lambda *_, **__: FakeEnricher(seconds=0.004)
 from esr.cli import main
 main()
 """
@@ -34,60 +34,64 @@ def start(where: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def done(where: str) -> int:
+def count_enriched(where: str) -> int:
     if where.startswith("http"):
         http("POST", f"{where}*/_refresh")
     with esr.open(where) as searcher:
-        return sum(made["documents"] for made in searcher.index.status()["enrichment"])
+        return sum(entry["documents"] for entry in searcher.index.status()["enrichment"])
 
 
-def killed_and_resumed(where: str, documents: list[Document]) -> None:
-    """Kill, look and start again; then let it end, and compare with what the enricher itself says."""
+def kill_and_resume(where: str, documents: list[Document]) -> None:
+    """Kill, check and start again; then let it finish, and compare with what the enricher returns."""
     chance = random.Random()
     stages = []
     with esr.open(where) as searcher:
         analyzer = searcher.index.analyzer
-    right = {k: v for d in documents for k, v in expected(FakeEnricher(), d, analyzer).items()}
+    expected_enrichment = {k: v for d in documents for k, v in expected(FakeEnricher(), d, analyzer).items()}
     nothing = {"features": {}, "entities": None, "parse": None}
     for _ in range(KILLS):
-        before = done(where)
+        before = count_enriched(where)
         stages.append(before)
         process = start(where)
-        while done(where) == before and process.poll() is None:
+        while count_enriched(where) == before and process.poll() is None:
             time.sleep(0.01)
         time.sleep(chance.uniform(0, 0.1))
         process.kill()
         process.communicate()
-        assert done(where) >= before
+        assert count_enriched(where) >= before
         with esr.open(where) as searcher:
-            found = read_enrichment(searcher.index, documents)
+            stored = read_enrichment(searcher.index, documents)
             hits = searcher.search("flood", 10, model="bm25").hits
             assert len(hits) == 10
-        # Before there is any enrichment a sentence may have what it was given.
-        given = {s.id for d in documents for s in d.sentences if s.features or s.parse}
-        assert [k for k in right if found[k] not in (nothing, right[k]) and k not in given] == []
-    assert len(set(stages)) > KILLS / 2, "no kill came in the middle: the test shows nothing"
+        # Before it is enriched, a sentence may have what came with its document.
+        inline = {s.id for d in documents for s in d.sentences if s.features or s.parse}
+        assert [
+            k
+            for k in expected_enrichment
+            if stored[k] not in (nothing, expected_enrichment[k]) and k not in inline
+        ] == []
+    assert len(set(stages)) > KILLS / 2, "no run was killed in the middle: the test shows nothing"
     last = start(where)
-    out, complaint = last.communicate(timeout=300)
-    assert last.returncode == 0, complaint
-    assert "documents were already enriched" in out
-    done(where)
+    output, errors = last.communicate(timeout=300)
+    assert last.returncode == 0, errors
+    assert "documents were done already" in output
+    count_enriched(where)
     with esr.open(where) as searcher:
-        assert read_enrichment(searcher.index, documents) == right
+        assert read_enrichment(searcher.index, documents) == expected_enrichment
         assert enrich(searcher.index).documents == 0
 
 
 @pytest.mark.endurance
 def test_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "FULL_TERMS", 6000)
+    monkeypatch.setattr(segment_builder, "FULL_TERMS", 6000)
     documents = list(random_documents(0, 900, seed=4))
     where = tmp_path / "killed"
     load(str(where), documents)
-    killed_and_resumed(str(where), documents)
+    kill_and_resume(str(where), documents)
     with esr.open(str(where)) as searcher:
         segments = searcher.index.status()["segments"]
     assert segments > 2
-    assert len(list((where / "layers").iterdir())) == segments, "one layer a segment, and nothing left over"
+    assert len(list((where / "layers").iterdir())) == segments, "one layer per segment, and no other files"
 
 
 @pytest.mark.endurance
@@ -96,4 +100,4 @@ def test_elasticsearch(elasticsearch_url: str) -> None:
     with fresh(elasticsearch_url) as where:
         load(where, documents[:700], shards=2)
         load(where, documents[700:], if_exists="append")
-        killed_and_resumed(where, documents)
+        kill_and_resume(where, documents)

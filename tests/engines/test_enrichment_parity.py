@@ -1,4 +1,4 @@
-"""Both engines keep the same enrichment, find by it alike, and rank as before it, during it and after it."""
+"""Both engines store the same enrichment, filter by it alike, and rank alike before, during and after it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ import pytest
 
 import esr
 from esr.documents import Document
-from esr.engines import enriching as running
+from esr.engines import enrichment_run
 from esr.engines.elasticsearch.store import statistics
-from esr.engines.index import FACETS, Filters
+from esr.engines.index import FACET_FIELDS, Filters
 from esr.ranking.ranking import Ranking
-from tests.engines.elasticsearch.support import fresh, http, load
 from tests.engines.test_parity import (
     FIRST_STAGES,
     QUERIES,
@@ -29,8 +28,9 @@ from tests.engines.test_parity import (
     same_answers,
     test_statistics,
 )
-from tests.enrichment.fake_enricher import FakeEnricher
-from tests.enrichment.stored_enrichment import enrich, expected, read_enrichment
+from tests.support.elasticsearch import fresh, http, load
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.stored_enrichment import enrich, expected, read_enrichment
 
 ENTITIES = [
     ("person:Barack Obama",),
@@ -92,7 +92,7 @@ def wrong_answers(
     ]
 
 
-def test_given_features_and_parses_are_there_without_enrichment(fresh_engines: Engines) -> None:
+def test_features_and_parses_of_the_documents_need_no_enrichment(fresh_engines: Engines) -> None:
     engines = fresh_engines
     found = read_enrichment(engines.embedded.index, corpus())
     assert read_enrichment(engines.elasticsearch.index, corpus()) == found
@@ -105,17 +105,17 @@ def test_given_features_and_parses_are_there_without_enrichment(fresh_engines: E
 def test_scores_stay_the_same_while_sentences_are_updated(
     fresh_engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Updates leave deleted entries behind, which Elasticsearch counts in its statistics of terms.
+    """Updates leave deleted entries behind, which Elasticsearch counts in its term statistics.
 
-    First stages alone: the embedded index of this test gets no parses.
+    First stages only: the embedded index of this test has no parses.
     """
     engines = fresh_engines
-    monkeypatch.setattr(running, "SENTENCES", 40)
+    monkeypatch.setattr(enrichment_run, "BATCH_SENTENCES", 40)
     monkeypatch.setattr(statistics, "MAX_AGE", 0.0)
     where = engines.elasticsearch.index.where
     assert not wrong_answers(engines, splits=FIRST_STAGES)
     problems: list[str] = []
-    asked = 0
+    rounds = 0
     ended = threading.Event()
 
     def enrich_twice() -> None:
@@ -131,36 +131,38 @@ def test_scores_stay_the_same_while_sentences_are_updated(
         while not ended.is_set():
             problems += wrong_answers(engines, queries=QUERIES[:1], splits=FIRST_STAGES)
             test_statistics(engines)
-            asked += 1
+            rounds += 1
         enriching.result()
-    assert not problems and asked > 1
+    assert not problems and rounds > 1
     http("POST", f"{where}/_refresh")
-    assert http("GET", f"{where}/_stats/docs")["_all"]["primaries"]["docs"]["deleted"], "nothing to be wrong"
+    assert http("GET", f"{where}/_stats/docs")["_all"]["primaries"]["docs"]["deleted"], (
+        "no deleted entries: the test shows nothing"
+    )
     test_statistics(engines)
     assert not wrong_answers(engines, splits=FIRST_STAGES)
 
 
-def test_both_keep_what_the_enricher_found(engines: Engines) -> None:
+def test_both_engines_store_what_the_enricher_returned(engines: Engines) -> None:
     documents = [*corpus(), *second()]
     for searcher in engines:
-        right = {
-            name: found
+        enriched = {
+            name: enrichment
             for document in documents
-            for name, found in expected(FakeEnricher(), document, searcher.index.analyzer).items()
+            for name, enrichment in expected(FakeEnricher(), document, searcher.index.analyzer).items()
         }
-        assert read_enrichment(searcher.index, documents) == right
-        assert len({repr(found) for found in right.values()}) > 100
-        made = searcher.index.status()["enrichment"]
-        assert {(m["part"], m["documents"]) for m in made} == {
+        assert read_enrichment(searcher.index, documents) == enriched
+        assert len({repr(enrichment) for enrichment in enriched.values()}) > 100
+        entries = searcher.index.status()["enrichment"]
+        assert {(m["part"], m["documents"]) for m in entries} == {
             (part, len(documents)) for part in ("features", "entities", "parse")
         }
-        assert made[0]["made_with"] == {"fake": "1"}
+        assert entries[0]["made_with"] == {"fake": "1"}
     first = [list(read_enrichment(searcher.index, documents).values()) for searcher in engines]
     assert first[0] == first[1]
 
 
 @pytest.mark.parametrize("entities", ENTITIES)
-def test_a_filter_by_entity_lets_the_same_through(engines: Engines, entities: tuple[str, ...]) -> None:
+def test_a_filter_by_entity_selects_the_same_on_both(engines: Engines, entities: tuple[str, ...]) -> None:
     filters = Filters(entities=entities)
     assert not wrong_answers(engines, filters, QUERIES[:2])
     assert not wrong_answers(engines, Filters(entities=entities, sources=("random",)), QUERIES[1:2])
@@ -176,18 +178,18 @@ FACETED = (Filters(), Filters(entities=("Barack Obama",)), Filters(sources=("ran
 
 
 def test_facets_count_the_same_on_both(engines: Engines) -> None:
-    asked = [dict.fromkeys(FACETS, filters) for filters in FACETED]
-    # Each field under filters of its own, with a part that all share.
-    asked += [{f: replace(FACETED[n % 3], date_to=2_000_000_000_000) for n, f in enumerate(FACETS)}]
+    requests = [dict.fromkeys(FACET_FIELDS, filters) for filters in FACETED]
+    # Each field under filters of its own, some of which all share.
+    requests += [{f: replace(FACETED[n % 3], date_to=2_000_000_000_000) for n, f in enumerate(FACET_FIELDS)}]
     for query, rule in zip(QUERIES, ("matching", "context", "all", "matching"), strict=True):
-        for each in asked:
+        for filters_by_field in requests:
             for size in (1, 2, 100):
                 found = []
                 for searcher in engines:
                     plan = searcher.prepare(query, Ranking(candidates=rule)).plan
-                    found.append(searcher.index.facets(plan, each, size))
+                    found.append(searcher.index.facets(plan, filters_by_field, size))
                 assert found[0] == found[1]
-                assert list(found[0]) == list(FACETS)
+                assert list(found[0]) == list(FACET_FIELDS)
                 assert all(counts and len(counts) <= size for counts in found[0].values())
 
 
@@ -196,9 +198,9 @@ def test_facets_count_the_candidates(engines: Engines, filters: Filters) -> None
     found = engines.embedded.search("flood", 10_000, candidates="all", filters=filters)
     records = [hit.record for hit in found.hits if hit.record]
     plan = engines.embedded.prepare("flood", Ranking(candidates="all")).plan
-    # Others' filters do not reach a field.
-    others = {field: Filters(sources=("none",)) for field in FACETS}
-    for field in FACETS:
+    # The filters of other fields do not affect a field.
+    others = {field: Filters(sources=("none",)) for field in FACET_FIELDS}
+    for field in FACET_FIELDS:
         counted = engines.embedded.index.facets(plan, others | {field: filters}, 100)
         assert not any(counts for name, counts in counted.items() if name != field)
         for value, count in counted[field]:
@@ -210,7 +212,7 @@ def test_facets_count_the_candidates(engines: Engines, filters: Filters) -> None
                 assert count == sum(value in (r.entities or {}).get(field, ()) for r in records)
 
 
-def test_facets_are_one_question(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_facets_take_one_request(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
     index = engines.elasticsearch.index
     plan = engines.elasticsearch.prepare("flood", Ranking()).plan
     client = index.cluster.client  # type: ignore[attr-defined]
@@ -218,14 +220,14 @@ def test_facets_are_one_question(engines: Engines, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(
         client.transport, "perform_request", lambda *a, **k: (questions.append(a), send(*a, **k))[1]
     )
-    index.facets(plan, dict(zip(FACETS, FACETED * 2, strict=False)), 5)
+    index.facets(plan, dict(zip(FACET_FIELDS, FACETED * 2, strict=False)), 5)
     assert len(questions) == 1
 
 
-def test_records_of_hits_show_it(engines: Engines) -> None:
-    for one, other in zip(*(s.search("flood court", 30).hits for s in engines), strict=True):
-        assert one.record == other.record
-        assert one.record is not None and one.record.features
+def test_records_of_hits_have_enrichment(engines: Engines) -> None:
+    for embedded, elasticsearch in zip(*(s.search("flood court", 30).hits for s in engines), strict=True):
+        assert embedded.record == elasticsearch.record
+        assert embedded.record is not None and embedded.record.features
 
 
 def test_an_unknown_facet_or_sentence_is_refused(engines: Engines) -> None:
@@ -237,10 +239,8 @@ def test_an_unknown_facet_or_sentence_is_refused(engines: Engines) -> None:
             searcher.index.parses(["r5/1", "none"])
 
 
-def test_the_entries_of_a_folder_and_of_an_index_get_the_same_parts_one_after_another(
-    tmp_path: Path, elasticsearch_url: str
-) -> None:
-    """`--only features`, then `--only entities,parse`, then other features: each keeps the others."""
+def test_parts_can_be_enriched_one_after_another_on_both(tmp_path: Path, elasticsearch_url: str) -> None:
+    """`--only features`, then `--only entities,parse`, then other features: each retains the others."""
     documents = corpus()
     with fresh(elasticsearch_url) as where:
         for place in (str(tmp_path / "index"), where):
@@ -257,5 +257,5 @@ def test_the_entries_of_a_folder_and_of_an_index_get_the_same_parts_one_after_an
                 for document in documents:
                     old = expected(FakeEnricher(version="1"), document, searcher.index.analyzer)
                     new = expected(FakeEnricher(version="2"), document, searcher.index.analyzer)
-                    for name, one in old.items():
-                        assert found[name] == {**one, "features": new[name]["features"]}
+                    for name, enrichment in old.items():
+                        assert found[name] == {**enrichment, "features": new[name]["features"]}

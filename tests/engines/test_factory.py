@@ -33,7 +33,7 @@ from tests.support.folder_index import document, load
         ("http", False),
     ],
 )
-def test_a_place_tells_its_engine(where: str, answer: bool) -> None:
+def test_the_location_determines_the_engine(where: str, answer: bool) -> None:
     assert is_elasticsearch(where) is answer
 
 
@@ -46,7 +46,7 @@ def test_a_folder_is_opened_by_the_embedded_engine(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("where", ["ftp://host/news", "file:///news", "elasticsearch://host:9200/news"])
 @pytest.mark.parametrize(
-    "opened",
+    "open_any",
     [
         open_index,
         open_generations,
@@ -56,18 +56,18 @@ def test_a_folder_is_opened_by_the_embedded_engine(tmp_path: Path) -> None:
         lambda where: open_migration(where, LoadOptions()),
     ],
 )
-def test_another_scheme_is_refused(where: str, opened: Callable[[str], object]) -> None:
+def test_another_scheme_is_refused(where: str, open_any: Callable[[str], object]) -> None:
     with pytest.raises(UsageError, match="is neither a folder nor http"):
-        opened(where)
+        open_any(where)
 
 
-def test_a_refused_place_keeps_its_password() -> None:
-    with pytest.raises(UsageError) as refused:
+def test_the_error_for_a_location_does_not_contain_its_password() -> None:
+    with pytest.raises(UsageError) as caught:
         open_generations("ftp://me:secret@host/news")
-    assert "secret" not in str(refused.value)
+    assert "secret" not in str(caught.value)
 
 
-def test_options_that_do_not_fit_are_refused_before_anything_is_made(tmp_path: Path) -> None:
+def test_unsuitable_options_are_refused_before_anything_is_written(tmp_path: Path) -> None:
     where = str(tmp_path / "index")
     for options, message in (
         (LoadOptions(if_exists="replce"), "unknown choice for --if-exists 'replce': did you mean 'replace'"),
@@ -80,17 +80,17 @@ def test_options_that_do_not_fit_are_refused_before_anything_is_made(tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_empty_folder_is_a_new_index(tmp_path: Path) -> None:
+def test_an_empty_folder_can_be_loaded_into(tmp_path: Path) -> None:
     load(tmp_path, [document("A", "one")])
     assert EmbeddedIndex(str(tmp_path)).status()["sentences"] == 1
 
 
-def test_the_default_analysis_is_stems_with_titles(tmp_path: Path) -> None:
+def test_the_default_analyzer_stems_and_titles_count(tmp_path: Path) -> None:
     load(tmp_path / "index", [document("A", "one")], analyzer=None)
     description = EmbeddedIndex(str(tmp_path / "index")).description
     assert description.as_dict() == {"analyzer": "english-stem", "title": True}
 
 
-def test_every_way_with_what_exists_is_explained() -> None:
+def test_every_choice_of_if_exists_is_explained() -> None:
     assert set(IF_EXISTS) == {"fail", "replace", "append"}
     assert all(IF_EXISTS.values())

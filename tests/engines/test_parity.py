@@ -20,7 +20,7 @@ from esr.plans.plan import CANDIDATES
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.engines.elasticsearch.support import close, differences, fresh, load
+from tests.support.elasticsearch import close, differences, fresh, load
 
 ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
 WORDS = [
@@ -105,8 +105,8 @@ def corpus() -> list[Document]:
 @pytest.fixture(autouse=True)
 def pruning(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both prune, also in so small a collection."""
-    monkeypatch.setattr("esr.engines.elasticsearch.search.pruned.FEW", 0)
-    monkeypatch.setattr("esr.engines.elasticsearch.search.pruned.FIRST", 5)
+    monkeypatch.setattr("esr.engines.elasticsearch.search.pruned_search.FEW_CANDIDATES", 0)
+    monkeypatch.setattr("esr.engines.elasticsearch.search.pruned_search.FIRST_DOCUMENTS", 5)
 
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])

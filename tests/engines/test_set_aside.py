@@ -1,4 +1,4 @@
-"""Documents that an index cannot take: set aside with the reason, and the rest is loaded."""
+"""Documents that an index cannot take are set aside with the reason, and the others loaded."""
 
 from __future__ import annotations
 
@@ -7,53 +7,55 @@ from pathlib import Path
 import pytest
 
 from esr.documents import Document, Sentence
-from esr.engines.segments.writer import segment_builder as build
+from esr.engines.segments.writer import segment_builder
 from esr.errors import EsrError, InputError
-from tests.engines.elasticsearch.support import document, fresh, load
-from tests.engines.holding import documents, everything
+from tests.support.elasticsearch import document, fresh, load
+from tests.support.index_contents import documents, index_contents
 
 NEWS = [document(f"n{n}", f"Flood number {n}.", "A river.") for n in range(20)]
-TWICE = document("n3", "Another text.")
-TAKEN = Document("taken", (Sentence("mine", "A storm."), Sentence("n5.s1", "A storm.")))
+DUPLICATE = document("n3", "Another text.")
+CONFLICTING = Document("taken", (Sentence("mine", "A storm."), Sentence("n5.s1", "A storm.")))
 
 
-def test_ids_that_are_taken_are_set_aside(
+def test_documents_with_duplicate_ids_are_set_aside(
     anywhere: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build, "FULL_TERMS", 30)
+    monkeypatch.setattr(segment_builder, "FULL_TERMS", 30)
     aside: list[tuple[str, str]] = []
-    free = Document("free", (Sentence("mine", "A storm."),))  # what is set aside takes no id
+    free = Document("free", (Sentence("mine", "A storm."),))  # ids of documents set aside remain free
     report = load(
-        anywhere, [*NEWS, TWICE, TAKEN, free], set_aside=lambda each, why: aside.append((each.id, why))
+        anywhere,
+        [*NEWS, DUPLICATE, CONFLICTING, free],
+        set_aside=lambda document, reason: aside.append((document.id, reason)),
     )
     assert (report.documents, report.sentences, report.set_aside) == (21, 41, 2)
     assert [id for id, _ in aside] == ["n3", "taken"]
-    assert "stands twice" in aside[0][1] and "test:22: sentence id 'n5.s1' is taken" in aside[1][1]
+    assert "is duplicated" in aside[0][1] and "test:22: sentence id 'n5.s1' is already used" in aside[1][1]
     assert documents(anywhere) == [*NEWS, free]
 
 
-def test_what_elasticsearch_refuses_is_set_aside_whole(elasticsearch_url: str) -> None:
+def test_a_document_that_elasticsearch_rejects_in_part_is_set_aside_whole(elasticsearch_url: str) -> None:
     bad = Document("bad", (Sentence("bad.s0", "A flood."), Sentence("bad.s1", "A flood.", {"a..b": 1.0})))
     aside: list[str] = []
     with fresh(elasticsearch_url) as where, fresh(elasticsearch_url) as other:
-        report = load(where, [*NEWS, bad], set_aside=lambda each, why: aside.append(why))
+        report = load(where, [*NEWS, bad], set_aside=lambda document, reason: aside.append(reason))
         assert (report.documents, report.sentences, report.set_aside) == (20, 40, 1)
         assert len(aside) == 1 and aside[0].startswith("Elasticsearch refused bad.s1: ")
         load(other, NEWS)
-        assert everything(where, priors=False) == everything(other, priors=False)
+        assert index_contents(where, priors=False) == index_contents(other, priors=False)
 
 
-def test_without_a_place_to_set_them_aside_nothing_is_loaded(anywhere: str) -> None:
+def test_without_a_place_to_set_documents_aside_nothing_is_loaded(anywhere: str) -> None:
     load(anywhere, NEWS)
-    with pytest.raises(InputError, match="stands twice"):
-        load(anywhere, [*NEWS, TWICE], if_exists="replace")
+    with pytest.raises(InputError, match="is duplicated"):
+        load(anywhere, [*NEWS, DUPLICATE], if_exists="replace")
     assert documents(anywhere) == NEWS
 
 
-def test_a_load_whose_documents_are_all_set_aside_replaces_nothing(elasticsearch_url: str) -> None:
+def test_a_load_of_rejected_documents_only_replaces_nothing(elasticsearch_url: str) -> None:
     bad = Document("bad", (Sentence("bad.s0", "A flood.", {"a..b": 1.0}),))
     with fresh(elasticsearch_url) as where:
         load(where, NEWS)
         with pytest.raises(EsrError, match="nothing was switched"):
-            load(where, [bad], if_exists="replace", set_aside=lambda each, why: None)
+            load(where, [bad], if_exists="replace", set_aside=lambda document, reason: None)
         assert documents(where) == NEWS

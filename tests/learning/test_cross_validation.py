@@ -16,7 +16,7 @@ from esr.learning.topic_groups import group_topics
 from esr.learning.topic_signals import TopicSignals
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 from tests.learning.samples import SIGNALS, topics
 
 

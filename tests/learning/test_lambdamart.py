@@ -9,8 +9,8 @@ import pytest
 from esr.errors import UsageError
 from esr.learning import lambdamart
 from esr.learning.signal_table import SignalTable
-from esr.ranking import trees
 from esr.ranking.ranking import Ranking
+from esr.ranking.tree_ensemble import TreeEnsemble
 from tests.learning.samples import SIGNALS, topics
 
 lightgbm = pytest.importorskip("lightgbm")
@@ -53,12 +53,12 @@ def test_converted_trees_predict_as_lightgbm_does(missing: bool) -> None:
     probe = chance.normal(size=(300, 2))
     probe[::5, 0], probe[::7, 1] = np.nan, np.nan
     probe[0] = [converted[0].threshold[0]] * 2  # equal to the threshold
-    assert trees.Trees(SIGNALS, converted).sums(probe) == pytest.approx(booster.predict(probe), abs=1e-12)
+    assert TreeEnsemble(SIGNALS, converted).predict(probe) == pytest.approx(booster.predict(probe), abs=1e-12)
 
 
 def test_a_tree_with_one_leaf_adds_its_value() -> None:
     converted = lambdamart.convert_tree({"leaf_value": 0.25})
-    assert converted.sums(np.zeros((3, 1))).tolist() == [0.25] * 3
+    assert converted.predict(np.zeros((3, 1))).tolist() == [0.25] * 3
 
 
 def test_a_saved_ranking_has_the_same_trees() -> None:

@@ -7,7 +7,7 @@ from esr.learning import linear
 from esr.learning.linear import Linear
 from esr.learning.signal_table import SignalTable
 from esr.ranking.ranking import Ranking
-from esr.ranking.signal import RankingSignal
+from esr.ranking.ranking_signal import RankingSignal
 from tests.learning.samples import SIGNALS, topics
 
 

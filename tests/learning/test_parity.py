@@ -16,8 +16,8 @@ from esr.learning.signal_table import SignalTable
 from esr.learning.topic_signals import collect_signals
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.engines.elasticsearch.support import close, fresh, load
-from tests.ranking.test_rerank import QUERIES, WORDS, documents
+from tests.ranking.test_reranker import QUERIES, WORDS, documents
+from tests.support.elasticsearch import close, fresh, load
 
 pytest.importorskip("lightgbm")
 

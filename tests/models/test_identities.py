@@ -99,8 +99,10 @@ SAME: dict[str, tuple[Setting, Setting]] = {
 def test_the_same_model_by_another_name_has_the_same_scores(searcher: Searcher, name: str) -> None:
     (model, context, params), (other, other_context, other_params) = SAME[name]
     for query in QUERIES:
-        found = scores(searcher, query, model, context, **params)
-        assert found == pytest.approx(scores(searcher, query, other, other_context, **other_params), rel=1e-9)
+        actual = scores(searcher, query, model, context, **params)
+        assert actual == pytest.approx(
+            scores(searcher, query, other, other_context, **other_params), rel=1e-9
+        )
 
 
 def test_kld_is_dir_divided_by_the_querys_length(searcher: Searcher) -> None:

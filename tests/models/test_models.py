@@ -12,7 +12,7 @@ from esr.models import MODELS, Model, Query
 from esr.plans.plan import Mixture, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
 from esr.ranking.ranking import Ranking
-from tests.reference import CONTEXTS, DEFAULT_CONTEXT, DEFAULTS
+from tests.support.reference_scores import CONTEXTS, DEFAULT_CONTEXT, DEFAULTS
 
 STATISTICS = Statistics(
     CollectionStatistics(
@@ -81,27 +81,27 @@ def test_parameters_defaults_and_contexts_are_the_papers(model: Model) -> None:
 @each_model
 def test_every_context_makes_a_plan_with_finite_numbers(model: Model) -> None:
     for context in (None, *model.contexts):
-        made = plan(Ranking(model.name, context), storm=1, flood=3, headline=1, common=100)
-        assert [term.term for term in made.terms] == ["storm", "flood", "headline", "common"]
-        for term in made.terms:
+        result = plan(Ranking(model.name, context), storm=1, flood=3, headline=1, common=100)
+        assert [term.term for term in result.terms] == ["storm", "flood", "headline", "common"]
+        for term in result.terms:
             assert math.isfinite(term.weight)
-            if isinstance(made.transform, Mixture):
+            if isinstance(result.transform, Mixture):
                 assert 0 < term.background <= 1
 
 
 @each_model
 def test_unseen_terms_are_dropped_from_the_plan(model: Model) -> None:
     statistics = Statistics(STATISTICS.collection, {**STATISTICS.terms, "unseen": TermStatistics(0, 0, 0)})
-    made = Ranking(model.name).plan({"unseen": 2, "storm": 1}, statistics)
-    assert [term.term for term in made.terms] == ["storm"]
+    result = Ranking(model.name).plan({"unseen": 2, "storm": 1}, statistics)
+    assert [term.term for term in result.terms] == ["storm"]
 
 
 @each_model
 def test_a_collection_with_nothing_in_it_makes_a_plan(model: Model) -> None:
     for context in (None, *model.contexts):
         settings = model.settings({}, context)
-        made = model.plan(settings, Query({}, 0, Statistics(CollectionStatistics(), {})))
-        assert made.terms == ()
+        result = model.plan(settings, Query({}, 0, Statistics(CollectionStatistics(), {})))
+        assert result.terms == ()
 
 
 @each_model

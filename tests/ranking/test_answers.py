@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from esr.engines.index import Hit, SentenceRecord
-from esr.ranking.answers import answer_dict, record
+from esr.ranking.answers import answer_dict, require_record
 from esr.ranking.searcher import Answer
 
 STORM = SentenceRecord(
@@ -43,4 +43,4 @@ def test_an_answer_has_the_documented_keys() -> None:
 
 def test_a_hit_without_its_sentence_is_a_fault_of_the_program() -> None:
     with pytest.raises(TypeError, match=r"a\.s1"):
-        record(Hit("a.s1", 0.0, None))
+        require_record(Hit("a.s1", 0.0, None))

@@ -13,7 +13,7 @@ from esr.ranking.explain import explain
 from esr.ranking.origin import Origin
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests import worked
+from tests.support import worked_examples as worked
 from tests.support.folder_index import document, load
 
 PRIORS = {"importance": 0.5, "importance-surrounding": -1.0, "length": 2.0}
@@ -27,35 +27,39 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
     return esr.open(str(where))
 
 
-EACH = [(model.name, context) for model in MODELS.values() for context in (None, *model.contexts)]
+MODEL_CONTEXTS = [(model.name, context) for model in MODELS.values() for context in (None, *model.contexts)]
 
 
-@pytest.mark.parametrize(("model", "context"), EACH)
+@pytest.mark.parametrize(("model", "context"), MODEL_CONTEXTS)
 def test_the_parts_add_up_to_the_score_that_the_search_gives(
     searcher: Searcher, model: str, context: str | None
 ) -> None:
     ranking = Ranking(model, context, priors=PRIORS, candidates="all")
     query = "relief fund relief unseenword headline"
     for hit in searcher.search(query, 100, ranking=ranking).hits:
-        found = explain(searcher.prepare(query, ranking), hit.sentence_id)
-        assert found.score == pytest.approx(hit.score, rel=1e-12)
-        parts = [part.adds for part in found.terms] + [found.length] + [p.adds for p in found.priors]
-        assert sum(parts) == pytest.approx(found.first, rel=1e-9, abs=1e-9)
-        assert (found.first == found.score) == (found.second is None)
-        assert found.unseen == ("unseenword",)
+        explanation = explain(searcher.prepare(query, ranking), hit.sentence_id)
+        assert explanation.score == pytest.approx(hit.score, rel=1e-12)
+        parts = (
+            [part.adds for part in explanation.terms]
+            + [explanation.length]
+            + [p.adds for p in explanation.priors]
+        )
+        assert sum(parts) == pytest.approx(explanation.first, rel=1e-9, abs=1e-9)
+        assert (explanation.first == explanation.score) == (explanation.second is None)
+        assert explanation.unseen == ("unseenword",)
 
 
 def test_a_terms_counts_and_lengths_are_those_of_the_text(searcher: Searcher) -> None:
-    found = explain(searcher.prepare("earthquake", Ranking("2si", "both")), "D1.2")
-    (term,) = found.terms
+    explanation = explain(searcher.prepare("earthquake", Ranking("2si", "both")), "D1.2")
+    (term,) = explanation.terms
     counts = {f.origin.name: (f.count, f.length) for f in term.fields}
     assert counts == {"sentence": (1, 5), "surrounding": (2, 12), "document": (2, 12)}
     assert term.probability == pytest.approx(4 / 132)
 
 
-def test_a_prior_is_told_with_its_value_and_weight(searcher: Searcher) -> None:
-    found = explain(searcher.prepare("china", Ranking("jm", priors={"length": 3.0})), "D1.1")
-    (prior,) = found.priors
+def test_a_prior_has_its_value_and_weight(searcher: Searcher) -> None:
+    explanation = explain(searcher.prepare("china", Ranking("jm", priors={"length": 3.0})), "D1.1")
+    (prior,) = explanation.priors
     assert (prior.origin.name, prior.value, prior.weight) == ("length", 4.0, 3.0)
     assert prior.adds == pytest.approx(3 * math.log(4 / 132))
 
@@ -73,13 +77,13 @@ def test_a_sentence_without_a_value_is_null_in_json(searcher: Searcher) -> None:
 def test_a_mixture_of_the_collection_alone_is_explained(
     searcher: Searcher, model: str, params: dict[str, Any]
 ) -> None:
-    found = explain(searcher.prepare("china", Ranking(model, params=params)), "D1.1")
-    assert found.terms[0].adds + found.length == pytest.approx(found.score)
+    explanation = explain(searcher.prepare("china", Ranking(model, params=params)), "D1.1")
+    assert explanation.terms[0].adds + explanation.length == pytest.approx(explanation.score)
 
 
-def test_a_query_that_no_document_knows_explains_nothing(searcher: Searcher) -> None:
-    found = explain(searcher.prepare("unseenword", Ranking()), "D1.1")
-    assert (found.score, found.terms, found.unseen) == (0.0, [], ("unseenword",))
+def test_a_query_of_unseen_words_explains_nothing(searcher: Searcher) -> None:
+    explanation = explain(searcher.prepare("unseenword", Ranking()), "D1.1")
+    assert (explanation.score, explanation.terms, explanation.unseen) == (0.0, [], ("unseenword",))
 
 
 def test_an_unknown_sentence_is_named(searcher: Searcher) -> None:
@@ -95,40 +99,40 @@ FEATURES = [
 ]
 
 
-def test_features_are_told_with_value_form_and_what_they_add(searcher: Searcher) -> None:
+def test_features_have_their_value_their_form_and_what_they_add(searcher: Searcher) -> None:
     ranking = Ranking.from_dict({"model": "tfisf", "candidates": "all", "features": FEATURES})
-    found = explain(searcher.prepare("china", ranking), "D1.3")
-    assert [part.as_dict() for part in found.features] == [
+    explanation = explain(searcher.prepare("china", ranking), "D1.3")
+    assert [part.as_dict() for part in explanation.features] == [
         {"feature": "subj", "value": 1.0, "form": "linear", "w": 0.5, "adds": 0.5},
         {"feature": "len", "value": 3.0, "form": "log", "w": 0.1, "shift": 1.0, "adds": 0.1 * math.log(4)},
         {"feature": "pos", "value": 2.0, "form": "floe", "adds": 1.5},
     ]
     for hit in searcher.search("china relief", 100, ranking=ranking).hits:
-        found = explain(searcher.prepare("china relief", ranking), hit.sentence_id)
-        assert found.score == hit.score
-        parts = [part.adds for part in (*found.terms, *found.features)]
-        assert sum(parts) + found.length == pytest.approx(hit.score, rel=1e-9, abs=1e-9)
+        explanation = explain(searcher.prepare("china relief", ranking), hit.sentence_id)
+        assert explanation.score == hit.score
+        parts = [part.adds for part in (*explanation.terms, *explanation.features)]
+        assert sum(parts) + explanation.length == pytest.approx(hit.score, rel=1e-9, abs=1e-9)
 
 
-def test_a_feature_that_is_not_known_is_said_to_be(searcher: Searcher) -> None:
+def test_an_unknown_feature_has_no_value(searcher: Searcher) -> None:
     ranking = Ranking.from_dict({"priors": {"length": 1.0}, "features": FEATURES})
-    found = explain(searcher.prepare("china", ranking), "E.s1")
-    assert [(p.origin.name, p.value, p.adds == 0) for p in found.features] == [
+    explanation = explain(searcher.prepare("china", ranking), "E.s1")
+    assert [(p.origin.name, p.value, p.adds == 0) for p in explanation.features] == [
         ("subj", None, True),
         ("len", 100.0, False),
         ("pos", None, True),
     ]
-    assert [p.origin.name for p in found.priors] == ["length"]
-    json.dumps(found.as_dict(), allow_nan=False)
+    assert [p.origin.name for p in explanation.priors] == ["length"]
+    json.dumps(explanation.as_dict(), allow_nan=False)
 
 
 def test_each_part_carries_its_origin_and_the_rows_add_up_to_the_first_stage(searcher: Searcher) -> None:
     data = {"model": "2si", "context": "document", "priors": {"length": 1.0}, "features": FEATURES[:2]}
     rerank = [{"signal": "dir", "w": 0.5}]
     prepared = searcher.prepare("china", Ranking.from_dict({**data, "rerank": rerank}))
-    found = explain(prepared, "D1.1")
-    additions = [addition for _, row in found.rows for addition in row]
-    assert sum(addition.adds for addition in additions) == pytest.approx(found.first, rel=1e-12)
+    explanation = explain(prepared, "D1.1")
+    additions = [addition for _, row in explanation.rows for addition in row]
+    assert sum(addition.adds for addition in additions) == pytest.approx(explanation.first, rel=1e-12)
     assert [addition.origin for addition in additions if addition.origin.kind != "length"] == [
         Origin("field", "sentence", "china"),
         Origin("field", "document", "china"),
@@ -137,7 +141,7 @@ def test_each_part_carries_its_origin_and_the_rows_add_up_to_the_first_stage(sea
         Origin("feature", "subj", "linear"),
         Origin("feature", "len", "log"),
     ]
-    assert found.second is not None
-    assert [addition.origin for addition in found.second.additions] == [Origin("signal", "dir")]
+    assert explanation.second is not None
+    assert [addition.origin for addition in explanation.second.additions] == [Origin("signal", "dir")]
     statics = [static for _, static in prepared.statics()]
-    assert statics == list(found.plan.statics)
+    assert statics == list(explanation.plan.statics)

@@ -33,7 +33,7 @@ def ids(searcher: Searcher, query: str, **settings: object) -> list[str]:
         ("", "the query is empty"),
         (" \t\n", "the query is empty"),
         ("the of and", "the query has only stop words"),
-        ("... !", "the query has no word in it"),
+        ("... !", "the query has no words"),
     ],
 )
 def test_a_query_without_words_is_refused(searcher: Searcher, query: str, message: str) -> None:
@@ -69,7 +69,7 @@ def test_a_query_of_unseen_words_ranks_all_sentences_by_their_priors_if_all_are_
 
 
 @pytest.mark.parametrize(
-    ("settings", "found"),
+    ("settings", "expected"),
     [
         ({"candidates": "matching"}, ["A.s0", "B.s1"]),
         ({"context": "surrounding", "candidates": "context"}, ["A.s0", "A.s1", "B.s0", "B.s1", "B.s2"]),
@@ -77,8 +77,10 @@ def test_a_query_of_unseen_words_ranks_all_sentences_by_their_priors_if_all_are_
         ({"model": "bm25"}, ["A.s0", "B.s1"]),
     ],
 )
-def test_the_candidate_rule_says_what_is_ranked(searcher: Searcher, settings: dict, found: list[str]) -> None:
-    assert ids(searcher, "storm", **settings) == found
+def test_the_candidate_rule_says_what_is_ranked(
+    searcher: Searcher, settings: dict, expected: list[str]
+) -> None:
+    assert ids(searcher, "storm", **settings) == expected
 
 
 def test_a_titles_terms_reach_its_sentences_through_the_document_alone(searcher: Searcher) -> None:
@@ -88,11 +90,11 @@ def test_a_titles_terms_reach_its_sentences_through_the_document_alone(searcher:
 
 
 def test_the_best_come_first_and_k_cuts_them(searcher: Searcher) -> None:
-    everything = searcher.search("storm flood weather", 100)
-    assert [h.score for h in everything.hits] == sorted((h.score for h in everything.hits), reverse=True)
+    all_hits = searcher.search("storm flood weather", 100)
+    assert [h.score for h in all_hits.hits] == sorted((h.score for h in all_hits.hits), reverse=True)
     few = searcher.search("storm flood weather", 2)
-    assert few.hits == everything.hits[:2]
-    assert few.total == everything.total == 6
+    assert few.hits == all_hits.hits[:2]
+    assert few.total == all_hits.total == 6
 
 
 def test_a_ranking_and_its_settings_cannot_both_be_given(searcher: Searcher) -> None:
@@ -107,7 +109,7 @@ def test_a_setting_that_does_not_exist_is_refused(searcher: Searcher) -> None:
 
 @pytest.mark.parametrize("k", [0, -1])
 def test_k_is_positive(searcher: Searcher, k: int) -> None:
-    with pytest.raises(UsageError, match="k is a positive number"):
+    with pytest.raises(UsageError, match="k must be a positive number"):
         searcher.search("storm", k)
 
 

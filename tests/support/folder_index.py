@@ -1,4 +1,4 @@
-"""Small indices for tests."""
+"""Small indexes in folders, for tests."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from esr.documents import Document, Located, Sentence
 from esr.documents.document import default_sentence_id
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.factory import LoadOptions, open_writer
-from esr.engines.index import LoadReport
+from esr.engines.writer import LoadReport
 
 
 def document(id: str, *sentences: str | Sentence, **metadata: Any) -> Located:
-    """A document read from the line `news.jsonl:<id>`; a text gets the default sentence id."""
-    made = tuple(
+    """A document read from the line `news.jsonl:<id>`. A sentence given as a text gets the default id."""
+    built = tuple(
         Sentence(default_sentence_id(id, n), s) if isinstance(s, str) else s for n, s in enumerate(sentences)
     )
-    return Located(f"news.jsonl:{id}", Document(id, made, **metadata))
+    return Located(f"news.jsonl:{id}", Document(id, built, **metadata))
 
 
 def load(
@@ -38,23 +38,23 @@ def append(where: Path, *documents: Located) -> LoadReport:
 
 
 def sentence_ids(index: EmbeddedIndex) -> list[str]:
-    """Every sentence of the index, in its order."""
+    """The ids of all sentences of an index, in its order."""
     return [
         segment.sentence_id(number)
-        for segment in index._now().segments
+        for segment in index._snapshot().segments
         for number in range(segment.sentence_count)
     ]
 
 
-def indexed(where: Path) -> list[str]:
-    """Every sentence of the index at this place, none where there is no index."""
+def indexed_ids(where: Path) -> list[str]:
+    """The ids of all sentences of the index at this location; none if there is no index."""
     if not where.exists():
         return []
     return sentence_ids(EmbeddedIndex(str(where)))
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    """What is in a folder, to be compared later. The lock file is no content."""
+def file_contents(folder: Path) -> dict[str, bytes]:
+    """The files of a folder by path, for comparison. The lock file has no content."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))

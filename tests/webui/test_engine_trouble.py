@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from tests.engines.elasticsearch.support import document, fresh, http, indices, load
+from esr.engines.elasticsearch.search import bound_query, score_query
+from tests.support.elasticsearch import document, fresh, http, indices, load
 from webui.app import create_app
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
@@ -149,10 +150,12 @@ def test_the_server_is_not_ready_without_the_stored_scripts_or_with_an_index_of_
                 return answer.status_code, answer.get_json()["indexes"]["news"]
 
             assert readiness() == (200, "ok")
-            for name in ("MIXTURE", "SATURATION", "SCORE"):
-                with monkeypatch.context() as patch:
-                    patch.setattr(f"esr.engines.elasticsearch.index.{name}", "esr-gone-v1")
-                    assert readiness() == (503, "index_unusable"), name
+            for module in (bound_query, score_query):
+                for gone in module.SCRIPTS:
+                    scripts = ["esr-gone-v1" if script == gone else script for script in module.SCRIPTS]
+                    with monkeypatch.context() as patch:
+                        patch.setattr(module, "SCRIPTS", scripts)
+                        assert readiness() == (503, "index_unusable"), gone
             with monkeypatch.context() as patch:
                 patch.setattr("esr.engines.elasticsearch.store.templates.FORMAT", 99)
                 assert readiness() == (503, "index_unusable")

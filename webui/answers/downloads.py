@@ -14,7 +14,7 @@ from flask import Response
 
 from esr.engines.index import Hit
 from esr.evaluation import runs
-from esr.ranking.answers import record
+from esr.ranking.answers import require_record
 from esr.ranking.searcher import Answer
 from webui.answers.comparison import Comparison
 from webui.answers.scored_document import ScoredDocument
@@ -94,7 +94,7 @@ def comparison_csv(comparison: Comparison) -> Response:
     """One line for each sentence of both lists, left first. `other` is its rank in the other list."""
     rows = [
         [name, str(hit.rank), "" if hit.other_rank is None else str(hit.other_rank), repr(hit.hit.score)]
-        + [_cell(text) for text in (hit.hit.sentence_id, record(hit.hit).text)]
+        + [_cell(text) for text in (hit.hit.sentence_id, require_record(hit.hit).text)]
         for name, side in (("left", comparison.left), ("right", comparison.right))
         for hit in side.hits
     ]
@@ -105,7 +105,7 @@ def comparison_csv(comparison: Comparison) -> Response:
 
 def _rows(hits: Sequence[Hit]) -> Iterator[list[str]]:
     for rank, hit in enumerate(hits, 1):
-        it = record(hit)
+        it = require_record(hit)
         texts = [it.sentence_id, it.document_id, it.position, it.text, it.title, it.date, it.source, it.url]
         yield [str(rank), repr(hit.score), *(_cell(text) for text in texts)]
 

@@ -12,7 +12,7 @@ from esr.analysis import Analyzer
 from esr.documents import dates
 from esr.engines.index import Hit
 from esr.errors import EsrError
-from esr.ranking.answers import record
+from esr.ranking.answers import require_record
 from webui.answers.near_duplicates import FoldedHit, fold_near_duplicates
 from webui.arguments.arrangement import Arrangement
 
@@ -44,7 +44,7 @@ def arrange_hits(hits: Sequence[Hit], arrangement: Arrangement, analyzer: Analyz
     if arrangement.group:
         by_document: dict[str, list[FoldedHit]] = {}
         for hit in folded:
-            by_document.setdefault(record(hit.hit).document_id, []).append(hit)
+            by_document.setdefault(require_record(hit.hit).document_id, []).append(hit)
         entries = [Entry(tuple(group)) for group in by_document.values()]
     else:
         entries = [Entry((hit,)) for hit in folded]
@@ -53,7 +53,7 @@ def arrange_hits(hits: Sequence[Hit], arrangement: Arrangement, analyzer: Analyz
 
 def _newest_first(entry: Entry) -> tuple[bool, int]:
     """Entries without a date come last; equal dates stay in the order of their scores."""
-    text = record(entry.best).date
+    text = require_record(entry.best).date
     try:
         moment = None if text is None else dates.parse_date_start(text)
     except (ValueError, OverflowError, EsrError):

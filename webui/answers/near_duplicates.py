@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from esr.analysis import Analyzer
 from esr.engines.index import Hit
-from esr.ranking.answers import record
+from esr.ranking.answers import require_record
 
 MIN_SIMILARITY = 0.9
 """The Jaccard index of two sentences' sets of terms from which they count as near-duplicates."""
@@ -30,7 +30,7 @@ def fold_near_duplicates(hits: Sequence[Hit], analyzer: Analyzer) -> list[Folded
     leaders_with: dict[str, list[int]] = {}
     term_sets: list[frozenset[str]] = []
     for hit in hits:
-        terms = frozenset(analyzer.terms(record(hit).text))
+        terms = frozenset(analyzer.terms(require_record(hit).text))
         leader = _first_similar(terms, leaders_with, term_sets)
         if leader is None:
             for term in terms:

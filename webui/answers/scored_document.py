@@ -96,12 +96,12 @@ def _rerank(prepared: PreparedQuery, ids: Sequence[str], first: Array) -> Array:
 
     What depends on sentences outside the document is left out: learned trees, and what only breaks ties.
     """
-    second = prepared.ranking.second()
-    if second is None:
+    reranker = prepared.ranking.reranker()
+    if reranker is None:
         return first
-    alone = replace(second, ties=False, trees=None)
+    alone = replace(reranker, breaks_ties=False, trees=None)
     with np.errstate(invalid="ignore"):  # an infinite score times a weight of 0 is no score
-        return alone.scores(first, prepared.view(ids, alone.columns), np.arange(len(ids)))
+        return alone.scores(first, prepared.rerank_context(ids, alone.columns), np.arange(len(ids)))
 
 
 def shades(values: Array) -> npt.NDArray[np.int_]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from esr import models, priors
 from esr.plans.plan import CANDIDATES
-from esr.ranking.rerank import DEPTH
+from esr.ranking.reranker import DEPTH
 from webui.api.operation import Parameter, Schema
 from webui.arguments.arrangement import SORTS
 from webui.arguments.names import (

@@ -12,7 +12,7 @@ from esr.boosts import Boost
 from esr.dependency.signals import Signal
 from esr.models import Model
 from esr.parameter import Parameter
-from esr.ranking.rerank import DEPTH
+from esr.ranking.reranker import DEPTH
 from webui.arguments.names import MAX_DEPTH
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from esr import models
 from esr.models import Model
-from esr.ranking.rerank import DEPTH
+from esr.ranking.reranker import DEPTH
 from webui.arguments.links import Pairs
 from webui.arguments.names import PARAMETER, PRIOR, VERSUS
 from webui.running.settings import Settings

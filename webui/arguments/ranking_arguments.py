@@ -9,9 +9,9 @@ from esr import adjustments, boosts, models, priors
 from esr.errors import unknown
 from esr.plans.plan import CANDIDATES
 from esr.priors.prior import check_weight
-from esr.ranking import signal
+from esr.ranking import ranking_signal
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank import DEPTH
+from esr.ranking.reranker import DEPTH
 from webui.arguments.names import MAX_DEPTH, PARAMETER, PRIOR
 from webui.arguments.query_string import Arguments, parse_count
 from webui.running.request_errors import blame_argument
@@ -46,7 +46,7 @@ def parse_ranking(arguments: Arguments, prefix: str = "") -> Ranking:
     with blame_argument(prefix + "boost"):
         expansions = boosts.from_json(dict(map(boosts.parse, own.get("boost", ()))))
     with blame_argument(prefix + "rerank"):
-        signals = tuple(signal.parse(text) for text in own.get("rerank", ()))
+        signals = tuple(ranking_signal.parse(text) for text in own.get("rerank", ()))
     depth = parse_count(prefix + "depth", first.get("depth"), DEPTH, MAX_DEPTH)
     with blame_argument(prefix + "rerank" if signals else prefix + "feature" if features else None):
         return Ranking(

@@ -13,7 +13,7 @@ from esr.dependency import signals
 from esr.errors import UsageError
 from esr.models import Model
 from esr.plans.plan import CANDIDATES
-from esr.ranking import signal
+from esr.ranking import ranking_signal
 from webui.arguments.controls import (
     BoostControls,
     Checkbox,
@@ -156,7 +156,7 @@ def _named_rows(
 
 
 def _parse_signal(text: str) -> tuple[str, Mapping[str, Any]]:
-    parsed = signal.parse(text)
+    parsed = ranking_signal.parse(text)
     return parsed.signal, parsed.params
 
 

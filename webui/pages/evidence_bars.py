@@ -39,20 +39,20 @@ EvidenceBars = Mapping[str, Sequence[Segment]]
 
 def evidence_bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> EvidenceBars:
     """The bars of hits on one scale, which the first hit sets: more results do not change it."""
-    plan, second = prepared.plan, prepared.ranking.second()
+    plan, reranker = prepared.plan, prepared.ranking.reranker()
     if not hits or not plan.terms:
         return {}
     ids = [hit.sentence_id for hit in hits]
     columns = [static.column for static in plan.statics]
     evidence = prepared.index.evidence([term.term for term in plan.terms], ids, columns)
-    weight = 1.0 if second is None else second.first
+    weight = 1.0 if reranker is None else reranker.first_weight
     with np.errstate(invalid="ignore"):  # an infinite score times a weight of 0 is no score
         parts = [
             ScoreParts(origin, weight * adds)
             for origin, adds in score_parts(prepared, evidence)
             if origin.kind not in LEFT_OUT
         ]
-    if second is not None:
+    if reranker is not None:
         first = weight * scores(plan, evidence)
         parts.append(ScoreParts(SECOND, np.array([hit.score for hit in hits]) - first))
     positive = [

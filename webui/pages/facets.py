@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from esr.documents import dates
-from esr.engines.entities import TYPES
-from esr.engines.index import FACETS, Filters
+from esr.engines.entities import ENTITY_TYPES
+from esr.engines.index import FACET_FIELDS, Filters
 from esr.errors import EsrError
 from esr.ranking.searcher import PreparedQuery
 
@@ -48,7 +48,7 @@ def count_facets(prepared: PreparedQuery, filters: Filters) -> list[FacetList]:
     A field is counted without its own filter: a sentence needs only one of the field's values, so others can
     be added.
     """
-    filters_of = {field: replace(filters, **_WITHOUT.get(field, {"entities": ()})) for field in FACETS}
+    filters_of = {field: replace(filters, **_WITHOUT.get(field, {"entities": ()})) for field in FACET_FIELDS}
     try:
         counts_of = prepared.index.facets(prepared.plan, filters_of, VALUES)
     except EsrError:  # counts beside an answer are not worth an error
@@ -60,7 +60,7 @@ def filter_arguments(field: str, name: str) -> dict[str, str]:
     """The arguments that filter by a value of a field."""
     if field == "month":
         return {"from": name, "to": name}
-    return {"entity": f"{field}:{name}"} if field in TYPES else {field: name}
+    return {"entity": f"{field}:{name}"} if field in ENTITY_TYPES else {field: name}
 
 
 def _facet_list(filters: Filters, field: str, counts: Sequence[tuple[str, int]]) -> FacetList:

@@ -37,7 +37,7 @@ def install(app: Flask) -> None:
         finite=math.isfinite,
     )
     app.jinja_env.tests["full_date"] = is_full_date
-    app.jinja_env.globals.update(count=count, record=answers.record)
+    app.jinja_env.globals.update(count=count, record=answers.require_record)
 
 
 def web_url(url: str | None) -> str | None:

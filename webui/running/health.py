@@ -42,7 +42,7 @@ def _state(name: str, served: ServedIndex) -> str:
     """`ok`, or the code of what is wrong with an index: `busy` while another request opens it."""
     started = time.monotonic()
     try:
-        served.open().ready()
+        served.open().check_ready()
     except EsrError as error:
         seconds = time.monotonic() - started
         current_app.logger.error("index %s is not ready after %.1f s: %s", name, seconds, error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from esr.engines.redact import redacted
+from esr.engines.redact import redact
 from esr.errors import UsageError
 
 DEFAULT_NAME = "index"
@@ -20,7 +20,7 @@ def parse_places(text: str) -> dict[str, str]:
     for part in text.split():
         match = _NAMED.fullmatch(part)
         if match is None:
-            raise UsageError(f"cannot read {redacted(part)!r}: give several indexes as name=where name=where")
+            raise UsageError(f"cannot read {redact(part)!r}: give several indexes as name=where name=where")
         name, where = match.groups()
         if name in places:
             raise UsageError(f"two indexes have the name {name!r}: give each its own name")

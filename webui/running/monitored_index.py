@@ -29,7 +29,7 @@ ENGINE_METHODS = frozenset(
         "terms_with_prefix",
         "request",
         "status",
-        "ready",
+        "check_ready",
     }
 )
 """The methods of an index that ask its engine. Each is a stage of its own."""
@@ -52,7 +52,7 @@ class MonitoredIndex:
         return partial(self._call, name) if name in ENGINE_METHODS else value
 
     def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        seconds = deadline.left(math.inf)  # an engine in a folder has no deadline
+        seconds = deadline.time_remaining(math.inf)  # an engine in a folder has no deadline
         try:
             with time_stage(name):
                 answer = getattr(self._index, name)(*args, **kwargs)

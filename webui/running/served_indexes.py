@@ -42,12 +42,12 @@ class ServedIndex:
         """The index, opened if necessary. Raises as `esr.open`, and Busy if another thread takes too long."""
         if self._searcher is None:
             with time_stage(OPEN):
-                if not self._lock.acquire(timeout=deadline.left(OPEN_SECONDS)):
+                if not self._lock.acquire(timeout=deadline.time_remaining(OPEN_SECONDS)):
                     raise Busy("the index is being opened")
                 try:
                     if self._searcher is None:
                         self._searcher = self._opener()
-                        self._searcher.index.warm()
+                        self._searcher.index.warm_up()
                 except EngineUnreachable as error:
                     self.gate.breaker.record_failure(error)
                     raise

@@ -17,7 +17,7 @@ from gunicorn.glogging import Logger
 
 import esr
 from esr.engines import deadline
-from esr.engines.redact import redacted
+from esr.engines.redact import redact
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from webui.running.index_places import parse_places
 from webui.running.logs import JsonFormatter, log_to_standard_error
@@ -47,7 +47,7 @@ def serve(where: str, host: str, port: int, create_app: CreateApp) -> None:
     with shared_metrics_folder(settings.workers):
         check(places, settings)
         listener = listen(host, port)
-        greeting = f"esr serves {redacted(where)} at {url(listener)}"
+        greeting = f"esr serves {redact(where)} at {url(listener)}"
         _Server(places, settings, listener.detach(), greeting, create_app).run()
 
 

@@ -8,24 +8,34 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from esr import analysis
 from esr.documents import Document
-from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summary
-from esr.engines.embedded.search import facets, gather
-from esr.engines.embedded.search.exhaustive import exhaustive
-from esr.engines.embedded.search.found import Found
+from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summarize_enrichment
+from esr.engines.embedded.search import facets
+from esr.engines.embedded.search.candidates import select_candidates
+from esr.engines.embedded.search.evidence import read_column, read_evidence
+from esr.engines.embedded.search.exhaustive import search_exhaustive
 from esr.engines.embedded.search.kernel_loader import LOADER
-from esr.engines.embedded.search.pruned import pruned
-from esr.engines.entities import Grouped
+from esr.engines.embedded.search.lazy_hits import LazyHits
+from esr.engines.embedded.search.pruning import search_pruned
+from esr.engines.embedded.search.records import (
+    Location,
+    find_sentence,
+    group_by_segment,
+    locate,
+    read_records,
+    sentence_id,
+    sentence_ids,
+)
+from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.index import (
-    COLUMNS,
+    EVIDENCE_COLUMNS,
     CandidateEvidence,
-    Facet,
+    FacetCounts,
     Filters,
     Histogram,
     Hit,
@@ -34,78 +44,69 @@ from esr.engines.index import (
 )
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
-from esr.engines.segments.store.document_codec import Stored
-from esr.engines.segments.store.segment import SegmentBroken
+from esr.engines.segments.store.segment import SegmentDamaged
 from esr.errors import IndexMissing, UsageError
+from esr.plans.bounds import Unprunable
 from esr.plans.evidence import Evidence, joined
 from esr.plans.plan import FIELDS, Plan
 from esr.plans.statistics import Statistics
 
 
-class _Place(NamedTuple):
-    """A sentence's segment and its number there."""
-
-    segment: int
-    number: int
-
-
 class EmbeddedIndex:
     """An index in a folder. Sees each commit of a loader from its next search on."""
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, cache: SearchCache | None = None) -> None:
+        """With `cache`, the index stays at the commit that it is of."""
         self.where = where
-        self._folder = Path(where)
-        self._manifest = str(self._folder / manifest.NAME)
-        self._pinned = False
-        self._use(self._open())
-        self._committed = self._commit_mark()
+        self._is_pinned = cache is not None
+        self._use(cache or SearchCache(self._open()))
+        if not self._is_pinned:
+            self._mark = self._commit_mark()
 
     def snapshot(self) -> EmbeddedIndex:
-        self._now()
-        pinned = EmbeddedIndex.__new__(EmbeddedIndex)  # half the time of copy.copy
-        vars(pinned).update(vars(self))
-        pinned._pinned = True
-        return pinned
+        return EmbeddedIndex(self.where, self._latest())
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
-        snapshot = self._now()
-        return Statistics(snapshot.collection, {term: snapshot.find(term).statistics for term in terms})
+        statistics = self._snapshot().statistics
+        return Statistics(statistics.collection, {term: statistics.find(term).statistics for term in terms})
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
-        snapshot = self._now()
-        found = pruned(plan, snapshot, k, filters)
-        why = None
-        if isinstance(found, str):
-            best, why = exhaustive(plan, snapshot, k, filters), found
+        cache = self._latest()
+        snapshot = cache.snapshot
+        answer, reason = search_pruned(plan, cache, k, filters), None
+        if isinstance(answer, Unprunable):
+            reason = answer.reason
+            with LOADER.count_time():
+                best = search_exhaustive(plan, snapshot, k, filters)
         else:
-            best = found
-        hits: Sequence[Hit] = Found(best, partial(_ids, snapshot))
+            best = answer
+        hits: Sequence[Hit] = LazyHits(best, partial(sentence_ids, snapshot))
         if records:
-            scores, ordinals = best.scores.tolist(), best.numbers.tolist()
-            shown = list(_records(snapshot, _places(snapshot, ordinals)))
+            scores, ordinals = best.scores.tolist(), best.ordinals.tolist()
+            shown = list(read_records(snapshot, locate(snapshot, best.ordinals)))
             names = [record.sentence_id for record in shown]
             hits = list(map(Hit, names, scores, shown, ordinals))
-        return SearchResult(hits, best.total, None, best.scored, why)
+        return SearchResult(hits, best.total, None, best.scored, reason)
 
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
         raise UsageError(
             "an index folder takes no requests: only http(s)://host:port/alias of Elasticsearch does"
         )
 
-    def ready(self) -> None:
+    def check_ready(self) -> None:
         try:
             self._commit_mark()
         except OSError as error:
             raise IndexMissing(f"there is no index at {self.where}: make one with esr load") from error
-        self._now()
+        self._snapshot()
 
-    def warm(self) -> None:
-        # Searches go by numpy until it is done.
+    def warm_up(self) -> None:
+        # Until it is loaded, searches score every candidate.
         threading.Thread(target=LOADER.load, name="esr-kernel", daemon=True).start()
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
-        snapshot = self._now()
-        return list(_records(snapshot, [self._place(snapshot, i) for i in ids]))
+        snapshot = self._snapshot()
+        return list(read_records(snapshot, self._locate(snapshot, ids, None)))
 
     def evidence(
         self,
@@ -114,105 +115,108 @@ class EmbeddedIndex:
         columns: Iterable[str] = (),
         ordinals: Sequence[int] | None = None,
     ) -> Evidence:
-        snapshot = self._now()
-        wanted = {*COLUMNS, *columns}
-        rows, order = [], []
-        for owner, places, at in _by_segment(self._all_places(snapshot, ids, ordinals)):
-            segment, importance = snapshot.segments[owner], snapshot.importance[owner]
-            rows.append(gather.evidence(terms, FIELDS, wanted, segment, importance, at))
+        snapshot = self._snapshot()
+        wanted = {*EVIDENCE_COLUMNS, *columns}
+        parts, order = [], []
+        for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
+            segment, importance = snapshot.segments[owner], snapshot.statistics.importance[owner]
+            parts.append(read_evidence(terms, FIELDS, wanted, segment, importance, numbers))
             order += places
-        return joined(rows).at(np.argsort(order))
+        return joined(parts).at(np.argsort(order))
 
     def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
-        snapshot = self._now()
-        found: list[bytes | None] = [None] * len(ids)
-        for owner, mine, at in _by_segment(self._all_places(snapshot, ids, ordinals)):
-            for place, blob in zip(mine, snapshot.segments[owner].enriched.parses(at), strict=True):
-                found[place] = blob
-        return found
+        snapshot = self._snapshot()
+        parses: list[bytes | None] = [None] * len(ids)
+        for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
+            blobs = snapshot.segments[owner].enrichment.parses(numbers)
+            for place, blob in zip(places, blobs, strict=True):
+                parses[place] = blob
+        return parses
 
-    def facets(self, plan: Plan, asked: Mapping[str, Filters], size: int) -> dict[str, Facet]:
-        return facets.facets(self._now().segments, plan, asked, size)
+    def facets(
+        self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+    ) -> dict[str, FacetCounts]:
+        return facets.facets(self._snapshot().segments, plan, filters_by_field, size)
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
-        return enrichment(self._folder)
+        return enrichment(Path(self.where))
 
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
-        snapshot = self._now()
+        snapshot = self._snapshot()
         terms = [term.term for term in plan.terms]
-        wanted = {*COLUMNS, *(static.column for static in plan.statics)}
-        found, rows = [], []
-        for segment, importance in zip(snapshot.segments, snapshot.importance, strict=True):
-            at = gather.candidates(plan, segment, filters)
-            found.append(at)
-            rows.append(gather.evidence(terms, FIELDS, wanted, segment, importance, at))
-        starts = np.cumsum([0, *(len(at) for at in found)])
+        wanted = {*EVIDENCE_COLUMNS, *(static.column for static in plan.statics)}
+        numbers, parts = [], []
+        for segment, importance in zip(snapshot.segments, snapshot.statistics.importance, strict=True):
+            numbers.append(select_candidates(plan, segment, filters))
+            parts.append(read_evidence(terms, FIELDS, wanted, segment, importance, numbers[-1]))
+        starts = np.cumsum([0, *map(len, numbers)])
 
         def name(place: int) -> str:
             owner = int(np.searchsorted(starts, place, "right")) - 1
-            return _id(snapshot, _Place(owner, int(found[owner][place - starts[owner]])))
+            return sentence_id(snapshot, Location(owner, int(numbers[owner][place - starts[owner]])))
 
-        def place(sentence_id: str) -> int | None:
-            for owner, segment in enumerate(snapshot.segments):
-                number = segment.find_sentence(sentence_id)
-                if number is not None:
-                    at = int(np.searchsorted(found[owner], number))
-                    there = at < len(found[owner]) and found[owner][at] == number
-                    return int(starts[owner]) + at if there else None
-            return None
+        def place(id: str) -> int | None:
+            location = find_sentence(snapshot, id)
+            if location is None:
+                return None
+            own = numbers[location.segment]
+            at = int(np.searchsorted(own, location.number))
+            is_candidate = at < len(own) and own[at] == location.number
+            return int(starts[location.segment]) + at if is_candidate else None
 
-        return CandidateEvidence(joined(rows), name, place)
+        return CandidateEvidence(joined(parts), name, place)
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
-        segments = self._now().segments
-        return sorted({t for segment in segments for t in segment.terms.beginning(prefix, limit)})[:limit]
+        segments = self._snapshot().segments
+        return sorted({t for segment in segments for t in segment.terms.with_prefix(prefix, limit)})[:limit]
 
     def features(self) -> Sequence[str]:
-        return self._now().features
+        return self._snapshot().features
 
     def histogram(self, column: str) -> Histogram:
-        snapshot = self._now()
+        snapshot = self._snapshot()
         columns = [
-            gather.column(column, segment, snapshot.importance[owner], np.arange(segment.sentence_count))
-            for owner, segment in enumerate(snapshot.segments)
+            read_column(column, segment, importance, np.arange(segment.sentence_count))
+            for segment, importance in zip(snapshot.segments, snapshot.statistics.importance, strict=True)
         ]
-        every = np.concatenate([np.zeros(0), *columns])
-        return Histogram(*np.unique_counts(every[~np.isnan(every)]))
+        values = np.concatenate([np.zeros(0), *columns])
+        return Histogram(*np.unique_counts(values[~np.isnan(values)]))
 
     def document(self, document_id: str) -> Document:
-        for segment in self._now().segments:
-            number = segment.documents.find(document_id)
+        for segment in self._snapshot().segments:
+            number = segment.document_ids.find(document_id)
             if number is not None:
                 return segment.document(number)
         raise UsageError(f"there is no document {document_id!r} in {self.where}")
 
     def documents(self) -> Iterator[Document]:
-        for segment in self._now().segments:
-            yield from (segment.document(number) for number in range(len(segment.documents)))
+        for segment in self._snapshot().segments:
+            yield from (segment.document(number) for number in range(segment.document_count))
 
-    def documents_at(self, places: Sequence[int]) -> list[Document]:
-        segments = self._now().segments
-        ends = np.cumsum([len(segment.documents) for segment in segments])
-        owners = np.searchsorted(ends, places, "right")
+    def documents_at(self, numbers: Sequence[int]) -> list[Document]:
+        segments = self._snapshot().segments
+        ends = np.cumsum([segment.document_count for segment in segments])
+        owners = np.searchsorted(ends, numbers, "right")
         return [
-            segments[owner].document(int(place - (ends[owner - 1] if owner else 0)))
-            for place, owner in zip(places, owners.tolist(), strict=True)
+            segments[owner].document(int(number - (ends[owner - 1] if owner else 0)))
+            for number, owner in zip(numbers, owners.tolist(), strict=True)
         ]
 
     def status(self) -> Mapping[str, Any]:
-        snapshot = self._now()
+        snapshot = self._snapshot()
         files = [file for segment in snapshot.segments for file in segment.folder.iterdir()]
         size = sum(layer.size_bytes for layer in snapshot.layers.values())
+        collection = snapshot.statistics.collection
         return {
             "engine": "embedded",
             "where": self.where,
-            "documents": snapshot.collection.documents,
-            "sentences": snapshot.collection.sentences,
-            "occurrences": snapshot.collection.occurrences,
+            "documents": collection.documents,
+            "sentences": collection.sentences,
+            "occurrences": collection.occurrences,
             "size_bytes": size + sum(file.stat().st_size for file in files),
             "segments": len(snapshot.segments),
-            "generation": snapshot.manifest.generation,
-            "enrichment": summary(snapshot),
+            "generation": snapshot.manifest.commit_number,
+            "enrichment": summarize_enrichment(snapshot),
             **self.description.as_dict(),
         }
 
@@ -220,120 +224,52 @@ class EmbeddedIndex:
         """Nothing to let go of: mapped files close with the last use of them."""
 
     def _open(self, before: Snapshot | None = None) -> Snapshot:
+        folder = Path(self.where)
         while True:
-            read = manifest.read(self._folder)
+            last = manifest.read(folder)
             try:
-                return Snapshot(self._folder, read, before)
-            except SegmentBroken:
+                return Snapshot(folder, last, before)
+            except SegmentDamaged:
                 # Perhaps a loader replaced the commit and swept the old one between the two steps.
-                if manifest.read(self._folder) == read:
+                if manifest.read(folder) == last:
                     raise
 
-    def _use(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-        self.description = snapshot.manifest.description
+    def _use(self, cache: SearchCache) -> None:
+        self._cache = cache
+        self.description = cache.snapshot.manifest.description
         self.analyzer = analysis.get(self.description.analyzer)
 
     def _commit_mark(self) -> tuple[int, int]:
-        found = os.stat(self._manifest)
-        return found.st_ino, found.st_mtime_ns
+        """Differs from commit to commit."""
+        status = os.stat(os.path.join(self.where, manifest.NAME))
+        return status.st_ino, status.st_mtime_ns
 
-    def _now(self) -> Snapshot:
+    def _latest(self) -> SearchCache:
         """The last commit, opened anew only when there is a new one."""
-        if self._pinned:
-            return self._snapshot
+        if self._is_pinned:
+            return self._cache
         try:
             mark = self._commit_mark()
         except FileNotFoundError:
-            return self._snapshot  # removed under a running search: what is mapped still answers
-        if mark != self._committed:
-            self._use(self._open(self._snapshot))
-            self._committed = mark
-        return self._snapshot
+            return self._cache  # removed under a running search: what is mapped still answers
+        if mark != self._mark:
+            self._use(SearchCache(self._open(self._cache.snapshot), self._cache))
+            self._mark = mark
+        return self._cache
 
-    def _all_places(
+    def _snapshot(self) -> Snapshot:
+        return self._latest().snapshot
+
+    def _locate(
         self, snapshot: Snapshot, ids: Sequence[str], ordinals: Sequence[int] | None
-    ) -> list[_Place]:
-        """The sentences of these ids, by their orders if these are known, which is much faster."""
-        return [self._place(snapshot, i) for i in ids] if ordinals is None else _places(snapshot, ordinals)
-
-    def _place(self, snapshot: Snapshot, sentence_id: str) -> _Place:
-        for owner, segment in enumerate(snapshot.segments):
-            number = segment.find_sentence(sentence_id)
-            if number is not None:
-                return _Place(owner, number)
-        raise UsageError(f"there is no sentence {sentence_id!r} in {self.where}")
-
-
-def _by_segment(places: Sequence[_Place]) -> Iterator[tuple[int, list[int], npt.NDArray[np.int64]]]:
-    """By segment: its number, where its sentences stand in `places`, and their numbers."""
-    for owner in dict.fromkeys(place.segment for place in places):
-        mine = [n for n, place in enumerate(places) if place.segment == owner]
-        yield owner, mine, np.array([places[n].number for n in mine])
-
-
-def _places(snapshot: Snapshot, ordinals: Sequence[int] | npt.NDArray[np.int64]) -> list[_Place]:
-    """Sentences by their place in the collection."""
-    owners = np.searchsorted(snapshot.starts, ordinals, "right") - 1
-    numbers = np.asarray(ordinals) - np.array(snapshot.starts)[owners]
-    return [_Place(owner, number) for owner, number in zip(owners.tolist(), numbers.tolist(), strict=True)]
-
-
-def _id(snapshot: Snapshot, place: _Place) -> str:
-    return snapshot.segments[place.segment].sentence_id(place.number)
-
-
-def _ids(snapshot: Snapshot, ordinals: npt.NDArray[np.int64]) -> list[str]:
-    """The ids of sentences by their place in the collection."""
-    owners = np.searchsorted(snapshot.starts, ordinals, "right") - 1
-    found = [""] * len(ordinals)
-    for owner, segment in enumerate(snapshot.segments):
-        mine = np.flatnonzero(owners == owner)
-        ids = segment.sentence_ids(ordinals[mine] - snapshot.starts[owner])
-        for n, name in zip(mine.tolist(), ids, strict=True):
-            found[n] = name
-    return found
-
-
-def _records(snapshot: Snapshot, places: Sequence[_Place]) -> Iterator[SentenceRecord]:
-    """Sentences as they are shown. A document that several stand in is unpacked once."""
-    features = _features(snapshot, places)
-    opened: dict[tuple[int, int], Stored] = {}
-    for place, known in zip(places, features, strict=True):
-        segment = snapshot.segments[place.segment]
-        number = int(segment.column("document")[place.number])
-        key = place.segment, number
-        if key not in opened:
-            opened[key] = segment.stored(number)
-        position = place.number - int(segment.column("first")[number])
-        yield _record(opened[key], position, known, segment.enriched.entities(place.number))
-
-
-def _features(snapshot: Snapshot, places: Sequence[_Place]) -> list[dict[str, float]]:
-    """The features that are known of these sentences."""
-    found: list[dict[str, float]] = [{} for _ in places]
-    for owner in {place.segment for place in places}:
-        mine = [n for n, place in enumerate(places) if place.segment == owner]
-        at = np.array([places[n].number for n in mine])
-        enriched = snapshot.segments[owner].enriched
-        for name in enriched.features:
-            values = enriched.feature(name, at)
-            for n in np.flatnonzero(~np.isnan(values)).tolist():
-                found[mine[n]][name] = float(values[n])
-    return found
-
-
-def _record(
-    document: Stored, position: int, features: dict[str, float], entities: Grouped | None
-) -> SentenceRecord:
-    return SentenceRecord(
-        sentence_id=document.sentence_id(position),
-        document_id=document.id,
-        position=position,
-        text=document.text(position),
-        previous=document.text(position - 1) if position else None,
-        next=document.text(position + 1) if position + 1 < len(document) else None,
-        **document.metadata,
-        features=features,
-        entities=entities,
-    )
+    ) -> list[Location]:
+        """The sentences of these ids, by their ordinals if these are known, which is much faster."""
+        if ordinals is not None:
+            return locate(snapshot, ordinals)
+        locations = []
+        for id in ids:
+            location = find_sentence(snapshot, id)
+            if location is None:
+                raise UsageError(f"there is no sentence {id!r} in {self.where}")
+            locations.append(location)
+        return locations

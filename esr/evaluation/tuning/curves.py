@@ -17,7 +17,7 @@ from esr.evaluation.qrels import unknown_sentences
 from esr.evaluation.tuning.tuner import Task
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import NothingToSearchFor, Searcher
+from esr.ranking.searcher import Searcher, UnsearchableQuery
 
 _BATCH = 500
 
@@ -129,7 +129,7 @@ def _search_top(searcher: Searcher, task: Task, base: Ranking, k: int) -> list[s
         return []
     try:
         answer = searcher.search(task.query, k, ranking=base, filters=task.filters, records=False)
-    except NothingToSearchFor:
+    except UnsearchableQuery:
         return []
     return [hit.sentence_id for hit in answer.hits]
 

@@ -17,35 +17,35 @@ from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import Static
 from esr.plans.top_k import top_k
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank import merged
-from esr.ranking.searcher import NothingToSearchFor, PreparedQuery, Searcher
-from esr.ranking.view import View, parsed
+from esr.ranking.rerank_context import RerankContext, load_parses
+from esr.ranking.reranker import merge_scores
+from esr.ranking.searcher import PreparedQuery, Searcher, UnsearchableQuery
 
 
 class JudgedCandidates(NamedTuple):
     """The candidates of a topic in collection order, and which of them are relevant.
 
-    `relevant` has positions among the candidates. `judged` counts all relevant sentences of the topic,
-    including those outside of the candidates. `name` returns the id of the candidate at a position.
+    `relevant` has rows of the evidence. `judged` counts all relevant sentences of the topic, including those
+    outside of the candidates.
     """
 
     prepared: PreparedQuery
     evidence: Evidence
     relevant: npt.NDArray[np.intp]
     judged: int
-    name: Callable[[int], str]
-    view: View
+    sentence_id: Callable[[int], str]
+    context: RerankContext
 
     def scores(self, ranking: Ranking) -> Array:
         """The scores of the candidates under a setting, without a search."""
         first = scores(self.prepared.replan(ranking), self.evidence)
-        second = ranking.second()
-        if second is None:
+        reranker = ranking.reranker()
+        if reranker is None:
             return first
         scored = np.flatnonzero(np.isfinite(first))
-        top = np.sort(scored[top_k(first[scored], second.depth)])
+        top = np.sort(scored[top_k(first[scored], reranker.depth)])
         # The context has all candidates, because the best ones depend on the setting.
-        return merged(first, top, second.scores(first, self.view, top))
+        return merge_scores(first, top, reranker.scores(first, self.context, top))
 
 
 def retrieve_candidates(
@@ -59,26 +59,26 @@ def retrieve_candidates(
     searcher, relevant = searcher.snapshot(), list(relevant)
     try:
         prepared = searcher.prepare(query, ranking)
-    except NothingToSearchFor:
+    except UnsearchableQuery:
         return None
     plan = prepared.plan
     if not plan.terms:
         return None
-    second = ranking.second()
-    columns = second.columns if second else ()
+    reranker = ranking.reranker()
+    columns = reranker.columns if reranker else ()
     statics = (*plan.statics, *(Static(column, "linear", 0.0) for column in columns))
     candidates = searcher.index.candidates(replace(plan, statics=statics), filters)
-    places = [place for place in map(candidates.place, relevant) if place is not None]
+    rows = [row for row in map(candidates.row_of, relevant) if row is not None]
     # The same few sentences tie under many settings.
-    name = cache(candidates.name)
+    sentence_id = cache(candidates.sentence_id)
 
     @cache
     def trees() -> ParsedSentences:
-        ids = [candidates.name(place) for place in range(len(candidates.evidence.lengths["sentence"]))]
-        return parsed(index, prepared.counts, ids)
+        ids = [candidates.sentence_id(row) for row in range(len(candidates.evidence.lengths["sentence"]))]
+        return load_parses(index, prepared.counts, ids)
 
     index = searcher.index
     terms = [term.term for term in plan.terms]
-    view = View(prepared.counts, prepared.statistics, terms, lambda: candidates.evidence, trees)
-    positions = np.array(sorted(places), np.intp)
-    return JudgedCandidates(prepared, candidates.evidence, positions, len(relevant), name, view)
+    context = RerankContext(prepared.counts, prepared.statistics, terms, lambda: candidates.evidence, trees)
+    relevant_rows = np.array(sorted(rows), np.intp)
+    return JudgedCandidates(prepared, candidates.evidence, relevant_rows, len(relevant), sentence_id, context)

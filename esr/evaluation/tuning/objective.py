@@ -47,7 +47,9 @@ def _order_ties_by_id(
     is_tied: npt.NDArray[np.bool_],
     candidates: JudgedCandidates,
 ) -> Ranks:
-    names = np.array([candidates.name(int(p)) if tied else "" for p, tied in zip(top, is_tied, strict=True)])
+    names = np.array(
+        [candidates.sentence_id(int(row)) if tied else "" for row, tied in zip(top, is_tied, strict=True)]
+    )
     descending = len(top) - np.unique(names, return_inverse=True)[1]
     return np.lexsort((descending, -single))
 

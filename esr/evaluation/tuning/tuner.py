@@ -100,9 +100,9 @@ def _candidates_key(ranking: Ranking) -> tuple[Any, ...]:
 
     If a boost needs a first search, also everything that the first stage depends on.
     """
-    second = ranking.second()
-    second_columns = second.columns if second else ()
-    columns = frozenset([*(feature.column for feature in ranking.features), *second_columns])
+    reranker = ranking.reranker()
+    reranker_columns = reranker.columns if reranker else ()
+    columns = frozenset([*(feature.column for feature in ranking.features), *reranker_columns])
     shape = json.dumps([[name, {**given, boosts.WEIGHT: None}] for name, given in ranking.boosts.items()])
     searches = any(boosts.get(name).uses_first_search for name in ranking.boosts)
     first = json.dumps(replace(ranking, boosts={}, rerank=(), trees=None).as_dict()) if searches else None

@@ -22,7 +22,7 @@ import esr
 from esr import resources
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.store import templates
-from tests.engines.elasticsearch.support import fresh, http
+from tests.support.elasticsearch import fresh, http
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "elasticsearch.md").read_text("utf-8")
@@ -62,18 +62,28 @@ def outputs(where: str, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return printed
 
 
-def holds(shown: Any, real: Any, path: str = "") -> list[str]:
-    """What the shortened output on the page shows and the real one does not hold."""
-    if isinstance(shown, dict):
-        return [p for key, value in shown.items() for p in holds(value, real.get(key, {}), f"{path}.{key}")]
-    if isinstance(shown, list):
-        if len(shown) != len(real):
-            return [f"{path}: {len(real)} instead of {len(shown)}"]
+def differences(documented: Any, actual: Any, path: str = "") -> list[str]:
+    """What the shortened output on the page shows and the actual one does not hold."""
+    if isinstance(documented, dict):
         return [
-            p for n, (a, b) in enumerate(zip(shown, real, strict=True)) for p in holds(a, b, f"{path}[{n}]")
+            p
+            for key, value in documented.items()
+            for p in differences(value, actual.get(key, {}), f"{path}.{key}")
         ]
-    same = math.isclose(shown, real, rel_tol=1e-5) if isinstance(shown, float) else shown == real
-    return [] if same else [f"{path}: {real!r} instead of {shown!r}"]
+    if isinstance(documented, list):
+        if len(documented) != len(actual):
+            return [f"{path}: {len(actual)} instead of {len(documented)}"]
+        return [
+            p
+            for n, (a, b) in enumerate(zip(documented, actual, strict=True))
+            for p in differences(a, b, f"{path}[{n}]")
+        ]
+    is_equal = (
+        math.isclose(documented, actual, rel_tol=1e-5)
+        if isinstance(documented, float)
+        else documented == actual
+    )
+    return [] if is_equal else [f"{path}: {actual!r} instead of {documented!r}"]
 
 
 def test_the_outputs_are_those_of_the_page(outputs: list[str]) -> None:
@@ -82,35 +92,35 @@ def test_the_outputs_are_those_of_the_page(outputs: list[str]) -> None:
         if kind == "sh":
             commands += 1
         else:
-            assert holds(json.loads(block), json.loads(outputs[commands])) == []
+            assert differences(json.loads(block), json.loads(outputs[commands])) == []
             compared += 1
     assert compared == 3
 
 
 def test_both_forms_rank_as_esr_does(where: str, outputs: list[str]) -> None:
     answers = [json.loads(text) for text in outputs if text.startswith('{"took"')]
-    found = [[hit["_id"] for hit in answer["hits"]["hits"]] for answer in answers]
+    ranked = [[hit["_id"] for hit in answer["hits"]["hits"]] for answer in answers]
     with esr.open(where) as searcher:
         right = [
             [hit.sentence_id for hit in searcher.search("earthquake relief", 2, context=context).hits]
             for context in ("both", "document")
         ]
-    assert found[:2] == right
+    assert ranked[:2] == right
 
 
 @pytest.mark.parametrize(
     "ranking", [{"model": "2si"}, {"model": "3mm"}, {"model": "bm25"}, {"model": "tfmix"}], ids=str
 )
 def test_the_shift_is_what_the_page_says(where: str, outputs: list[str], ranking: dict[str, Any]) -> None:
-    from esr.engines.elasticsearch.search.raw import request
+    from esr.engines.elasticsearch.search.search_body import search_body
     from esr.engines.index import Filters
     from esr.ranking.ranking import Ranking
 
     with esr.open(where) as searcher:
-        made = Ranking(**ranking, priors={"importance": 1.0})
-        right = searcher.search("earthquake relief relief road", 5, ranking=made).hits
-        plan = searcher.prepare("earthquake relief relief road", made).plan
-        body = request(plan, searcher.index.statistics(()).collection, Filters(), 5)
+        ranking_with_prior = Ranking(**ranking, priors={"importance": 1.0})
+        right = searcher.search("earthquake relief relief road", 5, ranking=ranking_with_prior).hits
+        plan = searcher.prepare("earthquake relief relief road", ranking_with_prior).plan
+        body = search_body(plan, searcher.index.statistics(()).collection, Filters(), 5)
     hits = http("POST", f"{where}/_search", body)["hits"]["hits"]
     outer = body["query"]["script_score"]
     terms = [clause["script_score"]["script"]["params"] for clause in outer["query"]["bool"]["should"]]
@@ -121,10 +131,10 @@ def test_the_shift_is_what_the_page_says(where: str, outputs: list[str], ranking
 
 def test_the_fields_of_the_page_are_those_of_the_mapping() -> None:
     section = PAGE.split("## Fields")[1].split("\n## ")[0]
-    told = set(re.findall(r"`([a-z_]+)`", section))
+    documented = set(re.findall(r"`([a-z_]+)`", section))
     for name in ("sentences", "documents"):
-        fields = set(resources.load(f"components/esr-{name}.json")["template"]["mappings"]["properties"])
-        assert fields <= told
+        fields = set(resources.load_json(f"components/esr-{name}.json")["template"]["mappings"]["properties"])
+        assert fields <= documented
 
 
 def test_templates_by_hand_are_those_that_esr_sends(outputs: list[str]) -> None:
@@ -135,9 +145,9 @@ def test_templates_by_hand_are_those_that_esr_sends(outputs: list[str]) -> None:
         block = BLOCKS[-1][1].replace("http://localhost:9200", url)
         subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=ROOT, check=True, capture_output=True)
     with recorder() as (url, by_esr):
-        opened = Cluster(f"{url}/news")
-        templates.install(opened)
-        opened.close()
+        cluster = Cluster(f"{url}/news")
+        templates.install(cluster)
+        cluster.close()
     assert by_hand == by_esr
     assert len(by_esr) == len(files)
 
@@ -145,11 +155,11 @@ def test_templates_by_hand_are_those_that_esr_sends(outputs: list[str]) -> None:
 @contextmanager
 def recorder() -> Iterator[tuple[str, dict[str, Any]]]:
     """A server that takes everything: its URL, and the bodies that came to it, by path."""
-    taken: dict[str, Any] = {}
+    recorded: dict[str, Any] = {}
 
     class Handler(BaseHTTPRequestHandler):
         def do_PUT(self) -> None:
-            taken[self.path] = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            recorded[self.path] = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(200)
             self.send_header("X-elastic-product", "Elasticsearch")
             self.send_header("Content-Type", "application/json")
@@ -164,7 +174,7 @@ def recorder() -> Iterator[tuple[str, dict[str, Any]]]:
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_address[1]}", taken
+        yield f"http://127.0.0.1:{server.server_address[1]}", recorded
     finally:
         server.shutdown()
         thread.join()

@@ -1,4 +1,4 @@
-"""What can go wrong with a server: each is one clear error, and nothing missing is passed over in silence."""
+"""What can go wrong with a server: one clear error for each, and nothing missing goes unreported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from esr.engines.elasticsearch.cluster import cluster as connection
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.factory import LoadOptions, open_writer
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
-from tests.engines.elasticsearch.support import document, http, indices, load
+from tests.support.elasticsearch import document, http, indices, load
 
 DOCUMENTS = [document(f"d{n}", f"A flood in town {n}.", "A river.", "The bank of it.") for n in range(40)]
 READ_ONLY = {"reader": {"indices": [{"names": ["news*"], "privileges": ["read", "view_index_metadata"]}]}}
@@ -32,9 +32,9 @@ def stand_in(status: int, body: Any, headers: dict[str, str] | None = None) -> I
         def answer(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
             text = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-            known = {"Content-Type": "text/html" if isinstance(body, str) else "application/json"}
+            defaults = {"Content-Type": "text/html" if isinstance(body, str) else "application/json"}
             self.send_response(status)
-            for name, value in {**known, "Content-Length": str(len(text)), **(headers or {})}.items():
+            for name, value in {**defaults, "Content-Length": str(len(text)), **(headers or {})}.items():
                 self.send_header(name, value)
             self.end_headers()
             if self.command != "HEAD":
@@ -56,8 +56,8 @@ def stand_in(status: int, body: Any, headers: dict[str, str] | None = None) -> I
         server.server_close()
 
 
-def both_ways(where: str) -> list[Callable[[], Any]]:
-    """To search and to load."""
+def search_and_load(where: str) -> list[Callable[[], Any]]:
+    """Opens the location to search it, and to load into it."""
     return [lambda: esr.open(where), lambda: open_writer(where, LoadOptions())]
 
 
@@ -76,13 +76,13 @@ MEDIA_TYPE = {
 }
 
 
-def test_a_search_whose_time_runs_out_in_a_script_is_no_bad_request() -> None:
+def test_a_search_that_runs_out_of_time_in_a_script_is_not_a_bad_request() -> None:
     cause = {"type": "script_exception", "caused_by": {"type": "time_exceeded_exception", "reason": None}}
     shards = [{"shard": 0, "reason": cause | {"reason": "runtime error"}}]
     failed = {"type": "search_phase_execution_exception", "reason": "all", "failed_shards": shards}
     with stand_in(400, {"error": failed, "status": 400}, ELASTIC) as where:
         cluster = Cluster(where)
-        with pytest.raises(EngineUnreachable, match="did not answer in its time"), cluster.errors():
+        with pytest.raises(EngineUnreachable, match="did not answer in time"), cluster.translate_errors():
             cluster.client.search(index="news")
 
 
@@ -97,7 +97,7 @@ def test_a_search_whose_time_runs_out_in_a_script_is_no_bad_request() -> None:
 )
 def test_another_server(status: int, body: Any, headers: dict[str, str], message: str) -> None:
     with stand_in(status, body, headers) as where:
-        for call in both_ways(where):
+        for call in search_and_load(where):
             with pytest.raises(IndexUnusable, match=message):
                 call()
 
@@ -105,7 +105,7 @@ def test_another_server(status: int, body: Any, headers: dict[str, str], message
 def test_an_old_version_is_not_loaded_into() -> None:
     with (
         stand_in(200, {"version": {"number": "8.17.3"}}, ELASTIC) as where,
-        pytest.raises(IndexUnusable, match=r"is 8\.17\.3: esr needs 9\.0 or later"),
+        pytest.raises(IndexUnusable, match=r"has version 8\.17\.3: esr needs 9\.0 or later"),
     ):
         open_writer(where, LoadOptions())
 
@@ -114,13 +114,13 @@ def test_an_old_version_is_not_loaded_into() -> None:
 def test_overloaded(status: int) -> None:
     body = {"error": {"type": "busy", "reason": "too many requests"}, "status": status}
     with stand_in(status, body, ELASTIC) as where:
-        for call in both_ways(where):
+        for call in search_and_load(where):
             with pytest.raises(EngineUnreachable, match="overloaded or not ready: too many requests"):
                 call()
 
 
-def test_nobody_listens() -> None:
-    for call in both_ways("http://127.0.0.1:9/news"):
+def test_a_refused_connection() -> None:
+    for call in search_and_load("http://127.0.0.1:9/news"):
         with pytest.raises(
             EngineUnreachable, match=r"cannot reach Elasticsearch at http://127\.0\.0\.1:9: check"
         ):
@@ -131,8 +131,8 @@ def test_nobody_listens() -> None:
     "where", ["http://localhost:9200", "http://localhost:9200/", "http://localhost:9200/A", "http://localhost:9200/a/b",
               "http://localhost:9200/a*", "http://localhost:x/a", "http:///a", "http://localhost:9200/_all"]
 )  # fmt: skip
-def test_no_place(where: str) -> None:
-    for call in both_ways(where):
+def test_a_malformed_location(where: str) -> None:
+    for call in search_and_load(where):
         with pytest.raises(UsageError, match="http"):
             call()
 
@@ -155,7 +155,7 @@ def test_missing_alias(where: str) -> None:
         esr.open(where)
 
 
-def test_the_alias_goes_away(where: str) -> None:
+def test_the_alias_is_removed(where: str) -> None:
     load(where, DOCUMENTS)
     url, _, alias = where.rpartition("/")
     with esr.open(where) as searcher:
@@ -164,7 +164,7 @@ def test_the_alias_goes_away(where: str) -> None:
             http("DELETE", f"{url}/{index}")
         with pytest.raises(IndexMissing, match="there is no index"):
             searcher.search("flood")
-        with pytest.raises(EsrError, match="is not whole: no such index"):
+        with pytest.raises(EsrError, match="is not fully available: no such index"):
             searcher.index.statistics(["river"])
 
 
@@ -197,7 +197,7 @@ def test_a_shard_that_fails(where: str) -> None:
 
 def test_a_missing_script(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     load(where, DOCUMENTS)
-    monkeypatch.setattr("esr.engines.elasticsearch.search.request.SCORE", "esr-gone-v1")
+    monkeypatch.setattr("esr.engines.elasticsearch.search.score_query.SCORE_SCRIPT", "esr-gone-v1")
     with esr.open(where) as searcher, pytest.raises(IndexUnusable, match="lacks a stored script"):
         searcher.search("flood")
 
@@ -207,12 +207,12 @@ def test_a_search_that_takes_too_long(where: str, monkeypatch: pytest.MonkeyPatc
     with esr.open(where) as searcher:
         real = searcher.index.cluster.client.search  # type: ignore[attr-defined]
 
-        def late(**given: Any) -> Any:
-            answer = real(**given)
+        def answer_late(**request: Any) -> Any:
+            answer = real(**request)
             answer.body["timed_out"] = True
             return answer
 
-        monkeypatch.setattr(searcher.index.cluster.client, "search", late)  # type: ignore[attr-defined]
+        monkeypatch.setattr(searcher.index.cluster.client, "search", answer_late)  # type: ignore[attr-defined]
         assert searcher.search("flood").incomplete == "the search took longer than 20 seconds"
 
 
@@ -234,14 +234,14 @@ def test_a_node_that_hangs_or_dies(
         http("PUT", f"{nodes.url}/{index}/_settings", settings)
     monkeypatch.setattr(Cluster.__init__, "__defaults__", (3,))
     with esr.open(where) as searcher:
-        whole = searcher.search("flood", 100)
-        assert (whole.total, whole.incomplete) == (120, None)
+        complete = searcher.search("flood", 100)
+        assert (complete.total, complete.incomplete) == (120, None)
 
         nodes.nodes[0].pause()
         started = time.monotonic()
         with pytest.raises(EngineUnreachable, match=r"Elasticsearch at .* failed: Connection timed out"):
             searcher.search("flood")
-        assert time.monotonic() - started < 6, "a hanging node is asked once"
+        assert time.monotonic() - started < 6, "a hanging node gets one request"
         nodes.nodes[0].resume()
         nodes.wait()
         monkeypatch.setattr(Cluster.__init__, "__defaults__", (30,))
@@ -253,7 +253,7 @@ def test_a_node_that_hangs_or_dies(
         part = searcher.search("flood", 100)
         assert part.incomplete and part.incomplete.endswith("of 4 shards failed")
         assert 0 < part.total < 120
-        with pytest.raises(EsrError, match="is not whole"):
+        with pytest.raises(EsrError, match="is not fully available"):
             searcher.index.statistics(["river"])  # wrong statistics would make every score wrong
         nodes.nodes[0].kill()
         with pytest.raises(EngineUnreachable, match="cannot reach Elasticsearch"):
@@ -267,10 +267,10 @@ def test_security(start_elasticsearch: Callable[..., Any], monkeypatch: pytest.M
     monkeypatch.delenv("ESR_API_KEY", raising=False)
     user, password = node.auth
     where = f"{node.url}/news"
-    for call in both_ways(where):
-        with pytest.raises(EngineUnreachable, match="wants a login: set ESR_API_KEY, or ESR_USER"):
+    for call in search_and_load(where):
+        with pytest.raises(EngineUnreachable, match="requires a login: set ESR_API_KEY, or ESR_USER"):
             call()
-    with pytest.raises(EngineUnreachable, match="refuses the login, the user and password: check it"):
+    with pytest.raises(EngineUnreachable, match="rejects the login: check the user and password"):
         esr.open(where.replace("//", "//nobody:wrong@"))
 
     full = where.replace("//", f"//{user}:{password}@")
@@ -284,7 +284,7 @@ def test_security(start_elasticsearch: Callable[..., Any], monkeypatch: pytest.M
         assert (answer.total, answer.incomplete) == (120, None)
         assert searcher.index.document("d1").id == "d1"
     for if_exists in ("replace", "append", "fail"):
-        with pytest.raises(EsrError, match=r"refuses: .* is unauthorized for API key"):
+        with pytest.raises(EsrError, match=r"denies the request: .* is unauthorized for API key"):
             load(where, DOCUMENTS, if_exists=if_exists)
     with esr.open(full) as searcher:
         assert searcher.search("flood", 100).total == 120

@@ -1,4 +1,4 @@
-"""A bad network, a full disk, a block: success after recovery, or an error that says what to do."""
+"""A bad network, a full disk, a write block: success after recovery, or an error that says what to do."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from urllib.parse import urlsplit
 import pytest
 
 import esr
-from esr.engines.elasticsearch.load import bulk, delivery, loading, sending
+from esr.engines.elasticsearch.load import bulk, sender, writer
+from esr.engines.elasticsearch.maintenance import delivery
 from esr.engines.factory import LoadOptions, open_generations
 from esr.engines.factory import open_delivery as delivery_to
 from esr.errors import EngineUnreachable, EsrError
-from tests.engines.elasticsearch.support import document, http, indices, load, located
-from tests.engines.holding import everything
 from tests.engines.test_parity import random_documents
+from tests.support.elasticsearch import document, http, indices, load, located
+from tests.support.index_contents import index_contents
 from tests.support.proxy import HARMS, Proxy
 
 pytestmark = pytest.mark.elasticsearch
@@ -26,49 +27,49 @@ NEWS = list(random_documents(0, 120, seed=7))
 
 
 @pytest.fixture(autouse=True)
-def small_and_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+def make_requests_small_and_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many small requests, short waits."""
-    monkeypatch.setattr(sending, "_SENTENCES", 25)
+    monkeypatch.setattr(sender, "CHUNK_SENTENCES", 25)
     monkeypatch.setattr(bulk, "FIRST_WAIT", 0.05)
     monkeypatch.setattr(bulk, "LONGEST_WAIT", 0.3)
-    for module in (loading, delivery):
+    for module in (writer, delivery):
         monkeypatch.setattr(module, "LOAD_TIMEOUT", 2)
 
 
 @contextmanager
 def through_a_proxy(where: str, seed: int) -> Iterator[tuple[Proxy, str]]:
-    """The proxy, and the same place behind it."""
+    """The proxy, and the same location behind it."""
     parts = urlsplit(where)
     with Proxy(parts.hostname or "", parts.port or 9200, seed) as proxy:
         yield proxy, f"{proxy.url}{parts.path}"
 
 
-def persistently(work: Callable[[], Any], proxy: Proxy, tries: int = 12) -> list[str]:
-    """Do it until it is done; the network gets well before the last try. Returns what was complained of."""
-    complaints = []
+def retry(work: Callable[[], Any], proxy: Proxy, tries: int = 12) -> list[str]:
+    """Work until it succeeds; the network recovers before the last try. Returns the error messages."""
+    errors = []
     for turn in range(tries):
         if turn == tries - 1:
             proxy.harm = ()
         try:
             work()
-            return complaints
+            return errors
         except EsrError as error:
-            complaints.append(str(error))
-    raise AssertionError(complaints)
+            errors.append(str(error))
+    raise AssertionError(errors)
 
 
-def whole(where: str, documents: list[Any]) -> Any:
-    """What a load without trouble gives."""
+def expected_contents(where: str, documents: list[Any]) -> Any:
+    """The contents after a load without faults."""
     right = f"{where}-right"
     load(right, documents)
-    return everything(right)
+    return index_contents(right)
 
 
 @pytest.mark.parametrize("harm", [*HARMS, "all"])
 def test_a_bad_network_loses_nothing_of_a_load(where: str, harm: str) -> None:
-    wanted = whole(where, NEWS)
+    expected = expected_contents(where, NEWS)
     load(where, OLD)
-    old = everything(where)
+    old = index_contents(where)
     with through_a_proxy(where, seed=len(harm)) as (proxy, bad):
         proxy.harm, proxy.share = HARMS if harm == "all" else (harm,), 0.05 if harm == "drop" else 0.2
 
@@ -76,13 +77,13 @@ def test_a_bad_network_loses_nothing_of_a_load(where: str, harm: str) -> None:
             try:
                 load(bad, NEWS, if_exists="replace", resume=True)
             except EsrError:
-                assert everything(where) in (old, wanted)
+                assert index_contents(where) in (old, expected)
                 raise
 
-        complaints = persistently(work, proxy)
+        errors = retry(work, proxy)
         assert proxy.done, "the network was never bad"
-    assert all(bad.rpartition("/")[0] in complaint for complaint in complaints), complaints
-    assert everything(where) == wanted
+    assert all(bad.rpartition("/")[0] in error for error in errors), errors
+    assert index_contents(where) == expected
     with closing(open_generations(where)) as at:
         assert "broken" not in {each.state for each in at.all()}
 
@@ -94,7 +95,7 @@ def test_a_bad_network_loses_nothing_of_a_delivery(where: str, seed: int) -> Non
     right = f"{where}-right"
     load(right, NEWS)
     delivery_to(right, LoadOptions()).append(located(came))
-    old, wanted = everything(where), everything(right)
+    old, expected = index_contents(where), index_contents(right)
     with through_a_proxy(where, seed) as (proxy, bad):
         proxy.harm, proxy.share = ("cut", "lose", "duplicate", "delay"), 0.3
 
@@ -102,12 +103,12 @@ def test_a_bad_network_loses_nothing_of_a_delivery(where: str, seed: int) -> Non
             try:
                 delivery_to(bad, LoadOptions(keep=0)).append(located(came))
             except EsrError:
-                assert everything(where) in (old, wanted)
+                assert index_contents(where) in (old, expected)
                 raise
 
-        persistently(work, proxy)
+        retry(work, proxy)
         assert proxy.done
-    assert everything(where) == wanted
+    assert index_contents(where) == expected
 
 
 def test_a_bad_network_never_makes_a_search_lie(where: str) -> None:
@@ -128,8 +129,8 @@ def test_a_bad_network_never_makes_a_search_lie(where: str) -> None:
     assert answered > 50
 
 
-def test_a_lost_answer_to_the_switch_is_no_failure(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The aliases have moved, the client does not know and asks again: there is nothing to move."""
+def test_a_switch_whose_answer_is_lost_succeeds(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The aliases have moved, but the client does not know and asks again: there is nothing to move."""
     from elasticsearch._sync.client.indices import IndicesClient
 
     real = IndicesClient.update_aliases
@@ -147,10 +148,10 @@ def test_a_lost_answer_to_the_switch_is_no_failure(where: str, monkeypatch: pyte
         assert searcher.index.status()["documents"] == len(NEWS) + 1
 
 
-def test_a_delivery_whose_switch_is_not_answered_keeps_what_it_made(
+def test_a_delivery_whose_switch_is_not_answered_keeps_its_indices(
     where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody knows whether the aliases will move yet: what they may lead to must not be removed."""
+    """Nobody knows whether the aliases will still move: what they may lead to must not be deleted."""
     load(where, NEWS)
     real = delivery.serve
 
@@ -166,16 +167,16 @@ def test_a_delivery_whose_switch_is_not_answered_keeps_what_it_made(
 
 
 BLOCKS = {
-    "index.blocks.write": "somebody blocked writes: take that back",
-    "index.blocks.read_only": "somebody made it read-only: take that back",
+    "index.blocks.write": "writes to it were blocked: remove",
+    "index.blocks.read_only": "it was set read-only: remove",
 }
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-def test_a_block_in_the_middle_says_what_to_do_and_a_resumed_load_is_whole(
+def test_a_block_during_a_load_says_what_to_do_and_the_load_can_be_resumed(
     where: str, monkeypatch: pytest.MonkeyPatch, block: str
 ) -> None:
-    wanted = whole(where, NEWS)
+    expected = expected_contents(where, NEWS)
     url, _, alias = where.rpartition("/")
     load(where, OLD)
     served = {name for name in indices(url, alias) if "-right" not in name}
@@ -188,20 +189,20 @@ def test_a_block_in_the_middle_says_what_to_do_and_a_resumed_load_is_whole(
             for name in made:
                 http("PUT", f"{url}/{name}/_settings", {block: True})
 
-    with pytest.raises(EngineUnreachable, match=f"takes no writes: .*; {BLOCKS[block]}.*--resume"):
-        load(where, NEWS, if_exists="replace", sent=block_it)
+    with pytest.raises(EngineUnreachable, match=f"accepts no writes: .*; {BLOCKS[block]}.*--resume"):
+        load(where, NEWS, if_exists="replace", on_progress=block_it)
     for name in made:
         http("PUT", f"{url}/{name}/_settings", {block: None})
     load(where, NEWS, if_exists="replace", resume=True)
-    assert everything(where) == wanted
-    assert set(made) < set(indices(url, alias)), "it was taken up, not begun anew"
+    assert index_contents(where) == expected
+    assert set(made) < set(indices(url, alias)), "the load was resumed, not started again"
 
 
-def test_a_mapping_that_somebody_changed_names_the_field_and_switches_nothing(where: str) -> None:
-    """Another template, which wins, says that texts are numbers."""
+def test_a_changed_mapping_names_the_field_and_switches_nothing(where: str) -> None:
+    """Another template, which takes precedence, says that titles are numbers."""
     url, _, alias = where.rpartition("/")
     load(where, OLD)
-    old = everything(where)
+    old = index_contents(where)
     other = {
         "index_patterns": [f"{alias}-*-esr-sentences"],
         "priority": 900,
@@ -218,19 +219,19 @@ def test_a_mapping_that_somebody_changed_names_the_field_and_switches_nothing(wh
         assert "index template" in str(raised.value)
     finally:
         http("DELETE", f"{url}/_index_template/{alias}")
-    assert everything(where) == old
+    assert index_contents(where) == old
     load(where, named, if_exists="replace")
 
 
 @pytest.mark.endurance
-def test_a_full_disk_is_waited_for_and_then_named(
+def test_a_load_waits_for_a_full_disk_and_then_names_it(
     start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The node is told that any use of its disk is too much, until room is made."""
+    """By its settings, any use of the disk is too much for the node, until they are reset."""
     node = start_elasticsearch(settings={"cluster.routing.allocation.disk.threshold_enabled": True,
                                          "cluster.info.update.interval": "10s"})  # fmt: skip
     where = f"{node.url}/news"
-    wanted = whole(where, NEWS)
+    expected = expected_contents(where, NEWS)
     load(where, OLD)
 
     def room(there_is: bool) -> None:
@@ -245,7 +246,7 @@ def test_a_full_disk_is_waited_for_and_then_named(
             if blocked and (not any(blocked) if there_is else any(blocked)):
                 return
             time.sleep(0.5)
-        raise AssertionError("the node did not look at its disk")
+        raise AssertionError("the node did not check its disk")
 
     filled: list[bool] = []
 
@@ -254,10 +255,10 @@ def test_a_full_disk_is_waited_for_and_then_named(
             filled.append(True)
             room(False)
 
-    with pytest.raises(EngineUnreachable, match=r"flood-stage.*; its disk is full: free some.*--resume"):
-        load(where, NEWS, if_exists="replace", sent=fill)
+    with pytest.raises(EngineUnreachable, match=r"flood-stage.*; its disk is full: free space.*--resume"):
+        load(where, NEWS, if_exists="replace", on_progress=fill)
     with esr.open(where) as searcher:
-        assert searcher.search("flood").total, "what is there is searched on"
+        assert searcher.search("flood").total, "the served index can still be searched"
     room(True)
     load(where, NEWS, if_exists="replace", resume=True)
-    assert everything(where) == wanted
+    assert index_contents(where) == expected

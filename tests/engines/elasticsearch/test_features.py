@@ -14,8 +14,8 @@ import esr
 from esr import adjustments, resources
 from esr.adjustments import Adjustment
 from esr.documents import Document, Sentence
-from esr.engines.elasticsearch.search.request import SCORE, scored
-from esr.engines.elasticsearch.store.bounds import bounds
+from esr.engines.elasticsearch.search.score_query import SCORE_SCRIPT, score_query
+from esr.engines.elasticsearch.store.static_bounds import static_bounds
 from esr.engines.index import Filters
 from esr.errors import EsrError
 from esr.plans.evaluate import static_part
@@ -23,7 +23,7 @@ from esr.plans.plan import Plan, PlanTerm, Saturation, Smoothing
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.engines.elasticsearch.support import close, differences, fresh, http, load
+from tests.support.elasticsearch import close, differences, fresh, http, load
 
 TFISF = Saturation(None, Smoothing(1.0), Smoothing(), Smoothing())
 SPECIAL = [
@@ -80,7 +80,7 @@ def loaded(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
             yield Loaded(embedded, elasticsearch, [s.id for d in documents() for s in d.sentences])
 
 
-def some(chance: random.Random, form: str) -> dict[str, Any]:
+def draw_parameters(chance: random.Random, form: str) -> dict[str, Any]:
     """Parameters of a form, drawn."""
     if adjustments.get(form).is_trained:
         values = sorted(
@@ -89,16 +89,16 @@ def some(chance: random.Random, form: str) -> dict[str, Any]:
         adds = [round(chance.uniform(-3, 3), 3) for _ in values]
         outside = chance.choice([{}, {"outside": 0.75}, {"outside": 0}])
         return {"curve": {"values": values, "adds": adds, **outside}}
-    known = {"w": chance.uniform(-2, 2), "k": chance.uniform(0.01, 9), "a": chance.uniform(0.1, 5)}
-    known["shift"] = chance.choice([0, 1, 2.5])
-    return {p.name: known[p.name] for p in adjustments.get(form).parameters}
+    drawn = {"w": chance.uniform(-2, 2), "k": chance.uniform(0.01, 9), "a": chance.uniform(0.1, 5)}
+    drawn["shift"] = chance.choice([0, 1, 2.5])
+    return {p.name: drawn[p.name] for p in adjustments.get(form).parameters}
 
 
 def doubles(loaded: Loaded, adjustment: Adjustment) -> dict[str, float]:
     """What the score script's own source adds, as the doubles that a score of 32 bits cannot hold."""
-    source = resources.text(f"scripts/{SCORE}.painless")
+    source = resources.read_text(f"scripts/{SCORE_SCRIPT}.painless")
     assert source.count("return Math.max(0, score);") == 1
-    query, _ = scored(
+    query, _ = score_query(
         Plan((PlanTerm("flood", 1.0),), TFISF, "all", "document", (adjustment.static(),)),
         CollectionStatistics(),
         Filters(),
@@ -123,9 +123,11 @@ def doubles(loaded: Loaded, adjustment: Adjustment) -> dict[str, float]:
 @pytest.mark.parametrize("form", adjustments.FORMS)
 def test_the_script_adds_what_the_plan_means(loaded: Loaded, form: str, feature: str) -> None:
     chance = random.Random(f"{form} {feature}")
-    column = adjustments.column(feature)
+    column = adjustments.feature_column(feature)
     for _ in range(4):
-        adjustment = adjustments.from_dict({"feature": feature, "form": form, **some(chance, form)})
+        adjustment = adjustments.from_dict(
+            {"feature": feature, "form": form, **draw_parameters(chance, form)}
+        )
         evidence = loaded.embedded.index.evidence([], loaded.ids, [column])
         right = static_part(adjustment.static(), evidence.columns[column])
         got = doubles(loaded, adjustment)
@@ -141,12 +143,14 @@ def test_the_script_adds_what_the_plan_means(loaded: Loaded, form: str, feature:
 @pytest.mark.parametrize("form", adjustments.FORMS)
 def test_what_is_added_stays_within_the_bounds(loaded: Loaded, form: str, feature: str) -> None:
     chance = random.Random(f"{feature} {form}")
-    column = adjustments.column(feature)
+    column = adjustments.feature_column(feature)
     evidence = loaded.elasticsearch.index.evidence([], loaded.ids, [column])
     for _ in range(10):
-        static = adjustments.from_dict({"feature": feature, "form": form, **some(chance, form)}).static()
+        static = adjustments.from_dict(
+            {"feature": feature, "form": form, **draw_parameters(chance, form)}
+        ).static()
         plan = Plan((), TFISF, "all", "document", (static,))
-        low, high = bounds(static, loaded.elasticsearch.index.bounded(plan))
+        low, high = static_bounds(static, loaded.elasticsearch.index.bounded_collection(plan))
         added = static_part(static, evidence.columns[column])
         assert low <= added.min() + 1e-9 and added.max() <= high + 1e-9, (static, low, high)
 
@@ -188,15 +192,15 @@ def test_both_engines_rank_alike(loaded: Loaded, features: list[dict[str, Any]],
             assert right.total == got.total > 20
 
 
-def test_a_feature_greater_than_scores_can_hold_is_refused_with_what_to_do(loaded: Loaded) -> None:
+def test_a_feature_beyond_the_range_of_scores_is_rejected_with_what_to_do(loaded: Loaded) -> None:
     ranking = Ranking.from_dict({"features": [{"feature": "wild", "form": "linear", "w": 1}]})
-    with pytest.raises(EsrError, match=r"features.wild adds from -1.7e\+308 .* lower its weight, or take"):
+    with pytest.raises(EsrError, match=r"features.wild adds from -1.7e\+308 .* lower its weight, or use"):
         loaded.elasticsearch.search("flood", ranking=ranking)
 
 
 def test_the_feature_columns_of_both_engines_are_equal(loaded: Loaded) -> None:
     columns = ["position", "features.wild", "features.tame", "features.rare", "features.none"]
-    right, got = (each.index.evidence(["flood"], loaded.ids[::-1], columns) for each in loaded[:2])
+    right, got = (searcher.index.evidence(["flood"], loaded.ids[::-1], columns) for searcher in loaded[:2])
     for column in (*columns, "length"):
         np.testing.assert_array_equal(right.columns[column], got.columns[column], column)
     assert list(right.columns["position"][:8]) == [7, 6, 5, 4, 3, 2, 1, 0]
@@ -204,22 +208,22 @@ def test_the_feature_columns_of_both_engines_are_equal(loaded: Loaded) -> None:
 
 
 def test_the_histograms_of_both_engines_are_equal(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
-    from esr.engines.elasticsearch.store import statistics
+    from esr.engines.elasticsearch.store import columns as stored_columns
 
-    monkeypatch.setattr(statistics, "_PAGE", 3)  # several pages
+    monkeypatch.setattr(stored_columns, "_PAGE", 3)  # several pages
     for column in ("length", "position", "features.wild", "features.tame", "features.rare", "features.none"):
-        right, got = (each.index.histogram(column) for each in loaded[:2])
+        right, got = (searcher.index.histogram(column) for searcher in loaded[:2])
         np.testing.assert_array_equal(right.values, got.values)
         np.testing.assert_array_equal(right.counts, got.counts)
     assert loaded.embedded.index.histogram("position").counts.tolist() == [30] * 8
 
 
 def test_both_engines_name_the_features_they_have(loaded: Loaded) -> None:
-    assert [list(each.index.features()) for each in loaded[:2]] == [["rare", "tame", "wild"]] * 2
+    assert [list(searcher.index.features()) for searcher in loaded[:2]] == [["rare", "tame", "wild"]] * 2
 
 
 def test_a_query_for_other_applications_carries_the_features(loaded: Loaded) -> None:
-    from esr.engines.elasticsearch.search.raw import request
+    from esr.engines.elasticsearch.search.search_body import search_body
 
     curve = {"values": [0, 1], "adds": [-1.5, 2]}
     ranking = Ranking.from_dict(
@@ -229,7 +233,9 @@ def test_a_query_for_other_applications_carries_the_features(loaded: Loaded) -> 
     plan = searcher.prepare("flood bank", ranking).plan
     place, _, alias = searcher.index.where.rpartition("/")
     for standalone in (False, True):
-        body = request(plan, searcher.index.bounded(plan), Filters(), 20, standalone=standalone)
+        body = search_body(
+            plan, searcher.index.bounded_collection(plan), Filters(), 20, standalone=standalone
+        )
         hits = http("POST", f"{place}/{alias}/_search?search_type=dfs_query_then_fetch", body)["hits"]["hits"]
         right = searcher.search("flood bank", 20, ranking=ranking).hits
         shift = right[0].score - hits[0]["_score"]
@@ -243,7 +249,7 @@ def test_a_load_without_the_feature_is_ranked_too(elasticsearch_url: str) -> Non
         load(where, [Document("a", (Sentence("a.s0", "flood", {"subj": 1.0}), Sentence("a.s1", "flood")))])
         load(where, [Document("b", (Sentence("b.s0", "flood"),))], if_exists="append")
         with esr.open(where) as searcher:
-            found = searcher.search("flood", model="tfisf", features=[{"feature": "subj", "form": "linear"}])
-            assert [hit.sentence_id for hit in found.hits] == ["a.s0", "a.s1", "b.s0"]
-            assert found.hits[0].score - found.hits[2].score == pytest.approx(1, rel=1e-6)
-            assert found.incomplete is None
+            answer = searcher.search("flood", model="tfisf", features=[{"feature": "subj", "form": "linear"}])
+            assert [hit.sentence_id for hit in answer.hits] == ["a.s0", "a.s1", "b.s0"]
+            assert answer.hits[0].score - answer.hits[2].score == pytest.approx(1, rel=1e-6)
+            assert answer.incomplete is None

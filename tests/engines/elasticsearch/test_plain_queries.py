@@ -16,7 +16,7 @@ import esr
 from esr import loaders, models, resources
 from esr.cli import main
 from esr.documents import Document, Sentence
-from tests.engines.elasticsearch.support import document, fresh, http, load
+from tests.support.elasticsearch import document, fresh, http, load
 
 ARTICLES = Path(__file__).resolve().parents[3] / "examples" / "articles.jsonl"
 SPLITS = [
@@ -29,8 +29,8 @@ QUERIES = ["earthquake relief county", "flood flood bank", "Titleword bank"]
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
 def where(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[str]:
     chance = random.Random(5)
-    articles = [found.document for found in loaders.read_documents([str(ARTICLES)], "auto")]
-    made = [
+    articles = [located.document for located in loaders.documents([str(ARTICLES)], "auto")]
+    generated = [
         document(
             f"r{n}", *(" ".join(chance.choices(["flood", "bank", "river", "stone"], k=6)) for _ in range(4))
         )
@@ -39,7 +39,7 @@ def where(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[st
     with fresh(elasticsearch_url) as place:
         featured = Document("f", (Sentence("f.s0", "Six earthquakes.", {"numbers": 1.0, "pers": 0.0}),))
         titled = document("t", "Bank.", title="Titleword")
-        load(place, [*articles, *made, titled, featured], shards=request.param)
+        load(place, [*articles, *generated, titled, featured], shards=request.param)
         yield place
 
 
@@ -82,19 +82,19 @@ def test_boosts_run_inside_the_request(where: str, model: str, context: str | No
     options = ["--boost", "answer_type", "--boost", "variants:0.3", "--boost", "feedback:0.5:terms=5"]
     with esr.open(where) as searcher:
         for query in ("How many earthquakes?", "who sent relief", "flood bank"):
-            found = searcher.search(query, 25, model=model, context=context, boosts=boosts).hits
+            hits = searcher.search(query, 25, model=model, context=context, boosts=boosts).hits
             got = answer(where, printed(where, query, "-k25", *options, model=model, context=context))
-            assert [hit["_id"] for hit in got] == [hit.sentence_id for hit in found]
+            assert [hit["_id"] for hit in got] == [hit.sentence_id for hit in hits]
             plain = searcher.search(query, 25, model=model, context=context).hits
-            assert [hit.score for hit in found] != [hit.score for hit in plain]
+            assert [hit.score for hit in hits] != [hit.score for hit in plain]
 
 
 def whole_numbers(value: Any) -> Any:
     """As JavaScript writes JSON: 30.0 is 30."""
     if isinstance(value, dict):
-        return {key: whole_numbers(each) for key, each in value.items()}
+        return {key: whole_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [whole_numbers(each) for each in value]
+        return [whole_numbers(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -145,7 +145,7 @@ def test_filters_are_printed(where: str) -> None:
         (["flood", "--model", "bm25", "--standalone"], "--standalone is for language models"),
         (["flood", "--standalone", "--set", "background=documents"], "leave out background=documents"),
         (["flood", "--standalone", "--boost", "variants"], "leave out --boost variants"),
-        (["unseenword"], "no document holds a word of the query"),
+        (["unseenword"], "no document contains a term of the query"),
         (["flood", "--index", "some/folder"], "no index"),
     ],
 )
@@ -176,11 +176,11 @@ def test_scripts_are_named_and_never_hold_the_query(
 ) -> None:
     """The text of a query goes into term queries only: it cannot become code, nor be compiled anew."""
     options = ["--prior", "length", "--candidates", "all", *(["--standalone"] if standalone else [])]
-    found = list(scripts(printed(where, "flood bank", *options, model=model, context=context)))
-    assert len(found) == 3
-    for script in found:
+    in_request = list(scripts(printed(where, "flood bank", *options, model=model, context=context)))
+    assert len(in_request) == 3
+    for script in in_request:
         assert script.keys() == {"id", "params"}
-        assert script["id"] in resources.names("scripts", ".painless")
+        assert script["id"] in resources.list_names("scripts", ".painless")
         assert "flood" not in json.dumps(script)
 
 
@@ -190,8 +190,8 @@ def test_scripts_are_named_and_never_hold_the_query(
 def test_a_query_that_looks_like_code(where: str, text: str) -> None:
     with esr.open(where) as searcher:
         words = " ".join(searcher.index.analyzer.terms(f"flood {text}"))
-        right, found = (searcher.search(query, 5, model="jm") for query in (words, f"flood {text}"))
-        assert [(h.sentence_id, h.score) for h in found.hits] == [
+        right, answer = (searcher.search(query, 5, model="jm") for query in (words, f"flood {text}"))
+        assert [(h.sentence_id, h.score) for h in answer.hits] == [
             (h.sentence_id, h.score) for h in right.hits
         ]
-        assert found.total == right.total > 50
+        assert answer.total == right.total > 50

@@ -21,14 +21,14 @@ from click.testing import CliRunner, Result
 import esr
 from esr.cli import main
 from esr.documents.enrichment import SentenceEnrichment
-from esr.engines import access
-from esr.engines.elasticsearch.roles import descriptors
+from esr.engines.elasticsearch.cluster import login
+from esr.engines.elasticsearch.cluster.roles import role_descriptors
 from esr.engines.factory import LoadOptions, open_delivery, open_generations, open_index
 from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from tests.conftest import without_node
-from tests.engines.elasticsearch.support import document, load, located
 from tests.support import certificates
+from tests.support.elasticsearch import document, load, located
 from tests.support.node import Cluster, NoNode
 from tests.support.secured import Api
 from tests.webui.test_engine_trouble import PAGES, PROGRAMS, served
@@ -68,14 +68,14 @@ def secured() -> Iterator[Cluster]:
 @pytest.fixture
 def where(secured: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The place without a login. The authority is trusted, nobody is logged in."""
-    for name in access.VARIABLES:
+    for name in login.VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv(access.CA_FILE, str(secured.ca_file))
+    monkeypatch.setenv(login.CA_FILE, str(secured.ca_file))
     root = Api(secured)
     yield f"{secured.url}/news"
-    _, found = root.ask("GET", "/_alias/news*")
+    _, aliased = root.ask("GET", "/_alias/news*")
     _, all_of = root.ask("GET", "/news-*/_settings")
-    for index in {*found, *all_of} - {"error", "status"}:
+    for index in {*aliased, *all_of} - {"error", "status"}:
         root.ask("DELETE", f"/{index}")
 
 
@@ -85,21 +85,21 @@ def loaded(where: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch) -> str
     be_root(secured, monkeypatch)
     load(where, DOCUMENTS)
     load(f"{secured.url}/{OTHER}", DOCUMENTS[:2])
-    monkeypatch.delenv(access.USER)
-    monkeypatch.delenv(access.PASSWORD)
+    monkeypatch.delenv(login.USER)
+    monkeypatch.delenv(login.PASSWORD)
     return where
 
 
 def be_root(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cluster.auth
-    monkeypatch.setenv(access.USER, cluster.auth[0])
-    monkeypatch.setenv(access.PASSWORD, cluster.auth[1])
+    monkeypatch.setenv(login.USER, cluster.auth[0])
+    monkeypatch.setenv(login.PASSWORD, cluster.auth[1])
 
 
 def become(role: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, **more: str) -> Api:
     """Let esr have a key with this role for the alias `news`."""
-    key = Api(cluster).key(descriptors(["news"], [role]), **more)
-    monkeypatch.setenv(access.API_KEY, key)
+    key = Api(cluster).key(role_descriptors(["news"], [role]), **more)
+    monkeypatch.setenv(login.API_KEY, key)
     return Api(cluster, key)
 
 
@@ -114,15 +114,15 @@ def test_a_key_is_made_into_a_file_and_not_shown(
 ) -> None:
     be_root(secured, monkeypatch)
     file = tmp_path / "page.key"
-    made = call("roles", loaded, "--role", "page", "--key", str(file))
-    assert made.exit_code == 0, made.output
+    result = call("roles", loaded, "--role", "page", "--key", str(file))
+    assert result.exit_code == 0, result.output
     assert file.stat().st_mode & 0o777 == 0o600
-    assert file.read_text() not in made.output
+    assert file.read_text() not in result.output
     assert "cannot be made" in call("roles", loaded, "--role", "page", "--key", str(file)).output
-    monkeypatch.delenv(access.USER)
-    monkeypatch.delenv(access.PASSWORD)
+    monkeypatch.delenv(login.USER)
+    monkeypatch.delenv(login.PASSWORD)
     refused(Api(secured, file.read_text()), NOTHING_ELSE)
-    monkeypatch.setenv(access.API_KEY_FILE, str(file))
+    monkeypatch.setenv(login.API_KEY_FILE, str(file))
     with esr.open(loaded) as searcher:
         assert searcher.search("flood", 100).total == 120
     other = tmp_path / "other.key"
@@ -149,7 +149,7 @@ def test_the_page_can_do_all_it_does_and_write_nothing(
         assert len(list(searcher.index.documents())) == len(DOCUMENTS)
         assert searcher.index.snapshot() is not searcher.index, "it may look up what the alias leads to"
     for if_exists in ("replace", "append"):
-        with pytest.raises(EsrError, match=r"refuses: .*; the login lacks a right: esr roles"):
+        with pytest.raises(EsrError, match=r"denies the request: .*; the login lacks a privilege: esr roles"):
             load(loaded, DOCUMENTS, if_exists=if_exists)
     _, aliases = Api(secured).ask("GET", "/_alias/news")
     (index,) = aliases
@@ -173,8 +173,8 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
 ) -> None:
     be_root(secured, monkeypatch)
     load(f"{secured.url}/{OTHER}", DOCUMENTS[:2])
-    monkeypatch.delenv(access.USER)
-    monkeypatch.delenv(access.PASSWORD)
+    monkeypatch.delenv(login.USER)
+    monkeypatch.delenv(login.PASSWORD)
     api = become("loader", secured, monkeypatch)
     load(where, DOCUMENTS[:20])
     load(where, DOCUMENTS[20:], if_exists="append")
@@ -186,10 +186,10 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
     with closing(open_index(where)) as index, index.enrichment() as enrichment:
         enrichment.store(RECIPE, [("new", [SentenceEnrichment({"subj": 1.0}, None, None)])])
         enrichment.finish(RECIPE)
-        assert enrichment.counts(RECIPE)[0] == 1
+        assert enrichment.progress(RECIPE)[0] == 1
     with closing(open_generations(where)) as at:
         at.rollback()
-        kept = [each.name for each in at.all() if each.state == "kept"]
+        kept = [generation.name for generation in at.all() if generation.state == "kept"]
         at.delete(kept[:1])
     with esr.open(where) as searcher:
         assert searcher.search("flood", 100).total
@@ -203,7 +203,7 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
             ("POST", f"/{index}/_doc", {"text": "A lie."}),
         ],
     )
-    with pytest.raises(EsrError, match="refuses"):
+    with pytest.raises(EsrError, match="denies the request"):
         load(f"{secured.url}/{OTHER}", DOCUMENTS, if_exists="replace")
     with closing(open_generations(where)) as at:
         at.delete_all()
@@ -215,10 +215,10 @@ def test_the_operator_can_take_a_snapshot_and_bring_it_back(
 ) -> None:
     api = become("operator", secured, monkeypatch)
     settings = {"location": str(secured.backups)}  # type: ignore[attr-defined]
-    wanted = {"indices": "news-*-esr-*", "include_global_state": True}
+    snapshot = {"indices": "news-*-esr-*", "include_global_state": True}
     for method, path, body in [
         ("PUT", "/_snapshot/backup", {"type": "fs", "settings": settings}),
-        ("PUT", "/_snapshot/backup/monday?wait_for_completion=true", wanted),
+        ("PUT", "/_snapshot/backup/monday?wait_for_completion=true", snapshot),
     ]:
         status, answer = api.ask(method, path, body)
         assert status == 200, answer
@@ -240,23 +240,23 @@ def test_a_certificate_is_checked_unless_it_is_said_loudly(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     become("page", secured, monkeypatch)
-    monkeypatch.delenv(access.CA_FILE)
+    monkeypatch.delenv(login.CA_FILE)
     stranger = certificates.make(tmp_path)
     for trusted in (None, stranger):
         if trusted:
-            monkeypatch.setenv(access.CA_FILE, str(trusted))
+            monkeypatch.setenv(login.CA_FILE, str(trusted))
         with pytest.raises(EngineUnreachable, match=r"is not trusted: .* Set ESR_CA_FILE"):
             esr.open(loaded)
-    with pytest.raises(EngineUnreachable, match="and that it does not want https://"):
+    with pytest.raises(EngineUnreachable, match="and whether it requires https://"):
         esr.open(loaded.replace("https", "http"))
     assert "NOT checked" not in caplog.text
-    monkeypatch.setenv(access.INSECURE, "1")
+    monkeypatch.setenv(login.INSECURE, "1")
     with caplog.at_level(logging.WARNING, "esr"):
         for uses in (1, 2):
             with esr.open(loaded) as searcher:
                 assert searcher.search("flood", 100).total == 120
-            assert caplog.text.count(f"the certificate of {secured.url} is NOT checked") == uses
-    monkeypatch.delenv(access.INSECURE)
+            assert caplog.text.count(f"the certificate of {secured.url} is NOT verified") == uses
+    monkeypatch.delenv(login.INSECURE)
     command = [sys.executable, "-c", "from esr.cli import main; main()", "--insecure", "status"]
     done = subprocess.run([*command, "--index", loaded], capture_output=True, text=True, check=True)
     assert "NOT checked" in done.stderr
@@ -265,7 +265,7 @@ def test_a_certificate_is_checked_unless_it_is_said_loudly(
 def test_who_may_not_enter_is_told_why(
     loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(EngineUnreachable, match="wants a login: set ESR_API_KEY, or ESR_USER"):
+    with pytest.raises(EngineUnreachable, match="requires a login: set ESR_API_KEY, or ESR_USER"):
         esr.open(loaded)
     become("page", secured, monkeypatch, expiration="1s")
     end = time.monotonic() + 20
@@ -276,7 +276,7 @@ def test_who_may_not_enter_is_told_why(
                 time.sleep(0.3)
         except EngineUnreachable as error:
             message = str(error)
-    assert message.endswith("refuses the login, the API key has expired: make another and set it")
+    assert message.endswith("rejects the login: the API key has expired. Create a new one and set it")
 
 
 def test_a_password_is_never_printed(
@@ -309,40 +309,40 @@ def test_a_password_is_never_printed(
         ["load", str(news), "--index", with_login.replace("/news", "/BAD")],
         ["serve", "--index", f"a={with_login} {with_login}"],
     ]:
-        found = call(*arguments)
-        assert found.exception is None or isinstance(found.exception, SystemExit), arguments
-        assert password not in found.output, arguments
+        result = call(*arguments)
+        assert result.exception is None or isinstance(result.exception, SystemExit), arguments
+        assert password not in result.output, arguments
 
 
 def test_files_and_options_say_who_it_is(
     loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.delenv(access.CA_FILE)
+    monkeypatch.delenv(login.CA_FILE)
     key = tmp_path / "key"
-    key.write_text(Api(secured).key(descriptors(["news"], ["page"])) + "\n")
+    key.write_text(Api(secured).key(role_descriptors(["news"], ["page"])) + "\n")
     trusting = ["--ca-file", str(secured.ca_file)]
-    found = call(*trusting, "--api-key-file", str(key), "status", "--index", loaded)
-    assert found.exit_code == 0, found.output
-    assert not set(access.VARIABLES) & set(os.environ), "the options are for one command"
+    result = call(*trusting, "--api-key-file", str(key), "status", "--index", loaded)
+    assert result.exit_code == 0, result.output
+    assert not set(login.VARIABLES) & set(os.environ), "the options are for one command"
     assert secured.auth
     password = tmp_path / "password"
     password.write_text(secured.auth[1])
-    said = [*trusting, "--user", secured.auth[0], "--password-file", str(password)]
-    found = call(*said, "status", "--index", loaded)
-    assert found.exit_code == 0, found.output
+    options = [*trusting, "--user", secured.auth[0], "--password-file", str(password)]
+    result = call(*options, "status", "--index", loaded)
+    assert result.exit_code == 0, result.output
 
 
 @pytest.mark.parametrize("role", ["page", "loader", "operator"])
 def test_the_security_api_takes_the_roles_as_they_are_printed(
     secured: Cluster, where: str, role: str
 ) -> None:
-    found = call("roles", where, "news.old", "--role", role)
-    assert found.exit_code == 0, found.output
-    status, answer = Api(secured).ask("PUT", f"/_security/role/esr-{role}", json.loads(found.output)[role])
+    result = call("roles", where, "news.old", "--role", role)
+    assert result.exit_code == 0, result.output
+    status, answer = Api(secured).ask("PUT", f"/_security/role/esr-{role}", json.loads(result.output)[role])
     assert status == 200, answer
 
 
 def test_what_contradicts_itself_is_a_usage_error(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(access.USER, "me")
+    monkeypatch.setenv(login.USER, "me")
     with pytest.raises(UsageError, match="belong together"):
         esr.open(where)

@@ -1,4 +1,4 @@
-"""`kill -9` of the loader at any moment."""
+"""`kill -9` of a load at any moment."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from esr.engines.embedded.index import EmbeddedIndex
-from tests.support.folder_index import document, indexed, load
+from tests.support.folder_index import document, indexed_ids, load
 
 SMALL_SEGMENTS = (
-    "import esr.engines.segments.writer.segment_builder as build; build.FULL_TERMS = 2500\n"
+    "from esr.engines.segments.writer import segment_builder; segment_builder.FULL_TERMS = 2500\n"
     "from esr.cli import main; main()"
 )
 DOCUMENTS, SENTENCES = 600, 8
@@ -43,13 +43,13 @@ def start(news: Path, where: Path, if_exists: str) -> subprocess.Popen[str]:
 
 
 def finish(loader: subprocess.Popen[str]) -> None:
-    _, complaint = loader.communicate(timeout=120)
-    assert loader.returncode == 0, complaint
+    _, errors = loader.communicate(timeout=120)
+    assert loader.returncode == 0, errors
 
 
 @pytest.mark.endurance
 @pytest.mark.parametrize("if_exists", ["append", "replace"])
-def test_a_killed_load_keeps_the_last_commit_and_can_be_said_again(
+def test_a_killed_load_leaves_the_last_commit_and_can_be_repeated(
     tmp_path: Path, news: Path, if_exists: str
 ) -> None:
     before = ["old.s0", "old.s1"]
@@ -58,44 +58,44 @@ def test_a_killed_load_keeps_the_last_commit_and_can_be_said_again(
     load(tmp_path / "timed", [document("old", "storm", "flood")], analyzer=analyzer)
     started = time.perf_counter()
     finish(start(news, tmp_path / "timed", if_exists))
-    whole = time.perf_counter() - started
+    duration = time.perf_counter() - started
     assert EmbeddedIndex(str(tmp_path / "timed")).status()["segments"] > 10
 
     rng = random.Random()
-    seen_half = 0
+    unfinished = 0
     for attempt in range(KILLS):
         where = tmp_path / f"index{attempt}"
         load(where, [document("old", "storm", "flood")], analyzer=analyzer)
         loader = start(news, where, if_exists)
         if attempt % 2:
-            time.sleep(rng.uniform(0.1, 1.1) * whole)
-        else:  # in the middle of a segment, whatever the machine's speed
-            wanted = rng.randrange(1, 20)
-            while loader.poll() is None and len(list((where / "segments").iterdir())) <= wanted:
+            time.sleep(rng.uniform(0.1, 1.1) * duration)
+        else:  # in the middle of a segment, however fast the machine is
+            segments = rng.randrange(1, 20)
+            while loader.poll() is None and len(list((where / "segments").iterdir())) <= segments:
                 time.sleep(0.001)
         loader.kill()
         loader.communicate()
-        found = indexed(where)
-        assert found in (before, after)
-        seen_half += found == before and len(list((where / "segments").iterdir())) > 1
+        ids = indexed_ids(where)
+        assert ids in (before, after)
+        unfinished += ids == before and len(list((where / "segments").iterdir())) > 1
         finish(start(news, where, if_exists))
-        assert indexed(where) == after
-        named = EmbeddedIndex(str(where)).status()["segments"]
-        assert len(list((where / "segments").iterdir())) == named, "what the killed load left is swept"
-    assert seen_half, "no kill came in the middle: the test shows nothing"
+        assert indexed_ids(where) == after
+        segments = EmbeddedIndex(str(where)).status()["segments"]
+        assert len(list((where / "segments").iterdir())) == segments, "what the killed load left is deleted"
+    assert unfinished, "no load was killed in the middle: the test shows nothing"
 
 
 @pytest.mark.endurance
-def test_a_first_load_that_was_killed_can_be_said_again(tmp_path: Path, news: Path) -> None:
-    for wanted in (0, 1, 7):
-        where = tmp_path / f"index{wanted}"
+def test_a_killed_first_load_can_be_repeated(tmp_path: Path, news: Path) -> None:
+    for segments in (0, 1, 7):
+        where = tmp_path / f"index{segments}"
         loader = start(news, where, "fail")
-        while loader.poll() is None and len(list(where.glob("segments/*"))) < wanted:
+        while loader.poll() is None and len(list(where.glob("segments/*"))) < segments:
             time.sleep(0.001)
-        while not wanted and loader.poll() is None and not where.exists():
+        while not segments and loader.poll() is None and not where.exists():
             pass  # the very first moment
         loader.kill()
         loader.communicate()
-        if not (where / "esr-index.json").exists() or indexed(where) == []:
+        if not (where / "esr-index.json").exists() or indexed_ids(where) == []:
             finish(start(news, where, "fail"))
-        assert indexed(where) == NEWS_IDS
+        assert indexed_ids(where) == NEWS_IDS

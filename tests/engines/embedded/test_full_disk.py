@@ -1,4 +1,4 @@
-"""A disk that is full, and a quota that is reached: one message, and the last commit is kept."""
+"""A full disk or an exhausted quota gives one message, and leaves the last commit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.folder_index import document, files, indexed, load
+from tests.support.folder_index import document, file_contents, indexed_ids, load
 
 pytestmark = pytest.mark.endurance
 
@@ -30,7 +30,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def much_news(tmp_path: Path) -> Path:
-    """More than fits on the small disk, and more than one file may be big; it hardly compresses."""
+    """More than fits on the small disk or into one file; it hardly compresses."""
     news = tmp_path / "news.jsonl"
     with news.open("w") as file:
         for n in range(60):
@@ -40,58 +40,58 @@ def much_news(tmp_path: Path) -> Path:
     return news
 
 
-def esr(*args: str, most_bytes: int | None = None) -> subprocess.CompletedProcess[str]:
+def esr(*args: str, max_bytes: int | None = None) -> subprocess.CompletedProcess[str]:
     def limit() -> None:
-        if most_bytes is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+        if max_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, max_bytes))
 
     command = [sys.executable, "-c", "from esr.cli import main; main()", *args]
     return subprocess.run(command, capture_output=True, text=True, preexec_fn=limit, timeout=60)
 
 
-def _one_message(done: subprocess.CompletedProcess[str]) -> None:
-    assert done.returncode == 1
-    assert done.stdout == ""
-    (line,) = done.stderr.strip().splitlines()
-    assert line.startswith("Error: the disk is full") and "make room and load again" in line
+def _assert_one_message(result: subprocess.CompletedProcess[str]) -> None:
+    assert result.returncode == 1
+    assert result.stdout == ""
+    (line,) = result.stderr.strip().splitlines()
+    assert line.startswith("Error: the disk is full") and "free some space and load again" in line
 
 
-def _nothing_is_changed(where: Path, news: Path, most_bytes: int | None = None) -> None:
+def _assert_nothing_changes(where: Path, news: Path, max_bytes: int | None = None) -> None:
     load(where, [document("A", "storm")])
-    before = files(where)
+    before = file_contents(where)
     for if_exists in ("append", "replace"):
         analyzer = [] if if_exists == "append" else ["--analyzer", "english"]
         options = ["--index", str(where), "--if-exists", if_exists, *analyzer]
-        _one_message(esr("load", str(news), *options, most_bytes=most_bytes))
-        assert files(where) == before
-    assert indexed(where) == ["A.s0"]
+        _assert_one_message(esr("load", str(news), *options, max_bytes=max_bytes))
+        assert file_contents(where) == before
+    assert indexed_ids(where) == ["A.s0"]
 
 
-def test_a_full_disk_keeps_the_last_commit(small_disk: Path, much_news: Path) -> None:
-    _nothing_is_changed(small_disk / "index", much_news)
+def test_a_full_disk_leaves_the_last_commit(small_disk: Path, much_news: Path) -> None:
+    _assert_nothing_changes(small_disk / "index", much_news)
 
 
 def test_a_first_load_on_a_full_disk_leaves_no_index(small_disk: Path, much_news: Path) -> None:
-    _one_message(esr("load", str(much_news), "--index", str(small_disk / "index")))
+    _assert_one_message(esr("load", str(much_news), "--index", str(small_disk / "index")))
     assert list(small_disk.iterdir()) == []
 
 
-def test_a_disk_without_any_room_is_told(small_disk: Path, much_news: Path) -> None:
+def test_a_disk_without_any_space_is_reported(small_disk: Path, much_news: Path) -> None:
     with pytest.raises(OSError):
         (small_disk / "ballast").write_bytes(b"x" * 3_000_000)
-    _one_message(esr("load", str(much_news), "--index", str(small_disk / "index")))
+    _assert_one_message(esr("load", str(much_news), "--index", str(small_disk / "index")))
 
 
-def test_a_limit_on_files_keeps_the_last_commit(tmp_path: Path, much_news: Path) -> None:
-    _nothing_is_changed(tmp_path / "index", much_news, most_bytes=300_000)
+def test_a_limit_on_file_sizes_leaves_the_last_commit(tmp_path: Path, much_news: Path) -> None:
+    _assert_nothing_changes(tmp_path / "index", much_news, max_bytes=300_000)
 
 
-def test_a_run_on_a_full_disk_leaves_no_half_run(small_disk: Path, tmp_path: Path) -> None:
+def test_a_run_on_a_full_disk_leaves_no_partial_file(small_disk: Path, tmp_path: Path) -> None:
     load(tmp_path / "index", [document("A", *["storm"] * 30_000)])
     topics = tmp_path / "topics.tsv"
     topics.write_text("".join(f"q{n}\tstorm\n" for n in range(4)))
     index = ["--index", str(tmp_path / "index"), "-k", "30000"]
-    done = esr("run", str(topics), *index, "-o", str(small_disk / "esr.run"))
-    assert done.returncode == 1
-    assert done.stderr.strip().splitlines()[-1].startswith(f"Error: cannot write {small_disk}/esr.run")
+    result = esr("run", str(topics), *index, "-o", str(small_disk / "esr.run"))
+    assert result.returncode == 1
+    assert result.stderr.strip().splitlines()[-1].startswith(f"Error: cannot write {small_disk}/esr.run")
     assert list(small_disk.iterdir()) == []

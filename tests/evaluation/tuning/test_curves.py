@@ -21,9 +21,9 @@ from esr.evaluation.tuning.training import cross_validate, train
 from esr.evaluation.tuning.tuner import Task, Tuner
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests import worked
-from tests.engines.elasticsearch import support
 from tests.evaluation.tuning.conftest import tasks
+from tests.support import elasticsearch as support
+from tests.support import worked_examples as worked
 from tests.support.folder_index import load
 
 
@@ -203,7 +203,7 @@ def test_tuning_scores_equal_those_of_a_search(embedded: Searcher) -> None:
     )
     candidates = retrieve_candidates(embedded, task.query, ranking, task.filters, task.relevant)
     assert candidates is not None
-    scores = {candidates.name(n): score for n, score in enumerate(candidates.scores(ranking))}
+    scores = {candidates.sentence_id(n): score for n, score in enumerate(candidates.scores(ranking))}
     hits = embedded.search(task.query, 100, ranking=ranking).hits
     assert scores == pytest.approx({hit.sentence_id: hit.score for hit in hits})
 

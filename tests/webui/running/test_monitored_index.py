@@ -7,11 +7,11 @@ import pytest
 from esr.engines import deadline
 from esr.engines.index import Index
 from esr.errors import EngineUnreachable, UsageError
-from tests.webui.fake_index import STORM, FakeIndex
+from tests.support.fake_index import STORM, FakeIndex
 from webui.running.circuit_breaker import FAILURES, CircuitBreaker
 from webui.running.monitored_index import CACHED_METHODS, ENGINE_METHODS, monitor
 
-OTHER_METHODS = {"close", "documents", "enrichment", "warm"}  # no page reads all documents
+OTHER_METHODS = {"close", "documents", "enrichment", "warm_up"}  # no page reads all documents
 
 
 def test_every_method_of_an_index_that_asks_its_engine_is_monitored() -> None:
@@ -43,7 +43,7 @@ def test_an_unreachable_engine_opens_the_breaker_and_other_errors_do_not(
         monitor(index, breaker).statistics([])  # the answer may be cached
         with pytest.raises(EngineUnreachable):
             breaker.raise_if_open()
-        monitor(index, breaker).ready()
+        monitor(index, breaker).check_ready()
     breaker.raise_if_open()
 
 
@@ -53,7 +53,7 @@ def test_an_engine_that_was_given_little_time_has_not_failed(seconds: float, cou
     index.error = EngineUnreachable("timed out")
     for _ in range(FAILURES):
         with deadline.within(seconds), pytest.raises(EngineUnreachable, match="timed out"):
-            monitor(index, breaker).ready()
+            monitor(index, breaker).check_ready()
     if counts:
         with pytest.raises(EngineUnreachable, match="not asked again yet"):
             breaker.raise_if_open()

@@ -158,7 +158,7 @@ def test_an_open_request_is_answered_before_the_server_stops(start: Callable[...
     with socket.create_connection((host, int(port)), timeout=20) as connection:
         head = "POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
         connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body[:10])
-        time.sleep(1.0)  # until the request is under way
+        wait_until(lambda: in_flight(server) == 2)  # the request for the metrics is the other one
         server.process.send_signal(signal.SIGTERM)
         time.sleep(1.0)
         assert server.process.poll() is None

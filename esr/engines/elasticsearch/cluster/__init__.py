@@ -1,1 +1,1 @@
-"""The connection: which servers, which login, and requests that all shards answer."""
+"""The connection: servers, login, roles, the names of indices, and requests that all shards answer."""

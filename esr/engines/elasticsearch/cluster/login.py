@@ -1,4 +1,7 @@
-"""Who esr is to Elasticsearch, and whom it trusts: from variables of the environment, never shown."""
+"""How esr logs in to Elasticsearch and which certificates it trusts, read from environment variables.
+
+Secrets are never shown.
+"""
 
 from __future__ import annotations
 
@@ -10,65 +13,82 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from esr.engines.access import API_KEY, API_KEY_FILE, CA_FILE, INSECURE, PASSWORD, PASSWORD_FILE, USER
 from esr.errors import UsageError
 
+API_KEY, API_KEY_FILE = "ESR_API_KEY", "ESR_API_KEY_FILE"
+USER, PASSWORD, PASSWORD_FILE = "ESR_USER", "ESR_PASSWORD", "ESR_PASSWORD_FILE"
+CA_FILE, INSECURE = "ESR_CA_FILE", "ESR_INSECURE"
+VARIABLES: Mapping[str, str] = {
+    API_KEY: "an API key of Elasticsearch, used if the location of the index has no login",
+    API_KEY_FILE: "a file that contains the API key",
+    USER: "a user of Elasticsearch, used if the location of the index has no login",
+    PASSWORD: "the user's password",
+    PASSWORD_FILE: "a file that contains the user's password",
+    CA_FILE: "a file (PEM) with the certificates of the authorities to trust, instead of the system's",
+    INSECURE: "1: do not verify Elasticsearch's certificate, and log a warning at each connection",
+}
 _LOG = logging.getLogger("esr")
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """What a client is made with. Its secrets are left out where it is printed."""
+    """What a client logs in with. Printing it leaves out the secrets."""
 
     api_key: str | None = field(default=None, repr=False)
-    basic: tuple[str, str] | None = field(default=None, repr=False)
+    basic_auth: tuple[str, str] | None = field(default=None, repr=False)
     ca_file: str | None = None
     insecure: bool = False
 
     @classmethod
-    def given(cls, basic: tuple[str, str] | None, variables: Mapping[str, str] = os.environ) -> Login:
-        """The login of a place, if it holds one, else that of the environment. Raises UsageError."""
+    def resolve(cls, basic_auth: tuple[str, str] | None, environ: Mapping[str, str] = os.environ) -> Login:
+        """The login of the location, if it has one, else that of the environment. Raises UsageError."""
         key = password = None
-        if basic is None:
-            key = _secret(variables, API_KEY, API_KEY_FILE)
-            password = _secret(variables, PASSWORD, PASSWORD_FILE)
-            user = variables.get(USER)
+        if basic_auth is None:
+            key = _secret(environ, API_KEY, API_KEY_FILE)
+            password = _secret(environ, PASSWORD, PASSWORD_FILE)
+            user = environ.get(USER)
             if user and key:
-                raise UsageError(f"there are two logins, {USER} and {API_KEY}: leave one out")
+                raise UsageError(
+                    f"{USER} and {API_KEY} are both set, and only one login can be used: unset one"
+                )
             if bool(user) != bool(password):
                 raise UsageError(f"{USER} and {PASSWORD} (or {PASSWORD_FILE}) belong together: set both")
-            basic = (user, password) if user and password else None
-        return cls(key, basic, _ca_file(variables.get(CA_FILE)), _insecure(variables.get(INSECURE)))
+            basic_auth = (user, password) if user and password else None
+        return cls(key, basic_auth, _ca_file(environ.get(CA_FILE)), _is_insecure(environ.get(INSECURE)))
 
     @property
     def is_anonymous(self) -> bool:
-        return self.api_key is None and self.basic is None
+        return self.api_key is None and self.basic_auth is None
 
-    def arguments(self, url: str) -> dict[str, Any]:
-        """What the client wants for a server. Warns where its certificate is not checked."""
-        found: dict[str, Any] = {"api_key": self.api_key, "basic_auth": self.basic}
+    def client_options(self, url: str) -> dict[str, Any]:
+        """The client's options for a server. Logs a warning if its certificate is not verified."""
+        options: dict[str, Any] = {"api_key": self.api_key, "basic_auth": self.basic_auth}
         if not url.startswith("https:"):
-            return found
+            return options
         if self.insecure:
-            _LOG.warning("%s=1: the certificate of %s is NOT checked, anybody may listen", INSECURE, url)
-            return {**found, "verify_certs": False, "ssl_show_warn": False}
-        return {**found, "verify_certs": True, **({"ca_certs": self.ca_file} if self.ca_file else {})}
+            _LOG.warning(
+                "%s=1: the certificate of %s is NOT verified, so anyone could intercept the connection",
+                INSECURE,
+                url,
+            )
+            return {**options, "verify_certs": False, "ssl_show_warn": False}
+        return {**options, "verify_certs": True, **({"ca_certs": self.ca_file} if self.ca_file else {})}
 
 
-def _secret(variables: Mapping[str, str], name: str, file: str) -> str | None:
-    said, path = variables.get(name), variables.get(file)
-    if said and path:
-        raise UsageError(f"{name} and {file} are both set: leave one out")
+def _secret(environ: Mapping[str, str], variable: str, file_variable: str) -> str | None:
+    value, path = environ.get(variable), environ.get(file_variable)
+    if value and path:
+        raise UsageError(f"{variable} and {file_variable} are both set: unset one")
     if not path:
-        return said or None
+        return value or None
     try:
-        held = Path(path).read_text("utf-8").strip()
+        secret = Path(path).read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise UsageError(f"{file} names {path}, which cannot be read: {reason}") from None
-    if not held:
-        raise UsageError(f"{file} names {path}, which is empty")
-    return held
+        reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
+        raise UsageError(f"{file_variable} names {path}, which cannot be read: {reason}") from None
+    if not secret:
+        raise UsageError(f"{file_variable} names {path}, which is empty")
+    return secret
 
 
 def _ca_file(path: str | None) -> str | None:
@@ -77,15 +97,15 @@ def _ca_file(path: str | None) -> str | None:
     try:
         ssl.create_default_context(cafile=path)
     except ssl.SSLError:
-        raise UsageError(f"{CA_FILE} names {path}, which holds no certificate in PEM form") from None
+        raise UsageError(f"{CA_FILE} names {path}, which contains no certificate in PEM form") from None
     except OSError as error:
         raise UsageError(f"{CA_FILE} names {path}, which cannot be read: {error.strerror}") from None
     return path
 
 
-def _insecure(text: str | None) -> bool:
-    if text in (None, "", "0"):
+def _is_insecure(value: str | None) -> bool:
+    if value in (None, "", "0"):
         return False
-    if text != "1":
-        raise UsageError(f"{INSECURE} is 1 or 0, not {text!r}")
+    if value != "1":
+        raise UsageError(f"{INSECURE} must be 1 or 0, not {value!r}")
     return True

@@ -1,1 +1,1 @@
-"""How documents get into indices, and aliases to them."""
+"""Loads documents: from a spool to new indices, which are verified and then served."""

@@ -1,7 +1,7 @@
-"""Bulk requests: every item's result read, what is refused for want of room sent again after a while.
+"""Bulk requests: the result of every item is read, and items that met an overloaded node are sent again.
 
-The client's own helpers retry at fixed times and not after a lost connection, and several workers would come
-back all at once. So requests are sent here; the client makes them.
+The client's own helpers retry at fixed times and not after a lost connection, so several workers would come
+back all at once. So requests are composed and retried here, and the client only sends them.
 """
 
 from __future__ import annotations
@@ -16,41 +16,41 @@ from elastic_transport import ConnectionError, ConnectionTimeout, TlsError
 from elasticsearch import ApiError
 from elasticsearch.helpers import expand_action
 
-from esr.engines.elasticsearch.cluster.cluster import Cluster, advice
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.cluster.errors import BUSY, with_advice
 from esr.errors import EngineUnreachable
 
 REQUEST_ITEMS = 1000
 REQUEST_BYTES = 8_000_000
-ATTEMPTS = 9
+MAX_ATTEMPTS = 9
 """Of each item, over some two minutes."""
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
-_BUSY = (429, 502, 503, 504)
-_CLOSED = (401, 403)
-"""No right to write, or a block."""
+_BLOCKED = (401, 403)
+"""The login lacks a privilege, or the index has a write block."""
 Action = dict[str, Any]
 
 
-class Refusal(NamedTuple):
-    """An entry that Elasticsearch does not take, whenever it is sent."""
+class RejectedItem(NamedTuple):
+    """An entry that Elasticsearch does not accept, however often it is sent."""
 
     id: str
     reason: str
 
 
-def send(cluster: Cluster, actions: Iterable[Action]) -> list[Refusal]:
-    """Send actions, in requests of bounded size, one after another. Returns what was refused for good.
+def send_bulk(cluster: Cluster, actions: Iterable[Action]) -> list[RejectedItem]:
+    """Send actions in requests of bounded size, one after another. Returns the items that were rejected.
 
-    Raises EngineUnreachable where the server stays busy or away, or an index takes no writes at all.
+    Raises EngineUnreachable where the server remains overloaded or away, or an index accepts no writes.
     """
-    refusals: list[Refusal] = []
-    with cluster.errors():
+    rejected: list[RejectedItem] = []
+    with cluster.translate_errors():
         for items in _requests(actions):
-            refusals += _sent(cluster, items)
-    return refusals
+            rejected += _send_request(cluster, items)
+    return rejected
 
 
 def _requests(actions: Iterable[Action]) -> Iterator[list[bytes]]:
-    """Items of one request each. An item is its line, or its two lines."""
+    """The items of each request. An item is one line or two."""
     items: list[bytes] = []
     size = 0
     for action in actions:
@@ -65,52 +65,50 @@ def _requests(actions: Iterable[Action]) -> Iterator[list[bytes]]:
         yield items
 
 
-def _sent(cluster: Cluster, items: Sequence[bytes]) -> list[Refusal]:
-    refusals = []
+def _send_request(cluster: Cluster, items: Sequence[bytes]) -> list[RejectedItem]:
+    rejected = []
     client = cluster.client.options(max_retries=0)  # its own retries come at once
-    for attempt in range(1, ATTEMPTS + 1):
+    for attempt in range(1, MAX_ATTEMPTS + 1):
         try:
             answer = client.bulk(operations=items)  # type: ignore[arg-type]  # lines as they are
         except (ApiError, ConnectionError, ConnectionTimeout) as error:
-            if attempt == ATTEMPTS or not _passes(error):
+            if attempt == MAX_ATTEMPTS or not _is_transient(error):
                 raise
-            _wait(cluster, attempt)
+            _back_off(cluster, attempt)
             continue
-        busy = []
+        unsent = []
         for item, result in zip(items, answer["items"], strict=True):
             ((verb, outcome),) = result.items()
-            if outcome["status"] in _BUSY and attempt < ATTEMPTS:
-                busy.append(item)
-            elif outcome["status"] in (*_BUSY, *_CLOSED):
-                raise _takes_nothing(outcome)
+            if outcome["status"] in BUSY and attempt < MAX_ATTEMPTS:
+                unsent.append(item)
+            elif outcome["status"] in (*BUSY, *_BLOCKED):
+                raise _accepts_no_writes(outcome)
             elif outcome["status"] >= 300 and not (verb == "delete" and outcome["status"] == 404):
-                reason = _reason(outcome)
-                refusals.append(Refusal(outcome["_id"], f"{reason}{advice(reason)}"))
-        if not busy:
+                rejected.append(RejectedItem(outcome["_id"], with_advice(_reason(outcome))))
+        if not unsent:
             break
-        items = busy
-        _wait(cluster, attempt)
-    return refusals
+        items = unsent
+        _back_off(cluster, attempt)
+    return rejected
 
 
-def _takes_nothing(outcome: dict[str, Any]) -> EngineUnreachable:
-    """It is the index that refuses, and no fault of the entry: others would be refused as well."""
-    reason = _reason(outcome)
-    return EngineUnreachable(f"{outcome['_index']} takes no writes: {reason}{advice(reason)}")
+def _accepts_no_writes(outcome: dict[str, Any]) -> EngineUnreachable:
+    """The index is at fault and not the entry: it would reject any other as well."""
+    return EngineUnreachable(f"{outcome['_index']} accepts no writes: {with_advice(_reason(outcome))}")
 
 
-def _passes(error: Exception) -> bool:
-    """Whether it may be gone after a while. Ids are fixed: what was taken after all is taken again."""
+def _is_transient(error: Exception) -> bool:
+    """Whether a retry may help. Ids are fixed, so an item that did arrive is simply written again."""
     if isinstance(error, ApiError):
-        return error.meta.status in _BUSY
+        return error.meta.status in BUSY
     return not isinstance(error, TlsError)
 
 
-def _wait(cluster: Cluster, attempt: int) -> None:
-    """Longer each time, and never as long as another worker. Then it is another node's turn."""
+def _back_off(cluster: Cluster, attempt: int) -> None:
+    """Wait longer each time, and never as long as another worker. Then use another node."""
     longest = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1))
     time.sleep(random.uniform(longest / 2, longest))
-    cluster.turn()
+    cluster.switch_node()
 
 
 def _reason(outcome: dict[str, Any]) -> str:

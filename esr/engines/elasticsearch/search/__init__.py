@@ -1,1 +1,1 @@
-"""How an index is searched: plans become queries."""
+"""Searches an index: plans become queries, and a bound spares most candidates their score."""

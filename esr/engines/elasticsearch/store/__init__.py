@@ -1,1 +1,1 @@
-"""What the indices hold, and what is known of them."""
+"""What the indices contain: loads and generations, documents, statistics, and bounds of scores."""

@@ -1,4 +1,4 @@
-"""The generations behind an alias: a load heads each, whose indices it is made of, and perhaps of others."""
+"""The generations behind an alias. A load heads each: its indices belong to it, and maybe those of others."""
 
 from __future__ import annotations
 
@@ -6,169 +6,106 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
-from esr.engines.elasticsearch.store import meta, owner
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.cluster.index_names import documents_index
+from esr.engines.elasticsearch.store import load_owner, meta
 from esr.engines.elasticsearch.store.meta import Load
-from esr.engines.generations import (
-    BROKEN,
-    KEPT,
-    LOADING,
-    SERVING,
-    Generation,
-    deletable,
-    target,
-)
-from esr.errors import EsrError, IndexMissing
-
-
-class ElasticsearchGenerations:
-    """What stands behind an alias and beside it."""
-
-    def __init__(self, where: str) -> None:
-        """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
-        self._cluster = Cluster(where, LOAD_TIMEOUT)
-        try:
-            self._cluster.check_version()
-            meta.behind(self._cluster)
-            if not meta.every(self._cluster):
-                raise IndexMissing(f"there is no index at {self._cluster.where}: make one with esr load")
-        except BaseException:
-            self._cluster.close()
-            raise
-
-    def close(self) -> None:
-        self._cluster.close()
-
-    def all(self) -> list[Generation]:
-        found = states(self._cluster)
-        with self._cluster.errors():
-            answer = self._cluster.client.indices.stats(
-                index=[f"{self._cluster.alias}-*{kind}" for kind in (meta.SENTENCES, meta.DOCUMENTS)],
-                metric=["store", "docs"],
-            )
-        known = {name: each["primaries"] for name, each in answer["indices"].items()}
-
-        def total(indices: Iterable[str], kind: str, figure: str) -> int:
-            return sum(known[name][kind][figure] for name in indices if name in known)
-
-        generations = [
-            Generation(
-                load.generation,
-                state,
-                total(_documents(load.members), "docs", "count"),
-                total(load.members, "docs", "count"),
-                total((*load.members, *_documents(load.members)), "store", "size_in_bytes"),
-                _machine(load.owner) if state == LOADING and owner.is_elsewhere(load.owner) else "",
-            )
-            for load, state in found
-        ]
-        return sorted(generations, key=lambda each: each.name, reverse=True)
-
-    def rollback(self, to: str | None = None) -> Generation:
-        chosen = target(self.all(), to, self._cluster.where)
-        (load,) = (load for load, _ in states(self._cluster) if load.generation == chosen.name)
-        serve(self._cluster, load)
-        return chosen
-
-    def delete(self, names: Sequence[str]) -> None:
-        doomed = {each.name for each in deletable(self.all(), names, self._cluster.where)}
-        drop(self._cluster, [load for load, _ in states(self._cluster) if load.generation in doomed])
-
-    def delete_all(self) -> None:
-        remove(self._cluster, [load.index for load in meta.every(self._cluster)])
+from esr.engines.generations import BROKEN, KEPT, LOADING, SERVING
+from esr.errors import EsrError
 
 
 def serve(cluster: Cluster, load: Load, instead_of: Iterable[str] | None = None) -> None:
-    """Let the aliases lead to the generation that a load heads, and to nothing else, in one step.
+    """Point the aliases to the generation that a load heads, and to nothing else, in one step.
 
-    Raises EsrError where they lead to other indices of sentences than `instead_of`, if that is given.
+    Raises EsrError where they lead to indices of sentences other than `instead_of`, if that is given.
     """
-    before = meta.behind(cluster)
+    before = meta.aliased_loads(cluster)
     if instead_of is not None and {old.index for old in before} != set(instead_of):
-        raise EsrError(f"{cluster.where} leads to other indices than before")
+        raise EsrError(f"{cluster.where} no longer leads to the indices that were to be replaced")
     for old in before:
-        if not old.complete and old.index not in load.members:
-            meta.write(cluster, replace(old, complete=True))  # it was served: its load was cut off after that
-    stay = {old.index for old in before} & set(load.members)
+        if not old.is_complete and old.index not in load.members:
+            # It is served, so its load was interrupted after the switch.
+            meta.write(cluster, replace(old, is_complete=True))
+    unchanged = {old.index for old in before} & set(load.members)
     actions: list[dict[str, Any]] = []
     for verb, indices in (
-        ("remove", [old.index for old in before if old.index not in stay]),
-        ("add", [index for index in load.members if index not in stay]),
+        ("remove", [old.index for old in before if old.index not in unchanged]),
+        ("add", [index for index in load.members if index not in unchanged]),
     ):
         for index in indices:
-            # If another moved the alias since it was looked up, nothing is done.
-            sure = {"must_exist": True} if verb == "remove" else {}
-            documents = meta.documents_index(index)
-            actions.append({verb: {"index": index, "alias": cluster.alias, **sure}})
-            actions.append({verb: {"index": documents, "alias": cluster.documents_alias, **sure}})
+            # Nothing is done if someone else has moved the alias since it was looked up.
+            condition = {"must_exist": True} if verb == "remove" else {}
+            documents = documents_index(index)
+            actions.append({verb: {"index": index, "alias": cluster.alias, **condition}})
+            actions.append({verb: {"index": documents, "alias": cluster.documents_alias, **condition}})
     try:
-        with cluster.errors():
+        with cluster.translate_errors():
             cluster.client.indices.update_aliases(actions=actions)
     except EsrError:
-        # Sent again since an answer was lost, it finds nothing to remove: it was done.
-        if {now.index for now in meta.behind(cluster)} != set(load.members):
+        # A request that is sent again, since its answer was lost, finds nothing to remove: it was done.
+        if {new.index for new in meta.aliased_loads(cluster)} != set(load.members):
             raise
 
 
-def pruned(cluster: Cluster, keep: int, before: Load | None, served: Load) -> list[str]:
-    """Keep so many generations that are not served, the newest. Returns what to say of the one before.
+def load_states(cluster: Cluster) -> list[tuple[Load, str]]:
+    """The loads that head a generation, oldest first, with the state of each."""
+    loads = meta.all_loads(cluster)
+    served = {load.index for load in meta.aliased_loads(cluster)}
+    serving = [load for load in loads if set(load.members) == served]
+    # If aliases were moved by hand, the newest load behind them stands for all of them.
+    heads = serving or [load for load in loads if load.index in served]
+    states = []
+    for load in loads:
+        if load in heads[-1:]:
+            states.append((load, SERVING))
+        elif load.is_head and load.is_complete:
+            states.append((load, KEPT))
+        elif not load.is_complete and load.index not in served:
+            states.append((load, BROKEN if load_owner.is_dead(load.owner) else LOADING))
+    return states
 
-    The switch to `served` is over: what cannot be removed is said, and no error. A node that hung may not
-    know of the switch, and call what is served now kept.
+
+def delete_old_generations(cluster: Cluster, keep: int, before: Load | None, served: Load) -> list[str]:
+    """Keep the newest `keep` generations that are not served, rejected ones last, and delete the others.
+
+    Returns notes for the user: on the generation `before` the switch to `served`, and on what could not be
+    deleted, which is no error once the switch is over. A node that hung may not know of the switch yet, and
+    take the served generation for a kept one: it is never deleted.
     """
-    kept = [load for load, state in states(cluster) if state == KEPT and load.index not in served.members]
-    kept.sort(key=lambda load: load.generation, reverse=True)
+    kept_loads = [
+        load for load, state in load_states(cluster) if state == KEPT and load.index not in served.members
+    ]
+    if before is not None and before.is_rejected:  # its rollback was killed before the switch
+        before = replace(before, is_rejected=False)
+        meta.write(cluster, before)
+        kept_loads = [before if load.index == before.index else load for load in kept_loads]
+    kept_loads.sort(key=lambda load: load.generation, reverse=True)
+    kept_loads.sort(key=lambda load: load.is_rejected)
     notes = []
-    if before is not None and before.index in {load.index for load in kept[:keep]}:
+    if before is not None and before.index in {load.index for load in kept_loads[:keep]}:
         notes.append(f"generation {before.generation} is kept: esr rollback goes back to it")
     try:
-        drop(cluster, kept[keep:])
+        delete_generations(cluster, kept_loads[keep:])
     except EsrError as error:
-        notes.append(f"what is older could not be removed, see esr indices: {error}")
+        notes.append(f"older generations could not be deleted, see esr indices: {error}")
     return notes
 
 
-def drop(cluster: Cluster, doomed: Sequence[Load]) -> None:
-    """Remove generations. Indices that other generations are made of stay."""
-    indices = {load.index for load in doomed}
-    stay = {name for load, _ in states(cluster) if load.index not in indices for name in load.members}
-    stay |= {load.index for load in meta.behind(cluster)}
-    for load in doomed:
-        if load.index in stay:
-            meta.write(cluster, replace(load, heads=False))
-    gone = {name for load in doomed for name in (*load.members, load.index)} - stay
-    remove(cluster, sorted(gone))
+def delete_generations(cluster: Cluster, heads: Sequence[Load]) -> None:
+    """Delete the generations that these loads head. Indices that belong to other generations stay."""
+    indices = {load.index for load in heads}
+    shared = {name for load, _ in load_states(cluster) if load.index not in indices for name in load.members}
+    shared |= {load.index for load in meta.aliased_loads(cluster)}
+    for load in heads:
+        if load.index in shared:
+            meta.write(cluster, replace(load, is_head=False))
+    unshared = {name for load in heads for name in (*load.members, load.index)} - shared
+    delete_indices(cluster, sorted(unshared))
 
 
-def remove(cluster: Cluster, indices: Sequence[str]) -> None:
-    """Remove indices of sentences and those of documents beside them."""
-    with cluster.errors():
+def delete_indices(cluster: Cluster, indices: Sequence[str]) -> None:
+    """Delete indices of sentences and the indices of documents beside them."""
+    with cluster.translate_errors():
         for index in indices:
-            names = [index, meta.documents_index(index)]
+            names = [index, documents_index(index)]
             cluster.client.indices.delete(index=names, ignore_unavailable=True)
-
-
-def states(cluster: Cluster) -> list[tuple[Load, str]]:
-    """The loads that head a generation, oldest first, and the state of each."""
-    loads = meta.every(cluster)
-    served = {load.index for load in meta.behind(cluster)}
-    serving = [load for load in loads if set(load.members) == served]
-    # After aliases were moved by hand, the newest that is behind them stands for all.
-    heads = serving or [load for load in loads if load.index in served]
-    found = []
-    for load in loads:
-        if load in heads[-1:]:
-            found.append((load, SERVING))
-        elif load.heads and load.complete:
-            found.append((load, KEPT))
-        elif not load.complete and load.index not in served:
-            found.append((load, BROKEN if owner.is_dead(load.owner) else LOADING))
-    return found
-
-
-def _machine(owner: str) -> str:
-    return owner.rsplit(":", 2)[0]
-
-
-def _documents(indices: Iterable[str]) -> list[str]:
-    return [meta.documents_index(index) for index in indices]

@@ -1,8 +1,7 @@
-"""What an index of esr says of itself, in its mapping's `_meta`."""
+"""What an index says about itself, in the `_meta` of its mapping."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -10,40 +9,44 @@ from typing import Any
 
 from elasticsearch import NotFoundError
 
-from esr.engines.elasticsearch.cluster.cluster import Cluster, from_elasticsearch
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.cluster.errors import is_from_elasticsearch
+from esr.engines.elasticsearch.cluster.index_names import (
+    SENTENCES,
+    belongs_to,
+    documents_index,
+    generation_name,
+)
 from esr.engines.elasticsearch.store import templates
-from esr.engines.generations import stamp
 from esr.engines.index import Description
 from esr.errors import IndexUnusable
 
-SENTENCES, DOCUMENTS = "-esr-sentences", "-esr-documents"
-"""How the names of indices end; the index templates know them by that."""
-_STAMPED = re.compile(rf"-(\d{{8}}t\d{{12}}(?:-\d+)?){SENTENCES}")
-
 LONGEST_NAMES = 3000
-"""Elasticsearch takes requests of 4,096 characters in their first line."""
-_COPIED = "copying:0:0"
+"""Characters of index names in one request: Elasticsearch takes 4,096 in a request's first line."""
+_COPY_OWNER = "copying:0:0"
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One load: its index of sentences, how it was made, and by whom. Incomplete ones were cut off.
+    """One load: its index of sentences, how it was made, and by whom. One that was cut off is not complete.
 
-    `recipes` are those that enriched it, by digest. A load heads a generation, which is made of the indices
-    of sentences `members`; a load that others are made of too may head none any more. `manifest` says what
-    the load must have in the end, `impacts` what its documents' impacts are of, if they have some.
+    `recipes` are those of its enrichment, by digest. A load can head a generation, which consists of the
+    indices of sentences `members`; one that only belongs to other generations heads none. `manifest` says
+    what the load must contain in the end, `impacts` what its documents' impacts were made for, if it has any.
+    A rollback went back past a generation whose head `is_rejected`.
     """
 
     index: str
     description: Description
-    complete: bool
+    is_complete: bool
     owner: str
     recipes: Mapping[str, Any] = field(default_factory=dict)
     members: tuple[str, ...] = ()
-    heads: bool = True
+    is_head: bool = True
     manifest: Mapping[str, Any] = field(default_factory=dict)
     impacts: Mapping[str, Any] = field(default_factory=dict)
     format: int = field(default_factory=lambda: templates.FORMAT)
+    is_rejected: bool = False
 
     @property
     def documents_index(self) -> str:
@@ -52,122 +55,127 @@ class Load:
     @property
     def generation(self) -> str:
         """The name of the generation that it heads."""
-        found = _STAMPED.search(self.index)
-        return found[1] if found else self.index.removesuffix(SENTENCES)
+        return generation_name(self.index)
 
     def as_meta(self) -> dict[str, Any]:
-        """What the mapping's `_meta` holds of it."""
+        """The `_meta` of both its indices."""
         return {
             "esr": {
                 "format": self.format,
                 "index": self.index,
-                "complete": self.complete,
+                "complete": self.is_complete,
                 "owner": self.owner,
                 "members": list(self.members),
-                "heads": self.heads,
+                "heads": self.is_head,
                 "manifest": dict(self.manifest),
                 "impacts": dict(self.impacts),
                 "recipes": dict(self.recipes),
+                **({"rejected": True} if self.is_rejected else {}),
                 **self.description.as_dict(),
             }
         }
 
 
-def documents_index(index: str) -> str:
-    """The index of documents beside one of sentences."""
-    return index.removesuffix(SENTENCES) + DOCUMENTS
+def searchable_loads(cluster: Cluster) -> list[Load]:
+    """The loads behind the alias, oldest first: at least one.
 
-
-def new_name(cluster: Cluster, number: int = 0) -> str:
-    """The name of an index of sentences that begins now; `number` tells those of one moment apart."""
-    return f"{cluster.alias}-{stamp()}{f'-{number}' if number else ''}{SENTENCES}"
-
-
-def served(cluster: Cluster) -> list[Load]:
-    """The loads behind the alias, oldest first. Empty if there are none.
-
-    Raises IndexUnusable if the alias leads to something that esr did not make, or that needs `esr migrate`.
+    Raises IndexMissing, or IndexUnusable if the alias leads to something that esr did not make, or that needs
+    `esr migrate`.
     """
-    loads = behind(cluster)
+    loads = aliased_loads(cluster)
+    if not loads:
+        raise cluster.index_missing()
+    check_format(cluster, loads)
+    return loads
+
+
+def check_format(cluster: Cluster, loads: Iterable[Load]) -> None:
+    """Raises IndexUnusable for a load of an older format."""
     for load in loads:
         if load.format != templates.FORMAT:
             raise IndexUnusable(
                 f"{cluster.where} has index format {load.format}, this esr searches {templates.FORMAT}: "
                 "run esr migrate"
             )
-    return loads
 
 
-def behind(cluster: Cluster) -> list[Load]:
-    """The same, of this esr's format or of an older one, of which no more than documents is looked at."""
+def aliased_loads(cluster: Cluster) -> list[Load]:
+    """The loads behind the alias, oldest first. Empty if there are none.
+
+    They have this esr's format or an older one, of which nothing but the documents may be read. Raises
+    IndexUnusable if the alias leads to something that esr did not make, or that a newer esr made.
+    """
     loads = []
-    for index, meta in _found(cluster, cluster.alias):
+    for index, meta in _read(cluster, cluster.alias):
         if meta is None or not index.endswith(SENTENCES):
             raise IndexUnusable(
-                f"{cluster.where} leads to {index!r}, which is no index of sentences that esr made"
+                f"{cluster.where} leads to {index!r}, which is not an index of sentences made by esr"
             )
         if meta["format"] > templates.FORMAT:
             raise IndexUnusable(
                 f"{cluster.where} has index format {meta['format']}, this esr knows {templates.FORMAT}: "
                 "use a newer esr"
             )
-        loads.append(_load(index, meta))
+        loads.append(_parse(index, meta))
     return loads
 
 
-def by_name(cluster: Cluster, loads: Iterable[Load]) -> Cluster:
-    """The same server, with the indices of these loads in the aliases' place: wherever those move.
+def all_loads(cluster: Cluster) -> list[Load]:
+    """All loads of this alias, served or not, oldest first, without those that a newer esr is writing."""
+    return [
+        _parse(index, meta)
+        for index, meta in _read(cluster, f"{cluster.alias}-*{SENTENCES}")
+        if meta and belongs_to(index, cluster.alias) and meta["format"] <= templates.FORMAT
+    ]
 
-    Where the names are too long for a request, the aliases stay.
+
+def pin_indices(cluster: Cluster, loads: Iterable[Load]) -> Cluster:
+    """The same servers, with the indices of these loads in place of the aliases, wherever those move.
+
+    If the names are too long for a request, the aliases remain.
     """
-    named = copy(cluster)
     names = [load.index for load in loads]
-    sentences, documents = ",".join(names), ",".join(map(documents_index, names))
+    return pin_names(cluster, ",".join(names), ",".join(map(documents_index, names)))
+
+
+def pin_names(cluster: Cluster, sentences: str, documents: str) -> Cluster:
+    """The same servers, with these indices in place of the aliases, unless their names are too long."""
+    pinned = copy(cluster)
     if max(len(sentences), len(documents)) <= LONGEST_NAMES:
-        named.alias, named.documents_alias = sentences, documents
-    return named
-
-
-def every(cluster: Cluster) -> list[Load]:
-    """All loads of this alias, served or not, oldest first. Those of an alias `news-de` are not of `news`.
-
-    What a newer esr is writing is its own business.
-    """
-    mine = re.compile(re.escape(cluster.alias) + _STAMPED.pattern)
-    found = _found(cluster, f"{cluster.alias}-*{SENTENCES}")
-    known = [(index, meta) for index, meta in found if meta and mine.fullmatch(index)]
-    return [_load(index, meta) for index, meta in known if meta["format"] <= templates.FORMAT]
+        pinned.alias, pinned.documents_alias = sentences, documents
+    return pinned
 
 
 def write(cluster: Cluster, load: Load) -> None:
-    """Say in both indices of a load what `load` says."""
-    with cluster.errors():
+    """Write the `_meta` of both indices of a load."""
+    with cluster.translate_errors():
         for index in (load.index, load.documents_index):
             cluster.client.indices.put_mapping(index=index, meta=load.as_meta())
 
 
-def _found(cluster: Cluster, pattern: str) -> list[tuple[str, Mapping[str, Any] | None]]:
-    with cluster.errors():
+def _read(cluster: Cluster, pattern: str) -> list[tuple[str, Mapping[str, Any] | None]]:
+    with cluster.translate_errors():
         try:
             answer = cluster.client.indices.get_mapping(index=pattern)
         except NotFoundError as error:
-            if not from_elasticsearch(error):
-                raise  # a server of another kind knows no index at all
+            if not is_from_elasticsearch(error):
+                raise  # a server of another kind has no index at all
             return []
-    return [(index, found["mappings"].get("_meta", {}).get("esr")) for index, found in sorted(answer.items())]
+    return [(index, body["mappings"].get("_meta", {}).get("esr")) for index, body in sorted(answer.items())]
 
 
-def _load(index: str, meta: Mapping[str, Any]) -> Load:
-    copied = meta.get("index", index) != index  # what it says is its original's, until it is told otherwise
+def _parse(index: str, meta: Mapping[str, Any]) -> Load:
+    is_copy = meta.get("index", index) != index  # its `_meta` is still that of the original
     return Load(
         index,
         Description(meta["analyzer"], meta["title"]),
-        meta["complete"] and not copied,
-        _COPIED if copied else meta["owner"],
+        meta["complete"] and not is_copy,
+        _COPY_OWNER if is_copy else meta["owner"],
         meta.get("recipes", {}),
         tuple(meta.get("members", (index,))),
         meta.get("heads", True),
         meta.get("manifest", {}),
         meta.get("impacts", {}),
         meta["format"],
+        meta.get("rejected", False),
     )

@@ -1,4 +1,4 @@
-"""Sends the files of `index_templates/` to a cluster. Sending them again changes nothing."""
+"""Installs the files of `index_templates/` in a cluster. Installing them again changes nothing."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ FORMAT = 2
 
 
 def install(cluster: Cluster) -> None:
-    """Component templates, index templates, stored scripts. Script ids carry their version."""
+    """Put component templates, index templates and stored scripts. Ids of scripts contain their version."""
     client = cluster.client
-    with cluster.errors():
-        for name in resources.names("components", ".json"):
-            client.cluster.put_component_template(name=name, **resources.load(f"components/{name}.json"))
-        for name in resources.names("indices", ".json"):
-            client.indices.put_index_template(name=name, **resources.load(f"indices/{name}.json"))
-        for name in resources.names("scripts", ".painless"):
-            script = {"lang": "painless", "source": resources.text(f"scripts/{name}.painless")}
+    with cluster.translate_errors():
+        for name in resources.list_names("components", ".json"):
+            client.cluster.put_component_template(name=name, **resources.load_json(f"components/{name}.json"))
+        for name in resources.list_names("indices", ".json"):
+            client.indices.put_index_template(name=name, **resources.load_json(f"indices/{name}.json"))
+        for name in resources.list_names("scripts", ".painless"):
+            script = {"lang": "painless", "source": resources.read_text(f"scripts/{name}.painless")}
             client.put_script(id=name, script=script)
 
 
-def creation(
+def index_body(
     description: Description, shards: int, replicas: int | None, meta: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What the templates leave open: analyzer, shards, their copies, and what the index says of itself."""
-    analyzers = resources.load(DEFINITION)["template"]["settings"]["analysis"]["analyzer"]
-    copies = {} if replicas is None else {"auto_expand_replicas": False, "number_of_replicas": replicas}
+    """What the templates leave open for a new index: analyzer, shards, replicas and its `_meta`."""
+    analyzers = resources.load_json(DEFINITION)["template"]["settings"]["analysis"]["analyzer"]
+    replication = {} if replicas is None else {"auto_expand_replicas": False, "number_of_replicas": replicas}
     return {
         "settings": {
             "number_of_shards": shards,
-            **copies,
+            **replication,
             "refresh_interval": "-1",
             "analysis": {"analyzer": {"default": analyzers[description.analyzer]}},
         },

@@ -1,1 +1,1 @@
-"""Changes an index that is there: deliveries, migration, generations, enrichment, priors."""
+"""Changes an existing index: deliveries, migration, generations, enrichment, priors."""

@@ -1,4 +1,4 @@
-"""Deliveries to an index folder: segments that lose documents are written again, the others are kept."""
+"""Deliveries to an index folder: segments that lose documents are written again, the others stay."""
 
 from __future__ import annotations
 
@@ -9,27 +9,30 @@ from pathlib import Path
 
 from esr.documents import Located
 from esr.engines.delivery import DeliveryReport
-from esr.engines.embedded.maintenance.rewrite import Dropped, rewritten
-from esr.engines.generations import KEEP, stamp
+from esr.engines.embedded.maintenance.rewrite import Changes, rewrite_segments
+from esr.engines.generations import DEFAULT_KEEP, new_generation_name
 from esr.engines.segments.store import manifest
-from esr.engines.segments.store.disk import disk_errors
-from esr.engines.segments.store.layer import Run
+from esr.engines.segments.store.cleanup import delete_unreferenced
+from esr.engines.segments.store.disk_errors import translate_disk_errors
 from esr.engines.segments.store.manifest import SEGMENTS, Manifest
 from esr.engines.segments.store.segment import Segment
-from esr.engines.segments.writer.folder_writer import begun
-from esr.engines.segments.writer.id_registry import Taken
-from esr.engines.segments.writer.prefetch import coming
+from esr.engines.segments.store.writer_lock import hold_writer_lock
+from esr.engines.segments.writer.id_registry import IdRegistry
+from esr.engines.segments.writer.load_session import find_document
+from esr.engines.segments.writer.prefetch import prepare
+from esr.engines.segments.writer.recovery import recover
 from esr.engines.segments.writer.segment_writer import SegmentWriter
+from esr.engines.writer import Description
 from esr.errors import EsrError, IndexMissing, InputError
 
-Found = tuple[list[Segment], list[Run], Dropped]
-"""New segments and their layers, and which documents the old ones lose."""
+MakeChanges = Callable[[Description, list[Segment], DeliveryReport], Changes]
+"""Given the segments of the index, writes what is new, and counts it in the report."""
 
 
 class EmbeddedDelivery:
-    """A delivery makes a generation: the segments that stay, those written again, and new ones."""
+    """A delivery makes a generation of the segments that stay, those written again, and new ones."""
 
-    def __init__(self, where: str | Path, keep: int = KEEP) -> None:
+    def __init__(self, where: str | Path, keep: int = DEFAULT_KEEP) -> None:
         """Raises IndexMissing or IndexUnusable."""
         self._folder = Path(where)
         self._keep = keep
@@ -37,110 +40,125 @@ class EmbeddedDelivery:
             raise IndexMissing(f"there is no index at {self._folder}: make one with esr load")
 
     def append(self, documents: Iterable[Located]) -> DeliveryReport:
-        def write(before: Manifest, old: list[Segment], report: DeliveryReport) -> Found:
-            taken = Taken()
-            writer = SegmentWriter(self._folder, before.description, lambda segment, layer: taken.closed())
-            dropped: Dropped = {}
+        def write(description: Description, old: list[Segment], report: DeliveryReport) -> Changes:
+            return self._write_new(documents, description, old, report)
 
-            def changed() -> Iterator[Located]:
-                for located in documents:
-                    place = _place(old, located.document.id)
-                    if place is not None and place[0].document(place[1]) == located.document:
-                        report.unchanged += 1
-                    else:
-                        yield located
-
-            with closing(coming(changed(), before.description)) as ready:
-                for each in ready:
-                    taken.add(each, writer.segments)
-                    writer.add(each)
-                    place = _place(old, each.document.id)
-                    if place is None:
-                        report.added += 1
-                    else:
-                        report.changed += 1
-                        dropped.setdefault(place[0].folder.name, set()).add(place[1])
-            writer.flush()
-            _check_ids(writer.segments, old, dropped)
-            return writer.segments, writer.layers, dropped
-
-        return self._changed("append", write)
+        return self._apply("append", write)
 
     def remove(self, ids: Iterable[str]) -> DeliveryReport:
-        def write(before: Manifest, old: list[Segment], report: DeliveryReport) -> Found:
-            dropped: Dropped = {}
+        def find(description: Description, old: list[Segment], report: DeliveryReport) -> Changes:
+            deleted: dict[str, set[int]] = {}
             for id in dict.fromkeys(ids):
-                place = _place(old, id)
+                place = find_document(old, id)
                 if place is None:
                     report.missing.append(id)
                 else:
                     report.removed += 1
-                    dropped.setdefault(place[0].folder.name, set()).add(place[1])
-            return [], [], dropped
+                    deleted.setdefault(place[0].folder.name, set()).add(place[1])
+            return Changes(deleted=deleted)
 
-        return self._changed("remove", write)
+        return self._apply("remove", find)
 
-    def _changed(
-        self, verb: str, write: Callable[[Manifest, list[Segment], DeliveryReport], Found]
-    ) -> DeliveryReport:
-        """Commit what `write` has written and dropped."""
+    def _write_new(
+        self,
+        documents: Iterable[Located],
+        description: Description,
+        old: list[Segment],
+        report: DeliveryReport,
+    ) -> Changes:
+        """Write the new and the changed documents as new segments."""
+        ids = IdRegistry()
+        writer = SegmentWriter(self._folder, description, lambda segment, layer: ids.segment_written())
+        deleted: dict[str, set[int]] = {}
+        with closing(prepare(_skip_unchanged(documents, old, report), description)) as stream:
+            for prepared in stream:
+                ids.register(prepared, writer.segments)
+                writer.add(prepared)
+                place = find_document(old, prepared.document.id)
+                if place is None:
+                    report.added += 1
+                else:
+                    report.changed += 1
+                    deleted.setdefault(place[0].folder.name, set()).add(place[1])
+        writer.flush()
+        changes = Changes(writer.segments, writer.layers, deleted)
+        _check_sentence_ids(changes, old)
+        return changes
+
+    def _apply(self, command: str, make_changes: MakeChanges) -> DeliveryReport:
+        """Make changes and commit them."""
         started = time.perf_counter()
         report = DeliveryReport()
-        with disk_errors(self._folder, verb), manifest.lock(self._folder), self._swept():
-            before = begun(self._folder, manifest.read(self._folder).description)
+        with translate_disk_errors(self._folder, command), hold_writer_lock(self._folder), self._clean_up():
+            before = recover(self._folder, manifest.read(self._folder).description)
             old = [Segment(self._folder / SEGMENTS / name) for name in before.segments]
-            fresh, layers, dropped = write(before, old, report)
-            if report.any:
-                after = rewritten(self._folder, before, fresh, layers, dropped, stamp(), self._keep)
-                self._verify(old, after, report, sum(len(segment.documents) for segment in fresh))
-                manifest.commit(self._folder, after)
-                if before.made in {each.made for each in after.kept}:
-                    report.notes.append(f"generation {before.made} is kept: esr rollback goes back to it")
+            changes = make_changes(before.description, old, report)
+            if report.has_changes:
+                self._commit(before, old, changes, report)
         report.seconds = time.perf_counter() - started
         return report
 
+    def _commit(self, before: Manifest, old: list[Segment], changes: Changes, report: DeliveryReport) -> None:
+        commit = rewrite_segments(self._folder, before, changes, new_generation_name(), self._keep)
+        self._verify(commit, old, changes, report)
+        manifest.commit(self._folder, commit)
+        if before.generation_name in {kept.generation_name for kept in commit.kept_generations}:
+            report.notes.append(f"generation {before.generation_name} is kept: esr rollback goes back to it")
+
     @contextmanager
-    def _swept(self) -> Iterator[None]:
+    def _clean_up(self) -> Iterator[None]:
         try:
             yield
         finally:
-            manifest.sweep(self._folder)
+            delete_unreferenced(self._folder)
 
-    def _verify(self, old: list[Segment], after: Manifest, report: DeliveryReport, came: int) -> None:
+    def _verify(self, commit: Manifest, old: list[Segment], changes: Changes, report: DeliveryReport) -> None:
         """Count documents. Their checksums were compared when each segment was written."""
-        were = sum(len(segment.documents) for segment in old)
-        wanted = were - report.removed - report.changed + came
-        counts = [len(Segment(self._folder / SEGMENTS / name).documents) for name in after.segments]
-        if sum(counts) != wanted:
+        expected = sum(segment.document_count for segment in (*old, *changes.segments))
+        expected -= report.removed + report.changed
+        found = sum(Segment(self._folder / SEGMENTS / name).document_count for name in commit.segments)
+        if found != expected:
             raise EsrError(
-                f"{self._folder} would have {sum(counts)} documents of {wanted}: nothing was changed"
+                f"{self._folder} would have {found} documents instead of {expected}, nothing was changed: "
+                "check the disk and try again"
             )
 
 
-def _place(segments: Iterable[Segment], document_id: str) -> tuple[Segment, int] | None:
-    for segment in segments:
-        number = segment.documents.find(document_id)
-        if number is not None:
-            return segment, number
-    return None
+def _skip_unchanged(
+    documents: Iterable[Located], old: list[Segment], report: DeliveryReport
+) -> Iterator[Located]:
+    """The documents that the index does not have as they are."""
+    for located in documents:
+        place = find_document(old, located.document.id)
+        if place is not None and place[0].document(place[1]) == located.document:
+            report.unchanged += 1
+        else:
+            yield located
 
 
-def _check_ids(fresh: list[Segment], old: list[Segment], dropped: Dropped) -> None:
-    """Raises InputError where a new sentence has the id of one that stays."""
-    if not any(segment.has_given_ids for segment in (*fresh, *old)):
-        return  # default ids are those of their document
-    for segment in fresh:
+def _check_sentence_ids(changes: Changes, old: list[Segment]) -> None:
+    """Raises InputError if a new sentence has the id of one that stays."""
+    if not any(segment.has_explicit_ids for segment in (*changes.segments, *old)):
+        return  # default ids contain the id of their document
+    for segment in changes.segments:
         for number in range(segment.sentence_count):
             id = segment.sentence_id(number)
-            for other in old:
-                taken = other.find_sentence(id)
-                if taken is None:
-                    continue
-                owner = int(other.column("document")[taken])
-                if owner not in dropped.get(other.folder.name, ()):
-                    document = segment.documents[int(segment.column("document")[number])]
-                    raise InputError(
-                        f"document {document!r}",
-                        f"sentence id {id!r} is taken by document {other.documents[owner]!r}: "
-                        "give every sentence its own id",
-                    )
+            owner = _find_owner(id, changes, old)
+            if owner is not None:
+                document = segment.document_ids[int(segment.column("document")[number])]
+                raise InputError(
+                    f"document {document!r}",
+                    f"sentence id {id!r} is already used by document {owner!r}: "
+                    "give every sentence a unique id",
+                )
+
+
+def _find_owner(sentence_id: str, changes: Changes, old: list[Segment]) -> str | None:
+    """The id of the remaining document that has this sentence."""
+    for segment in old:
+        sentence = segment.find_sentence(sentence_id)
+        if sentence is not None:
+            document = int(segment.column("document")[sentence])
+            if document not in changes.deleted.get(segment.folder.name, ()):
+                return segment.document_ids[document]
+    return None

@@ -1,4 +1,4 @@
-"""The generations of an index folder: what its manifest names, and what a load is writing."""
+"""The generations of an index folder: those that its manifest names, and the one that a load is writing."""
 
 from __future__ import annotations
 
@@ -14,123 +14,131 @@ from esr.engines.generations import (
     LOADING,
     SERVING,
     Generation,
-    deletable,
-    target,
+    find_rollback_target,
+    generation_name,
+    select_deletable,
 )
 from esr.engines.segments.store import checkpoint, manifest
-from esr.engines.segments.store.disk import disk_errors
-from esr.engines.segments.store.layer import LAYERS
+from esr.engines.segments.store.cleanup import delete_unreferenced, list_unreferenced, remove_index
+from esr.engines.segments.store.disk_errors import translate_disk_errors
+from esr.engines.segments.store.layer_info import LAYERS
 from esr.engines.segments.store.manifest import SEGMENTS, Manifest
-from esr.engines.segments.store.segment import Segment, SegmentBroken
+from esr.engines.segments.store.segment import Segment, SegmentDamaged
+from esr.engines.segments.store.writer_lock import hold_writer_lock
 from esr.errors import IndexUnusable
 
 
 class EmbeddedGenerations:
-    """What stands in a folder."""
+    """The generations in a folder."""
 
     def __init__(self, where: str) -> None:
         """Raises IndexMissing or IndexUnusable."""
         self._folder = Path(where)
-        self._mine = False
-        manifest.read_any(self._folder)
+        self._has_lock = False
+        manifest.read_any_format(self._folder)
 
     def all(self) -> list[Generation]:
         while True:
-            last = manifest.read_any(self._folder)
+            commit = manifest.read_any_format(self._folder)
             try:
-                return self._all(last)
-            except (SegmentBroken, FileNotFoundError):
-                if manifest.read_any(self._folder) == last:
-                    raise  # else a writer committed and swept meanwhile
+                return self._all(commit)
+            except (SegmentDamaged, FileNotFoundError):
+                if manifest.read_any_format(self._folder) == commit:
+                    raise  # otherwise a writer has committed meanwhile and deleted what the old commit named
 
-    def _all(self, last: Manifest) -> list[Generation]:
-        found = [self._of(each, KEPT) for each in last.kept]
-        if last.segments:
-            found.append(self._of(last, SERVING))
-        begun = self._begun(last)
-        return sorted([*found, *([begun] if begun else [])], key=lambda each: each.name, reverse=True)
+    def _all(self, commit: Manifest) -> list[Generation]:
+        generations = [self._generation(kept, KEPT) for kept in commit.kept_generations]
+        if commit.segments:
+            generations.append(self._generation(commit, SERVING))
+        unfinished = self._unfinished(commit)
+        if unfinished is not None:
+            generations.append(unfinished)
+        return sorted(generations, key=lambda generation: generation.name, reverse=True)
 
     def rollback(self, to: str | None = None) -> Generation:
-        with self._writing("roll back"):
-            chosen = target(self.all(), to, str(self._folder))
-            manifest.commit(self._folder, manifest.read_any(self._folder).back_to(chosen.name))
-        return chosen
+        with self._locked("roll back"):
+            target = find_rollback_target(self.all(), to, str(self._folder))
+            commit = manifest.read_any_format(self._folder)
+            manifest.commit(self._folder, commit.rolled_back_to(target.name))
+        return target
 
     def delete(self, names: Sequence[str]) -> None:
-        with self._writing("delete"):
-            doomed = deletable(self.all(), names, str(self._folder))
-            if any(each.state == BROKEN for each in doomed):
+        with self._locked("delete"):
+            selected = select_deletable(self.all(), names, str(self._folder))
+            if any(generation.state == BROKEN for generation in selected):
                 checkpoint.remove(self._folder)
-            gone = {each.name for each in doomed if each.state == KEPT}
-            if gone:
-                manifest.commit(self._folder, manifest.read_any(self._folder).without(gone))
-            manifest.sweep(self._folder)
+            kept = {generation.name for generation in selected if generation.state == KEPT}
+            if kept:
+                commit = manifest.read_any_format(self._folder)
+                manifest.commit(self._folder, commit.without_generations(kept))
+            delete_unreferenced(self._folder)
 
     def delete_all(self) -> None:
-        with self._writing("delete"):
-            last = manifest.read_any(self._folder)
+        with self._locked("delete"):
+            last = manifest.read_any_format(self._folder)
             checkpoint.remove(self._folder)
-            # An empty index first: what is left by a kill can be loaded into, or deleted again.
-            manifest.commit(self._folder, Manifest(last.description, generation=last.generation + 1))
-            manifest.sweep(self._folder)
-            manifest.remove(self._folder)
+            # An empty index first: if this is killed, the rest can be loaded into, or deleted again.
+            manifest.commit(self._folder, Manifest(last.description, commit_number=last.commit_number + 1))
+            delete_unreferenced(self._folder)
+            remove_index(self._folder)
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """There is nothing to release."""
 
     @contextmanager
-    def _writing(self, verb: str) -> Iterator[None]:
-        with disk_errors(self._folder, verb), manifest.lock(self._folder):
-            self._mine = True
+    def _locked(self, command: str) -> Iterator[None]:
+        with translate_disk_errors(self._folder, command), hold_writer_lock(self._folder):
+            self._has_lock = True
             try:
                 yield
             finally:
-                self._mine = False
+                self._has_lock = False
 
-    def _of(self, commit: Manifest, state: str) -> Generation:
+    def _generation(self, commit: Manifest, state: str) -> Generation:
         segments = [Segment(self._folder / SEGMENTS / name) for name in commit.segments]
         files = [file for segment in segments for file in segment.folder.iterdir()]
-        files += [self._folder / LAYERS / run.name for run in commit.layers]
+        files += [self._folder / LAYERS / layer.name for layer in commit.layers]
         return Generation(
-            commit.made,
+            commit.generation_name,
             state,
-            sum(len(segment.documents) for segment in segments),
+            sum(segment.document_count for segment in segments),
             sum(segment.sentence_count for segment in segments),
             sum(file.stat().st_size for file in files),
+            is_rejected=commit.is_rejected,
         )
 
-    def _begun(self, last: Manifest) -> Generation | None:
-        """The load that is under way or was cut off, if there is one."""
-        begun = checkpoint.read(self._folder)
-        if begun is not None and begun.made == last.made:
-            begun = None  # its commit is there
-        places = manifest.unnamed(self._folder, last)
-        if begun is not None:
-            places += [self._folder / SEGMENTS / name for name in begun.segments]
-            places += [self._folder / LAYERS / run.name for run in begun.layers]
-        if begun is None and not places:
+    def _unfinished(self, commit: Manifest) -> Generation | None:
+        """The load that is running or was interrupted, if there is one."""
+        last = checkpoint.read(self._folder)
+        if last is not None and last.generation_name == commit.generation_name:
+            last = None  # it has committed
+        paths = list_unreferenced(self._folder, commit)
+        if last is not None:
+            paths += [self._folder / SEGMENTS / name for name in last.segments]
+            paths += [self._folder / LAYERS / layer.name for layer in last.layers]
+        if last is None and not paths:
             return None
-        name = begun.made if begun else _since(places)
+        name = last.generation_name if last else _name_by_age(paths)
         state = LOADING if self._is_locked() else BROKEN
-        return Generation(name, state, begun.documents if begun else None, None, sum(map(_size, places)))
+        return Generation(name, state, last.documents if last else None, None, sum(map(_size, paths)))
 
     def _is_locked(self) -> bool:
-        """Whether another writer is at work."""
-        if self._mine:
+        """Whether another writer is running."""
+        if self._has_lock:
             return False
         try:
-            with manifest.lock(self._folder):
+            with hold_writer_lock(self._folder):
                 return False
         except IndexUnusable:
             return True
 
 
-def _since(places: Iterable[Path]) -> str:
-    """A name for what an older esr left."""
-    oldest = min(place.stat().st_mtime for place in places)
-    return datetime.fromtimestamp(oldest, UTC).strftime("%Y%m%dt%H%M%S%f")
+def _name_by_age(paths: Iterable[Path]) -> str:
+    """A name for what a load without a checkpoint left."""
+    oldest = min(path.stat().st_mtime for path in paths)
+    return generation_name(datetime.fromtimestamp(oldest, UTC))
 
 
-def _size(place: Path) -> int:
-    files = place.iterdir() if place.is_dir() else [place]
+def _size(path: Path) -> int:
+    files = path.iterdir() if path.is_dir() else [path]
     return sum(os.stat(file).st_size for file in files)

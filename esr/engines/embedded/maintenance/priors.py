@@ -1,15 +1,15 @@
-"""The importance priors of an index folder: made from p(t|C) when a commit is first used, so never old."""
+"""The importance priors of an index folder, which are computed from p(t|C) when a commit is first used."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from esr.engines.priors import Drift, Refreshed, Step
+from esr.engines.priors import Drift, OnProgress, RefreshReport
 from esr.engines.segments.store import manifest
 
 
 class EmbeddedPriors:
-    """Nothing to measure and nothing to do."""
+    """Priors that are always exact: there is nothing to measure or to refresh."""
 
     def __init__(self, where: str) -> None:
         """Raises IndexMissing or IndexUnusable."""
@@ -18,8 +18,10 @@ class EmbeddedPriors:
     def drift(self) -> list[Drift]:
         return []
 
-    def refresh(self, step: Step) -> Refreshed:
-        return Refreshed(notes=["an index folder makes its priors itself, exactly: there is nothing to do"])
+    def refresh(self, on_progress: OnProgress) -> RefreshReport:
+        return RefreshReport(
+            notes=["an index folder always computes its priors exactly: there is nothing to do"]
+        )
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """There is nothing to release."""

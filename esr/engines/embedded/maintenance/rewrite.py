@@ -1,145 +1,144 @@
-"""Segments written again: without the documents that are dropped, and small neighbours as one.
+"""Writes segments again: without deleted documents, and small neighbors merged into one.
 
-Deliveries would otherwise leave a small segment each. Neighbours are joined so that each is more than twice
-the next, as layers are: a document is written again a few times in all, and there are few segments.
+Otherwise every delivery would leave a small segment. Neighbors are merged so that each is more than twice
+as large as the next, as layers are: a document is written again a few times in all, and segments stay few.
 """
 
 from __future__ import annotations
 
-import os
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from esr.documents import Located
-from esr.engines.segments.store import layer
+from esr.engines.embedded.maintenance.layer_copy import copy_layer
 from esr.engines.segments.store.arrays import sync_folder
-from esr.engines.segments.store.layer import LAYERS, Layer, Row, Run
+from esr.engines.segments.store.layer_info import LAYERS, LayerInfo, new_layer_name
 from esr.engines.segments.store.manifest import SEGMENTS, Manifest
 from esr.engines.segments.store.segment import Segment
-from esr.engines.segments.writer import segment_builder as build
-from esr.engines.segments.writer.prefetch import coming
+from esr.engines.segments.writer import segment_builder
+from esr.engines.segments.writer.prefetch import prepare
 from esr.engines.segments.writer.segment_writer import SegmentWriter
+from esr.engines.writer import Description
 
-Dropped = dict[str, set[int]]
-"""By the name of a segment: the numbers of the documents that it loses."""
 Mask = npt.NDArray[np.bool_]
 
 
-def rewritten(
-    folder: Path,
-    before: Manifest,
-    fresh: Sequence[Segment],
-    layers: Sequence[Run],
-    dropped: Dropped,
-    made: str,
-    keep: int,
-) -> Manifest:
-    """The commit after `before`, of the generation `made`, with what stays and new segments after it.
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a delivery changes: new segments with their layers, and the documents that old segments lose.
 
-    Segments and layers that it names and that are not there are written first. `layers` are those of
-    `fresh`.
+    `deleted` holds the numbers of documents, by the name of their segment.
     """
-    old = [Segment(folder / SEGMENTS / name) for name in before.segments]
-    stay = {segment.folder.name: _staying(segment, dropped) for segment in (*old, *fresh)}
+
+    segments: Sequence[Segment] = ()
+    layers: Sequence[LayerInfo] = ()
+    deleted: Mapping[str, set[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where the documents of a segment that was written again are now: from `start` on in `segment`."""
+
+    segment: str
+    start: int
+
+
+def rewrite_segments(
+    folder: Path, before: Manifest, changes: Changes, generation_name: str, keep: int
+) -> Manifest:
+    """The commit of a new generation: the remaining documents of `before`, then the new segments.
+
+    Segments and layers that it names and that do not exist are written first.
+    """
+    segments = [Segment(folder / SEGMENTS / name) for name in before.segments] + [*changes.segments]
+    remaining = {segment.folder.name: _remaining(segment, changes) for segment in segments}
     names: list[str] = []
-    moved: dict[str, tuple[str, int]] = {}
-    for group in _groups([*old, *fresh], stay):
-        (first, *others) = group
-        if not others and stay[first.folder.name].all():
-            names.append(first.folder.name)
+    targets: dict[str, _Target] = {}
+    for group in _group_segments(segments, remaining):
+        first = group[0].folder.name
+        if len(group) == 1 and remaining[first].all():
+            names.append(first)
             continue
-        name, starts = _written(folder, before, group, stay)
+        name, starts = _write_group(folder, before.description, group, remaining)
         if name is not None:
             names.append(name)
-            moved |= {old_name: (name, start) for old_name, start in starts.items()}
-    gone = {segment.folder.name for segment in (*old, *fresh)} - set(names)
-    segments = {segment.folder.name: segment for segment in (*old, *fresh)}
-    carried: list[Run] = [run for run in layers if run.segment not in gone]
-    for run in (*before.layers, *layers):
-        if run.segment in moved:
-            carried += _carried(folder, run, segments[run.segment], stay[run.segment], *moved[run.segment])
+            targets |= {old: _Target(name, start) for old, start in starts.items()}
+    by_name = {segment.folder.name: segment for segment in segments}
+    layers = [layer for layer in changes.layers if layer.segment in names]
+    for layer in (*before.layers, *changes.layers):
+        old = layer.segment
+        if old in targets:
+            layers += _copy_layer(folder, layer, by_name[old], remaining[old], targets[old])
     if (folder / LAYERS).exists():
         sync_folder(folder / LAYERS)
-    return before.next(made, tuple(names), before.description, carried, keep)
+    return before.next_generation(generation_name, tuple(names), before.description, layers, keep)
 
 
-def _staying(segment: Segment, dropped: Dropped) -> Mask:
-    """Which documents of a segment stay."""
-    stay = np.ones(len(segment.documents), bool)
-    stay[list(dropped.get(segment.folder.name, ()))] = False
-    return stay
+def _remaining(segment: Segment, changes: Changes) -> Mask:
+    """Which documents of a segment are not deleted."""
+    mask = np.ones(segment.document_count, bool)
+    mask[list(changes.deleted.get(segment.folder.name, ()))] = False
+    return mask
 
 
-def _groups(segments: Iterable[Segment], stay: Mapping[str, Mask]) -> Iterator[list[Segment]]:
-    """Neighbours that become one segment each, by how many terms they hold."""
+def _group_segments(segments: Iterable[Segment], remaining: Mapping[str, Mask]) -> Iterator[list[Segment]]:
+    """Neighbors that become one segment each, by how many terms they have."""
     groups: list[tuple[list[Segment], int, int]] = []
     for segment in segments:
-        kept = np.repeat(stay[segment.folder.name], np.diff(segment.column("first")))
-        terms = int(segment.column("length")[kept].sum())
+        in_remaining = np.repeat(remaining[segment.folder.name], np.diff(segment.column("first")))
+        terms = int(segment.column("length")[in_remaining].sum())
         groups.append(([segment], terms, (segment.folder / "texts.bytes").stat().st_size))
         while len(groups) > 1:
-            (left, before, bytes_before), (right, after, bytes_after) = groups[-2:]
-            terms, size = before + after, bytes_before + bytes_after
-            if before > 2 * after or terms > build.FULL_TERMS or size > build.FULL_BYTES:
+            (left, left_terms, left_bytes), (right, right_terms, right_bytes) = groups[-2:]
+            terms, size = left_terms + right_terms, left_bytes + right_bytes
+            is_full = terms > segment_builder.FULL_TERMS or size > segment_builder.FULL_BYTES
+            if left_terms > 2 * right_terms or is_full:
                 break
             groups[-2:] = [(left + right, terms, size)]
     yield from (group for group, _, _ in groups)
 
 
-def _written(
-    folder: Path, before: Manifest, group: Sequence[Segment], stay: Mapping[str, Mask]
+def _write_group(
+    folder: Path, description: Description, group: Sequence[Segment], remaining: Mapping[str, Mask]
 ) -> tuple[str | None, dict[str, int]]:
-    """Write a group as one segment: its name, None if nothing is left, and where each old one begins."""
+    """Write a group as one segment.
+
+    Returns its name, None if no document remains, and the first document in it of each old segment.
+    """
     starts: dict[str, int] = {}
-    documents = 0
+    count = 0
     for segment in group:
-        starts[segment.folder.name] = documents
-        documents += int(stay[segment.folder.name].sum())
-    staying = (
+        starts[segment.folder.name] = count
+        count += int(remaining[segment.folder.name].sum())
+    documents = (
         Located("index", segment.document(number))
         for segment in group
-        for number in np.flatnonzero(stay[segment.folder.name]).tolist()
+        for number in np.flatnonzero(remaining[segment.folder.name]).tolist()
     )
-    writer = SegmentWriter(folder, before.description, again=True)
-    with closing(coming(staying, before.description)) as ready:
-        for each in ready:
-            writer.add(each)
+    writer = SegmentWriter(folder, description, is_rewrite=True)
+    with closing(prepare(documents, description)) as stream:
+        for prepared in stream:
+            writer.add(prepared)
     writer.flush()
     return (writer.segments[0].folder.name if writer.segments else None), starts
 
 
-def _carried(folder: Path, run: Run, old: Segment, stay: Mask, segment: str, start: int) -> Iterator[Run]:
-    """A layer of a segment that was written again, for what stays of its documents."""
-    new_start = start + int(stay[: run.start].sum())
-    new_stop = new_start + int(stay[run.start : run.stop].sum())
-    if new_stop == new_start:
+def _copy_layer(
+    folder: Path, layer: LayerInfo, old: Segment, remaining: Mask, target: _Target
+) -> Iterator[LayerInfo]:
+    """Copy a layer of a segment that was written again, for its remaining documents."""
+    start = target.start + int(remaining[: layer.start].sum())
+    stop = start + int(remaining[layer.start : layer.stop].sum())
+    if stop == start:
         return
-    new = Run(uuid.uuid4().hex[:12], segment, new_start, new_stop, run.parts, run.recipe)
-    source, target = folder / LAYERS / run.name, folder / LAYERS / new.name
-    if stay[run.start : run.stop].all():
-        os.link(source, target)  # layers never change
-    else:
-        first = old.column("first")
-        sizes = np.diff(first)[run.start : run.stop]
-        at = np.flatnonzero(np.repeat(stay[run.start : run.stop], sizes))
-        layer.save(target, rows(Layer(source), at, run.parts), run.parts)
-    yield new
-
-
-def rows(source: Layer, at: npt.NDArray[np.int64], parts: Sequence[str]) -> list[Row]:
-    """What a layer holds of these sentences."""
-    columns = {name: column[at].astype(float).tolist() for name, column in source.features.items()}
-    parses = source.parses(at) if "parse" in parts else [None] * len(at)
-    return [
-        Row(
-            {name: column[n] for name, column in columns.items() if column[n] == column[n]},
-            source.entities(number) if "entities" in parts else None,
-            parses[n],
-        )
-        for n, number in enumerate(at.tolist())
-    ]
+    copy = LayerInfo(new_layer_name(), target.segment, start, stop, layer.parts, layer.recipe)
+    covered = remaining[layer.start : layer.stop]
+    sizes = np.diff(old.column("first"))[layer.start : layer.stop]
+    sentences = None if covered.all() else np.flatnonzero(np.repeat(covered, sizes))
+    copy_layer(folder, layer, copy, sentences)
+    yield copy

@@ -1,11 +1,12 @@
-"""The best k sentences by scoring every candidate: where there is no bound, and what pruning is held to."""
+"""The best k sentences by scoring every candidate: where pruning is not possible, and in tests."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from esr.engines.embedded.search import gather
-from esr.engines.embedded.search.asked import Best
+from esr.engines.embedded.search.candidates import select_candidates
+from esr.engines.embedded.search.evidence import read_evidence, read_importance
+from esr.engines.embedded.search.top_k import TopK
 from esr.engines.index import Filters
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.plans.evaluate import scores
@@ -13,20 +14,21 @@ from esr.plans.plan import Plan
 from esr.plans.top_k import top_k
 
 
-def exhaustive(plan: Plan, snapshot: Snapshot, k: int, filters: Filters) -> Best:
+def search_exhaustive(plan: Plan, snapshot: Snapshot, k: int, filters: Filters) -> TopK:
     """The answer, from the evidence of all candidates."""
     columns = [static.column for static in plan.statics]
     terms = [term.term for term in plan.terms]
-    numbers, values = [np.zeros(0, np.int64)], [np.zeros(0)]
+    ordinals, values = [np.zeros(0, np.int64)], [np.zeros(0)]
     scored = 0
     for owner, segment in enumerate(snapshot.segments):
-        at = gather.candidates(plan, segment, filters)
-        importance = snapshot.importance_for(columns, owner)
-        got = scores(plan, gather.evidence(terms, plan.transform.fields(), columns, segment, importance, at))
-        valued = np.flatnonzero(np.isfinite(got))
-        scored += len(at)
-        numbers.append(at[valued] + snapshot.starts[owner])
-        values.append(got[valued])
-    every, score = np.concatenate(numbers), np.concatenate(values)
-    chosen = top_k(score, k)
-    return Best(every[chosen], score[chosen], len(score), scored)
+        numbers = select_candidates(plan, segment, filters)
+        importance = read_importance(snapshot, columns, owner)
+        fields = plan.transform.fields()
+        found = scores(plan, read_evidence(terms, fields, columns, segment, importance, numbers))
+        has_score = np.flatnonzero(np.isfinite(found))
+        scored += len(numbers)
+        ordinals.append(numbers[has_score] + snapshot.statistics.starts[owner])
+        values.append(found[has_score])
+    all_ordinals, all_scores = np.concatenate(ordinals), np.concatenate(values)
+    best = top_k(all_scores, k)
+    return TopK(all_ordinals[best], all_scores[best], len(all_scores), scored)

@@ -8,36 +8,36 @@ from itertools import accumulate
 
 import numpy as np
 
-from esr.engines.embedded.search.gather import candidates
-from esr.engines.entities import TYPES
-from esr.engines.index import FACETS, Facet, Filters
-from esr.engines.segments.store.layer import Numbers
-from esr.engines.segments.store.layers import Named
+from esr.engines.embedded.search.candidates import select_candidates
+from esr.engines.entities import ENTITY_TYPES
+from esr.engines.index import FACET_FIELDS, FacetCounts, Filters
+from esr.engines.segments.store.layer_info import Numbers
+from esr.engines.segments.store.layer_stack import EntityCounts
 from esr.engines.segments.store.segment import NO_DATE, Segment
 from esr.errors import unknown
 from esr.plans.plan import Plan
 
 
 def facets(
-    segments: Sequence[Segment], plan: Plan, asked: Mapping[str, Filters], size: int
-) -> dict[str, Facet]:
+    segments: Sequence[Segment], plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+) -> dict[str, FacetCounts]:
     """The most frequent values of each field under its filters. Fields of the same filters share a pass."""
-    for field in asked:
-        if field not in FACETS:
-            raise unknown("facet", field, FACETS)
-    found: dict[str, Facet] = {}
-    for filters in dict.fromkeys(asked.values()):
-        chosen = [(segment, candidates(plan, segment, filters)) for segment in segments]
-        own = [field for field in asked if asked[field] == filters]
+    for field in filters_by_field:
+        if field not in FACET_FIELDS:
+            raise unknown("facet", field, FACET_FIELDS)
+    found: dict[str, FacetCounts] = {}
+    for filters in dict.fromkeys(filters_by_field.values()):
+        chosen = [(segment, select_candidates(plan, segment, filters)) for segment in segments]
+        own = [field for field in filters_by_field if filters_by_field[field] == filters]
         if counting := [field for field in own if field in _COUNTING]:
             held = [
-                (s, np.bincount(s.column("document")[at], minlength=len(s.documents))) for s, at in chosen
+                (s, np.bincount(s.column("document")[at], minlength=s.document_count)) for s, at in chosen
             ]
             found |= {field: _most(_COUNTING[field](held), size) for field in counting}
-        if types := [field for field in own if field in TYPES]:
-            named = [part for segment, at in chosen for part in segment.enriched.entity_counts(at)]
+        if types := [field for field in own if field in ENTITY_TYPES]:
+            named = [part for segment, at in chosen for part in segment.enrichment.entity_counts(at)]
             found |= {type: _entities(named, type, size) for type in types}
-    return {field: found[field] for field in asked}
+    return {field: found[field] for field in filters_by_field}
 
 
 Held = Sequence[tuple[Segment, Numbers]]
@@ -71,9 +71,9 @@ def _months(held: Held) -> Iterable[tuple[str, int]]:
 _COUNTING = {"source": _sources, "month": _months}
 
 
-def _entities(named: Sequence[Named], type: str, size: int) -> Facet:
+def _entities(named: Sequence[EntityCounts], type: str, size: int) -> FacetCounts:
     """A sentence that names one twice counts once."""
-    found = [part.of(TYPES.index(type)) for part in named]
+    found = [part.of_type(ENTITY_TYPES.index(type)) for part in named]
     codes = np.concatenate([np.zeros(0, np.uint64), *(part.hashes for part in found)])
     counts = np.concatenate([np.zeros(0, np.int64), *(part.counts for part in found)])
     at = np.arange(len(codes))
@@ -87,10 +87,10 @@ def _entities(named: Sequence[Named], type: str, size: int) -> Facet:
     for place, count in zip(at[counts >= least].tolist(), counts[counts >= least].tolist(), strict=True):
         owner = int(np.searchsorted(ends, place, "right"))
         part = found[owner]
-        name = part.layer.name(int(part.numbers[place - (ends[owner] - len(part.numbers))]))
+        name = part.layer.entity_key(int(part.numbers[place - (ends[owner] - len(part.numbers))]))
         shown.append((name.partition(":")[2], count))
     return _most(shown, size)
 
 
-def _most(counts: Iterable[tuple[str, int]], size: int) -> Facet:
+def _most(counts: Iterable[tuple[str, int]], size: int) -> FacetCounts:
     return sorted(counts, key=lambda each: (-each[1], each[0]))[:size]

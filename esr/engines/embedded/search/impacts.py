@@ -1,38 +1,38 @@
-"""What terms add at most in each document, kept in memory once a query has asked for them.
+"""What terms add at most in each document (impacts), kept in memory once a query has asked for them.
 
-It depends on the transform, the term and its background, and on nothing else of the query: `Bound.most`. So
-the bounds of a query are an addition for each document of each term. Values are rounded up to 32 bits; those
-of all terms stand one after another in one array, which is never changed where it is filled.
+An impact depends on the transform, the term and its background, and on nothing else of the query:
+`Bound.most`. So the bounds of a query are one addition for each document of each term. Impacts are rounded up
+to 32 bits. Those of all terms of a transform lie one after another in one array, and what is filled never
+changes.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.embedded.search.layout import HYPERBOLA, LOGARITHM, MIXTURE
+from esr.engines.embedded.search.kernel.layout import HYPERBOLA, LOGARITHM, MIXTURE, Transform
+from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.reader.postings import of_term
+from esr.engines.segments.reader.term_bounds import round_outward
 from esr.plans.bounds import Bound
+from esr.plans.evidence import Array
 from esr.plans.plan import Mixture, PlanTerm, Saturation
-
-if TYPE_CHECKING:
-    from esr.engines.segments.reader.document_table import Spans
-    from esr.engines.segments.reader.snapshot import Snapshot
 
 Values = npt.NDArray[np.float32]
 _Key = tuple[str, float, bool, bool]
 """A term, its p(t|C), whether it is the query's own, whether its weight is below 0."""
 LIMIT = 1 << 28
-"""Bytes that a commit's impacts may take, of all transforms together."""
+"""Bytes that the impacts of a commit may take, of all transforms together."""
 
 
-class Kept(NamedTuple):
-    """The impacts of a plan's terms: one array, and where each term's begin. A term has its documents' by
-    segment, in the order of the postings. `greatest` is what any of them is at most, times its weight."""
+class TermImpacts(NamedTuple):
+    """The impacts of a plan's terms: one array, and where each term's begin. A term has one for each of its
+    documents, by segment, in the order of the postings. `greatest` is the greatest of weight times impact."""
 
     values: Values
     starts: list[int]
@@ -40,96 +40,98 @@ class Kept(NamedTuple):
 
 
 class Impacts:
-    """Of one transform in one commit. Threads share it."""
+    """The impacts of one transform in one commit. Threads share it."""
 
-    def __init__(self, transform: Mixture | Saturation, snapshot: Snapshot) -> None:
-        self.bound = Bound(transform, snapshot.collection.longest_sentence)
-        self.shape, self.numbers = _numbers(transform)
-        """The transform as the kernel takes it."""
+    def __init__(self, transform: Mixture | Saturation, statistics: CommitStatistics) -> None:
+        self.bound = Bound(transform, statistics.collection.longest_sentence)
+        self._transform = transform
+        self._statistics = statistics
         self._fields = set(transform.fields())
-        self._ends: tuple[Values, Values] | None = None
-        self._lengths: npt.NDArray[np.float64] | None = None
+        self._kernel_transform: Transform | None = None
         self._values: Values = np.zeros(0, np.float32)
         self._used = 0
-        self._known: dict[_Key, tuple[int, float]] = {}
+        self._entries: dict[_Key, tuple[int, float]] = {}
+        """Where the impacts of a term begin, and the greatest of them."""
         self._lock = threading.Lock()
 
     @property
     def nbytes(self) -> int:
         """Memory in use."""
-        return self._values.nbytes + (0 if self._ends is None else 2 * self._ends[0].nbytes)
+        transform = self._kernel_transform
+        return self._values.nbytes + (0 if transform is None else 2 * transform.high.nbytes)
 
-    def ends(self, spans: Spans) -> tuple[Values, Values]:
-        """`Bound.ends` of all documents."""
-        if self._ends is None:
-            high, low = self.bound.ends(spans.shortest, spans.longest)
-            self._ends = outward(high, up=True), outward(low, up=False)
-        return self._ends
+    def kernel_transform(self) -> Transform:
+        """The transform as the kernel takes it."""
+        if self._kernel_transform is None:
+            table = self._statistics.document_table
+            high, low = self.bound.ends(table.shortest, table.longest)
+            self._kernel_transform = Transform(
+                *_transform_numbers(self._transform),
+                self.bound.lengths(),
+                round_outward(high, up=True),
+                round_outward(low, up=False),
+            )
+        return self._kernel_transform
 
-    def lengths(self) -> npt.NDArray[np.float64]:
-        """`Bound.lengths`."""
-        if self._lengths is None:
-            self._lengths = self.bound.lengths()
-        return self._lengths
-
-    def of(self, terms: Sequence[PlanTerm], snapshot: Snapshot) -> Kept:
-        """The impacts of these terms, made where they are not yet."""
+    def get(self, terms: Sequence[PlanTerm]) -> TermImpacts:
+        """The impacts of these terms. Those that are missing are computed."""
         keys = [(term.term, term.background, term.own, term.weight < 0) for term in terms]
         with self._lock:
-            if not all(map(self._known.__contains__, keys)):
-                self._fill(dict(zip(keys, terms, strict=True)), snapshot)
-            places, values = [self._known[key] for key in keys], self._values
-        greatest = [abs(term.weight) * most for term, (_, most) in zip(terms, places, strict=True)]
-        return Kept(values, [start for start, _ in places], max(greatest, default=0.0))
+            if not all(map(self._entries.__contains__, keys)):
+                self._add(dict(zip(keys, terms, strict=True)))
+            entries, values = [self._entries[key] for key in keys], self._values
+        greatest = [abs(term.weight) * impact for term, (_, impact) in zip(terms, entries, strict=True)]
+        return TermImpacts(values, [start for start, _ in entries], max(greatest, default=0.0))
 
-    def _fill(self, asked: Mapping[_Key, PlanTerm], snapshot: Snapshot) -> None:
+    def _add(self, terms: Mapping[_Key, PlanTerm]) -> None:
         """Keep the impacts of these terms. Where there is no room for more, all others go."""
-        made = {key: self._made(term, snapshot) for key, term in asked.items() if key not in self._known}
-        if (self._used + sum(map(len, made.values()))) * self._values.itemsize > LIMIT:
-            self._known, self._used, self._values = {}, 0, np.zeros(0, np.float32)
-            made = {key: self._made(term, snapshot) for key, term in asked.items()}
-        for key, values in made.items():
-            self._keep(key, values)
+        fresh = {key: self._compute(term) for key, term in terms.items() if key not in self._entries}
+        if (self._used + sum(map(len, fresh.values()))) * self._values.itemsize > LIMIT:
+            self._entries, self._used, self._values = {}, 0, np.zeros(0, np.float32)
+            fresh = {key: self._compute(term) for key, term in terms.items()}
+        for key, impacts in fresh.items():
+            self._append(key, impacts)
 
-    def _made(self, term: PlanTerm, snapshot: Snapshot) -> Values:
-        rows, entries = of_term(snapshot, term.term, self._fields)
-        return outward(self.bound.most(term, rows, entries), up=term.weight >= 0)
+    def _compute(self, term: PlanTerm) -> Values:
+        rows, entries = of_term(self._statistics, term.term, self._fields)
+        return round_outward(self.bound.most(term, rows, entries), up=term.weight >= 0)
 
-    def _keep(self, key: _Key, values: Values) -> None:
-        end = self._used + len(values)
+    def _append(self, key: _Key, impacts: Values) -> None:
+        end = self._used + len(impacts)
         if end > len(self._values):
-            # Searches that run keep the array that they have.
+            # Searches that are running keep the array that they have.
             grown = np.empty(max(2 * len(self._values), end, 1 << 16), np.float32)
             grown[: self._used] = self._values[: self._used]
             self._values = grown
-        self._values[self._used : end] = values
-        self._known[key] = self._used, float(np.abs(values).max(initial=0.0))
+        self._values[self._used : end] = impacts
+        self._entries[key] = self._used, float(np.abs(impacts).max(initial=0.0))
         self._used = end
 
 
-def impacts(transform: Mixture | Saturation, snapshot: Snapshot) -> Impacts:
-    """The impacts of a transform. Those that were not asked for the longest are forgotten first."""
-    kept = snapshot.impacts
-    with snapshot.lock:
-        found = kept.pop(transform, None) or Impacts(transform, snapshot)
-        kept[transform] = found
-        while len(kept) > 1 and sum(each.nbytes for each in kept.values()) > LIMIT:
-            del kept[next(iter(kept))]
-    return found
+class ImpactCache:
+    """The impacts of the transforms that searches of a commit asked for. Threads share it."""
+
+    def __init__(self, statistics: CommitStatistics) -> None:
+        self._statistics = statistics
+        self._by_transform: dict[Mixture | Saturation, Impacts] = {}
+        self._lock = threading.Lock()
+
+    def get(self, transform: Mixture | Saturation) -> Impacts:
+        """The impacts of a transform. The least recently used are dropped first."""
+        kept = self._by_transform
+        with self._lock:
+            impacts = kept.pop(transform, None) or Impacts(transform, self._statistics)
+            kept[transform] = impacts
+            while len(kept) > 1 and sum(each.nbytes for each in kept.values()) > LIMIT:
+                del kept[next(iter(kept))]
+        return impacts
 
 
-def _numbers(transform: Mixture | Saturation) -> tuple[int, npt.NDArray[np.float64]]:
+def _transform_numbers(transform: Mixture | Saturation) -> tuple[int, Array]:
+    """The shape of a transform, and its parameters."""
     fields = (transform.sentence, transform.surrounding, transform.document)
     numbers = [number for field in fields for number in field]
     if isinstance(transform, Mixture):
         return MIXTURE, np.array([transform.mu, *numbers, *transform.collection])
     shape = LOGARITHM if transform.k1 is None else HYPERBOLA
     return shape, np.array([transform.k1 or 0.0, *numbers])
-
-
-def outward(values: npt.NDArray[np.float64], *, up: bool) -> Values:
-    """Rounded to the side where a bound stays one."""
-    near = values.astype(np.float32)
-    wrong = near < values if up else near > values
-    near[wrong] = np.nextafter(near[wrong], np.float32(np.inf if up else -np.inf))
-    return near

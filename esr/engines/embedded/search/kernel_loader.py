@@ -1,7 +1,8 @@
-"""When the compiled kernel is loaded.
+"""When the kernel is loaded.
 
-numba is an extra (`pip install esr[fast]`). Loading it takes half a second, and once on a machine it compiles
-for some seconds. So it is loaded when searches have taken as long, or when a server says that many will come.
+numba is installed only where it has wheels. Loading the kernel takes half a second, and once on a
+machine it compiles for some seconds. So it is loaded when searches have taken as long, or when a server says
+that many will come. Until then every candidate is scored.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-PAYS = 0.5
-"""Seconds of searching by numpy after which the kernel is loaded."""
-COUNTS = 0.05
-"""At most so much of one search counts: a few slow ones do not load it."""
+KERNEL = "esr.engines.embedded.search.kernel.search"
+LOAD_AFTER = 0.5
+"""Seconds of exhaustive searches after which the kernel is loaded."""
+MAX_COUNTED = 0.05
+"""At most so many seconds of one search count: a few slow ones do not load it."""
 
 
 class Loader:
@@ -25,32 +27,36 @@ class Loader:
 
     def __init__(self) -> None:
         self.kernel: Any = None
-        """The module `esr.engines.embedded.search.kernel`, or None while numpy does the work."""
+        """The module `KERNEL`, or None while every candidate is scored."""
+        self.reason = "the compiled kernel is not loaded yet"
+        """Why there is no kernel."""
         self._spent = 0.0
-        self._tried = False
+        self._is_tried = False
         self._lock = threading.Lock()
 
     @contextmanager
-    def searching(self) -> Iterator[None]:
-        """Around a search by numpy."""
+    def count_time(self) -> Iterator[None]:
+        """Around an exhaustive search."""
         started = time.perf_counter()
         yield
-        self._spent += min(time.perf_counter() - started, COUNTS)
-        if self._spent > PAYS:
+        self._spent += min(time.perf_counter() - started, MAX_COUNTED)
+        if self._spent > LOAD_AFTER:
             self.load()
 
     def load(self) -> None:
-        """Load the kernel, where numba is installed. Other threads search by numpy meanwhile."""
-        if self._tried or not self._lock.acquire(blocking=False):
+        """Load the kernel, where numba is installed. Other threads score every candidate meanwhile."""
+        if self._is_tried or not self._lock.acquire(blocking=False):
             return
         try:
-            self.kernel = import_module("esr.engines.embedded.search.kernel")
+            self.kernel = import_module(KERNEL)
         except ModuleNotFoundError as error:
+            self.reason = "numba is not installed"
             logging.getLogger(__name__).info("searches go without numba: %s", error)
         except Exception as error:  # a numba too old, or not for this numpy; no place for its cache
+            self.reason = "numba does not load"
             logging.getLogger(__name__).warning("searches go without numba: %s", error)
         finally:
-            self._tried = True
+            self._is_tried = True
             self._lock.release()
 
 

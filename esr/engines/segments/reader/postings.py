@@ -3,48 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.store.segment import Segment
 from esr.plans.bounds import Entries, Rows
 from esr.plans.evidence import Array
 from esr.plans.plan import FieldName
 
-if TYPE_CHECKING:
-    from esr.engines.segments.reader.snapshot import Snapshot
-
 Numbers = npt.NDArray[np.int64]
 
 
-def of_term(snapshot: Snapshot, term: str, fields: Collection[FieldName]) -> tuple[Rows, Entries]:
+def of_term(statistics: CommitStatistics, term: str, fields: Collection[FieldName]) -> tuple[Rows, Entries]:
     """All rows and entries of a term, by segment, then document."""
-    spans = snapshot.spans
+    table = statistics.document_table
     parts, rows, found = [], 0, 0
-    for owner, segment in enumerate(snapshot.segments):
-        number = snapshot.find(term).numbers[owner]
+    for owner, segment in enumerate(statistics.segments):
+        number = statistics.find(term).numbers[owner]
         if number is not None:
             part = _part(segment, number, number + 1, "surrounding" in fields)
-            document = part.document + spans.owners[owner]
+            document = part.document + table.owners[owner]
             parts.append(part._replace(start=part.start + rows, entry=part.entry + found, document=document))
             rows, found = rows + len(part.counts), found + len(document)
-    return _told(_joined(parts), snapshot, fields)
+    return _told(_joined(parts), statistics, fields)
 
 
 def of_terms(
-    snapshot: Snapshot, owner: int, first: int, last: int, fields: Collection[FieldName]
+    statistics: CommitStatistics, owner: int, first: int, last: int, fields: Collection[FieldName]
 ) -> tuple[Rows, Entries]:
     """All rows and entries of the terms numbered from `first` to before `last` in a segment, by term, then
     document."""
-    part = _part(snapshot.segments[owner], first, last, "surrounding" in fields)
-    return _told(part._replace(document=part.document + snapshot.spans.owners[owner]), snapshot, fields)
+    part = _part(statistics.segments[owner], first, last, "surrounding" in fields)
+    first_document = statistics.document_table.owners[owner]
+    return _told(part._replace(document=part.document + first_document), statistics, fields)
 
 
-def _told(joined: _Part, snapshot: Snapshot, fields: Collection[FieldName]) -> tuple[Rows, Entries]:
-    spans, at = snapshot.spans, joined.document
-    entries = Entries(joined.in_document, spans.length[at], spans.shortest[at], spans.longest[at])
+def _told(joined: _Part, statistics: CommitStatistics, fields: Collection[FieldName]) -> tuple[Rows, Entries]:
+    table, at = statistics.document_table, joined.document
+    entries = Entries(joined.in_document, table.length[at], table.shortest[at], table.longest[at])
     counts: dict[FieldName, Array] = {"sentence": joined.counts}
     lengths: dict[FieldName, Array] = {"sentence": joined.length}
     if "surrounding" in fields:
@@ -81,8 +80,8 @@ def _joined(parts: Sequence[_Part]) -> _Part:
 
 def _part(segment: Segment, first: int, last: int, surrounding: bool) -> _Part:
     """The terms numbered from `first` to before `last`."""
-    sentence, counts = segment.in_sentences(first, last)
-    documents, in_document = segment.in_documents(first, last)
+    sentence, counts = segment.sentence_postings(first, last)
+    documents, in_document = segment.document_postings(first, last)
     count = counts.astype(np.float64)
     document = segment.column("document")[sentence]
     change = np.ones(len(sentence), bool)  # whether a row is the first of its document, or of its term
@@ -94,7 +93,7 @@ def _part(segment: Segment, first: int, last: int, surrounding: bool) -> _Part:
             for name in ("sentence_starts", "document_starts")
         )
         change[1:] |= of_row[1:] != of_row[:-1]
-        size = len(segment.documents)
+        size = segment.document_count
         keys, wanted = of_entry * size + documents, of_row * size + document
     start = np.flatnonzero(change)
     around = around_length = count
@@ -114,47 +113,3 @@ def _part(segment: Segment, first: int, last: int, surrounding: bool) -> _Part:
         documents.astype(np.int64),
         in_document.astype(np.float64),
     )
-
-
-class Within(NamedTuple):
-    """Rows and entries of several terms in some documents of a segment: the terms' places, the sentences, the
-    documents' places, the counts."""
-
-    row_term: Numbers
-    row_sentence: Numbers
-    row_place: Numbers
-    row_count: Numbers
-    entry_term: Numbers
-    entry_place: Numbers
-    entry_count: Numbers
-
-
-def within(segment: Segment, numbers: Sequence[int | None], documents: Numbers) -> Within:
-    """The terms of these numbers in these documents of a segment, which are ascending."""
-    borders = segment.column("first")[np.stack([documents, documents + 1])]
-    rows: list[tuple[npt.NDArray[Any], ...]] = []
-    entries: list[tuple[npt.NDArray[Any], ...]] = []
-    for term, number in enumerate(numbers):
-        sentence, count = segment.in_sentences(number)
-        low, high = np.searchsorted(sentence, borders)
-        at = ranges(low, high - low)
-        rows.append(
-            (np.full(len(at), term), sentence[at], np.repeat(np.arange(len(low)), high - low), count[at])
-        )
-        holder, in_document = segment.in_documents(number)
-        if len(holder):
-            entry = np.minimum(np.searchsorted(holder, documents), len(holder) - 1)
-            place = np.flatnonzero(holder[entry] == documents)
-            entries.append((np.full(len(place), term), place, in_document[entry[place]]))
-    nothing = np.zeros(0, np.int64)
-    of_rows = [np.concatenate([nothing, *each]) for each in zip(*rows, strict=True)] or [nothing] * 4
-    of_entries = [np.concatenate([nothing, *each]) for each in zip(*entries, strict=True)] or [nothing] * 3
-    return Within(*of_rows, *of_entries)
-
-
-def ranges(first: Numbers, size: Numbers) -> Numbers:
-    """The numbers from each `first` on, so many of them, one range after another."""
-    ends = np.cumsum(size)
-    whole = int(ends[-1]) if len(ends) else 0
-    found: Numbers = np.arange(whole) + np.repeat(first - (ends - size), size)
-    return found

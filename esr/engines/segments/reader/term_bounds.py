@@ -1,39 +1,47 @@
-"""What every term adds at most in each document, of one mixture: for an engine that keeps it."""
+"""What every term of a segment adds at most in each document, for one mixture, and how bounds are rounded."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
+from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.reader.postings import of_terms
-from esr.engines.segments.reader.snapshot import Snapshot
 from esr.plans.bounds import Bound
 from esr.plans.evidence import Array
 from esr.plans.plan import Mixture
 
-ROWS = 1 << 17
-"""Terms in sentences that are looked at together, about: they take some 30 MB."""
+BATCH = 1 << 17
+"""About how many sentence postings are looked at together: they take some 30 MB."""
 
 
-def all_impacts(snapshot: Snapshot, owner: int, transform: Mixture) -> Array:
-    """Of a segment's terms in documents, of the shape of its postings of documents.
+def all_upper_bounds(statistics: CommitStatistics, owner: int, transform: Mixture) -> Array:
+    """`Bound.most` of all terms of a segment, in the order and the shape of its postings of documents.
 
-    It is `Bound.most`. Terms are a query's own, and p(t|C) is that of the commit.
+    Terms are a query's own, and p(t|C) is that of the commit.
     """
-    segment, bound = snapshot.segments[owner], Bound(transform, snapshot.collection.longest_sentence)
-    background = snapshot.background(segment, {}, 0)
-    rows, entries = segment.column("sentence_starts"), segment.column("document_starts")
-    found = np.empty(int(entries[-1]))
-    for first, last in _cuts(rows):
-        cut = slice(int(entries[first]), int(entries[last]))
-        of_entry = np.repeat(background[first:last], np.diff(entries[first : last + 1]))
-        stand = of_terms(snapshot, owner, first, last, set(transform.fields()))
-        found[cut] = bound.most_of_several(*stand, of_entry)
-    return found
+    segment, bound = statistics.segments[owner], Bound(transform, statistics.collection.longest_sentence)
+    background = statistics.background(owner, {}, 0)
+    sentence_starts, document_starts = segment.column("sentence_starts"), segment.column("document_starts")
+    upper_bounds = np.empty(int(document_starts[-1]))
+    for first, last in _batches(sentence_starts):
+        batch = slice(int(document_starts[first]), int(document_starts[last]))
+        by_posting = np.repeat(background[first:last], np.diff(document_starts[first : last + 1]))
+        postings = of_terms(statistics, owner, first, last, set(transform.fields()))
+        upper_bounds[batch] = bound.most_of_several(*postings, by_posting)
+    return upper_bounds
 
 
-def _cuts(rows: npt.NDArray[np.integer]) -> list[tuple[int, int]]:
-    """Terms, from the first to before the last, that have about so many rows together."""
-    borders = np.searchsorted(rows, np.arange(0, int(rows[-1]), ROWS))
-    ends = [*dict.fromkeys(borders.tolist()), len(rows) - 1]
+def round_outward(values: npt.NDArray[np.float64], *, up: bool) -> npt.NDArray[np.float32]:
+    """The values in 32 bits, rounded up or down, so that a bound stays a bound."""
+    rounded = values.astype(np.float32)
+    is_inside = rounded < values if up else rounded > values
+    rounded[is_inside] = np.nextafter(rounded[is_inside], np.float32(np.inf if up else -np.inf))
+    return rounded
+
+
+def _batches(sentence_starts: npt.NDArray[np.integer]) -> list[tuple[int, int]]:
+    """Terms, from the first to before the last, that have about `BATCH` sentence postings together."""
+    borders = np.searchsorted(sentence_starts, np.arange(0, int(sentence_starts[-1]), BATCH))
+    ends = [*dict.fromkeys(borders.tolist()), len(sentence_starts) - 1]
     return [(first, last) for first, last in zip([0, *ends], ends, strict=False) if first < last]

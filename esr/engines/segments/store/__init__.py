@@ -1,1 +1,1 @@
-"""What lies in an index folder: segments, layers, the manifest that names them, a load's checkpoint."""
+"""What an index folder holds: segments, layers, the manifest that names them, the checkpoint of a load."""

@@ -1,4 +1,4 @@
-"""Arrays on disk: written whole and synced, read by memory map."""
+"""Arrays on disk: written whole and synced, read through a memory map."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ import numpy.typing as npt
 
 def save_array(path: Path, array: npt.NDArray[Any]) -> None:
     with path.open("wb") as file:
-        # np.save would write past the file object, and say nothing of a full disk but "1 of 9 written".
+        # np.save bypasses the file object, and reports a full disk only as "1 of 9 written".
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
         file.write(np.ascontiguousarray(array).data)
         file.flush()
         os.fsync(file.fileno())
 
 
-def save_bytes(path: Path, pieces: Iterable[bytes]) -> None:
+def save_bytes(path: Path, chunks: Iterable[bytes]) -> None:
     with path.open("wb") as file:
-        file.writelines(pieces)
+        file.writelines(chunks)
         file.flush()
         os.fsync(file.fileno())
 
 
 def map_array(path: Path) -> npt.NDArray[Any]:
-    """A plain array over the mapped file, in less than half of the time that np.load takes for it."""
+    """A plain array over the mapped file, opened in less than half the time of np.load."""
     with path.open("rb") as file:
         np.lib.format.read_magic(file)
         shape, _, dtype = np.lib.format.read_array_header_1_0(file)
@@ -44,29 +44,29 @@ def map_bytes(path: Path) -> memoryview:
     return memoryview(np.memmap(path, np.uint8, "r"))  # type: ignore[arg-type]
 
 
-def smallest(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same numbers, none below 0, in the smallest type that holds them.
+def narrow(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same non-negative integers in the smallest type that holds them.
 
-    Sums of what is read back may not fit it: make it wider first.
+    Sums of the values may overflow that type: widen it first.
     """
     return array.astype(np.min_scalar_type(int(array.max(initial=0))))
 
 
 def replace_json(path: Path, content: Any) -> None:
-    """Replace a JSON file in one durable step: a reader sees the old one or the new one."""
-    fresh = path.with_name(f"{path.name}.new")
-    with fresh.open("w", encoding="utf-8") as file:
+    """Replace a JSON file atomically and durably: readers see the old content or the new."""
+    temporary = path.with_name(f"{path.name}.new")
+    with temporary.open("w", encoding="utf-8") as file:
         json.dump(content, file, indent=1)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(fresh, path)
+    os.replace(temporary, path)
     sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder as durable as the files."""
-    number = os.open(folder, os.O_RDONLY)
+    """Make the directory entries of a folder durable; syncing a file does not."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(number)
+        os.fsync(descriptor)
     finally:
-        os.close(number)
+        os.close(descriptor)

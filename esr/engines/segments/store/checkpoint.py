@@ -1,6 +1,6 @@
-"""How far a load has come: what it has written for good, so that it can be taken up after it was killed.
+"""The progress of a load: what it has written durably, so that it can be resumed after it was killed.
 
-It is replaced after a segment and its layer are on disk, never before: it names nothing that is not there.
+It is replaced only after a segment and its layer are on disk, so all that it names is there.
 """
 
 from __future__ import annotations
@@ -11,42 +11,44 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from esr.engines.index import Description
 from esr.engines.segments.store.arrays import replace_json
-from esr.engines.segments.store.layer import Run
+from esr.engines.segments.store.layer_info import LayerInfo
+from esr.engines.writer import Description
 
 NAME = "esr-load.json"
+_STORED_NAMES = {"generation_name": "made", "digest": "content", "is_migration": "migrates"}
+"""The names of attributes in the file, where they differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A load that has begun.
+    """A load in progress.
 
-    `base` is the commit that it began from. Of its documents, the first `documents` are in `segments`;
-    `content` is a digest of their JSON, so that the same documents can be told when they come again.
+    `base` is the number of the commit that it started from. The first `documents` of its documents have
+    been read; `digest` is that of their JSON, which identifies them when they are given again.
     """
 
-    made: str
+    generation_name: str
     description: Description
     append: bool
     base: int
     segments: tuple[str, ...] = ()
-    layers: tuple[Run, ...] = ()
+    layers: tuple[LayerInfo, ...] = ()
     documents: int = 0
-    content: str = ""
-    migrates: bool = False
-    """Whether it takes an index to another format, and its documents are those of the index."""
+    digest: str = ""
+    is_migration: bool = False
+    """Whether it converts the index to another format, and its documents are those of the index."""
 
-    def after(self, segment: str, layer: Run | None, documents: int, content: str) -> Checkpoint:
-        """The checkpoint when one more segment is on disk."""
+    def with_segment(self, segment: str, layer: LayerInfo | None, documents: int, digest: str) -> Checkpoint:
+        """The checkpoint after one more segment is on disk."""
         layers = self.layers if layer is None else (*self.layers, layer)
         return replace(
-            self, segments=(*self.segments, segment), layers=layers, documents=documents, content=content
+            self, segments=(*self.segments, segment), layers=layers, documents=documents, digest=digest
         )
 
 
 def read(folder: Path) -> Checkpoint | None:
-    """The checkpoint of a load that has not ended, or None where there is none that can be read."""
+    """The checkpoint of an unfinished load, or None if there is none, or none that can be read."""
     try:
         return _from_dict(json.loads((folder / NAME).read_text("utf-8")))
     except (OSError, ValueError, KeyError, TypeError):
@@ -54,14 +56,21 @@ def read(folder: Path) -> Checkpoint | None:
 
 
 def write(folder: Path, checkpoint: Checkpoint) -> None:
-    replace_json(folder / NAME, asdict(checkpoint))
+    replace_json(folder / NAME, _as_dict(checkpoint))
 
 
 def remove(folder: Path) -> None:
     (folder / NAME).unlink(missing_ok=True)
 
 
+def _as_dict(checkpoint: Checkpoint) -> dict[str, Any]:
+    return {_STORED_NAMES.get(name, name): value for name, value in asdict(checkpoint).items()}
+
+
 def _from_dict(data: Mapping[str, Any]) -> Checkpoint:
-    layers = tuple(Run(**(run | {"parts": tuple(run["parts"])})) for run in data["layers"])
-    known = {**data, "description": Description(**data["description"]), "layers": layers}
-    return Checkpoint(**(known | {"segments": tuple(data["segments"])}))
+    attributes = {stored: name for name, stored in _STORED_NAMES.items()}
+    fields = {attributes.get(name, name): value for name, value in data.items()}
+    fields["description"] = Description(**data["description"])
+    fields["segments"] = tuple(data["segments"])
+    fields["layers"] = tuple(map(LayerInfo.from_dict, data["layers"]))
+    return Checkpoint(**fields)

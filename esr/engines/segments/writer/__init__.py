@@ -1,1 +1,1 @@
-"""Writes documents into an index folder: segments first, then one commit."""
+"""Writes documents into an index folder: segments first, then one commit that shows them all."""

@@ -1,8 +1,8 @@
-"""The columns of a segment that are made of its terms: postings, counts, lengths and likelihoods.
+"""The columns of a segment that derive from its terms: postings, counts, lengths and likelihoods.
 
-A key is the number of a term and that of a sentence, or of a document, in one. So one sort brings all
-terms to where they are wanted, and what is sorted by sentences is sorted by documents too. The rest is done
-for some terms at a time: it stays near the processor, and takes little more memory than the keys.
+A key combines the number of a term with that of a sentence, or of a document. So one sort groups the
+occurrences of each term, and what is sorted by sentence is sorted by document too. The rest is done for a
+range of terms at a time, which stays in the processor's cache and takes little memory beside the keys.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.segments.store.arrays import smallest
+from esr.engines.segments.store.arrays import narrow
 
 Array = npt.NDArray[Any]
-_AT_A_TIME = 2**17
+_CHUNK_KEYS = 2**17
 
 
-class Texts(NamedTuple):
-    """The numbers of all terms, how many each text has, and how many sentences each document has.
+class TokenizedTexts(NamedTuple):
+    """The numbers of all terms, how many terms each text has, and how many sentences each document has.
 
-    A document's texts are its sentences, then its title.
+    The texts of a document are its sentences, then its title.
     """
 
     tokens: Array
@@ -29,48 +29,49 @@ class Texts(NamedTuple):
     sizes: Array
 
 
-class _Runs(NamedTuple):
-    """Keys, ascending, each once; how many there are of it, and where it begins among all."""
+class _Groups(NamedTuple):
+    """Distinct keys, ascending; how often each occurs, and where its occurrences start."""
 
     keys: Array
     counts: Array
     starts: Array
 
 
-def columns(texts: Texts, terms: int) -> dict[str, Array]:
-    """The columns by name. `terms` is how many there are."""
+def build_columns(texts: TokenizedTexts, term_count: int) -> dict[str, Array]:
+    """The columns by name."""
     is_title = np.zeros(len(texts.lengths), bool)
     is_title[np.cumsum(texts.sizes + 1) - 1] = True
     in_title = np.repeat(is_title, texts.lengths)
     lengths, title_lengths = texts.lengths[~is_title], texts.lengths[is_title]
     document = np.repeat(np.arange(len(texts.sizes), dtype=np.int32), texts.sizes)
     document_length = np.bincount(document, lengths, len(texts.sizes)).astype(np.int64) + title_lengths
-    around = surrounding(lengths, document)
+    surrounding_length = _sum_surrounding(lengths, document)
     tokens = texts.tokens[~in_title]
-    postings = _Postings(document, lengths, around, document_length)
-    postings.add(_sorted_keys(tokens, lengths), _sorted_keys(texts.tokens[in_title], title_lengths), terms)
+    postings = _PostingsBuilder(document, lengths, surrounding_length, document_length)
+    title_keys = _sorted_keys(texts.tokens[in_title], title_lengths)
+    postings.add_all(_sorted_keys(tokens, lengths), title_keys, term_count)
     return {
-        "length": smallest(lengths),
-        "surrounding_length": smallest(around),
-        "document_length": smallest(document_length),
-        "document": smallest(document),
+        "length": narrow(lengths),
+        "surrounding_length": narrow(surrounding_length),
+        "document_length": narrow(document_length),
+        "document": narrow(document),
         "first": np.concatenate([[0], np.cumsum(texts.sizes)]),
-        "occurrences": smallest(np.bincount(tokens, minlength=terms)),
+        "occurrences": narrow(np.bincount(tokens, minlength=term_count)),
         **postings.columns(),
     }
 
 
-def surrounding(values: Array, document: Array) -> Array:
-    """Each value plus its neighbours' within the same document."""
+def _sum_surrounding(values: Array, document: Array) -> Array:
+    """The value of each sentence plus those of its neighbors in the same document."""
     total = values.astype(np.int64)
-    joined = document[1:] == document[:-1]
-    total[1:] += np.where(joined, values[:-1], 0)
-    total[:-1] += np.where(joined, values[1:], 0)
+    are_neighbors = document[1:] == document[:-1]
+    total[1:] += np.where(are_neighbors, values[:-1], 0)
+    total[:-1] += np.where(are_neighbors, values[1:], 0)
     return total
 
 
 def _sorted_keys(tokens: Array, lengths: Array) -> Array:
-    """A key of each term with the number of its text, whose length says which it is."""
+    """A key for each term and the number of its text. `lengths` are those of the texts."""
     keys = tokens.astype(np.int64)
     keys <<= _bits(lengths)
     keys |= np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
@@ -78,55 +79,59 @@ def _sorted_keys(tokens: Array, lengths: Array) -> Array:
     return keys
 
 
-def _bits(numbered: Array) -> int:
-    """The bits of a key that hold the number of one of these."""
-    return len(numbered).bit_length()
+def _bits(items: Array) -> int:
+    """How many bits of a key the number of an item takes."""
+    return len(items).bit_length()
 
 
-class _Postings:
-    """Gathers postings in sentences and in documents, and the likelihoods of sentences, term by term."""
+class _PostingsBuilder:
+    """Collects postings in sentences and in documents, and the likelihoods of sentences, term by term."""
 
-    def __init__(self, document: Array, lengths: Array, around: Array, document_length: Array) -> None:
+    def __init__(
+        self, document: Array, lengths: Array, surrounding_length: Array, document_length: Array
+    ) -> None:
         self._document = document
-        self._around = around
+        self._surrounding_length = surrounding_length
         self._document_length = document_length
         self._bits, self._document_bits = _bits(lengths), _bits(document_length)
-        self._likelihood = np.zeros(len(lengths))
-        self._around_likelihood = np.zeros(len(lengths))
+        self._document_likelihood = np.zeros(len(lengths))
+        self._surrounding_likelihood = np.zeros(len(lengths))
         self._parts: dict[str, list[Array]] = {
-            f"{kind}_{what}": [np.zeros(0 if what != "starts" else 1, np.int32)]
+            f"{kind}_{name}": [np.zeros(1 if name == "starts" else 0, np.int32)]
             for kind in ("sentence", "document")
-            for what in ("starts", "numbers", "counts")
+            for name in ("starts", "numbers", "counts")
         }
 
-    def add(self, in_sentences: Array, in_titles: Array, terms: int) -> None:
-        """Take all keys, sorted."""
-        start = start_titles = first = 0
-        while first < terms:
-            last = terms
-            if start + _AT_A_TIME < len(in_sentences):
-                last = int(in_sentences[start + _AT_A_TIME] >> self._bits) + 1
-            stop = int(np.searchsorted(in_sentences, last << self._bits))
-            stop_titles = int(np.searchsorted(in_titles, last << self._document_bits))
-            self._add(in_sentences[start:stop], in_titles[start_titles:stop_titles], range(first, last))
-            start, start_titles, first = stop, stop_titles, last
+    def add_all(self, sentence_keys: Array, title_keys: Array, term_count: int) -> None:
+        """Add all keys, which are sorted."""
+        start = title_start = first = 0
+        while first < term_count:
+            end = term_count
+            if start + _CHUNK_KEYS < len(sentence_keys):
+                end = int(sentence_keys[start + _CHUNK_KEYS] >> self._bits) + 1
+            stop = int(np.searchsorted(sentence_keys, end << self._bits))
+            title_stop = int(np.searchsorted(title_keys, end << self._document_bits))
+            self._add(sentence_keys[start:stop], title_keys[title_start:title_stop], range(first, end))
+            start, title_start, first = stop, title_stop, end
 
-    def _add(self, in_sentences: Array, in_titles: Array, terms: range) -> None:
-        found = _runs(in_sentences)
-        sentence = found.keys & ((1 << self._bits) - 1)
+    def _add(self, sentence_keys: Array, title_keys: Array, terms: range) -> None:
+        """Add the keys of some terms."""
+        in_sentences = _group(sentence_keys)
+        sentence = in_sentences.keys & ((1 << self._bits) - 1)
         document = self._document[sentence]
-        above = _runs(found.keys >> self._bits << self._document_bits | document, found.counts)
-        keys, counts, in_own = _with_titles(above, _runs(in_titles))
-        self._put("sentence", found.keys, self._bits, found.counts, terms)
-        self._put("document", keys, self._document_bits, counts, terms)
-        in_document = np.repeat(in_own, np.diff(above.starts, append=len(sentence)))
-        likelihood = found.counts * np.log(in_document / self._document_length[document])
-        np.add.at(self._likelihood, sentence, likelihood)
-        in_surrounding = _in_surrounding(found, document)
-        likelihood = found.counts * np.log(in_surrounding / self._around[sentence])
-        np.add.at(self._around_likelihood, sentence, likelihood)
+        document_keys = in_sentences.keys >> self._bits << self._document_bits | document
+        in_documents = _group(document_keys, in_sentences.counts)
+        keys, counts, counts_of_present = _add_titles(in_documents, _group(title_keys))
+        self._append("sentence", in_sentences.keys, self._bits, in_sentences.counts, terms)
+        self._append("document", keys, self._document_bits, counts, terms)
+        document_count = np.repeat(counts_of_present, np.diff(in_documents.starts, append=len(sentence)))
+        likelihood = in_sentences.counts * np.log(document_count / self._document_length[document])
+        np.add.at(self._document_likelihood, sentence, likelihood)
+        surrounding_count = _surrounding_counts(in_sentences, document)
+        likelihood = in_sentences.counts * np.log(surrounding_count / self._surrounding_length[sentence])
+        np.add.at(self._surrounding_likelihood, sentence, likelihood)
 
-    def _put(self, kind: str, keys: Array, bits: int, counts: Array, terms: range) -> None:
+    def _append(self, kind: str, keys: Array, bits: int, counts: Array, terms: range) -> None:
         starts = self._parts[f"{kind}_starts"]
         ends = np.searchsorted(keys, np.arange(terms.start + 1, terms.stop + 1) << bits)
         starts.append(starts[-1][-1] + ends)
@@ -134,42 +139,45 @@ class _Postings:
         self._parts[f"{kind}_counts"].append(counts.astype(np.int32))
 
     def columns(self) -> dict[str, Array]:
-        joined = {name: np.concatenate(parts) for name, parts in self._parts.items()}
-        narrow = {name: smallest(each) for name, each in joined.items() if name != "sentence_numbers"}
+        columns = {name: np.concatenate(parts) for name, parts in self._parts.items()}
+        narrowed = {name: narrow(column) for name, column in columns.items() if name != "sentence_numbers"}
         return {
-            **narrow,
-            "sentence_numbers": joined["sentence_numbers"],
-            "document_likelihood": self._likelihood,
-            "surrounding_likelihood": self._around_likelihood,
+            **narrowed,
+            "sentence_numbers": columns["sentence_numbers"],
+            "document_likelihood": self._document_likelihood,
+            "surrounding_likelihood": self._surrounding_likelihood,
         }
 
 
-def _runs(keys: Array, counts: Array | None = None) -> _Runs:
-    """The runs of sorted keys. Each stands for one, or for what `counts` says."""
-    begins = np.ones(len(keys), bool)
-    np.not_equal(keys[1:], keys[:-1], out=begins[1:])
-    starts = np.flatnonzero(begins)
-    found = np.diff(starts, append=len(keys)) if counts is None else np.add.reduceat(counts, starts)
-    return _Runs(keys[starts], found, starts)
+def _group(keys: Array, counts: Array | None = None) -> _Groups:
+    """The groups of sorted keys. Each key counts once, or as often as `counts` says."""
+    is_first = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    starts = np.flatnonzero(is_first)
+    totals = np.diff(starts, append=len(keys)) if counts is None else np.add.reduceat(counts, starts)
+    return _Groups(keys[starts], totals, starts)
 
 
-def _with_titles(documents: _Runs, titles: _Runs) -> tuple[Array, Array, Array]:
-    """Keys and counts in documents with their titles, and the counts of those that stand in sentences."""
+def _add_titles(documents: _Groups, titles: _Groups) -> tuple[Array, Array, Array]:
+    """Add the counts in titles to those in documents.
+
+    Returns the keys, their counts, and the counts of those keys alone that occur in sentences.
+    """
     places = np.searchsorted(documents.keys, titles.keys)
-    new = np.ones(len(places), bool)
-    inside = places < len(documents.keys)
-    new[inside] = documents.keys[places[inside]] != titles.keys[inside]
+    is_new = np.ones(len(places), bool)
+    is_inside = places < len(documents.keys)
+    is_new[is_inside] = documents.keys[places[is_inside]] != titles.keys[is_inside]
     counts = documents.counts.copy()
-    counts[places[~new]] += titles.counts[~new]
-    keys = np.insert(documents.keys, places[new], titles.keys[new])
-    return keys, np.insert(counts, places[new], titles.counts[new]), counts
+    counts[places[~is_new]] += titles.counts[~is_new]
+    keys = np.insert(documents.keys, places[is_new], titles.keys[is_new])
+    return keys, np.insert(counts, places[is_new], titles.counts[is_new]), counts
 
 
-def _in_surrounding(found: _Runs, document: Array) -> Array:
-    """c(t, c_s) of each posting, whose documents are given. A term's neighbours stand side by side."""
-    after = np.flatnonzero(np.diff(found.keys) == 1) + 1
+def _surrounding_counts(postings: _Groups, document: Array) -> Array:
+    """c(t, c_s) of each posting, given its document. Postings of neighbors are adjacent and differ by one."""
+    after = np.flatnonzero(np.diff(postings.keys) == 1) + 1
     after = after[document[after] == document[after - 1]]
-    total = found.counts.copy()
-    total[after] += found.counts[after - 1]
-    total[after - 1] += found.counts[after]
+    total = postings.counts.copy()
+    total[after] += postings.counts[after - 1]
+    total[after - 1] += postings.counts[after]
     return total

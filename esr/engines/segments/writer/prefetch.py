@@ -1,181 +1,152 @@
-"""Reads ahead some hundred documents of a load, and prepares them for a segment together.
+"""Reads documents ahead of a load and prepares them in batches, partly in a second process.
 
-What comes out of it is as if each were read and prepared when its turn came, here or in a second process.
+The result is the same as if each document were read and prepared when the load asks for it.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-from esr.analysis.term_encoder import EncodedTexts
 from esr.documents import Document, Located
 from esr.documents.document import custom_id_positions
-from esr.engines.index import Description
-from esr.engines.segments.store.document_codec import code
-from esr.engines.segments.writer.batch import Batch, Preparing
-from esr.engines.segments.writer.worker_client import Helper, possible
+from esr.engines.segments.store.document_codec import encode_document
+from esr.engines.segments.writer.batch import Batch, BatchBuilder
+from esr.engines.segments.writer.prepared_document import PreparedDocument, split_batch
+from esr.engines.segments.writer.worker_client import WorkerClient, can_start_worker
+from esr.engines.writer import Description
 
 BATCH_BYTES = 2**19
-HELP_AFTER_BYTES = 2**22  # a third of a second; to start a second process takes a tenth
-MOST_ASKED = 4  # batches
-
-
-class Prepared(NamedTuple):
-    """A document as a segment takes it: its blob, how many terms its sentences have, and where all are."""
-
-    blob: bytes
-    terms: int
-    batch: EncodedTexts
-    texts: slice
-    numbers: slice
-
-
-class Coming(NamedTuple):
-    """A document, where it was read, which of its sentences have ids of their own, its JSON, and what was
-    prepared of it, if that was wanted."""
-
-    where: str
-    document: Document
-    own: list[int]
-    code: bytes
-    prepared: Prepared | None
+WORKER_AFTER_BYTES = 2**22  # a third of a second's work; starting a process takes a tenth of a second
+MAX_IN_FLIGHT = 4  # batches
 
 
 @dataclass(slots=True)
-class _Read:
-    """What was read of a batch, and the batch, once it is there."""
+class _PendingBatch:
+    """Documents that have been read, and their batch once it is built."""
 
-    read: list[tuple[Located, list[int], bytes, bool]] = field(default_factory=list)
+    documents: list[tuple[Located, list[int], bytes, bool]] = field(default_factory=list)
+    """A document, its explicit ids, its JSON, and whether it needs a payload."""
     size: int = 0
     batch: Batch | None = None
 
-    def add(self, located: Located, wanted: bool) -> None:
-        own = custom_id_positions(located.document)
-        made = code(located.document, own)
-        self.read.append((located, own, made, wanted))
-        self.size += len(made)
+    def add(self, located: Located, needs_payload: bool) -> None:
+        explicit_ids = custom_id_positions(located.document)
+        encoded = encode_document(located.document, explicit_ids)
+        self.documents.append((located, explicit_ids, encoded, needs_payload))
+        self.size += len(encoded)
 
     @property
-    def documents(self) -> list[Document]:
-        return [located.document for located, _, _, wanted in self.read if wanted]
+    def with_payload(self) -> list[Document]:
+        return [located.document for located, _, _, needs_payload in self.documents if needs_payload]
 
     @property
-    def codes(self) -> list[bytes]:
-        return [made for _, _, made, wanted in self.read if wanted]
+    def encoded(self) -> list[bytes]:
+        return [encoded for _, _, encoded, needs_payload in self.documents if needs_payload]
 
-    def coming(self) -> Iterator[Coming]:
+    def prepared(self) -> Iterator[PreparedDocument]:
         assert self.batch
-        ready = parts(self.batch, [len(document.sentences) for document in self.documents])
-        for (where, document), own, made, wanted in self.read:
-            yield Coming(where, document, own, made, next(ready) if wanted else None)
+        payloads = split_batch(self.batch, [len(document.sentences) for document in self.with_payload])
+        for (where, document), explicit_ids, encoded, needs_payload in self.documents:
+            payload = next(payloads) if needs_payload else None
+            yield PreparedDocument(where, document, explicit_ids, encoded, payload)
 
 
-def every(document: Document) -> bool:
-    return True
+def prepare(
+    documents: Iterable[Located],
+    description: Description,
+    needs_payload: Callable[[Document], bool] = lambda document: True,
+) -> Generator[PreparedDocument, None, None]:
+    """The documents, prepared, in their order.
 
-
-def coming(
-    documents: Iterable[Located], description: Description, wanted: Callable[[Document], bool] = every
-) -> Generator[Coming, None, None]:
-    """The documents in their order. Those that are `wanted` are prepared; that is asked of each once."""
+    `needs_payload` is called once for each document, in order: those that are not to be written need none.
+    """
     problem: Exception | None = None
-    with closing(_Ahead(description)) as ahead:
-        reading = _Read()
+    with closing(_Prefetcher(description)) as prefetcher:
+        pending = _PendingBatch()
         try:
             for located in documents:
-                reading.add(located, wanted(located.document))
-                if reading.size >= BATCH_BYTES:
-                    full, reading = reading, _Read()
-                    ahead.give(full)
-                    yield from ahead.ready()
-        except Exception as error:  # its turn comes after what was read before it
+                pending.add(located, needs_payload(located.document))
+                if pending.size >= BATCH_BYTES:
+                    full, pending = pending, _PendingBatch()
+                    prefetcher.submit(full)
+                    yield from prefetcher.completed()
+        except Exception as error:  # raised after the documents that were read before it
             problem = error
-        ahead.give(reading)
-        yield from ahead.rest()
+        prefetcher.submit(pending)
+        yield from prefetcher.drain()
     if problem:
         raise problem
 
 
-class _Ahead:
-    """Batches in their order, prepared by a second process, and here where that has enough to do."""
+class _Prefetcher:
+    """Batches in order, built by a second process, and by this one when the other has enough to do."""
 
     def __init__(self, description: Description) -> None:
-        self._made_by = description.analyzer, description.title
-        self._own = Preparing(*self._made_by)
-        self._helper: Helper | None = None
-        self._size = 0
-        self._waiting: deque[_Read] = deque()
-        self._asked: deque[_Read] = deque()
+        self._settings = description.analyzer, description.title
+        self._builder = BatchBuilder(*self._settings)
+        self._worker: WorkerClient | None = None
+        self._bytes = 0
+        self._queue: deque[_PendingBatch] = deque()
+        self._in_flight: deque[_PendingBatch] = deque()
+        """Of the queue, those that the worker is building."""
 
-    def give(self, reading: _Read) -> None:
-        """Take a batch that was read. It is prepared now, or while the next is read."""
-        self._waiting.append(reading)
-        codes = reading.codes
-        before, self._size = self._size, self._size + sum(map(len, codes))
-        if before <= HELP_AFTER_BYTES < self._size and possible():
-            self._start()
-        if self._helper and codes and len(self._asked) < MOST_ASKED:
-            self._asked.append(reading)
-            self._helper.give(codes)
+    def submit(self, pending: _PendingBatch) -> None:
+        """Add a batch: it is built now, or by the worker while the next is read."""
+        self._queue.append(pending)
+        encoded = pending.encoded
+        before, self._bytes = self._bytes, self._bytes + sum(map(len, encoded))
+        if before <= WORKER_AFTER_BYTES < self._bytes and can_start_worker():
+            self._start_worker()
+        if self._worker and encoded and len(self._in_flight) < MAX_IN_FLIGHT:
+            self._in_flight.append(pending)
+            self._worker.submit(encoded)
         else:
-            self._prepare(reading)
-        self._listen()
+            self._build(pending)
+        self._collect()
 
-    def ready(self) -> Iterator[Coming]:
-        """The documents of the first batches, if they are prepared."""
-        while self._waiting and self._waiting[0].batch:
-            yield from self._waiting.popleft().coming()
-        while len(self._waiting) > 2 * MOST_ASKED:
+    def completed(self) -> Iterator[PreparedDocument]:
+        """The documents of the first batches, as far as they are built."""
+        while self._queue and self._queue[0].batch:
+            yield from self._queue.popleft().prepared()
+        while len(self._queue) > 2 * MAX_IN_FLIGHT:
             yield from self._next()
 
-    def rest(self) -> Iterator[Coming]:
-        while self._waiting:
+    def drain(self) -> Iterator[PreparedDocument]:
+        """The remaining documents."""
+        while self._queue:
             yield from self._next()
 
     def close(self) -> None:
-        if self._helper:
-            self._helper.close()
-            self._helper = None
+        if self._worker:
+            self._worker.close()
+            self._worker = None
 
-    def _next(self) -> Iterator[Coming]:
-        while not self._waiting[0].batch:
-            if not self._helper:
-                self._prepare(self._waiting[0])
+    def _next(self) -> Iterator[PreparedDocument]:
+        while not self._queue[0].batch:
+            if not self._worker:
+                self._build(self._queue[0])
                 break
-            self._helper.wait()
-            self._listen()
-        return self._waiting.popleft().coming()
+            self._worker.wait()
+            self._collect()
+        return self._queue.popleft().prepared()
 
-    def _start(self) -> None:
-        with suppress(OSError):  # no memory, or no process to be had: it goes without
-            self._helper = Helper(*self._made_by)
+    def _start_worker(self) -> None:
+        with suppress(OSError):  # without memory or process for it, the load does all the work itself
+            self._worker = WorkerClient(*self._settings)
 
-    def _listen(self) -> None:
-        """Take what the second process has done. What it leaves undone when it dies is done here."""
-        if not self._helper:
+    def _collect(self) -> None:
+        """Take the batches that the worker has built. If it has died, build here what it left undone."""
+        if not self._worker:
             return
-        for batch in self._helper.answers():
-            self._asked.popleft().batch = batch
-        if not self._helper.alive:
+        for batch in self._worker.receive():
+            self._in_flight.popleft().batch = batch
+        if not self._worker.is_alive:
             self.close()
-            while self._asked:
-                self._prepare(self._asked.popleft())
+            while self._in_flight:
+                self._build(self._in_flight.popleft())
 
-    def _prepare(self, reading: _Read) -> None:
-        reading.batch = self._own.of_documents(reading.documents, reading.codes)
-
-
-def parts(batch: Batch, sizes: Sequence[int]) -> Iterator[Prepared]:
-    """What a batch holds of each of its documents, by how many sentences they have."""
-    text = number = 0
-    lengths = batch.terms.lengths.tolist()
-    for blob, size in zip(batch.blobs, sizes, strict=True):
-        in_sentences = sum(lengths[text : text + size])
-        texts = slice(text, text + size + 1)
-        numbers = slice(number, number + in_sentences + lengths[text + size])
-        yield Prepared(blob, in_sentences, batch.terms, texts, numbers)
-        text, number = texts.stop, numbers.stop
+    def _build(self, pending: _PendingBatch) -> None:
+        pending.batch = self._builder.build(pending.with_payload, pending.encoded)

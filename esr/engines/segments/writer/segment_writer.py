@@ -1,4 +1,4 @@
-"""Writes documents as new segments of an index folder. Nothing refers to them before a commit does."""
+"""Writes documents as new segments of an index folder. Nothing refers to them before a commit."""
 
 from __future__ import annotations
 
@@ -8,85 +8,88 @@ from hashlib import blake2b
 from pathlib import Path
 
 from esr import analysis
-from esr.engines.index import Description
 from esr.engines.segments.store.arrays import sync_folder
-from esr.engines.segments.store.layer import LAYERS, Run
+from esr.engines.segments.store.layer_info import LAYERS, LayerInfo
 from esr.engines.segments.store.manifest import SEGMENTS
 from esr.engines.segments.store.segment import Segment
-from esr.engines.segments.writer.prefetch import Coming
+from esr.engines.segments.writer.prepared_document import PreparedDocument
 from esr.engines.segments.writer.segment_builder import SegmentBuilder
+from esr.engines.writer import Description
 from esr.errors import EsrError
 
-Written = Callable[[Segment, Run | None], None]
+OnSegment = Callable[[Segment, LayerInfo | None], None]
+"""Called with a segment, and its layer of inline enrichment if it has one."""
 
 
 class SegmentWriter:
-    """Holds one segment in memory, and writes and verifies it when it is full.
+    """Builds one segment in memory, and writes and verifies it when it is full.
 
-    `segments` and `layers` are what has been written. `written` is told of each when it is on disk. `again`
-    is for documents of the index: they become one segment, and their layers are there already.
+    `segments` and `layers` have been written; `on_segment` is called after each. `is_rewrite` is for
+    documents of the index itself: they become a single segment, and their layers are copied elsewhere.
     """
 
     def __init__(
         self,
         folder: Path,
         description: Description,
-        written: Written = lambda segment, layer: None,
+        on_segment: OnSegment = lambda segment, layer: None,
         *,
-        again: bool = False,
+        is_rewrite: bool = False,
     ) -> None:
         self._folder = folder
         self._analyzer = analysis.get(description.analyzer)
-        self._written = written
-        self._again = again
+        self._on_segment = on_segment
+        self._is_rewrite = is_rewrite
         self.segments: list[Segment] = []
-        self.layers: list[Run] = []
-        self._begin()
+        self.layers: list[LayerInfo] = []
+        self._start_segment()
 
-    def _begin(self) -> None:
+    def _start_segment(self) -> None:
         self._builder = SegmentBuilder(self._analyzer)
         self._checksums: list[bytes] = []
 
-    def add(self, coming: Coming) -> None:
-        assert coming.prepared, "only what was wanted is prepared"
-        self._builder.add(coming.document, coming.own, coming.prepared)
-        self._checksums.append(_checksum(coming.prepared.blob))
-        if self._builder.full and not self._again:
+    def add(self, prepared: PreparedDocument) -> None:
+        """Add a document that was prepared for writing."""
+        self._builder.add(prepared)
+        assert prepared.payload
+        self._checksums.append(_checksum(prepared.payload.blob))
+        if self._builder.is_full and not self._is_rewrite:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is in memory, if anything is."""
+        """Write the segment in memory, if it has any document."""
         builder = self._builder
         if not len(builder):
             return
         name = uuid.uuid4().hex[:12]
         builder.save(self._folder / SEGMENTS / name)
         sync_folder(self._folder / SEGMENTS)
-        run = None
-        if builder.given_parts and not self._again:
-            builder.save_given(self._folder / LAYERS / name)
-            run = Run(name, name, 0, len(builder), builder.given_parts, None)
+        layer = None
+        if builder.inline_parts and not self._is_rewrite:
+            builder.save_inline_layer(self._folder / LAYERS / name)
+            layer = LayerInfo(name, name, 0, len(builder), builder.inline_parts, None)
         segment = Segment(self._folder / SEGMENTS / name)
         self._verify(segment)
         self.segments.append(segment)
-        self.layers += [] if run is None else [run]
-        self._begin()
-        self._written(segment, run)
+        self.layers += [] if layer is None else [layer]
+        self._start_segment()
+        self._on_segment(segment, layer)
 
     def _verify(self, segment: Segment) -> None:
-        """Read every document back. Raises EsrError where it is not what was given."""
+        """Read every document back. Raises EsrError if one differs from what was written."""
         builder = self._builder
-        counts = len(segment.documents), segment.sentence_count
+        counts = segment.document_count, segment.sentence_count
         if counts != (len(builder), builder.sentence_count):
             raise EsrError(
-                f"{segment.folder} has {counts[0]} documents and {counts[1]} sentences of {len(builder)} and "
-                f"{builder.sentence_count}, nothing was switched: check the disk and load again"
+                f"{segment.folder} has {counts[0]} documents and {counts[1]} sentences instead of "
+                f"{len(builder)} and {builder.sentence_count}, nothing was committed: "
+                "check the disk and load again"
             )
         for number, checksum in enumerate(self._checksums):
             if _checksum(segment.blob(number)) != checksum:
                 raise EsrError(
-                    f"document {builder.document_ids[number]!r} came back from {segment.folder} with another "
-                    "checksum, nothing was switched: check the disk and load again"
+                    f"document {builder.document_ids[number]!r} has another checksum when read back from "
+                    f"{segment.folder}, nothing was committed: check the disk and load again"
                 )
 
 

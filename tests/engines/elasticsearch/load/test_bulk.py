@@ -1,4 +1,4 @@
-"""Bulk requests: what is busy is sent again, what is refused is told, memory and requests are bounded."""
+"""Bulk requests: items are retried or reported as rejected, memory and requests are bounded."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ import pytest
 
 from esr.documents import Document
 from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.load import bulk, sending
-from esr.engines.elasticsearch.load.bulk import Refusal, send
-from esr.engines.elasticsearch.load.sending import Outgoing, Sent, sent
+from esr.engines.elasticsearch.load import bulk, sender
+from esr.engines.elasticsearch.load.bulk import RejectedItem, send_bulk
+from esr.engines.elasticsearch.load.bulk_actions import DocumentActions
+from esr.engines.elasticsearch.load.sender import SentChunk, send_documents
 from esr.errors import EngineUnreachable
 
 OK, BUSY, BAD = 201, 429, 400
@@ -89,28 +90,28 @@ def cluster(server: Server) -> Iterator[Cluster]:
 
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    found: list[float] = []
-    monkeypatch.setattr("esr.engines.elasticsearch.load.bulk.time.sleep", found.append)
-    return found
+    seconds: list[float] = []
+    monkeypatch.setattr("esr.engines.elasticsearch.load.bulk.time.sleep", seconds.append)
+    return seconds
 
 
 def items(*names: str) -> list[dict[str, Any]]:
     return [{"_index": "i", "_id": name, "text": "A flood."} for name in names]
 
 
-def test_only_items_that_were_busy_are_sent_again(cluster: Cluster, server: Server) -> None:
+def test_only_items_that_met_an_overload_are_sent_again(cluster: Cluster, server: Server) -> None:
     server.answers = lambda number, id: BUSY if id == "b" and number < 2 else OK
-    assert send(cluster, items("a", "b", "c")) == []
+    assert send_bulk(cluster, items("a", "b", "c")) == []
     assert server.requests == [["a", "b", "c"], ["b"], ["b"]]
     assert sorted(server.taken) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("whole", [429, 502, 503, 504])
-def test_a_whole_request_that_was_busy_is_sent_again(
+def test_a_request_that_met_an_overload_is_sent_again(
     cluster: Cluster, server: Server, waits: list[float], whole: int
 ) -> None:
     server.answers = lambda number, id: whole if id is None and number < 3 else OK
-    assert send(cluster, items("a", "b")) == []
+    assert send_bulk(cluster, items("a", "b")) == []
     assert server.requests[3:] == [["a", "b"]]
     for n, wait in enumerate(waits):
         assert 0.5 * 2**n / 2 <= wait <= 0.5 * 2**n
@@ -122,74 +123,74 @@ def test_waits_are_never_the_same_for_two_workers(
 ) -> None:
     server.answers = lambda number, id: BUSY if id is None and number % 2 == 0 else OK
     for _ in range(20):
-        send(cluster, items("a"))
+        send_bulk(cluster, items("a"))
     assert len(set(waits)) == 20
 
 
-def test_what_stays_busy_is_told_as_such(cluster: Cluster, server: Server, waits: list[float]) -> None:
+def test_an_overload_that_lasts_is_an_error(cluster: Cluster, server: Server, waits: list[float]) -> None:
     server.answers = lambda number, id: 503 if id is None else OK
     with pytest.raises(EngineUnreachable, match="overloaded or not ready: full"):
-        send(cluster, items("a"))
-    assert len(server.requests) == bulk.ATTEMPTS
+        send_bulk(cluster, items("a"))
+    assert len(server.requests) == bulk.MAX_ATTEMPTS
     assert max(waits) <= bulk.LONGEST_WAIT
 
 
-def test_a_lost_connection_is_tried_again(cluster: Cluster, server: Server) -> None:
+def test_a_request_that_lost_its_connection_is_sent_again(cluster: Cluster, server: Server) -> None:
     server.answers = lambda number, id: None if id is None and number == 0 else OK
-    assert send(cluster, items("a")) == []
+    assert send_bulk(cluster, items("a")) == []
     assert server.taken == ["a"]
 
 
-def test_an_item_that_is_refused_is_told_and_not_sent_again(cluster: Cluster, server: Server) -> None:
+def test_a_rejected_item_is_returned_and_not_sent_again(cluster: Cluster, server: Server) -> None:
     server.answers = lambda number, id: BAD if id == "b" else OK
-    assert send(cluster, items("a", "b")) == [Refusal("b", "says 400")]
+    assert send_bulk(cluster, items("a", "b")) == [RejectedItem("b", "says 400")]
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("status", [BUSY, 403])
-def test_an_index_that_takes_no_writes_is_no_fault_of_the_item(
+def test_an_index_that_accepts_no_writes_is_an_error_and_rejects_no_item(
     cluster: Cluster, server: Server, status: int
 ) -> None:
     server.answers = lambda number, id: status if id == "b" else OK
-    with pytest.raises(EngineUnreachable, match=f"i takes no writes: says {status}"):
-        send(cluster, items("a", "b"))
-    assert len(server.requests) == (1 if status == 403 else bulk.ATTEMPTS)
+    with pytest.raises(EngineUnreachable, match=f"i accepts no writes: says {status}"):
+        send_bulk(cluster, items("a", "b"))
+    assert len(server.requests) == (1 if status == 403 else bulk.MAX_ATTEMPTS)
 
 
 def test_requests_are_bounded_in_items_and_in_bytes(
     cluster: Cluster, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulk, "REQUEST_ITEMS", 2)
-    send(cluster, items("a", "b", "c"))
+    send_bulk(cluster, items("a", "b", "c"))
     monkeypatch.setattr(bulk, "REQUEST_BYTES", 10)
-    send(cluster, items("d", "e"))
+    send_bulk(cluster, items("d", "e"))
     assert server.requests == [["a", "b"], ["c"], ["d"], ["e"]]
 
 
-def outgoing(count: int) -> Iterator[Outgoing]:
+def document_actions(count: int) -> Iterator[DocumentActions]:
     for n in range(count):
         (entry,) = items(f"d{n}")
-        yield Outgoing(Document(f"d{n}", ()), entry | {"context": "x"}, items(f"d{n}.s0", f"d{n}.s1"))
+        yield DocumentActions(Document(f"d{n}", ()), entry | {"context": "x"}, items(f"d{n}.s0", f"d{n}.s1"))
 
 
-def test_a_document_follows_its_sentences_and_not_if_one_is_refused(
+def test_a_document_follows_its_sentences_unless_one_is_rejected(
     cluster: Cluster, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deleted: list[str] = []
-    real = sending.send
+    real = sender.send_bulk
 
-    def watched(cluster: Cluster, actions: Any) -> list[Refusal]:
+    def record(cluster: Cluster, actions: Any) -> list[RejectedItem]:
         actions = list(actions)
         deleted.extend(a["_id"] for a in actions if a.get("_op_type") == "delete")
         return real(cluster, (a for a in actions if a.get("_op_type") != "delete"))
 
-    monkeypatch.setattr(sending, "send", watched)
+    monkeypatch.setattr(sender, "send_bulk", record)
     server.answers = lambda number, id: BAD if id in ("d1.s1", "d2") else OK
-    (chunk,) = sent(cluster, outgoing(4), 1)
-    assert [each.document.id for each in chunk.done] == ["d0", "d3"]
-    assert [(each.document.id, reason) for each, reason in chunk.refused] == [
-        ("d1", "Elasticsearch refused d1.s1: says 400"),
-        ("d2", "Elasticsearch refused d2: says 400"),
+    (chunk,) = send_documents(cluster, document_actions(4), 1)
+    assert [actions.document.id for actions in chunk.indexed] == ["d0", "d3"]
+    assert [(actions.document.id, reason) for actions, reason in chunk.rejected] == [
+        ("d1", "Elasticsearch rejected d1.s1: says 400"),
+        ("d2", "Elasticsearch rejected d2: says 400"),
     ]
     assert server.requests == [[f"d{n}.s{m}" for n in range(4) for m in (0, 1)], ["d0", "d2", "d3"]]
     assert deleted == ["d1.s0", "d1.s1", "d2.s0", "d2.s1"]
@@ -198,26 +199,26 @@ def test_a_document_follows_its_sentences_and_not_if_one_is_refused(
 def test_chunks_ahead_are_bounded_and_workers_share_them(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sending, "_SENTENCES", 2)
-    made, most, together = 0, 0, set()
+    monkeypatch.setattr(sender, "CHUNK_SENTENCES", 2)
+    built, greatest_ahead, threads = 0, 0, set()
 
-    def counted() -> Iterator[Outgoing]:
-        nonlocal made
-        for each in outgoing(40):
-            made += 1
-            yield each
+    def count_built() -> Iterator[DocumentActions]:
+        nonlocal built
+        for actions in document_actions(40):
+            built += 1
+            yield actions
 
     both = threading.Barrier(2, timeout=20)
 
-    def slow(cluster: Cluster, chunk: list[Outgoing]) -> Sent:
+    def slow(cluster: Cluster, chunk: list[DocumentActions]) -> SentChunk:
         both.wait()  # two requests are in flight at once
-        together.add(threading.current_thread().name)
-        return Sent(chunk)
+        threads.add(threading.current_thread().name)
+        return SentChunk(chunk)
 
-    monkeypatch.setattr(sending, "_send", slow)
-    found = []
-    for chunk in sent(cluster, counted(), 2):
-        found += [each.document.id for each in chunk.done]
-        most = max(most, made - len(found))
-    assert found == [f"d{n}" for n in range(40)], "in order"
-    assert most <= 4 and len(together) == 2
+    monkeypatch.setattr(sender, "send_chunk", slow)
+    ids = []
+    for chunk in send_documents(cluster, count_built(), 2):
+        ids += [actions.document.id for actions in chunk.indexed]
+        greatest_ahead = max(greatest_ahead, built - len(ids))
+    assert ids == [f"d{n}" for n in range(40)], "in order"
+    assert greatest_ahead <= 4 and len(threads) == 2

@@ -1,4 +1,4 @@
-"""What is removed after a switch. What nodes tell is made up: ../test_generations.py asks real ones."""
+"""What is deleted after a switch. The answers of nodes are made up: ../test_generations.py asks real ones."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from esr.engines.generations import KEPT, SERVING
 from esr.engines.index import Description
 
 
-def test_what_was_switched_to_is_not_removed_where_a_node_does_not_know_of_the_switch(
+def test_the_served_generation_is_not_deleted_when_a_node_does_not_know_of_the_switch(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    how = Description("english", title=True)
+    description = Description("english", title=True)
     names = [f"news-{n}-esr-sentences" for n in range(3)]
-    older, old, new = (Load(name, how, complete=True, owner="", members=(name,)) for name in names)
-    removed: list[Load] = []
+    older, old, new = (Load(name, description, is_complete=True, owner="", members=(name,)) for name in names)
+    deleted: list[Load] = []
 
-    def drop(_: Cluster, doomed: Sequence[Load]) -> None:
-        removed.extend(doomed)
+    def drop(_: Cluster, heads: Sequence[Load]) -> None:
+        deleted.extend(heads)
 
-    monkeypatch.setattr(generations, "states", lambda _: [(older, KEPT), (old, SERVING), (new, KEPT)])
-    monkeypatch.setattr(generations, "drop", drop)
+    monkeypatch.setattr(generations, "load_states", lambda _: [(older, KEPT), (old, SERVING), (new, KEPT)])
+    monkeypatch.setattr(generations, "delete_generations", drop)
     cluster = Cluster("http://localhost:9200/news")
     cluster.close()
-    generations.pruned(cluster, 0, old, new)
-    assert removed == [older]
+    generations.delete_old_generations(cluster, 0, old, new)
+    assert deleted == [older]

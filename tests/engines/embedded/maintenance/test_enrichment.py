@@ -8,103 +8,105 @@ import pytest
 
 import esr
 from esr.documents import ParseWord, Sentence
-from esr.engines import enriching as running
+from esr.engines import enrichment_run
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.embedded.maintenance.generations import EmbeddedGenerations
+from esr.engines.embedded.search.filter_mask import mask_entities
 from esr.engines.index import Filters
 from esr.engines.segments.store import manifest
-from esr.engines.segments.store.layer import Layer, Row, save
-from esr.engines.segments.store.segment import SegmentBroken
-from esr.engines.segments.writer import segment_builder as build
+from esr.engines.segments.store.layer import Layer
+from esr.engines.segments.store.layer_file import EncodedEnrichment, save_layer
+from esr.engines.segments.store.segment import SegmentDamaged
+from esr.engines.segments.writer import segment_builder
 from esr.errors import IndexUnusable
-from tests.enrichment.fake_enricher import FakeEnricher
-from tests.enrichment.stored_enrichment import enrich, expected, read_enrichment
-from tests.support.folder_index import document, files, load
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.folder_index import document, file_contents, load
+from tests.support.stored_enrichment import enrich, expected, read_enrichment
 
 NEWS = [document(f"n{n}", *(f"storm {n} {m}" for m in range(n % 4))) for n in range(40)]
 DOCUMENTS = [located.document for located in NEWS]
 
 
-def right(enricher: FakeEnricher, documents: list[Any] = DOCUMENTS) -> dict[str, Any]:
+def expected_of(enricher: FakeEnricher, documents: list[Any] = DOCUMENTS) -> dict[str, Any]:
     from esr import analysis
 
     return {k: v for d in documents for k, v in expected(enricher, d, analysis.get("plain")).items()}
 
 
 def layers(where: Path) -> list[str]:
-    named = [run.name for run in manifest.read(where).layers]
-    assert sorted(path.name for path in (where / "layers").iterdir()) == sorted(named)
-    return named
+    names = [layer.name for layer in manifest.read(where).layers]
+    assert sorted(path.name for path in (where / "layers").iterdir()) == sorted(names)
+    return names
 
 
 @pytest.fixture
 def index(where: Path, monkeypatch: pytest.MonkeyPatch) -> EmbeddedIndex:
-    monkeypatch.setattr(build, "FULL_TERMS", 60)
+    monkeypatch.setattr(segment_builder, "FULL_TERMS", 60)
     load(where, NEWS)
     return EmbeddedIndex(str(where))
 
 
-def test_checkpoints_become_one_layer_a_segment(
+def test_stored_batches_become_one_layer_per_segment(
     index: EmbeddedIndex, where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "SENTENCES", 1)
-    most = 0
+    monkeypatch.setattr(enrichment_run, "BATCH_SENTENCES", 1)
+    largest = 0
 
     def step(documents: int) -> None:
-        nonlocal most
-        most = max(most, len(manifest.read(where).layers))
+        nonlocal largest
+        largest = max(largest, len(manifest.read(where).layers))
 
-    assert enrich(index, step=step).documents == 40
+    assert enrich(index, on_progress=step).documents == 40
     segments = index.status()["segments"]
     assert segments > 2 and len(layers(where)) == segments
-    assert most <= segments + 5, "layers are merged on the way"
-    assert read_enrichment(index, DOCUMENTS) == right(FakeEnricher())
+    assert largest <= segments + 5, "layers are merged meanwhile"
+    assert read_enrichment(index, DOCUMENTS) == expected_of(FakeEnricher())
 
 
-def test_an_index_without_enrichment_has_no_layer_and_no_folder_for_them(
-    index: EmbeddedIndex, where: Path
-) -> None:
+def test_an_index_without_enrichment_has_no_layers(index: EmbeddedIndex, where: Path) -> None:
     assert not (where / "layers").exists()
     assert index.parses(["n1.s0"]) == [None]
     assert index.sentences(["n1.s0"])[0].features == {}
 
 
-def test_slices_share_no_document_and_leave_none_out(index: EmbeddedIndex, where: Path) -> None:
-    asked: list[str] = []
+def test_slices_are_disjoint_and_complete(index: EmbeddedIndex, where: Path) -> None:
+    enriched: list[str] = []
     for place in (2, 3, 1):
         enricher = FakeEnricher()
         enrich(index, enricher, slice=(place, 3))
         assert 6 <= len(enricher.enriched_ids) <= 20
-        asked += enricher.enriched_ids
-    assert sorted(asked) == sorted(d.id for d in DOCUMENTS)
+        enriched += enricher.enriched_ids
+    assert sorted(enriched) == sorted(d.id for d in DOCUMENTS)
     assert len(layers(where)) == index.status()["segments"]
-    assert read_enrichment(index, DOCUMENTS) == right(FakeEnricher())
+    assert read_enrichment(index, DOCUMENTS) == expected_of(FakeEnricher())
 
 
-def test_an_append_keeps_what_is_enriched_and_a_replacing_load_drops_it(
+def test_an_append_retains_enrichment_and_a_replacing_load_drops_it(
     index: EmbeddedIndex, where: Path
 ) -> None:
     enrich(index)
     more = [document(f"m{n}", "calm sea", "storm") for n in range(3)]
     load(where, [*NEWS[:2], *more], if_exists="append")
-    assert read_enrichment(index, DOCUMENTS) == right(FakeEnricher())
+    assert read_enrichment(index, DOCUMENTS) == expected_of(FakeEnricher())
     enricher = FakeEnricher()
     assert enrich(index, enricher).already == 40 and enricher.enriched_ids == ["m0", "m1", "m2"]
     both = DOCUMENTS + [located.document for located in more]
-    assert read_enrichment(index, both) == right(FakeEnricher(), both)
+    assert read_enrichment(index, both) == expected_of(FakeEnricher(), both)
     load(where, NEWS, if_exists="replace")
     EmbeddedGenerations(str(where)).rollback()
-    assert read_enrichment(index, both) == right(FakeEnricher(), both), "what is kept stays enriched"
+    assert read_enrichment(index, both) == expected_of(FakeEnricher(), both), (
+        "a kept generation stays enriched"
+    )
     load(where, NEWS, if_exists="replace", keep=0)
     assert layers(where) == [] and index.status()["enrichment"] == []
     assert read_enrichment(index, DOCUMENTS)["n1.s0"] == {"features": {}, "entities": None, "parse": None}
 
 
-def test_another_recipe_does_it_again_and_what_it_does_not_find_is_gone(
+def test_another_recipe_replaces_all_of_the_first(
     index: EmbeddedIndex, where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enrich(index)
-    monkeypatch.setattr(running, "SENTENCES", 3)
+    monkeypatch.setattr(enrichment_run, "BATCH_SENTENCES", 3)
     half = FakeEnricher(version="2")
     enrich(index, half, slice=(1, 2))
     assert {(m["made_with"]["fake"], m["documents"]) for m in index.status()["enrichment"]} == {
@@ -114,40 +116,42 @@ def test_another_recipe_does_it_again_and_what_it_does_not_find_is_gone(
     mixed = {
         k: v
         for d in DOCUMENTS
-        for k, v in right(FakeEnricher(version="12"[d.id in half.enriched_ids]), [d]).items()
+        for k, v in expected_of(FakeEnricher(version="12"[d.id in half.enriched_ids]), [d]).items()
     }
     assert read_enrichment(index, DOCUMENTS) == mixed
     assert enrich(index, FakeEnricher(version="1")).documents == len(half.enriched_ids)
-    assert read_enrichment(index, DOCUMENTS) == right(FakeEnricher())
+    assert read_enrichment(index, DOCUMENTS) == expected_of(FakeEnricher())
     enrich(index, FakeEnricher(version="2"))
-    assert read_enrichment(index, DOCUMENTS) == right(FakeEnricher(version="2"))
-    assert index._now().features == ["count", "share"], "nothing of the first recipe is kept"
+    assert read_enrichment(index, DOCUMENTS) == expected_of(FakeEnricher(version="2"))
+    assert index._snapshot().features == ["count", "share"], "nothing of the first recipe remains"
     assert len(manifest.read(where).recipes) == 1
 
 
-def test_what_was_done_again_stays_when_its_neighbours_are_merged(where: Path) -> None:
+def test_merging_neighbors_retains_what_was_enriched_again_between_them(where: Path) -> None:
     """One recipe, another over half of it, then the first again beside both."""
     load(where, NEWS)
     index = EmbeddedIndex(str(where))
-    made: dict[str, str] = {}
+    versions: dict[str, str] = {}
     with index.enrichment() as enrichment:
         for version, cut in (("1", slice(0, 20)), ("2", slice(0, 8)), ("1", slice(20, 30))):
             enricher = FakeEnricher(version=version)
             enrichment.store(enricher.recipe, [(d.id, enricher.enrich(d)) for d in DOCUMENTS[cut]])
-            made |= {d.id: version for d in DOCUMENTS[cut]}
-    documents = [d for d in DOCUMENTS if d.id in made]
+            versions |= {d.id: version for d in DOCUMENTS[cut]}
+    documents = [d for d in DOCUMENTS if d.id in versions]
     found = read_enrichment(index, documents)
-    assert found == {k: v for d in documents for k, v in right(FakeEnricher(version=made[d.id]), [d]).items()}
-    segment = index._now().segments[0]
+    assert found == {
+        k: v for d in documents for k, v in expected_of(FakeEnricher(version=versions[d.id]), [d]).items()
+    }
+    segment = index._snapshot().segments[0]
     for name in ("Barack Obama", "UN"):
-        chosen = np.flatnonzero(segment.enriched.with_entities([name]))
+        mask = np.flatnonzero(mask_entities(segment, (name,)))
         naming = {
             k for k, v in found.items() if any(name in names for names in (v["entities"] or {}).values())
         }
-        assert naming and {segment.sentence_id(number) for number in chosen} == naming
+        assert naming and {segment.sentence_id(number) for number in mask} == naming
 
 
-def test_two_writers_at_once_get_one_message(index: EmbeddedIndex, where: Path) -> None:
+def test_enrichment_and_loads_lock_one_another_out(index: EmbeddedIndex, where: Path) -> None:
     with index.enrichment():
         with pytest.raises(IndexUnusable, match="or its enrichment, is running: wait"), index.enrichment():
             pass
@@ -156,29 +160,31 @@ def test_two_writers_at_once_get_one_message(index: EmbeddedIndex, where: Path) 
 
 
 @pytest.mark.parametrize("bytes_left", [0, 7, 100, -1])
-def test_a_layer_that_is_cut_off_is_said(index: EmbeddedIndex, where: Path, bytes_left: int) -> None:
+def test_a_truncated_layer_is_reported(index: EmbeddedIndex, where: Path, bytes_left: int) -> None:
     enrich(index)
     path = where / "layers" / layers(where)[0]
     content = path.read_bytes()
     path.write_bytes(content[:bytes_left])
-    with pytest.raises(SegmentBroken, match=f"{path} is damaged: files are missing or cut off; load every"):
+    with pytest.raises(
+        SegmentDamaged, match=f"{path} is damaged, files are missing or truncated: load every"
+    ):
         EmbeddedIndex(str(where))
     path.unlink()
-    with pytest.raises(SegmentBroken, match="is damaged"):
+    with pytest.raises(SegmentDamaged, match="is damaged"):
         EmbeddedIndex(str(where))
 
 
-def test_what_a_killed_enricher_left_is_swept(index: EmbeddedIndex, where: Path) -> None:
+def test_the_next_writer_deletes_what_a_killed_enrichment_left(index: EmbeddedIndex, where: Path) -> None:
     enrich(index)
     (where / "layers" / "left").write_bytes(b"half")
-    before = files(where)
+    before = file_contents(where)
     assert before.pop("layers/left")
     with index.enrichment():
         pass
-    assert files(where) == before
+    assert file_contents(where) == before
 
 
-def test_an_interruption_stores_what_is_there(index: EmbeddedIndex) -> None:
+def test_an_interruption_stores_the_unfinished_batch(index: EmbeddedIndex) -> None:
     steps: list[int] = []
 
     def step(documents: int) -> None:
@@ -188,29 +194,29 @@ def test_an_interruption_stores_what_is_there(index: EmbeddedIndex) -> None:
 
     enricher = FakeEnricher()
     with pytest.raises(KeyboardInterrupt):
-        enrich(index, enricher, step=step)
+        enrich(index, enricher, on_progress=step)
     assert enrich(index).already == 17
 
 
-def test_a_search_that_has_begun_sees_one_state(index: EmbeddedIndex) -> None:
-    then = index.snapshot()
+def test_a_snapshot_does_not_see_later_enrichment(index: EmbeddedIndex) -> None:
+    snapshot = index.snapshot()
     enrich(index)
-    assert then.sentences(["n3.s1"])[0].features == {}
+    assert snapshot.sentences(["n3.s1"])[0].features == {}
     assert index.sentences(["n3.s1"])[0].features
-    assert index._now().importance is not None
-    assert then._now().collection == index._now().collection
+    assert index._snapshot().statistics.importance is not None
+    assert snapshot._snapshot().statistics.collection == index._snapshot().statistics.collection
 
 
-def test_an_open_index_reads_no_segment_again_after_a_checkpoint(index: EmbeddedIndex) -> None:
-    segments, importance = index._now().segments, index._now().importance
+def test_an_open_index_does_not_read_segments_again_after_a_batch(index: EmbeddedIndex) -> None:
+    segments, importance = index._snapshot().segments, index._snapshot().statistics.importance
     enrich(index)
-    assert [s.terms for s in index._now().segments] == [s.terms for s in segments]
-    assert index._now().importance is importance
+    assert [s.terms for s in index._snapshot().segments] == [s.terms for s in segments]
+    assert index._snapshot().statistics.importance is importance
 
 
-def test_features_and_parses_of_documents_are_columns_and_blobs_at_once(where: Path) -> None:
-    given = Sentence("g.s1", "rain fell", {"subj": 0.1}, (ParseWord("rain", 1), ParseWord("fell", -1)))
-    load(where, [document("g", "storm", given), document("h", "calm")])
+def test_features_and_parses_of_the_documents_are_available_after_the_load(where: Path) -> None:
+    inline = Sentence("g.s1", "rain fell", {"subj": 0.1}, (ParseWord("rain", 1), ParseWord("fell", -1)))
+    load(where, [document("g", "storm", inline), document("h", "calm")])
     index = EmbeddedIndex(str(where))
     assert index.sentences(["g.s1"])[0].features == {"subj": 0.1}
     assert [blob is None for blob in index.parses(["g.s0", "g.s1", "h.s0"])] == [True, False, True]
@@ -228,13 +234,17 @@ def test_features_and_parses_of_documents_are_columns_and_blobs_at_once(where: P
 def test_a_feature_takes_the_smallest_float_that_holds_it(
     tmp_path: Path, values: list[float | None], kind: str
 ) -> None:
-    save(tmp_path / "x", [Row({} if v is None else {"f": v}, None, None) for v in values], ("features",))
+    save_layer(
+        tmp_path / "x",
+        [EncodedEnrichment({} if v is None else {"f": v}, None, None) for v in values],
+        ("features",),
+    )
     column = Layer(tmp_path / "x").features["f"]
     assert column.dtype == np.dtype(kind)
     assert [None if np.isnan(v) else float(v) for v in column] == values
 
 
-def test_parses_by_the_places_of_hits_are_those_of_their_ids(where: Path) -> None:
+def test_parses_by_ordinal_are_those_by_id(where: Path) -> None:
     """Over two segments, in any order."""
     load(where, [document(f"n{n}", *(f"storm number {m}" for m in range(5))) for n in range(20)])
     load(where, [document(f"m{n}", f"storm {n}", "other words") for n in range(9)], if_exists="append")

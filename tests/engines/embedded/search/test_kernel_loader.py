@@ -11,10 +11,8 @@ import pytest
 
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.embedded.search import kernel_loader as loader
-from esr.engines.embedded.search.kernel_loader import LOADER, Loader
+from esr.engines.embedded.search.kernel_loader import KERNEL, LOADER, Loader
 from tests.support.folder_index import document, load
-
-KERNEL = "esr.engines.embedded.search.kernel"
 
 
 @pytest.fixture
@@ -28,11 +26,11 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def test_it_is_loaded_when_searches_took_as_long(kernel: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter([0.0, 9.0, 10.0, 10.04, 20.0, 20.02, 30.0, 30.01])
     monkeypatch.setattr(loader.time, "perf_counter", lambda: next(now))
-    monkeypatch.setattr(loader, "PAYS", 0.105)
+    monkeypatch.setattr(loader, "LOAD_AFTER", 0.105)
     own = Loader()
     loaded = []
     for _ in range(4):
-        with own.searching():
+        with own.count_time():
             pass
         loaded.append(own.kernel is kernel)
     assert loaded == [False, False, True, True]  # 9 seconds of one search count as 0.05
@@ -45,20 +43,29 @@ def test_it_is_loaded_at_once_where_many_searches_will_come(kernel: ModuleType) 
 
 
 @pytest.mark.parametrize(
-    "level, error", [("INFO", ModuleNotFoundError("no numba")), ("WARNING", KeyError("_nrt"))]
+    "level, error, reason",
+    [
+        ("INFO", ModuleNotFoundError("no numba"), "numba is not installed"),
+        ("WARNING", KeyError("_nrt"), "numba does not load"),
+    ],
 )
 def test_without_it_searches_go_on_and_it_is_tried_once(
-    level: str, error: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    level: str,
+    error: Exception,
+    reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     def fail(name: str) -> ModuleType:
         raise error
 
     monkeypatch.setattr(loader, "import_module", fail)
     own = Loader()
+    assert own.reason == "the compiled kernel is not loaded yet"
     with caplog.at_level("INFO"):
         own.load()
         own.load()
-    assert own.kernel is None
+    assert own.kernel is None and own.reason == reason
     assert [record.levelname for record in caplog.records] == [level]
     assert "searches go without numba" in caplog.text
 
@@ -78,6 +85,6 @@ def test_an_index_loads_it_in_the_background_when_many_searches_will_come(
     load(tmp_path / "index", [document("A", "one")])
     began, ends = threading.Event(), threading.Event()
     monkeypatch.setattr(LOADER, "load", lambda: (began.set(), ends.wait(5)))
-    EmbeddedIndex(str(tmp_path / "index")).warm()
+    EmbeddedIndex(str(tmp_path / "index")).warm_up()
     assert began.wait(5)
     ends.set()

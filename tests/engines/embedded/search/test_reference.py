@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import esr
 from esr.engines.index import Hit
-from esr.engines.segments.writer import segment_builder as build
-from tests.reference import CONTEXTS, DEFAULTS, Reference, Text
+from esr.engines.segments.writer import segment_builder
 from tests.support.folder_index import document, load
+from tests.support.reference_scores import CONTEXTS, DEFAULTS, Reference, Text
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
 TITLE_WORDS = [*WORDS, "headline"]
@@ -113,7 +113,7 @@ def test_the_engine_ranks_as_the_formulas_say(
     }
     with (
         TemporaryDirectory() as folder,
-        patch.object(build, "FULL_TERMS", full_terms),
+        patch.object(segment_builder, "FULL_TERMS", full_terms),
     ):
         where = Path(folder) / "index"
         load(where, (_document(n, text) for n, text in enumerate(texts)), title=titles)

@@ -1,4 +1,4 @@
-"""The columns of a segment against what is counted one by one."""
+"""The columns of a segment, compared with plain counting."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from esr.engines.segments.writer import columns as made
-from esr.engines.segments.writer.columns import Texts, columns
+from esr.engines.segments.writer import columns
+from esr.engines.segments.writer.columns import TokenizedTexts, build_columns
 
 TERMS = 7
 
@@ -26,15 +26,15 @@ def random_documents(seed: int) -> list[list[list[int]]]:
     return [[text() for _ in range(chance.randrange(5) + 1)] for _ in range(chance.randrange(5))]
 
 
-def found(documents: list[list[list[int]]]) -> dict[str, list[float]]:
+def built(documents: list[list[list[int]]]) -> dict[str, list[float]]:
     texts = [text for document in documents for text in document]
     tokens = [term for text in texts for term in text]
-    given = Texts(
+    tokenized = TokenizedTexts(
         np.array(tokens, np.int32),
         np.array([len(text) for text in texts], np.int32),
         np.array([len(document) - 1 for document in documents], np.int64),
     )
-    return {name: column.tolist() for name, column in columns(given, TERMS).items()}
+    return {name: column.tolist() for name, column in build_columns(tokenized, TERMS).items()}
 
 
 def counted(documents: list[list[list[int]]]) -> dict[str, list[float]]:
@@ -54,14 +54,14 @@ def counted(documents: list[list[list[int]]]) -> dict[str, list[float]]:
             {term: count * math.log(context[term] / context.total()) for term, count in sorted(own.items())}
             for own, context in zip(in_sentence, contexts, strict=True)
         ]
-        return [sum(each.values()) for each in logs]
+        return [sum(by_term.values()) for by_term in logs]
 
     def postings(kind: str, places: list[Counter[int]]) -> dict[str, list[float]]:
-        held = [[(n, c[term]) for n, c in enumerate(places) if term in c] for term in range(TERMS)]
+        lists = [[(n, c[term]) for n, c in enumerate(places) if term in c] for term in range(TERMS)]
         return {
-            f"{kind}_starts": [0, *accumulate(map(len, held))],
-            f"{kind}_numbers": [n for each in held for n, _ in each],
-            f"{kind}_counts": [c for each in held for _, c in each],
+            f"{kind}_starts": [0, *accumulate(map(len, lists))],
+            f"{kind}_numbers": [n for postings in lists for n, _ in postings],
+            f"{kind}_counts": [c for postings in lists for _, c in postings],
         }
 
     return {
@@ -78,12 +78,12 @@ def counted(documents: list[list[list[int]]]) -> dict[str, list[float]]:
     }
 
 
-@pytest.mark.parametrize("at_a_time", [1, 5, 2**17])
-def test_columns_are_what_is_counted(monkeypatch: pytest.MonkeyPatch, at_a_time: int) -> None:
-    monkeypatch.setattr(made, "_AT_A_TIME", at_a_time)
+@pytest.mark.parametrize("chunk_keys", [1, 5, 2**17])
+def test_columns_are_what_counting_gives(monkeypatch: pytest.MonkeyPatch, chunk_keys: int) -> None:
+    monkeypatch.setattr(columns, "_CHUNK_KEYS", chunk_keys)
     for seed in range(60):
         documents = random_documents(seed)
-        got, wanted = found(documents), counted(documents)
-        assert got.keys() == wanted.keys()
-        for name, column in wanted.items():
-            assert got[name] == pytest.approx(column), (seed, name)
+        actual, expected = built(documents), counted(documents)
+        assert actual.keys() == expected.keys()
+        for name, column in expected.items():
+            assert actual[name] == pytest.approx(column), (seed, name)

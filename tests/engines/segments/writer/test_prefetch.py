@@ -1,4 +1,4 @@
-"""What is read ahead comes as if each document were read when its turn came."""
+"""Documents that are read ahead arrive as if each were read when the load asks for it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 
 from esr.documents import Document, Located
 from esr.engines.index import Description
-from esr.engines.segments.writer import prefetch as ahead
-from esr.engines.segments.writer.prefetch import coming
+from esr.engines.segments.writer import prefetch
+from esr.engines.segments.writer.batch import Batch, BatchBuilder
+from esr.engines.segments.writer.prefetch import prepare
 from esr.errors import InputError
 from tests.support.folder_index import document, load
 
@@ -19,19 +20,19 @@ PLAIN = Description("plain", title=True)
 
 
 @pytest.mark.parametrize("size", [1, 300, 2**19], ids=["one by one", "a few", "all at once"])
-def test_documents_come_in_order_with_what_is_prepared_of_them(
+def test_documents_arrive_in_order_with_the_payloads_that_are_needed(
     monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(ahead, "BATCH_BYTES", size)
-    found = list(coming(NEWS, PLAIN, lambda document: document.id != "n7"))
-    assert [(each.where, each.document) for each in found] == NEWS
-    assert [each.document.id for each in found if not each.prepared] == ["n7"]
-    for each in found:
-        if prepared := each.prepared:
-            news = each.document
-            terms = [prepared.batch.terms[n] for n in prepared.batch.term_ids[prepared.numbers].tolist()]
+    monkeypatch.setattr(prefetch, "BATCH_BYTES", size)
+    stream = list(prepare(NEWS, PLAIN, lambda document: document.id != "n7"))
+    assert [(prepared.where, prepared.document) for prepared in stream] == NEWS
+    assert [prepared.document.id for prepared in stream if not prepared.payload] == ["n7"]
+    for prepared in stream:
+        if payload := prepared.payload:
+            news = prepared.document
+            terms = [payload.batch.terms[n] for n in payload.batch.term_ids[payload.numbers].tolist()]
             assert " ".join(terms) == " ".join([*(s.text for s in news.sentences), news.title or ""])
-            assert prepared.terms == 3 * len(news.sentences)
+            assert payload.term_count == 3 * len(news.sentences)
 
 
 def broken_after(documents: list[Located]) -> Iterator[Located]:
@@ -39,31 +40,33 @@ def broken_after(documents: list[Located]) -> Iterator[Located]:
     raise InputError("news.jsonl:21", "broken")
 
 
-def test_what_is_wrong_is_told_when_its_turn_comes() -> None:
-    found = coming(broken_after(NEWS), PLAIN)
-    assert [next(found).document.id for _ in NEWS] == [each.document.id for each in NEWS]
+def test_an_error_of_the_source_follows_the_documents_before_it() -> None:
+    stream = prepare(broken_after(NEWS), PLAIN)
+    assert [next(stream).document.id for _ in NEWS] == [located.document.id for located in NEWS]
     with pytest.raises(InputError, match=r"^news\.jsonl:21: broken"):
-        next(found)
+        next(stream)
 
 
 def test_of_two_problems_the_first_stops_the_load(where: Path) -> None:
-    with pytest.raises(InputError, match=r"^news\.jsonl:n3: document id 'n3' stands twice"):
+    with pytest.raises(InputError, match=r"^news\.jsonl:n3: document id 'n3' is duplicated"):
         load(where, broken_after([*NEWS, NEWS[3]]))
     assert not where.exists()
 
 
-def test_what_fails_here_is_told_as_it_is(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare = ahead.Preparing.of_documents
+def test_an_error_while_building_a_batch_is_raised_unchanged(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = BatchBuilder.build
     calls: list[int] = []
 
-    def fail_once(self: ahead.Preparing, documents: list[Document], codes: list[bytes]) -> ahead.Batch:
-        calls.append(len(codes))
+    def fail_once(self: BatchBuilder, documents: list[Document], encoded: list[bytes]) -> Batch:
+        calls.append(len(encoded))
         if len(calls) == 2:
             raise MemoryError("no more")
-        return prepare(self, documents, codes)
+        return build(self, documents, encoded)
 
-    monkeypatch.setattr(ahead, "BATCH_BYTES", 300)
-    monkeypatch.setattr(ahead.Preparing, "of_documents", fail_once)
+    monkeypatch.setattr(prefetch, "BATCH_BYTES", 300)
+    monkeypatch.setattr(BatchBuilder, "build", fail_once)
     with pytest.raises(MemoryError, match="no more"):
         load(where, NEWS)
     assert not where.exists()

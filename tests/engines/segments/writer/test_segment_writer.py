@@ -1,4 +1,4 @@
-"""What a segment was given is what can be read from it, or nothing is switched."""
+"""A segment is committed only if its documents can be read back unchanged."""
 
 from __future__ import annotations
 
@@ -6,37 +6,39 @@ from pathlib import Path
 
 import pytest
 
-from esr.engines.segments.store.string_table import Blobs
-from esr.engines.segments.writer import segment_builder as build
+from esr.engines.segments.store.string_table import BlobTable
+from esr.engines.segments.writer import segment_builder
 from esr.errors import EsrError
-from tests.support.folder_index import document, files, load
+from tests.support.folder_index import document, file_contents, load
 
 NEWS = [document(f"n{n}", f"storm number {n}") for n in range(5)]
 
 
-def test_a_document_that_comes_back_otherwise_stops_the_load(
+def test_a_document_that_is_read_back_differently_stops_the_load(
     where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load(where, NEWS[:1])
-    before = files(where)
-    save = Blobs.save
+    before = file_contents(where)
+    save = BlobTable.save
 
-    def harmed(folder: Path, name: str, blobs: list[bytes]) -> None:
-        changed = [*blobs[:-1], blobs[-1][:-1] + b"?"] if name == "texts" else blobs
-        save(folder, name, changed)
+    def save_damaged(folder: Path, name: str, blobs: list[bytes]) -> None:
+        damaged = [*blobs[:-1], blobs[-1][:-1] + b"?"] if name == "texts" else blobs
+        save(folder, name, damaged)
 
-    monkeypatch.setattr(Blobs, "save", harmed)
+    monkeypatch.setattr(BlobTable, "save", save_damaged)
     with pytest.raises(
-        EsrError, match=r"document 'n4' came back .* with another checksum, nothing was switched"
+        EsrError, match=r"document 'n4' has another checksum when read back .*, nothing was committed"
     ):
         load(where, NEWS, if_exists="replace")
-    assert files(where) == before
+    assert file_contents(where) == before
 
 
 def test_a_segment_with_fewer_documents_or_sentences_stops_the_load(
     where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build.SegmentBuilder, "sentence_count", 7)
-    with pytest.raises(EsrError, match="5 documents and 5 sentences of 5 and 7, nothing was switched"):
+    monkeypatch.setattr(segment_builder.SegmentBuilder, "sentence_count", 7)
+    with pytest.raises(
+        EsrError, match="5 documents and 5 sentences instead of 5 and 7, nothing was committed"
+    ):
         load(where, NEWS)
     assert not where.exists()

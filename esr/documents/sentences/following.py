@@ -1,0 +1,51 @@
+"""The word behind a mark that may end a sentence, and how it begins."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import NamedTuple
+
+# A dash, quotes, brackets and currency signs may precede the word.
+_WORD = re.compile(r"(?:[—–-]+ ?)?+(?:[\"'“‘„«»‹›”’(\[{¿¡`*_$€£¥₹]|,, ?)*+([^\W_]*)")
+# No sentence begins with these.
+_CONTINUATION = frozenset(".,;:!?…)]}/%=<>|。、，；：）」』】")
+
+
+class Beginning(Enum):
+    """How the text behind a mark begins."""
+
+    UPPER = "a capital"
+    LOWER = "a small letter"
+    UNCASED = "a letter of a script without capitals"
+    DIGIT = "a digit"
+    SIGN = "another sign"
+    CONTINUATION = "a mark that no sentence begins with"
+
+
+class Following(NamedTuple):
+    """The next word: its first character's position, and how it begins."""
+
+    start: int
+    word: str
+    beginning: Beginning
+
+
+def following(text: str, end: int) -> Following:
+    """The next word from `end` on."""
+    match = _WORD.match(text, end)
+    assert match  # the pattern matches the empty string, too
+    word = match[1]
+    return Following(match.start(1), word, _beginning(word[0]) if word else _sign(text, end))
+
+
+def _beginning(character: str) -> Beginning:
+    if character.isupper():
+        return Beginning.UPPER
+    if character.islower():
+        return Beginning.LOWER
+    return Beginning.DIGIT if character.isdigit() else Beginning.UNCASED
+
+
+def _sign(text: str, end: int) -> Beginning:
+    return Beginning.CONTINUATION if text[end : end + 1] in _CONTINUATION else Beginning.SIGN

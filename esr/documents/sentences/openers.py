@@ -1,0 +1,37 @@
+"""Splits where no mark is: behind headings that run into the text, as in text taken from web pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from esr.documents.sentences.following import Beginning, following
+from esr.documents.sentences.rules import Rules
+
+# The last word of a heading: letters, a number, or a closing bracket or quote.
+_HEADING_END = re.compile(r"(?:\w*[^\W\d_]|[\d.,:]*\d|\S*[^\s.,:;!?][)\]\"”»])$")
+NEAR = 40
+"""How many characters before an opener are looked at."""
+
+
+def split_at_openers(sentence: str, rules: Rules) -> Iterator[str]:
+    """The sentence, split before each opener in it that has a capital."""
+    start = 0
+    if rules.openers:
+        for match in rules.openers.finditer(sentence, 1):
+            at = match.start()
+            if sentence[at - 1] == " " and _is_opener(sentence, max(start, at - NEAR), match, rules):
+                yield sentence[start : at - 1]
+                start = at
+    yield sentence[start:]
+
+
+def _is_opener(sentence: str, near: int, match: re.Match[str], rules: Rules) -> bool:
+    word_before = sentence[near : match.start() - 1].rpartition(" ")[2]
+    if not _HEADING_END.fullmatch(word_before) or word_before.lower() in rules.starters:
+        return False
+    if rules.capital_nouns:
+        return True
+    # Next to another capital it is part of a name or a title: "The Week In Politics", "In Flames".
+    following_word = following(sentence, match.end())
+    return following_word.beginning is Beginning.LOWER and not word_before[0].isupper()

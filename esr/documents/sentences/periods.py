@@ -1,0 +1,126 @@
+"""Decides whether a full stop ends a sentence or belongs to an abbreviation, an initial or an ordinal."""
+
+from __future__ import annotations
+
+import re
+
+from esr.documents.sentences.following import Beginning, Following
+from esr.documents.sentences.rules import Rules
+
+LONGEST_ORDINAL = 2
+"""In digits: "am 31. Mai", but "im Jahr 2016. Ende Mai"."""
+LONGEST_ENUMERATOR = 3
+"""In digits: "12. The next item"."""
+SHORTEST_PLAIN_WORD = 5
+"""Before a small letter. A shorter word may be an abbreviation that is in no table."""
+SHORTEST_PLAIN_WORD_OF_FULL_TABLE = 3
+OPENING_WORDS = 4
+"""A unit among the first words does not end the sentence: "В 1999 г. Россия"."""
+
+NEAR = 100
+"""How many characters before an abbreviation are looked at, as a sentence may be endless."""
+
+_OPENING = "\"'“‘„«»‹›([{¿¡`*_<#$€£¥₹"
+_LAST_PART = re.compile(r"[^-–/'’]+$")
+# "U.S"; in scripts of India "बी.सी", and in those where a full stop ends few short words also "கே"
+_INITIALISM = re.compile(
+    r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}"
+    r"|(?:[\u0900-\u0dff]{1,3}\.)+[\u0900-\u0dff]{1,3}"
+    r"|[\u0b80-\u0d7f]{1,3}"
+)
+_SECTION = re.compile(r"\d+(?:\.\d+)+")
+_ROMAN = re.compile(r"[IVXLC]+")
+_ADDRESS = re.compile(r"\S*?(?:\.\w|@|/\w|://)")
+# In a dateline: "MOSCOW, March 9. /TASS/. Russia"
+_AGENCY = re.compile(r"/[\w ]+/")
+_DASH = re.compile(r"[—–-]")
+_OPENING_QUOTE = re.compile(r"[\"“‘„«]$")
+
+
+def period_ends_sentence(text: str, start: int, period: int, after: Following, rules: Rules) -> bool:
+    """Whether the full stop at `period` ends the sentence that began at `start`."""
+    word_start = max(text.rfind(" ", start, period) + 1, start)
+    word = text[word_start:period].lstrip(_OPENING)
+    if after.beginning is Beginning.LOWER:
+        return _ends_before_small_letter(text, period, word, after, rules)
+    if not word:
+        return True
+    if word.isalpha() and len(word) > 1 and word not in rules.abbreviations:
+        return not (rules.has_ordinals and _ROMAN.fullmatch(word)) or _begins_sentence(after, rules)
+    if _AGENCY.fullmatch(word):
+        return False
+    if word.isdigit() or _SECTION.fullmatch(word):
+        return _number_ends_sentence(text, start, word_start, word, after, rules)
+    before = text[max(start, word_start - NEAR) : word_start].rstrip(" ")
+    return _abbreviation_ends_sentence(before, word, text[period + 1 : after.start], after, rules)
+
+
+def _begins_sentence(after: Following, rules: Rules) -> bool:
+    return after.word.replace("İ", "i").lower() in rules.starters and after.beginning is not Beginning.DIGIT
+
+
+def _ends_before_small_letter(text: str, period: int, word: str, after: Following, rules: Rules) -> bool:
+    """Mostly not, but behind a longer word, and before an address or a quotation."""
+    between = text[period + 1 : after.start]
+    if not word.isalpha() or word in rules.abbreviations or _DASH.search(between):
+        return False
+    if between == " ":
+        shortest = SHORTEST_PLAIN_WORD_OF_FULL_TABLE if rules.lowercase_starts else SHORTEST_PLAIN_WORD
+        is_plain = word.islower() and len(word) >= shortest
+        return is_plain or (len(word) > 1 and bool(_ADDRESS.match(text, after.start)))
+    # Not behind a closing quote: '"We left." he said'
+    return between.startswith(" ") and len(word) > 1 and bool(_OPENING_QUOTE.search(between))
+
+
+def _number_ends_sentence(
+    text: str, start: int, word_start: int, word: str, after: Following, rules: Rules
+) -> bool:
+    if word_start == start and (len(word) <= LONGEST_ENUMERATOR or not word.isdigit()):
+        return False
+    if not rules.has_ordinals or len(word) > LONGEST_ORDINAL:
+        return True
+    if after.beginning is Beginning.DIGIT or after.word.lower() in rules.ordinal_before:
+        return False
+    if _begins_sentence(after, rules):
+        return True
+    word_before = text[start : word_start - 1].rpartition(" ")[2].lstrip(_OPENING)
+    return word_before.lower() not in rules.ordinal_after
+
+
+def _abbreviation_ends_sentence(before: str, word: str, between: str, after: Following, rules: Rules) -> bool:
+    """`before` is the text before the word, `between` that between its full stop and the next word."""
+    is_capital = after.beginning in (Beginning.UPPER, Beginning.UNCASED)
+    begins_sentence = _begins_sentence(after, rules)
+    unit = word.lstrip("0123456789.,")
+    last_part = _LAST_PART.search(word)
+    # "т. д." is the same as "т.д."
+    word_before = before.rpartition(" ")[2]
+    spaced = word_before + word if word_before.endswith(".") else word
+    for form in (spaced, word, unit, last_part[0] if last_part else word):
+        if form not in rules.abbreviations:
+            continue
+        if _DASH.search(between):
+            return False
+        if form in rules.units and (unit != word or _ends_with_number(before)):
+            return is_capital and (begins_sentence or before.count(" ") >= OPENING_WORDS)
+        if form in rules.titles or form in rules.inside:
+            return False
+        if form in rules.before_number and _is_number(after):
+            return False
+        if form in rules.final:
+            return is_capital
+        if form in rules.either:
+            return begins_sentence
+    if (len(word) == 1 and word < "\u2e80") or _INITIALISM.fullmatch(word):
+        return begins_sentence and bool(before)
+    return True
+
+
+def _is_number(after: Following) -> bool:
+    # "No. I" begins a sentence.
+    return after.beginning is Beginning.DIGIT or (len(after.word) > 1 and bool(_ROMAN.fullmatch(after.word)))
+
+
+def _ends_with_number(text: str) -> bool:
+    word = text.rpartition(" ")[2]
+    return word[-1:].isdigit() or bool(_ROMAN.fullmatch(word))

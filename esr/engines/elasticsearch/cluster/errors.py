@@ -1,0 +1,137 @@
+"""Errors of the Elasticsearch client in plain words: what happened, at which server, what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from elastic_transport import ConnectionError, ConnectionTimeout, TlsError, TransportError
+from elasticsearch import ApiError, UnsupportedProductError
+
+from esr.engines.elasticsearch.cluster.login import API_KEY, CA_FILE, PASSWORD, USER, Login
+from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
+
+OLDEST_VERSION = (9, 0)
+BUSY = (429, 502, 503, 504)
+"""Answers of a server that is overloaded or not ready."""
+_ADVICE = {
+    "flood-stage": "its disk is full: free space or add a node; the block then ends by itself",
+    "read-only": "it was set read-only: remove its setting …blocks.read_only",
+    "index write (api)": "writes to it were blocked: remove its setting index.blocks.write",
+    "failed to parse field": "if the field does not have esr's type, see which other index template matches",
+    "unauthorized for": "the login lacks a privilege: esr roles prints what each role needs",
+}
+"""What to do, by a part of Elasticsearch's reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorTranslator:
+    """Makes EsrErrors of the errors of one client. `where` is the location, without its login."""
+
+    url: str
+    where: str
+    login: Login
+
+    def translate(self, error: TransportError | ApiError) -> EsrError:
+        if isinstance(error, TlsError):
+            return EngineUnreachable(self._tls_failure(error))
+        if isinstance(error, ConnectionError) and not isinstance(error, ConnectionTimeout):
+            hint = "" if self.url.startswith("https:") else ", and whether it requires https://"
+            return EngineUnreachable(
+                f"cannot reach Elasticsearch at {self.url}: check that it is running{hint}"
+            )
+        if isinstance(error, TransportError):
+            return EngineUnreachable(f"Elasticsearch at {self.url} failed: {error.message}")
+        if isinstance(error, UnsupportedProductError):
+            return self._not_elasticsearch()
+        return self._api_error(error)
+
+    def index_missing(self) -> IndexMissing:
+        return IndexMissing(f"there is no index at {self.where}: make one with esr load")
+
+    def unsupported_version(self, version: str) -> IndexUnusable:
+        return IndexUnusable(
+            f"Elasticsearch at {self.url} has version {version}: esr needs {_oldest_version()} or later"
+        )
+
+    def _not_elasticsearch(self) -> IndexUnusable:
+        return IndexUnusable(f"the server at {self.url} is not Elasticsearch {_oldest_version()} or later")
+
+    def _tls_failure(self, error: TlsError) -> str:
+        if "certificate" in error.message.lower():
+            return (
+                f"the certificate of Elasticsearch at {self.url} is not trusted: {error.message}. "
+                f"Set {CA_FILE} to the certificate of the authority that signed it"
+            )
+        return f"TLS with Elasticsearch at {self.url} failed: {error.message}. Check that it serves https"
+
+    def _login_failure(self, error: ApiError) -> str:
+        if self.login.is_anonymous:
+            return f"Elasticsearch at {self.url} requires a login: set {API_KEY}, or {USER} and {PASSWORD}"
+        credentials = "API key" if self.login.api_key else "user and password"
+        if "expired" in str(error.body):
+            return (
+                f"Elasticsearch at {self.url} rejects the login: the {credentials} has expired. "
+                "Create a new one and set it"
+            )
+        hint = ", or create a new one" if self.login.api_key else ""
+        return f"Elasticsearch at {self.url} rejects the login: check the {credentials}{hint}"
+
+    def _api_error(self, error: ApiError) -> EsrError:
+        status, reason = error.meta.status, _innermost_reason(error)
+        if status < 500 and not is_from_elasticsearch(error):
+            return self._not_elasticsearch()
+        if status == 401:
+            return EngineUnreachable(self._login_failure(error))
+        if status == 403:
+            return EsrError(f"Elasticsearch at {self.url} denies the request: {with_advice(reason)}")
+        if "unable to find script" in reason:
+            return IndexUnusable(
+                f"{self.where} lacks a stored script: load again, or install index_templates/"
+            )
+        if status == 404:
+            return self.index_missing()
+        if "media_type" in error.error or "compatible-with" in reason:
+            return IndexUnusable(
+                f"Elasticsearch at {self.url} is too old: esr needs {_oldest_version()} or later"
+            )
+        if "time_exceeded_exception" in reason:
+            # A search that runs out of time inside a script fails as if the script were wrong (a bad
+            # request). Anywhere else it answers with what it has found so far.
+            return EngineUnreachable(f"Elasticsearch at {self.url} did not answer in time")
+        if status in BUSY:
+            return EngineUnreachable(
+                f"Elasticsearch at {self.url} is overloaded or not ready: {with_advice(reason)}"
+            )
+        return EsrError(f"Elasticsearch at {self.url} answered {status}: {reason}")
+
+
+def is_from_elasticsearch(error: ApiError) -> bool:
+    """Whether Elasticsearch itself answered: its security sends some answers without the product header."""
+    body = error.body
+    has_its_form = isinstance(body, dict) and isinstance(body.get("error"), dict)
+    return has_its_form or "x-elastic-product" in error.meta.headers
+
+
+def with_advice(reason: str) -> str:
+    """A reason of Elasticsearch's, followed by what an operator can do about it, where that is known."""
+    for part, advice in _ADVICE.items():
+        if part in reason:
+            return f"{reason}; {advice}"
+    return reason
+
+
+def _oldest_version() -> str:
+    return ".".join(map(str, OLDEST_VERSION))
+
+
+def _innermost_reason(error: ApiError) -> str:
+    body = error.body
+    if not isinstance(body, dict) or not isinstance(body.get("error"), dict):
+        return str(error.error or error.meta.status)
+    cause = body["error"]
+    shards = cause.get("failed_shards") or []
+    if shards:
+        cause = shards[0]["reason"]
+    while isinstance(cause.get("caused_by"), dict):
+        cause = cause["caused_by"]
+    return str(cause.get("reason") or cause.get("type"))

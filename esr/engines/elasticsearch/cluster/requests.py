@@ -1,0 +1,157 @@
+"""Searches, counts and refreshes that all shards answer.
+
+When a node dies, the shards that it was searching for others fail with it: Elasticsearch tries another copy
+only if it has no part of the answer yet. So a request that lost shards is sent again as a whole, as long as
+that may help.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from elasticsearch import ApiError
+
+from esr.engines import deadline
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.errors import EngineUnreachable, IndexMissing
+
+PAUSES = (0.1, 0.5, 2.0)
+"""Seconds before each retry, on average."""
+_NO_COPY = "no_shard_available_action_exception"
+_SHARDS_FAILED = "search_phase_execution_exception"
+
+
+def search(cluster: Cluster, *, allow_partial: bool = False, **request: Any) -> Any:
+    """The answer to a search, of all shards; with `allow_partial`, of those that answer in the end.
+
+    Raises EngineUnreachable, IndexMissing, IndexUnusable or EsrError.
+    """
+    retries = _retries()
+    while True:
+        with cluster.translate_errors():
+            try:
+                answer = cluster.client.search(allow_partial_search_results=allow_partial, **request)
+                if not _lost_shards(answer) or not next(retries, False):
+                    return answer
+            except ApiError as error:
+                if not _is_shard_failure(error.meta.status, error.body) or not next(retries, False):
+                    raise
+
+
+def search_pages(cluster: Cluster, size: int, **request: Any) -> Iterator[Any]:
+    """The answers to a sorted search, page by page of `size` hits, up to the page that is not full.
+
+    Raises what `search` does.
+    """
+    while True:
+        answer = search(cluster, size=size, **request)
+        yield answer
+        hits = answer["hits"]["hits"]
+        if len(hits) < size:
+            return
+        request["search_after"] = hits[-1]["sort"]
+
+
+def count(cluster: Cluster, index: str | Sequence[str], query: Mapping[str, Any] | None = None) -> int:
+    """The number of entries, or of those that match a query. Raises what `search` does.
+
+    Elasticsearch's own count leaves out shards that do not answer, without an error.
+    """
+    answer = search(cluster, index=index, query=query, size=0, track_total_hits=True)
+    return int(answer["hits"]["total"]["value"])
+
+
+def refresh(cluster: Cluster, index: str | Sequence[str]) -> None:
+    """Make all that was written visible to searches, on every copy of every shard.
+
+    A copy that misses the refresh answers from its old state, and says nothing. Raises EngineUnreachable
+    where a copy does not answer, IndexMissing or EsrError.
+    """
+    retries = _retries()
+    while True:
+        with cluster.translate_errors():
+            try:
+                answer = cluster.client.indices.refresh(index=index)
+            except ApiError as error:
+                answer = error.body
+                if not isinstance(answer, dict) or "_shards" not in answer:
+                    raise
+        if not answer["_shards"]["failed"]:
+            return
+        if not next(retries, False):
+            raise EngineUnreachable(f"{cluster.where} is not fully available: {_failure(answer)} to refresh")
+        cluster.switch_node()  # a node that hung and comes back knows the shards as they were
+
+
+def msearch(
+    cluster: Cluster, searches: Sequence[Mapping[str, Any]], *, allow_partial: bool = False
+) -> list[Any]:
+    """The answers to several searches, of all shards. `searches` are pairs of lines: a header, then a body.
+
+    With `allow_partial`, they are returned as they are in the end, even those that are an `error`. Raises
+    what `search` does.
+    """
+    retries = _retries()
+    while True:
+        with cluster.translate_errors():
+            answers = list(cluster.client.msearch(searches=searches)["responses"])
+        failures = [answer for answer in answers if "error" in answer or answer["_shards"]["failed"]]
+        if not failures:
+            return answers
+        can_retry = all(
+            _is_shard_failure(answer["status"], answer) if "error" in answer else _lost_shards(answer)
+            for answer in failures
+        )
+        if can_retry and next(retries, False):
+            continue
+        if allow_partial:
+            return answers
+        kind = IndexMissing if failures[0].get("status") == 404 else EngineUnreachable
+        raise kind(f"{cluster.where} is not fully available: {_failure(failures[0])}")
+
+
+def msearch_dfs(cluster: Cluster, searches: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Any]:
+    """The answers to several searches (index, body), with term statistics over all shards of the index.
+
+    Raises what `search` does.
+    """
+    lines: list[Mapping[str, Any]] = []
+    for index, body in searches:
+        lines += [{"index": index, "search_type": "dfs_query_then_fetch"}, body]
+    return msearch(cluster, lines)
+
+
+def _retries() -> Iterator[bool]:
+    """Waits and yields True before each retry that the time allows: a partial answer must be in time too."""
+    for pause in PAUSES:
+        seconds = random.uniform(0.5, 1.5) * pause
+        if deadline.time_remaining(math.inf) < 4 * seconds:
+            return
+        time.sleep(seconds)
+        yield True
+
+
+def _lost_shards(answer: Any) -> bool:
+    """Whether shards failed that have a copy somewhere, so that a retry may help."""
+    failures = answer["_shards"].get("failures", ())
+    return any(failure["reason"]["type"] != _NO_COPY for failure in failures)
+
+
+def _is_shard_failure(status: int, body: Any) -> bool:
+    """Whether an error says that shards failed while they were searched, so that a retry may help."""
+    error = body.get("error") if isinstance(body, dict) else None
+    if status < 500 or not isinstance(error, dict) or error.get("type") != _SHARDS_FAILED:
+        return False
+    causes = error.get("root_cause") or ()
+    return not causes or any(cause.get("type") != _NO_COPY for cause in causes)
+
+
+def _failure(answer: Any) -> str:
+    if "error" in answer:
+        causes = answer["error"].get("root_cause") or [answer["error"]]
+        return str(causes[0].get("reason"))
+    return f"{answer['_shards']['failed']} of {answer['_shards']['total']} shards failed"

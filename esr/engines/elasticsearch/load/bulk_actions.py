@@ -1,0 +1,141 @@
+"""The bulk actions of a load: documents and sentences in the form that Elasticsearch stores."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from esr.analysis import Analyzer
+from esr.dependency.codec import encode
+from esr.documents import Document, ParseWord, Sentence
+from esr.documents.dates import parse_date_start
+from esr.documents.serialisation import checksum
+from esr.engines.elasticsearch.load.bulk import Action
+from esr.engines.elasticsearch.store import term_maxima
+from esr.engines.index import Description
+
+_ELASTICSEARCH_DATE = re.compile(
+    r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?)?)?", re.ASCII
+)
+
+
+@dataclass(slots=True)
+class DocumentActions:
+    """A document with the actions for its own entry and for those of its sentences."""
+
+    document: Document
+    entry: Action
+    sentences: list[Action]
+
+
+class ActionBuilder:
+    """Builds the actions of a load, document by document. Ids are fixed, so a repeat overwrites."""
+
+    def __init__(
+        self, analyzer: Analyzer, description: Description, sentences_index: str, documents_index: str
+    ) -> None:
+        self._analyzer = analyzer
+        self._indexes_title = description.title
+        self._sentences_index = sentences_index
+        self._documents_index = documents_index
+
+    def build(
+        self, document: Document, order: int, document_order: int, priors: Mapping[str, Any]
+    ) -> DocumentActions:
+        """`order` is that of the first sentence, `document_order` that of the document.
+
+        `priors` has the stored priors of the sentences by column, in the document's order.
+        """
+        analyze = self._analyzer.terms
+        terms = [analyze(sentence.text) for sentence in document.sentences]
+        context = [term for of_sentence in terms for term in of_sentence]
+        if self._indexes_title and document.title:
+            context = analyze(document.title) + context
+        lengths = [len(of_sentence) for of_sentence in terms]
+        metadata = _metadata(document)
+        given_date = {} if metadata.get("date") == document.date else {"given_date": document.date}
+        joined_context = " ".join(context)
+        entry = {
+            "_index": self._documents_index,
+            "_id": document.id,
+            "document_id": document.id,
+            "checksum": checksum(document),
+            "order": document_order,
+            "context": joined_context,
+            "length": len(context),
+            "terms": len(set(context)),
+            "size": len(lengths),
+            "extent": term_maxima.pack_lengths(len(context), lengths),
+            term_maxima.FIELD: term_maxima.term_maxima(terms),
+            "sentences": [_stored_sentence(sentence) for sentence in document.sentences],
+            **given_date,
+            **metadata,
+        }
+        sentences = [
+            {
+                "_index": self._sentences_index,
+                "_id": sentence.id,
+                "sentence_id": sentence.id,
+                "document_id": document.id,
+                "position": n,
+                "order": order + n,
+                "text": sentence.text,
+                "context": joined_context,
+                "length": lengths[n],
+                "surrounding_length": sum(lengths[max(n - 1, 0) : n + 2]),
+                "document_length": len(context),
+                **{name: float(column[n]) for name, column in priors.items()},
+                **({"features": dict(sentence.features)} if sentence.features else {}),
+                **({} if sentence.parse is None else {"parse": encode_parse(sentence.parse, self._analyzer)}),
+                **dict(_neighbours(document.sentences, n)),
+                **metadata,
+            }
+            for n, sentence in enumerate(document.sentences)
+        ]
+        return DocumentActions(document, entry, sentences)
+
+
+def encode_parse(parse: Sequence[ParseWord], analyzer: Analyzer) -> str:
+    """A parse as the field `parse` takes it."""
+    return b64encode(encode(parse, analyzer)).decode()
+
+
+def elasticsearch_date(date: str) -> str:
+    """A date in a form that Elasticsearch reads: as given where possible, else the same moment."""
+    if _ELASTICSEARCH_DATE.fullmatch(date):
+        return date
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=parse_date_start(date))
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def _metadata(document: Document) -> dict[str, str]:
+    """The fields that the entries of a document and of its sentences share, without those it lacks."""
+    fields = {
+        "title": document.title,
+        "source": document.source,
+        "url": document.url,
+        "language": document.language,
+        "date": document.date and elasticsearch_date(document.date),
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _neighbours(sentences: Sequence[Sentence], n: int) -> Iterator[tuple[str, str]]:
+    if n:
+        yield "previous", sentences[n - 1].text
+    if n + 1 < len(sentences):
+        yield "next", sentences[n + 1].text
+
+
+def _stored_sentence(sentence: Sentence) -> dict[str, Any]:
+    """A sentence as the entry of its document stores it."""
+    stored: dict[str, Any] = {"id": sentence.id, "text": sentence.text}
+    if sentence.features:
+        stored["features"] = dict(sentence.features)
+    if sentence.parse is not None:
+        stored["parse"] = [list(word) for word in sentence.parse]
+    return stored

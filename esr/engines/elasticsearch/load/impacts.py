@@ -1,0 +1,54 @@
+"""Computes the impacts of a spool's documents: what terms can add at most in each of them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.engines.elasticsearch.store.impacts import EMPTY, SMALLEST
+from esr.engines.elasticsearch.store.term_maxima import short_float
+from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.segments.reader.term_bounds import all_upper_bounds, round_outward
+from esr.plans.bounds import Bound
+from esr.plans.evidence import Array
+from esr.plans.plan import Mixture
+
+
+class SegmentImpacts:
+    """The impacts of the documents of one segment of a spool."""
+
+    def __init__(self, spool: Snapshot, owner: int, transform: Mixture) -> None:
+        """`owner` is the number of the segment."""
+        statistics = spool.statistics
+        segment, table = spool.segments[owner], statistics.document_table
+        documents = segment.column("document_numbers")
+        by_document = np.argsort(documents, kind="stable")
+        self._ends = np.cumsum(np.bincount(documents, minlength=segment.document_count)).tolist()
+        terms = np.arange(len(segment.terms), dtype=np.int32)
+        self._terms = np.repeat(terms, np.diff(segment.column("document_starts")))[by_document]
+        self._upper_bits = _upper_bits(all_upper_bounds(statistics, owner, transform))[by_document]
+        self._names = segment.terms.get_many(terms)
+        in_segment = slice(int(table.owners[owner]), int(table.owners[owner + 1]))
+        bound = Bound(transform, statistics.collection.longest_sentence)
+        highest, _ = bound.ends(table.shortest[in_segment], table.longest[in_segment])
+        self._empty_bits = _upper_bits(highest - bound.least)
+
+    def of_document(self, document: int) -> dict[str, float]:
+        """The field `impacts` of the document with this number in the segment."""
+        postings = slice(self._ends[document - 1] if document else 0, self._ends[document])
+        names = map(self._names.__getitem__, self._terms[postings].tolist())
+        impacts = dict(zip(names, map(_impact, self._upper_bits[postings].tolist()), strict=True))
+        impacts[EMPTY] = _impact(int(self._empty_bits[document]))
+        return impacts
+
+
+def _upper_bits(values: Array) -> npt.NDArray[np.int32]:
+    """The upper bits of floats that are not less: a sparse vector's postings keep 16 bits of each."""
+    bits = round_outward(np.maximum(values, SMALLEST), up=True).view(np.int32)
+    upper_bits: npt.NDArray[np.int32] = -(-bits >> 15)
+    return upper_bits
+
+
+_impact = lru_cache(1 << 14)(short_float)

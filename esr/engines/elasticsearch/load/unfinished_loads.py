@@ -1,0 +1,87 @@
+"""Loads that are not finished: their indices are created, found again to be resumed, and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from elasticsearch import BadRequestError
+
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.store import load_owner, meta, templates
+from esr.engines.elasticsearch.store.generations import delete_indices, load_states
+from esr.engines.elasticsearch.store.meta import Load
+from esr.engines.generations import BROKEN
+from esr.engines.index import Description
+from esr.engines.options import LoadOptions
+
+
+class LoadTarget(NamedTuple):
+    """What a load is to make. Only a load with the same target can be resumed.
+
+    `manifest` identifies the documents; `impacts` describes their impacts, if they are to have some.
+    """
+
+    description: Description
+    manifest: Mapping[str, Any]
+    impacts: Mapping[str, Any]
+
+    def new_load(self, index: str, owner: str, members: tuple[str, ...]) -> Load:
+        return Load(
+            index,
+            self.description,
+            is_complete=False,
+            owner=owner,
+            members=members,
+            manifest=self.manifest,
+            impacts=self.impacts,
+        )
+
+    def is_of(self, load: Load) -> bool:
+        return (load.description, load.manifest, load.impacts) == self
+
+
+def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing: str | None = None) -> None:
+    """Create both indices of a load, except one that exists."""
+    body = templates.index_body(load.description, options.shards or 1, options.replicas, load.as_meta())
+    indices = cluster.client.indices
+    with cluster.translate_errors():
+        for index in (load.index, load.documents_index):
+            if index == existing:
+                continue
+            try:
+                indices.create(index=index, **body)
+            except BadRequestError:
+                # A request whose answer was lost is sent again: then the index exists already.
+                mapping = indices.get_mapping(index=index)[index]["mappings"]
+                if mapping.get("_meta") != load.as_meta():
+                    raise
+
+
+def has_both_indices(cluster: Cluster, load: Load) -> bool:
+    """Whether both indices of a load exist: a loader can be killed before it creates the second."""
+    with cluster.translate_errors():
+        return bool(cluster.client.indices.exists(index=load.documents_index))
+
+
+def find_unfinished_loads(cluster: Cluster, target: LoadTarget) -> list[Load]:
+    """The loads of this target that are not finished, newest first."""
+    served = {load.index for load in meta.aliased_loads(cluster)}
+    return [
+        load
+        for load in reversed(meta.all_loads(cluster))
+        if target.is_of(load) and not load.is_complete and load.index not in served
+    ]
+
+
+def can_take_over(load: Load) -> bool:
+    """Whether this process may go on with a load: no other process of this machine is writing it."""
+    owner = load.owner
+    return owner == load_owner.this_process() or load_owner.is_dead(owner) or load_owner.is_remote(owner)
+
+
+def delete_broken_loads(cluster: Cluster, keep: Load | None = None) -> None:
+    """Delete what loaders of this machine left when they were killed before the switch, except `keep`."""
+    for load, state in load_states(cluster):
+        if state == BROKEN and (keep is None or load.index != keep.index):
+            delete_indices(cluster, [load.index])

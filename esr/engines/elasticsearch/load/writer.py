@@ -1,0 +1,181 @@
+"""Loads documents into Elasticsearch: into new indices, which the aliases move to in one step.
+
+The documents go through a spool first. A replacing load keeps the generation before it; an appending one adds
+its indices to those behind the aliases.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from esr.documents import Located
+from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
+from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
+from esr.engines.elasticsearch.load.bulk_actions import DocumentActions
+from esr.engines.elasticsearch.load.existing_documents import skip_indexed, skip_unchanged
+from esr.engines.elasticsearch.load.input_digest import InputDigest
+from esr.engines.elasticsearch.load.sender import send_documents
+from esr.engines.elasticsearch.load.spool import (
+    ExistingCollection,
+    open_spool,
+    read_existing_collection,
+    spool_actions,
+)
+from esr.engines.elasticsearch.load.unfinished_loads import (
+    LoadTarget,
+    can_take_over,
+    create_indices,
+    delete_broken_loads,
+    find_unfinished_loads,
+    has_both_indices,
+)
+from esr.engines.elasticsearch.load.verification import IndexContents, enable_refresh, verify
+from esr.engines.elasticsearch.store import load_owner, meta, templates
+from esr.engines.elasticsearch.store.generations import delete_indices, delete_old_generations, serve
+from esr.engines.elasticsearch.store.impacts import describe_impacts, has_bounds
+from esr.engines.elasticsearch.store.meta import Load
+from esr.engines.options import LoadOptions
+from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.segments.writer.folder_writer import FolderWriter
+from esr.engines.writer import Description, LoadReport
+from esr.errors import EngineUnreachable, EsrError
+
+_NAMED_REJECTIONS = 3
+
+
+class ElasticsearchWriter:
+    """A load into Elasticsearch. Nothing of it is visible before all of it is there and verified."""
+
+    def __init__(self, where: str, description: Description, options: LoadOptions, *, append: bool) -> None:
+        self._cluster = Cluster(where, LOAD_TIMEOUT)
+        self._description = description
+        self._options = options
+        self._append = append
+
+    def load(self, documents: Iterable[Located]) -> LoadReport:
+        """Load all, or nothing that is visible. Raises EsrError with what Elasticsearch rejected."""
+        started = time.perf_counter()
+        digest = InputDigest()
+        try:
+            if self._append:  # only indices of the same format can be served together
+                meta.check_format(self._cluster, meta.aliased_loads(self._cluster))
+            with tempfile.TemporaryDirectory(prefix="esr-load-") as folder:
+                spool = Path(folder) / "spool"
+                set_aside = digest.discount(self._options.set_aside)
+                spool_writer = FolderWriter(spool, self._description, set_aside=set_aside)
+                unchanged = LoadReport()
+                if self._append:
+                    documents = skip_unchanged(self._cluster, documents, unchanged)
+                report = spool_writer.load(digest.count(documents))
+                report.unchanged = unchanged.unchanged
+                report.documents += unchanged.unchanged
+                if report.documents > report.unchanged or not self._append:
+                    self._write_generation(open_spool(spool), digest, report)
+        finally:
+            self._cluster.close()
+        report.seconds = time.perf_counter() - started
+        return report
+
+    def _write_generation(self, spool: Snapshot, digest: InputDigest, report: LoadReport) -> None:
+        cluster = self._cluster
+        templates.install(cluster)
+        before = meta.aliased_loads(cluster)
+        members = [load.index for load in before] if self._append else []
+        target = self._target(digest, spool)
+        load = self._find_resumable(members, target) if self._options.resume else None
+        is_resumed = load is not None
+        delete_broken_loads(cluster, keep=load)
+        load = load or self._create_load(members, target)
+        try:
+            expected = self._transfer(spool, load, is_resumed, report)
+            enable_refresh(cluster, load.index)
+            verify(cluster, load.index, expected)
+            self._switch(load)
+        except EngineUnreachable as error:
+            # Nobody knows whether the aliases have moved, if it came to that. If not, a load can resume this.
+            raise EngineUnreachable(f"{error}; what was sent is kept: load again with --resume") from error
+        except Exception:
+            with suppress(EsrError):
+                delete_indices(cluster, [load.index])
+            raise
+        with suppress(EsrError):  # what is served is not deleted, marked or not
+            self._mark_complete(load)
+        report.notes += delete_old_generations(
+            cluster, self._options.keep, before[-1] if before else None, load
+        )
+
+    def _target(self, digest: InputDigest, spool: Snapshot) -> LoadTarget:
+        return LoadTarget(self._description, self._manifest(digest), self._impacts(spool))
+
+    def _manifest(self, digest: InputDigest) -> dict[str, Any]:
+        """Tells this load from others."""
+        return digest.as_dict()
+
+    def _impacts(self, spool: Snapshot) -> dict[str, Any]:
+        """The description of the impacts. They need the whole collection: an appending load has none."""
+        mixture = self._options.precomputed_mixture
+        if mixture is None or self._append or not has_bounds(mixture, spool.statistics.collection):
+            return {}
+        return describe_impacts(mixture, spool.statistics.collection)
+
+    def _create_load(self, members: list[str], target: LoadTarget) -> Load:
+        index = new_sentences_index(self._cluster.alias)
+        load = target.new_load(index, load_owner.this_process(), (*members, index))
+        create_indices(self._cluster, load, self._options)
+        return load
+
+    def _find_resumable(self, members: list[str], target: LoadTarget) -> Load | None:
+        """The load of the same documents that was interrupted, if there is one, now owned by this process."""
+        for load in find_unfinished_loads(self._cluster, target):
+            is_same_generation = load.members == (*members, load.index)
+            if is_same_generation and can_take_over(load) and has_both_indices(self._cluster, load):
+                owned = replace(load, owner=load_owner.this_process())
+                meta.write(self._cluster, owned)
+                return owned
+        return None
+
+    def _transfer(self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport) -> IndexContents:
+        """Send everything that is not there yet. Returns what the indices must contain afterwards."""
+        expected = IndexContents()
+        rejections: list[str] = []
+        existing = read_existing_collection(self._cluster, spool) if self._append else ExistingCollection()
+        documents = self._with_enrichment(spool_actions(spool, load, existing, self._is_selected))
+        if is_resumed:
+            documents = skip_indexed(self._cluster, load, documents, expected)
+        for chunk in send_documents(self._cluster, documents, self._options.workers):
+            for actions in chunk.indexed:
+                expected.add(actions.document.id, actions.entry["checksum"], len(actions.sentences))
+            for actions, reason in chunk.rejected:
+                rejections.append(reason)
+                report.documents -= 1
+                report.sentences -= len(actions.sentences)
+                if self._options.set_aside:
+                    self._options.set_aside(actions.document, reason)
+            self._options.on_progress(len(chunk.indexed), report.documents)
+        if rejections and (not self._options.set_aside or not expected.documents):
+            named = "; ".join(rejections[:_NAMED_REJECTIONS])
+            raise EsrError(f"{len(rejections)} documents were rejected, nothing was switched: {named}")
+        report.set_aside += len(rejections)
+        return expected
+
+    def _with_enrichment(self, documents: Iterator[DocumentActions]) -> Iterator[DocumentActions]:
+        """Adds stored enrichment that does not come with the documents."""
+        return documents
+
+    def _is_selected(self, document_id: str) -> bool:
+        """Whether this loader sends a document."""
+        return True
+
+    def _switch(self, load: Load) -> None:
+        """Point the aliases to the load's generation in one step."""
+        serve(self._cluster, load)
+
+    def _mark_complete(self, load: Load) -> None:
+        """Say in the indices that this load was not interrupted. Only a served load says so."""
+        meta.write(self._cluster, replace(load, is_complete=True))

@@ -1,0 +1,1 @@
+"""Changes an index that is there: deliveries, migration, generations, enrichment, priors."""

@@ -1,0 +1,221 @@
+"""Deliveries to Elasticsearch: the indices that change are copied, and the alias moves to the copies.
+
+A refresh shows what was written shard by shard, so searches would see a part of a delivery that was written
+to the serving indices. The copy is verified before the alias moves, and the generation before remains.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from esr.batches import batched
+from esr.documents import Document, Located
+from esr.documents.serialisation import checksum
+from esr.engines.delivery import DeliveryReport
+from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
+from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
+from esr.engines.elasticsearch.cluster.requests import search
+from esr.engines.elasticsearch.load.bulk import Action, send_bulk
+from esr.engines.elasticsearch.load.sender import deletion, send_documents
+from esr.engines.elasticsearch.load.spool import (
+    read_existing_collection,
+    spool_actions,
+    spool_sentence_ids,
+    write_spool,
+)
+from esr.engines.elasticsearch.load.unfinished_loads import delete_broken_loads
+from esr.engines.elasticsearch.load.verification import (
+    IndexContents,
+    enable_refresh,
+    read_contents,
+    verify,
+)
+from esr.engines.elasticsearch.maintenance.index_copy import copy_load
+from esr.engines.elasticsearch.store import meta, templates
+from esr.engines.elasticsearch.store.generations import delete_indices, delete_old_generations, serve
+from esr.engines.elasticsearch.store.meta import Load
+from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document
+from esr.engines.options import LoadOptions
+from esr.engines.segments.reader.snapshot import Snapshot
+from esr.errors import EngineUnreachable, EsrError, InputError
+
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedDocument:
+    """A document in the index, with its index of documents and its stored checksum."""
+
+    document: Document
+    documents_index: str
+    checksum: str
+
+
+class ElasticsearchDelivery:
+    """Brings deliveries behind an alias."""
+
+    def __init__(self, where: str, options: LoadOptions) -> None:
+        """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
+        self._cluster = Cluster(where, LOAD_TIMEOUT)
+        self._options = options
+        self._loads = meta.searchable_loads(self._cluster)
+        self._description = self._loads[0].description
+
+    def append(self, documents: Iterable[Located]) -> DeliveryReport:
+        report = DeliveryReport()
+        changed: list[str] = []
+        return self._deliver(report, self._new_or_changed(documents, report, changed), changed)
+
+    def remove(self, ids: Iterable[str]) -> DeliveryReport:
+        report = DeliveryReport()
+        removed: list[str] = []
+        for batch in batched(dict.fromkeys(ids), _BATCH):
+            checksums = self._checksums(batch)
+            removed += [id for id in batch if id in checksums]
+            report.missing += [id for id in batch if id not in checksums]
+        report.removed = len(removed)
+        return self._deliver(report, (), removed)
+
+    def _new_or_changed(
+        self, documents: Iterable[Located], report: DeliveryReport, changed: list[str]
+    ) -> Iterator[Located]:
+        """The documents that the index does not contain, or contains with other content."""
+        for batch in batched(documents, _BATCH):
+            checksums = self._checksums([located.document.id for located in batch])
+            for located in batch:
+                id = located.document.id
+                if checksums.get(id) == checksum(located.document):
+                    report.unchanged += 1
+                    continue
+                if id in checksums:
+                    report.changed += 1
+                    changed.append(id)
+                else:
+                    report.added += 1
+                yield located
+
+    def _checksums(self, ids: list[str]) -> dict[str, str]:
+        """The checksums of those of these documents that the index contains, computed from their content."""
+        return {indexed.document.id: checksum(indexed.document) for indexed in self._read(ids)}
+
+    def _read(self, ids: Iterable[str]) -> Iterator[IndexedDocument]:
+        for batch in batched(ids, _BATCH):
+            answer = search(
+                self._cluster,
+                index=self._cluster.documents_alias,
+                query={"ids": {"values": batch}},
+                size=len(batch),
+                source=WITHOUT_CONTEXT,
+            )
+            for hit in answer["hits"]["hits"]:
+                source = hit["_source"]
+                yield IndexedDocument(decode_document(source), hit["_index"], source.get("checksum", ""))
+
+    def _deliver(
+        self, report: DeliveryReport, documents: Iterable[Located], removed: list[str]
+    ) -> DeliveryReport:
+        """Make a generation without `removed` and with `documents`.
+
+        `removed` has all ids once `documents` has been read.
+        """
+        started = time.perf_counter()
+        try:
+            with tempfile.TemporaryDirectory(prefix="esr-append-") as folder:
+                new_spool = write_spool(Path(folder) / "new", self._description, documents)
+                old_documents = (Located("index", indexed.document) for indexed in self._read(removed))
+                old_spool = write_spool(Path(folder) / "old", self._description, old_documents)
+                if report.has_changes:
+                    self._check_sentence_ids(new_spool, set(removed))
+                    self._change(new_spool, old_spool, removed, report)
+        finally:
+            self._cluster.close()
+        report.seconds = time.perf_counter() - started
+        return report
+
+    def _check_sentence_ids(self, new_spool: Snapshot, removed: set[str]) -> None:
+        """Raises InputError where a new sentence has the id of one that stays."""
+        for batch in batched(spool_sentence_ids(new_spool), _BATCH):
+            answer = search(
+                self._cluster,
+                index=self._cluster.alias,
+                query={"ids": {"values": list(batch)}},
+                size=len(batch),
+                source={"includes": ["document_id"]},
+            )
+            for hit in answer["hits"]["hits"]:
+                if hit["_source"]["document_id"] not in removed:
+                    raise InputError(
+                        f"sentence {hit['_id']!r}",
+                        f"its id belongs to a sentence of document {hit['_source']['document_id']!r}: "
+                        "give every sentence an id of its own",
+                    )
+
+    def _change(
+        self, new_spool: Snapshot, old_spool: Snapshot, removed: Sequence[str], report: DeliveryReport
+    ) -> None:
+        cluster = self._cluster
+        templates.install(cluster)
+        delete_broken_loads(cluster)
+        removed_by_index: dict[str, list[IndexedDocument]] = {}
+        for indexed in self._read(removed):
+            removed_by_index.setdefault(indexed.documents_index, []).append(indexed)
+        newest = self._loads[-1]
+        sources = [load for load in self._loads if load.documents_index in removed_by_index or load is newest]
+        names = [new_sentences_index(cluster.alias, number) for number in reversed(range(len(sources)))]
+        members = (*(load.index for load in self._loads if load not in sources), *names)
+        copies: list[Load] = []
+        is_switching = False
+        try:
+            for source, name in zip(sources, names, strict=True):
+                copy = copy_load(cluster, source, name, members, is_head=source is newest)
+                copies.append(copy)
+                expected = read_contents(cluster, source.index)
+                self._remove_documents(copy, removed_by_index.get(source.documents_index, []), expected)
+                if source is newest:
+                    self._add_documents(copy, new_spool, old_spool, expected)
+                enable_refresh(cluster, name)
+                verify(cluster, name, expected)
+            is_switching = True
+            serve(cluster, copies[-1])
+        except BaseException as error:
+            # Without an answer nobody knows whether the alias moves, and what it leads to must stay.
+            if not (is_switching and isinstance(error, EngineUnreachable | KeyboardInterrupt | SystemExit)):
+                with suppress(EsrError):
+                    delete_indices(cluster, names)
+            raise
+        with suppress(EsrError):
+            for copy in copies:
+                meta.write(cluster, replace(copy, is_complete=True))
+        report.notes += delete_old_generations(cluster, self._options.keep, newest, copies[-1])
+
+    def _remove_documents(
+        self, copy: Load, removed: Iterable[IndexedDocument], expected: IndexContents
+    ) -> None:
+        def deletions() -> Iterator[Action]:
+            for indexed in removed:
+                document = indexed.document
+                expected.remove(document.id, indexed.checksum, len(document.sentences))
+                yield deletion(copy.documents_index, document.id)
+                yield from (deletion(copy.index, sentence.id) for sentence in document.sentences)
+
+        _require_no_rejections(item.reason for item in send_bulk(self._cluster, deletions()))
+
+    def _add_documents(
+        self, copy: Load, new_spool: Snapshot, old_spool: Snapshot, expected: IndexContents
+    ) -> None:
+        existing = read_existing_collection(self._cluster, new_spool, removed=old_spool)
+        documents = spool_actions(new_spool, copy, existing)
+        for chunk in send_documents(self._cluster, documents, self._options.workers):
+            _require_no_rejections(reason for _, reason in chunk.rejected)
+            for actions in chunk.indexed:
+                expected.add(actions.document.id, actions.entry["checksum"], len(actions.sentences))
+
+
+def _require_no_rejections(reasons: Iterable[str]) -> None:
+    for reason in reasons:
+        raise EsrError(f"{reason}; nothing was changed")

@@ -1,0 +1,217 @@
+"""Stores enrichment in the entries of sentences, by bulk updates, while searches continue.
+
+Sentences get the recipe's fingerprints first, and a document gets them once all of its sentences have them.
+So what a killed enricher left unfinished is done again, and machines that share the work need not know each
+other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from typing import Any, NamedTuple
+
+from elasticsearch import helpers
+
+from esr import analysis, resources
+from esr.batches import batched
+from esr.documents import Document
+from esr.documents.enrichment import SentenceEnrichment
+from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
+from esr.engines.elasticsearch.cluster.requests import count, refresh, search, search_pages
+from esr.engines.elasticsearch.load.bulk import Action
+from esr.engines.elasticsearch.load.bulk_actions import encode_parse
+from esr.engines.elasticsearch.store import meta, templates
+from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document
+from esr.engines.entities import group_entities
+from esr.enrichment.recipe import Recipe
+from esr.errors import EsrError, UsageError
+
+ENRICH_SCRIPT, SLICE_SCRIPT = "esr-enrich-v1", "esr-slice-v1"
+_PAGE = 500
+_CHUNK_ITEMS = 1000
+_CHUNK_BYTES = 8_000_000
+_MAX_RETRIES = 8
+_ENRICHMENT_FIELDS = {"entities", "parse", "enriched"}
+"""Fields that indices of sentences lack which were loaded before there was enrichment."""
+Query = dict[str, Any]
+
+
+class DocumentEntries(NamedTuple):
+    """Where a document is: its index of documents, and the ids of its sentences."""
+
+    documents_index: str
+    sentence_ids: list[str]
+
+
+@contextmanager
+def open_enrichment(where: str) -> Iterator[ElasticsearchEnrichment]:
+    """Several processes may write at once, if they share the work by slices."""
+    with closing(Cluster(where, LOAD_TIMEOUT)) as cluster:
+        yield ElasticsearchEnrichment(cluster)
+
+
+class ElasticsearchEnrichment:
+    """The enrichment of the documents behind an alias."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._loads = {load.documents_index: load for load in meta.searchable_loads(cluster)}
+        (description,) = {load.description for load in self._loads.values()}
+        self._analyzer = analysis.get(description.analyzer)
+        self._recorded_recipes: set[str] = set()
+        templates.install(cluster)
+        refresh(cluster, cluster.documents_alias)  # shows what an enricher before this one wrote last
+
+    def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
+        in_slice = _slice_clauses(slice)
+        done = {"bool": {"filter": [*in_slice, *_done_clauses(recipe)]}}
+        alias = self._cluster.documents_alias
+        return count(self._cluster, alias, done), count(self._cluster, alias, {"bool": {"filter": in_slice}})
+
+    def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
+        done = {"bool": {"filter": _done_clauses(recipe)}}
+        query = {"bool": {"filter": _slice_clauses(slice), "must_not": [done]}}
+        body: dict[str, Any] = {"query": query, "sort": [{"order": "asc"}], "source": WITHOUT_CONTEXT}
+        for page in search_pages(self._cluster, _PAGE, index=self._cluster.documents_alias, **body):
+            yield from (decode_document(hit["_source"]) for hit in page["hits"]["hits"])
+
+    def store(self, recipe: Recipe, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
+        self._record(recipe)
+        for page in batched(batch, _PAGE):
+            entries = self._find_entries([document_id for document_id, _ in page])
+            self._update(self._sentence_updates(recipe, page, entries))
+            self._update(
+                _update_action(entries[document_id].documents_index, document_id, recipe, {})
+                for document_id, _ in page
+            )
+
+    def finish(self, recipe: Recipe) -> list[str]:
+        """Have replaced entries merged away, without waiting for it."""
+        aliases = [self._cluster.alias, self._cluster.documents_alias]
+        refresh(self._cluster, aliases)
+        done, documents = self.progress(recipe)
+        if done < documents:
+            return [f"{documents - done:,} of {documents:,} documents are still to be done"]
+        with self._cluster.translate_errors():
+            self._cluster.client.indices.forcemerge(
+                index=aliases, only_expunge_deletes=True, wait_for_completion=False
+            )
+        return ["Elasticsearch is merging away the replaced entries; searches continue meanwhile"]
+
+    def _record(self, recipe: Recipe) -> None:
+        """Write the recipe to each index, and add the fields that mappings of older indices lack."""
+        if recipe.digest in self._recorded_recipes:
+            return
+        client = self._cluster.client
+        component = resources.load_json("components/esr-sentences.json")
+        properties = component["template"]["mappings"]["properties"]
+        added = {name: properties[name] for name in _ENRICHMENT_FIELDS}
+        with self._cluster.translate_errors():
+            for load in self._loads.values():
+                index_meta = client.indices.get_mapping(index=load.index)[load.index]["mappings"]["_meta"]
+                index_meta["esr"].setdefault("recipes", {})[recipe.digest] = recipe.as_dict()
+                client.indices.put_mapping(index=load.index, meta=index_meta, properties=added)
+                keyword = {"enriched": added["enriched"]}
+                client.indices.put_mapping(index=load.documents_index, properties=keyword)
+        self._recorded_recipes.add(recipe.digest)
+
+    def _find_entries(self, document_ids: Sequence[str]) -> dict[str, DocumentEntries]:
+        answer = search(
+            self._cluster,
+            index=self._cluster.documents_alias,
+            query={"ids": {"values": list(document_ids)}},
+            size=len(document_ids),
+            source={"includes": ["sentences.id"]},
+        )
+        entries = {
+            hit["_id"]: DocumentEntries(
+                hit["_index"], [sentence["id"] for sentence in hit["_source"].get("sentences", ())]
+            )
+            for hit in answer["hits"]["hits"]
+        }
+        for document_id in document_ids:
+            if document_id not in entries:
+                raise UsageError(f"there is no document {document_id!r} in {self._cluster.where}")
+            if entries[document_id].documents_index not in self._loads:
+                raise EsrError(f"a load replaced {self._cluster.where} meanwhile: enrich it again")
+        return entries
+
+    def _sentence_updates(
+        self,
+        recipe: Recipe,
+        batch: Sequence[tuple[str, Sequence[SentenceEnrichment]]],
+        entries: Mapping[str, DocumentEntries],
+    ) -> Iterator[Action]:
+        for document_id, sentences in batch:
+            documents_index, sentence_ids = entries[document_id]
+            index = self._loads[documents_index].index
+            for sentence_id, enriched in zip(sentence_ids, sentences, strict=True):
+                fields = {part: self._field(part, enriched) for part in recipe.parts}
+                stored = {part: value for part, value in fields.items() if value is not None}
+                yield _update_action(index, sentence_id, recipe, stored)
+
+    def _field(self, part: str, enriched: SentenceEnrichment) -> Any:
+        """The stored value of a part, or None."""
+        if part == "features":
+            return {name: float(value) for name, value in enriched.features.items()} or None
+        if part == "entities":
+            return None if enriched.entities is None else group_entities(enriched.entities)
+        return None if enriched.parse is None else encode_parse(enriched.parse, self._analyzer)
+
+    def _update(self, actions: Iterable[Action]) -> None:
+        with self._cluster.translate_errors():
+            results = helpers.streaming_bulk(
+                self._cluster.client,
+                actions,
+                chunk_size=_CHUNK_ITEMS,
+                max_chunk_bytes=_CHUNK_BYTES,
+                max_retries=_MAX_RETRIES,
+                initial_backoff=0.5,
+                max_backoff=30,
+                retry_on_status=(429, 503),
+                raise_on_error=False,
+            )
+            for is_done, result in results:
+                if not is_done:
+                    (outcome,) = result.values()
+                    reason = (outcome.get("error") or {}).get("reason", outcome)
+                    raise EsrError(f"Elasticsearch rejected the enrichment of {outcome.get('_id')}: {reason}")
+
+
+def summarize_enrichment(cluster: Cluster, loads: Sequence[meta.Load]) -> list[dict[str, object]]:
+    """By part and recipe, how many documents are enriched."""
+    by_fingerprint = {"enriched": {"terms": {"field": "enriched", "size": _PAGE}}}
+    answer = search(cluster, index=cluster.documents_alias, size=0, aggs=by_fingerprint)
+    buckets = answer["aggregations"]["enriched"]["buckets"]
+    counts = {bucket["key"]: bucket["doc_count"] for bucket in buckets}
+    recipes = [Recipe.from_dict(recipe) for load in loads for recipe in load.recipes.values()]
+    parts = {
+        fingerprint: (part, recipe) for recipe in recipes for part, fingerprint in recipe.fingerprints.items()
+    }
+    return [
+        {"part": part, "documents": counts[fingerprint], "made_with": dict(recipe.versions)}
+        for fingerprint, (part, recipe) in sorted(parts.items())
+        if fingerprint in counts
+    ]
+
+
+def _update_action(index: str, id: str, recipe: Recipe, fields: Mapping[str, Any]) -> Action:
+    fingerprints = list(recipe.fingerprints.values())
+    params = {"parts": list(recipe.parts), "found": dict(fields), "marks": fingerprints}
+    script = {"id": ENRICH_SCRIPT, "params": params}
+    return {"_op_type": "update", "_index": index, "_id": id, "script": script, "retry_on_conflict": 3}
+
+
+def _done_clauses(recipe: Recipe) -> list[Query]:
+    """Matches what has all fingerprints of a recipe."""
+    return [{"term": {"enriched": fingerprint}} for fingerprint in recipe.fingerprints.values()]
+
+
+def _slice_clauses(slice: tuple[int, int]) -> list[Query]:
+    """Matches the documents of a slice."""
+    number, slices = slice
+    if slices == 1:
+        return []
+    script = {"id": SLICE_SCRIPT, "params": {"place": number - 1, "of": slices}}
+    return [{"script": {"script": script}}]

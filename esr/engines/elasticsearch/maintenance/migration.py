@@ -1,0 +1,194 @@
+"""Brings an alias to this esr's index format: a new generation is made of the stored documents.
+
+Searches use the old generation meanwhile, and nothing is written to it. What esr enrich stored is copied. The
+alias moves only if it still leads where it led when the documents were read.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from esr.batches import batched
+from esr.documents import Located
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.cluster.requests import refresh, search
+from esr.engines.elasticsearch.load.bulk_actions import DocumentActions
+from esr.engines.elasticsearch.load.input_digest import InputDigest
+from esr.engines.elasticsearch.load.spool import open_spool
+from esr.engines.elasticsearch.load.unfinished_loads import delete_broken_loads
+from esr.engines.elasticsearch.load.verification import enable_refresh, verify
+from esr.engines.elasticsearch.load.writer import ElasticsearchWriter
+from esr.engines.elasticsearch.store import meta, templates
+from esr.engines.elasticsearch.store.documents import read_documents
+from esr.engines.elasticsearch.store.generations import delete_indices, delete_old_generations, serve
+from esr.engines.elasticsearch.store.meta import Load
+from esr.engines.options import LoadOptions
+from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.segments.writer.folder_writer import FolderWriter
+from esr.engines.writer import LoadReport
+from esr.errors import EngineUnreachable, EsrError, IndexUnusable
+
+_ENRICHED_FIELDS = ("features", "entities", "parse", "enriched")
+"""What enrichment writes to the entry of a sentence."""
+_DOCUMENT_BATCH = 100
+_ENTRY_BATCH = 1000
+_MAX_FINGERPRINTS = 10_000
+
+
+class ElasticsearchMigration(ElasticsearchWriter):
+    """A load of what the alias leads to, into indices of this format."""
+
+    def __init__(self, where: str, options: LoadOptions) -> None:
+        """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
+        with closing(Cluster(where)) as cluster:
+            cluster.check_version()
+            self._loads = meta.aliased_loads(cluster)
+            if not self._loads:
+                raise cluster.index_missing()
+            shards = _most_shards(cluster, self._loads)
+        options = replace(options, shards=shards, resume=True)
+        super().__init__(where, self._loads[0].description, options, append=False)
+        self._source = meta.pin_indices(self._cluster, self._loads)
+
+    def run(self) -> LoadReport:
+        """Migrate all, or nothing that is visible. Raises EsrError where the index was changed meanwhile."""
+        started = time.perf_counter()
+        report = LoadReport()
+        try:
+            if all(load.format == templates.FORMAT for load in self._loads):
+                report.notes.append(
+                    f"the index has format {templates.FORMAT}, this esr's: there is nothing to do"
+                )
+                return report
+            with tempfile.TemporaryDirectory(prefix="esr-migrate-") as folder:
+                digest = InputDigest()
+                stored = (Located("index", document) for document in read_documents(self._source))
+                report = FolderWriter(folder, self._description).load(digest.count(stored))
+                self._write_generation(open_spool(Path(folder)), digest, report)
+        finally:
+            self._cluster.close()
+        report.seconds = time.perf_counter() - started
+        return report
+
+    def _write_generation(self, spool: Snapshot, digest: InputDigest, report: LoadReport) -> None:
+        cluster = self._cluster
+        templates.install(cluster)
+        target = self._target(digest, spool)
+        load = self._find_resumable([], target)
+        is_resumed = load is not None
+        delete_broken_loads(cluster, keep=load)
+        load = load or self._create_load([], target)
+        try:
+            load = self._transfer_with_enrichment(spool, load, is_resumed, report)
+            self._switch(load)
+        except EngineUnreachable as error:
+            raise EngineUnreachable(f"{error}; what was sent is kept: run esr migrate again") from error
+        except Exception:
+            delete_indices(cluster, [load.index])
+            raise
+        with suppress(EsrError):
+            self._mark_complete(load)
+        report.notes += delete_old_generations(cluster, self._options.keep, self._loads[-1], load)
+
+    def _transfer_with_enrichment(
+        self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport
+    ) -> Load:
+        """Send and verify, until what esr enrich writes meanwhile has come along. Returns the load with its
+        recipes."""
+        last_fingerprints = None
+        while True:
+            expected = self._transfer(spool, load, is_resumed, report)
+            enable_refresh(self._cluster, load.index)
+            verify(self._cluster, load.index, expected)
+            fingerprints = self._count_fingerprints(self._source.documents_alias)
+            if fingerprints == self._count_fingerprints(load.documents_index) or self._has_moved():
+                break
+            if fingerprints == last_fingerprints:
+                raise EsrError(
+                    f"what esr enrich stored in {self._cluster.where} cannot be read: enrich it again"
+                )
+            last_fingerprints = fingerprints
+            is_resumed = True
+        served = meta.aliased_loads(self._cluster)
+        return replace(
+            load, recipes={digest: recipe for old in served for digest, recipe in old.recipes.items()}
+        )
+
+    def _manifest(self, digest: InputDigest) -> dict[str, Any]:
+        return {**digest.as_dict(), "migrates": [load.index for load in self._loads]}
+
+    def _switch(self, load: Load) -> None:
+        meta.write(self._cluster, load)
+        try:
+            serve(self._cluster, load, instead_of=[old.index for old in self._loads])
+        except EngineUnreachable:
+            raise
+        except EsrError as error:
+            if not self._has_moved():
+                raise
+            raise EsrError(
+                f"{self._cluster.where} was changed by a load or a delivery during the migration, "
+                "and was left as it is now: run esr migrate again"
+            ) from error
+
+    def _has_moved(self) -> bool:
+        """Whether the alias no longer leads where it led when the documents were read."""
+        indices = {load.index for load in meta.aliased_loads(self._cluster)}
+        return indices != {load.index for load in self._loads}
+
+    def _with_enrichment(self, documents: Iterator[DocumentActions]) -> Iterator[DocumentActions]:
+        """Adds stored enrichment. Fingerprints of documents are read first, as they are written last."""
+        if not any(load.recipes for load in meta.aliased_loads(self._cluster)):
+            yield from documents
+            return
+        for batch in batched(documents, _DOCUMENT_BATCH):
+            of_documents = self._read_fields(
+                self._source.documents_alias, [actions.document.id for actions in batch], ("enriched",)
+            )
+            sentence_ids = [action["_id"] for actions in batch for action in actions.sentences]
+            of_sentences = self._read_fields(self._source.alias, sentence_ids, _ENRICHED_FIELDS)
+            for actions in batch:
+                actions.entry.update(of_documents[actions.document.id])
+                for action in actions.sentences:
+                    action.update(of_sentences[action["_id"]])
+                yield actions
+
+    def _read_fields(self, indices: str, ids: Sequence[str], fields: Iterable[str]) -> dict[str, Any]:
+        """These fields of these entries, by id."""
+        sources: dict[str, Any] = {}
+        for batch in batched(ids, _ENTRY_BATCH):
+            answer = search(
+                self._cluster,
+                index=indices,
+                query={"ids": {"values": batch}},
+                size=len(batch),
+                source={"includes": list(fields)},
+            )
+            sources |= {hit["_id"]: hit["_source"] for hit in answer["hits"]["hits"]}
+        if len(sources) != len(set(ids)):
+            raise IndexUnusable(
+                f"{self._cluster.where} lacks entries of its own documents: load again, or run esr rollback"
+            )
+        return sources
+
+    def _count_fingerprints(self, indices: str) -> dict[str, int]:
+        """How many documents have each fingerprint of a recipe."""
+        by_fingerprint = {"fingerprints": {"terms": {"field": "enriched", "size": _MAX_FINGERPRINTS}}}
+        refresh(self._cluster, indices)
+        answer = search(self._cluster, index=indices, size=0, aggs=by_fingerprint)
+        buckets = answer["aggregations"]["fingerprints"]["buckets"]
+        return {bucket["key"]: bucket["doc_count"] for bucket in buckets}
+
+
+def _most_shards(cluster: Cluster, loads: Iterable[Load]) -> int:
+    """The greatest number of shards that one of the loads has."""
+    names = [load.index for load in loads]
+    with cluster.translate_errors():
+        answer = cluster.client.indices.get_settings(index=names, name="index.number_of_shards")
+    return max(int(body["settings"]["index"]["number_of_shards"]) for body in answer.values())

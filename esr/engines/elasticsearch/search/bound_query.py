@@ -1,0 +1,142 @@
+"""A plan as a query for documents, whose score bounds the scores of each document's sentences from above.
+
+It searches the index of documents, and uses the term maxima that their entries store. For one document the
+scripts compute from them what `esr.plans.bounds` computes for arrays; they know less, so their bounds are
+somewhat higher. For one mixture the bounds of `esr.plans.bounds` are stored as impacts, and no script runs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from esr.engines.elasticsearch.search.candidate_query import Query, filter_clauses
+from esr.engines.elasticsearch.store import term_maxima
+from esr.engines.elasticsearch.store.impacts import EMPTY, IMPACTS_FIELD
+from esr.engines.elasticsearch.store.static_bounds import static_bounds
+from esr.engines.index import Filters
+from esr.plans.bounds import Bound, Unprunable
+from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm
+from esr.plans.statistics import CollectionStatistics
+
+MIXTURE_SCRIPT, SATURATION_SCRIPT = "esr-mixture-bound-v1", "esr-saturation-bound-v1"
+BASE_SCRIPT = "esr-base-v1"
+SCRIPTS = (MIXTURE_SCRIPT, SATURATION_SCRIPT, BASE_SCRIPT)
+ROLES: dict[str, FieldName] = {"own": "sentence", "middle": "surrounding", "wide": "document"}
+_ROUNDING = 1e-6
+"""More than the relative error of one operation on 32-bit scores."""
+
+
+class BoundQuery(NamedTuple):
+    """A query for documents. Its scores plus `shift` are upper bounds, but for rounding.
+
+    A sentence of score s can be in documents with a bound of at least s - rounding_margin * (1 + |s|).
+    """
+
+    query: Query
+    shift: float
+    rounding_margin: float
+
+    def least_bound(self, score: float) -> float:
+        """The least bound of documents that can contain a sentence of this score."""
+        return score - self.rounding_margin * (1 + abs(score))
+
+
+def bound_query(
+    plan: Plan, collection: CollectionStatistics, filters: Filters, use_impacts: bool
+) -> BoundQuery | Unprunable:
+    """The query, or why there are no bounds.
+
+    `use_impacts`: the documents have impacts that apply to the plan.
+    """
+    bound = Bound(plan.transform, collection.longest_sentence)
+    reason = bound.impossible(plan.terms)
+    if reason is not None:
+        return Unprunable(reason)
+    ranges = [static_bounds(static, collection) for static in plan.statics]
+    shift, magnitude = math.fsum(high for _, high in ranges), 1.0
+    query = _term_sum(plan, filters, use_impacts)
+    transform = plan.transform
+    if isinstance(transform, Mixture):
+        constants = [term.weight * math.log(term.background) for term in plan.terms if term.own]
+        if use_impacts:
+            weight = math.fsum(term.weight for term in plan.terms)
+            query = {"bool": {"must": [query], "should": [_impact_clause(EMPTY, weight)]}}
+            constants.append(weight * bound.least)
+        else:
+            params = _base_params(plan, transform, collection)
+            query = {"script_score": {"query": query, "script": {"id": BASE_SCRIPT, "params": params}}}
+            constants.append(-params["offset"])
+        shift += math.fsum(constants)
+        magnitude += sum(map(abs, constants))
+    magnitude += sum(sum(map(abs, range)) for range in ranges)
+    return BoundQuery(query, shift, _ROUNDING * (len(plan.terms) + 4) * magnitude)
+
+
+def _term_sum(plan: Plan, filters: Filters, use_impacts: bool) -> Query:
+    """Scores documents that may have candidates by the sum of what each term can add."""
+    if use_impacts:
+        clauses = [_impact_clause(term.term, term.weight) for term in plan.terms]
+    else:
+        clauses = [_term_clause(plan, term) for term in plan.terms]
+    filter = filter_clauses(filters, of="documents")
+    # If every term makes candidates, the clauses match exactly the documents that can have some.
+    terms_match_candidates = plan.candidates != "all" and len(plan.matching) == len(plan.terms)
+    if not terms_match_candidates:
+        filter.append(_candidate_clause(plan))
+    return {
+        "bool": {"should": clauses, "minimum_should_match": int(terms_match_candidates), "filter": filter}
+    }
+
+
+def _candidate_clause(plan: Plan) -> Query:
+    """Matches documents that can have candidates."""
+    if plan.candidates == "all":
+        return {"match_all": {}}
+    return {"terms": {"context": list(plan.matching)}}
+
+
+def _impact_clause(term: str, weight: float) -> Query:
+    """Its score is the impact of the term, times the boost."""
+    return {"term": {IMPACTS_FIELD: {"value": term, "boost": weight}}}
+
+
+def _term_clause(plan: Plan, term: PlanTerm) -> Query:
+    """The script gets the weight of the term maxima; `context` adds nothing, and is there to be counted."""
+    maxima = {"term": {term_maxima.FIELD: term.term}}
+    count = {"term": {"context": {"value": term.term, "boost": 0}}}
+    transform = plan.transform
+    params: dict[str, Any] = {role: list(getattr(transform, name)) for role, name in ROLES.items()}
+    params["weight"] = term.weight
+    if isinstance(transform, Mixture):
+        script = MIXTURE_SCRIPT
+        params |= {"mu": transform.mu, "collection": list(transform.collection)}
+        params |= {"background": term.background, "gain": not term.own}
+    else:
+        script = SATURATION_SCRIPT
+        params |= {"k1": -1 if transform.k1 is None else transform.k1}
+    query = {"bool": {"should": [maxima, count]}}
+    return {"script_score": {"query": query, "script": {"id": script, "params": params}}}
+
+
+def _base_params(plan: Plan, transform: Mixture, collection: CollectionStatistics) -> dict[str, Any]:
+    """The parameters of esr-base-v1; the offset keeps scores above 0."""
+    weights = [term.weight for term in plan.terms if term.own]
+    positive = math.fsum(weight for weight in weights if weight > 0)
+    negative = math.fsum(weight for weight in weights if weight <= 0)
+    constant, slope = transform.collection
+    log_collection = [math.log(constant + slope * beta) for beta in _beta_range(transform, collection)]
+    lowest = positive * min(log_collection) + negative * max(log_collection)
+    return {
+        "mu": transform.mu,
+        "collection": [constant, slope],
+        "rising": positive,
+        "falling": negative,
+        "offset": max(0.0, -lowest),
+    }
+
+
+def _beta_range(transform: Mixture, collection: CollectionStatistics) -> tuple[float, float]:
+    """beta of an empty sentence and of the collection's longest."""
+    mu = transform.mu
+    return (1.0, mu / (collection.longest_sentence + mu)) if mu else (0.0, 0.0)

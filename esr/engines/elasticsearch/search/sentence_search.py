@@ -1,0 +1,125 @@
+"""One search for sentences: its requests and their answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from esr.engines import deadline
+from esr.engines.elasticsearch.cluster.cluster import REQUEST_TIMEOUT, SEARCH_TIMEOUT, Cluster
+from esr.engines.elasticsearch.cluster.requests import msearch, search
+from esr.engines.elasticsearch.search.score_query import score_query
+from esr.engines.elasticsearch.search.search_body import RECORD_FIELDS, SORT
+from esr.engines.elasticsearch.store.source_decoder import decode_sentence
+from esr.engines.index import Filters, Hit, SearchResult
+from esr.plans.plan import Plan
+from esr.plans.statistics import CollectionStatistics
+
+PAGE = 10_000
+"""Hits in one answer; Elasticsearch gives no more."""
+
+
+@dataclass(slots=True)
+class Search:
+    """A plan, and where it runs. `incomplete` says what any answer so far has lacked.
+
+    `records`: hits come with their records. `use_impacts`: the documents have impacts that apply to the plan.
+    """
+
+    cluster: Cluster
+    plan: Plan
+    collection: CollectionStatistics
+    filters: Filters
+    records: bool
+    use_impacts: bool = False
+    incomplete: str | None = field(default=None, init=False)
+
+    def exhaustive(self, k: int, reason: str | None) -> SearchResult:
+        """The result of scoring every candidate. `reason` says why that is necessary."""
+        query, shift = score_query(self.plan, self.collection, self.filters)
+        body: dict[str, Any] = {"query": query, "sort": SORT, **self._hit_fields}
+        hits: list[Hit] = []
+        total = 0
+        while len(hits) < k:
+            answer = self.send(size=min(PAGE, k - len(hits)), track_total_hits=not hits, **body)
+            total = total if hits else answer["hits"]["total"]["value"]
+            page = answer["hits"]["hits"]
+            hits += self._decode_hits(page, shift)
+            if len(page) < PAGE:
+                break
+            body["search_after"] = page[-1]["sort"]
+        return SearchResult(hits, total, self.incomplete, total, reason)
+
+    def within_documents(self, ids: Sequence[str], k: int) -> tuple[list[Hit], int]:
+        """The best k candidates in these documents, and how many candidates they have.
+
+        The documents must have passed the filter for documents before: it is replaced by their ids.
+        """
+        filters = replace(self.filters, documents=tuple(ids))
+        query, shift = score_query(self.plan, self.collection, filters)
+        answer = self.send(query=query, size=k, sort=SORT, track_total_hits=True, **self._hit_fields)
+        return self._decode_hits(answer["hits"]["hits"], shift), answer["hits"]["total"]["value"]
+
+    def send(self, *, index: str | None = None, **body: Any) -> Any:
+        """The answer to one request, which searches the sentences if it names no index."""
+        seconds = _search_seconds()
+        answer = search(
+            self.cluster,
+            allow_partial=True,
+            index=index or self.cluster.alias,
+            timeout=_milliseconds(seconds),
+            **body,
+        )
+        self._note_missing(answer, seconds)
+        return answer
+
+    def send_together(self, *requests: dict[str, Any]) -> list[Any]:
+        """The answers to several requests, sent as one. Each names its index."""
+        seconds = _search_seconds()
+        lines: list[dict[str, Any]] = []
+        for request in requests:
+            body = {name: value for name, value in request.items() if name != "index"}
+            lines += [{"index": request["index"]}, {**body, "timeout": _milliseconds(seconds)}]
+        answers = msearch(self.cluster, lines, allow_partial=True)
+        if any("error" in answer for answer in answers):
+            return [self.send(**request) for request in requests]  # alone, it raises what is wrong
+        for answer in answers:
+            self._note_missing(answer, seconds)
+        return answers
+
+    def _note_missing(self, answer: Any, seconds: float) -> None:
+        self.incomplete = self.incomplete or _missing(answer, seconds)
+
+    @property
+    def _hit_fields(self) -> dict[str, Any]:
+        """What comes with each hit. Stored fields, even _id, lie in blocks with complete texts."""
+        if self.records:
+            return {"source": RECORD_FIELDS}
+        return {"stored_fields": "_none_", "docvalue_fields": [{"field": "sentence_id"}]}
+
+    def _decode_hits(self, page: Sequence[Any], shift: float) -> list[Hit]:
+        hits = []
+        for hit in page:
+            record = decode_sentence(hit["_source"]) if self.records else None
+            sentence_id = record.sentence_id if record else hit["fields"]["sentence_id"][0]
+            hits.append(Hit(sentence_id, hit["_score"] + shift, record, hit["sort"][1]))
+        return hits
+
+
+def _search_seconds() -> float:
+    """How long Elasticsearch may search. The client waits longer, so that a partial answer can arrive."""
+    return round(min(SEARCH_TIMEOUT, SEARCH_TIMEOUT / REQUEST_TIMEOUT * deadline.time_remaining(math.inf)), 3)
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{max(1, round(seconds * 1000))}ms"  # Elasticsearch takes integers only
+
+
+def _missing(answer: Any, seconds: float) -> str | None:
+    """What an answer lacks that Elasticsearch calls a success."""
+    shards = answer["_shards"]
+    if shards["failed"]:
+        return f"{shards['failed']} of {shards['total']} shards failed"
+    return f"the search took longer than {seconds:g} seconds" if answer["timed_out"] else None

@@ -1,0 +1,42 @@
+"""Decodes documents and sentences from the `_source` that Elasticsearch stores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from esr.documents import Document, ParseWord, Sentence
+from esr.engines.entities import ENTITY_TYPES
+from esr.engines.index import SentenceRecord
+
+WITHOUT_CONTEXT: Mapping[str, Any] = {"excludes": ["context"]}
+"""The parts of a document's `_source` that `decode_document` needs."""
+_DOCUMENT_FIELDS = ("title", "date", "source", "url", "language")
+_RECORD_FIELDS = [
+    name for name in SentenceRecord.__dataclass_fields__ if name not in ("features", "entities")
+]
+
+
+def decode_document(source: Mapping[str, Any]) -> Document:
+    """A document as it was loaded."""
+    sentences = tuple(
+        Sentence(
+            stored["id"],
+            stored["text"],
+            stored.get("features", {}),
+            tuple(ParseWord(*word) for word in stored["parse"]) if "parse" in stored else None,
+        )
+        for stored in source["sentences"]
+    )
+    fields: dict[str, Any] = {name: source.get(name) for name in _DOCUMENT_FIELDS}
+    fields["date"] = source.get("given_date", fields["date"])
+    return Document(source["document_id"], sentences, **fields)
+
+
+def decode_sentence(source: Mapping[str, Any]) -> SentenceRecord:
+    """A sentence as search results show it."""
+    entities = source.get("entities")
+    if entities is not None:
+        entities = {type: tuple(entities[type]) for type in ENTITY_TYPES if type in entities}
+    fields: dict[str, Any] = {name: source.get(name) for name in _RECORD_FIELDS}
+    return SentenceRecord(**fields, features=source.get("features", {}), entities=entities)

@@ -1,0 +1,59 @@
+"""The candidates of a plan in one segment: the sentences that its rule and the filters let through."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.engines.embedded.search.filter_mask import mask_documents, mask_entities
+from esr.engines.index import Filters
+from esr.engines.segments.store.segment import Segment
+from esr.plans.plan import Plan
+
+Mask = npt.NDArray[np.bool_]
+
+
+def select_candidates(plan: Plan, segment: Segment, filters: Filters) -> npt.NDArray[np.int64]:
+    """The numbers of the candidates, ascending."""
+    return np.flatnonzero(mask_candidates(plan, segment, filters))
+
+
+def mask_candidates(plan: Plan, segment: Segment, filters: Filters) -> Mask:
+    """Whether each sentence is a candidate, of shape (sentences,)."""
+    mask = _mask_matches(plan, segment, mask_documents(segment, filters))
+    if filters.entities:
+        mask &= mask_entities(segment, filters.entities)
+    return mask
+
+
+def _mask_matches(plan: Plan, segment: Segment, document_mask: Mask | None) -> Mask:
+    """The sentences that the rule takes, in the documents of the mask."""
+    numbers = [segment.terms.find(term) for term in plan.matching]
+    document = segment.column("document")
+    if plan.candidates == "context" and plan.context == "document":
+        has_term = np.zeros(segment.document_count, bool)
+        for number in numbers:
+            has_term[segment.document_postings(number).numbers] = True
+        if document_mask is not None:
+            has_term &= document_mask
+        mask: Mask = has_term[document]
+        return mask
+    if plan.candidates == "all":
+        mask = np.ones(segment.sentence_count, bool)
+    else:
+        mask = np.zeros(segment.sentence_count, bool)
+        for number in numbers:
+            mask[segment.sentence_postings(number).numbers] = True
+        if plan.candidates == "context":
+            mask = _with_neighbours(mask, segment.has_previous)
+    if document_mask is not None:
+        mask &= document_mask[document]
+    return mask
+
+
+def _with_neighbours(mask: Mask, has_previous: Mask) -> Mask:
+    """The sentences of the mask and their neighbours in the same document."""
+    spread = mask.copy()
+    spread[1:] |= mask[:-1] & has_previous[1:]
+    spread[:-1] |= mask[1:] & has_previous[1:]
+    return spread

@@ -1,0 +1,63 @@
+"""Numbers read from where a segment's columns are mapped.
+
+The kernel sees all segments in one call: it gets addresses, so arrays need no common type.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from esr.engines.embedded.search.kernel.numba_support import inlined
+
+
+def _reader(of: types.Type) -> Any:
+    """A function of an address and a place: the number of this type there."""
+
+    @intrinsic
+    def read(context: Any, address: Any, place: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            pointer = context.get_value_type(of).as_pointer()
+            element = builder.gep(builder.inttoptr(arguments[0], pointer), [arguments[1]])
+            return builder.load(element)
+
+        return of(types.int64, types.int64), generate
+
+    return read
+
+
+_byte_at, _short_at, _int_at, _long_at = (
+    _reader(of) for of in (types.uint8, types.uint16, types.int32, types.int64)
+)
+
+
+@inlined
+def number_at(address, width, place):
+    """A number of a column whose numbers have 1, 2, 4 or 8 bytes."""
+    if width == 1:
+        return np.int64(_byte_at(address, place))
+    if width == 2:
+        return np.int64(_short_at(address, place))
+    return np.int64(_int_at(address, place)) if width == 4 else _long_at(address, place)
+
+
+@inlined
+def column_number(segments, g, column, place):
+    """A number of one of a segment's columns."""
+    return number_at(segments[g, column], segments[g, column + 1], place)
+
+
+@inlined
+def lower_bound(segments, g, column, low, high, wanted):
+    """The first place from low to high of a segment's column whose number is not below the one wanted."""
+    address, width = segments[g, column], segments[g, column + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if number_at(address, width, middle) < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low

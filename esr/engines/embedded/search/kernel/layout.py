@@ -1,0 +1,156 @@
+"""What the kernel is given: groups of arrays, and the columns of its tables. Knows no numba.
+
+T is the number of the plan's terms; G, D and S those of the commit's segments, documents and sentences.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Doubles = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
+
+MIXTURE, LOGARITHM, HYPERBOLA = 0, 1, 2
+"""Shapes of a plan's transform."""
+DOCUMENT_LEVEL, MATCHING, SURROUNDING = 0, 1, 2
+"""Candidates: all sentences of a document, those with an own term, those and their neighbours."""
+
+SENTENCE_NUMBERS, SENTENCE_COUNTS, DOCUMENT_NUMBERS, DOCUMENT_COUNTS, LENGTHS, DOCUMENT_OF = range(0, 12, 2)
+FIRST_SENTENCE, FIRST_DOCUMENT = 12, 13
+"""Columns of `Commit.segments`: the addresses of a segment's postings of sentences and of documents, of their
+counts, of the sentences' lengths and documents, each followed by the bytes of a number; then the ordinals of
+the segment's first sentence and first document."""
+FIRST, SIZE, LENGTH, SHORTEST, LONGEST = range(5)
+"""Columns of `Commit.documents`: a document's first sentence, its number of sentences, its terms, the terms
+in its shortest and in its longest sentence."""
+IN_SENTENCE, IN_SURROUNDING, IN_DOCUMENT, LOG_COLLECTION = range(4)
+"""Columns of `Transform.length_table`, as `Bound.lengths` has them: by the length of a sentence, what one
+occurrence is worth over the collection's weight, in the sentence, per term of its surroundings, as a share of
+the document; and the logarithm of that weight."""
+WEIGHT, BACKGROUND, OWN = range(3)
+"""Columns of `Terms.table`."""
+SENTENCES_FROM, SENTENCES_TO, DOCUMENTS_FROM, DOCUMENTS_TO = range(4)
+"""Where a term's postings begin and end: the last dimension of `Terms.posting_ranges`."""
+
+
+class Rule(NamedTuple):
+    """What is asked for: how many sentences, and which are candidates.
+
+    `all_documents`: documents without a term have candidates too. `margin`: what rounding may put between the
+    values of the kernel and scores.
+    """
+
+    k: int
+    candidates: int
+    all_documents: bool
+    margin: float
+
+
+class Transform(NamedTuple):
+    """A transform in a commit: its shape, its parameters in the order of their declaration, `Bound.lengths`
+    (longest sentence + 1, 4), and for each document what `Bound.ends` gives (D,)."""
+
+    shape: int
+    numbers: Doubles
+    length_table: Doubles
+    high: Floats
+    low: Floats
+
+
+class Terms(NamedTuple):
+    """The plan's terms: `table` (T, 3), `posting_ranges` (T, G, 4), the impacts of all terms, the first of
+    each term (T,), and `Bound.base`, what a sentence has without any term (3,)."""
+
+    table: Doubles
+    posting_ranges: Longs
+    impacts: Floats
+    impact_starts: Longs
+    termless: Doubles
+
+
+class Commit(NamedTuple):
+    """The segments (G, 14), the first document of each (G + 1,), the documents (D, 5), and their numbers of
+    sentences (D,), which are read alone most. `begins` has a bit for each sentence: whether a document begins
+    with it."""
+
+    segments: Longs
+    document_bases: Longs
+    documents: Ints
+    sizes: Ints
+    begins: Words
+
+
+class Statics(NamedTuple):
+    """What priors and features add: at most in each document (D,), and in each sentence (S,), -inf where one
+    has no value. Both are empty where the plan has none. `has_gaps`: some sentences have no value."""
+
+    upper_bounds: Doubles
+    scores: Floats
+    has_gaps: bool
+
+
+class Filters(NamedTuple):
+    """The documents (D,) and the sentences (S,) that filters let through; empty where all are."""
+
+    documents: Mask
+    sentences: Mask
+
+
+class Scratch(NamedTuple):
+    """What one search at a time writes to.
+
+    Left as they came: `bounds` (D,), -inf; `reached` (D,), False; `marks`, a bit for each sentence, 0. Not
+    cleared: `keys` (D,) and `documents` (D + 1,).
+    """
+
+    bounds: Doubles
+    reached: Mask
+    keys: Doubles
+    documents: Ints
+    marks: Words
+
+
+class Scoring(NamedTuple):
+    """What the values of sentences are computed from, of `Rule`, `Transform` and `Terms`: the kernel hands no
+    more than that from function to function, since each document is a call."""
+
+    candidates: int
+    margin: float
+    shape: int
+    numbers: Doubles
+    length_table: Doubles
+    posting_ranges: Longs
+    termless: Doubles
+
+
+class Workspace(NamedTuple):
+    """The plan's terms, and the document that is being scored.
+
+    Of the terms: `weight`, `background`, `own` (T,). Of the document: the terms that are `present`; what the
+    document gives for each term (`share`): c(t,d)/c(d), or its part of the saturation; `counts` of terms,
+    sentence after sentence from the place 1 on; and `near`, the places with a term in or beside them.
+    """
+
+    weight: Doubles
+    background: Doubles
+    own: Mask
+    present: Longs
+    share: Doubles
+    counts: Doubles
+    near: Mask
+
+
+class Selection(NamedTuple):
+    """The sentences that may be among the k best, their values, and `top` (k,), a heap of the k best values
+    less the margin, whose first is the least."""
+
+    sentences: Longs
+    values: Doubles
+    top: Doubles

@@ -1,0 +1,42 @@
+"""How functions of the kernel are compiled, and how their compiled form is kept on disk.
+
+numba's cache looks for changes in the file of the function that it keeps, and not in the files of the
+functions that this one calls. So the name under which it is kept has a digest of all files of the kernel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numba import njit, types
+
+
+def digest_sources(folder: Path) -> str:
+    """Changes with any Python file of the folder."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.py")):
+        digest.update(f"{path.name} {path.stat().st_size}\n".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+SOURCES = digest_sources(Path(__file__).parent)
+
+inlined = njit(inline="always", error_model="numpy")
+compiled = njit(error_model="numpy")
+"""Compiled by itself, for other compiled functions."""
+uncounted = njit(error_model="numpy", _nrt=False)  # type: ignore[call-overload]
+"""The same, for functions that make no array: so numba counts no references, which took half of the time."""
+
+
+def eager_jit(*signature: types.Type) -> Callable[[Callable[..., Any]], Any]:
+    """Compile for these arguments now, or read what is kept of that. Does not hold the interpreter's lock."""
+
+    def compile(function: Callable[..., Any]) -> Any:
+        function.__qualname__ += f"_{SOURCES}"  # numba names its files after it
+        return njit([signature], cache=True, nogil=True, error_model="numpy")(function)
+
+    return compile

@@ -1,0 +1,57 @@
+"""The search, as it is called from outside.
+
+Importing this compiles the kernel, or reads it from numba's cache.
+"""
+
+from __future__ import annotations
+
+from esr.engines.embedded.search.kernel.counting import count_matches
+from esr.engines.embedded.search.kernel.evidence import compute_evidence
+from esr.engines.embedded.search.kernel.layout import (
+    DOCUMENT_LEVEL,
+    Commit,
+    Filters,
+    Rule,
+    Scratch,
+    Statics,
+    Terms,
+    Transform,
+)
+from esr.engines.embedded.search.kernel.numba_support import compiled, eager_jit
+from esr.engines.embedded.search.kernel.signatures import (
+    COMMIT,
+    FILTERS,
+    RULE,
+    SCRATCH,
+    STATICS,
+    TERMS,
+    TRANSFORM,
+)
+from esr.engines.embedded.search.kernel.top_k import top_k
+
+
+@compiled
+def _search(rule, transform, terms, commit, statics, filters, scratch):
+    ordinals, total, valued = top_k(rule, transform, terms, commit, statics, filters, scratch)
+    ordinals.sort()
+    if rule.candidates != DOCUMENT_LEVEL and len(filters.sentences) == 0:
+        total = count_matches(rule, terms, commit, statics.scores, filters.documents, scratch.marks)
+    return ordinals, compute_evidence(transform, terms, commit, ordinals), total, valued
+
+
+@eager_jit(RULE, TRANSFORM, TERMS, COMMIT, STATICS, FILTERS, SCRATCH)
+def search(rule, transform, terms, commit, statics, filters, scratch):
+    """The ordinals of the sentences that may be among the k best, ascending; the evidence for them; how many
+    candidates there are, unless filters tell sentences of a document apart; how many sentences were valued.
+
+    The groups of `layout` come as plain tuples.
+    """
+    return _search(
+        Rule(*rule),
+        Transform(*transform),
+        Terms(*terms),
+        Commit(*commit),
+        Statics(*statics),
+        Filters(*filters),
+        Scratch(*scratch),
+    )

@@ -1,0 +1,107 @@
+"""Sentences of a snapshot by their ordinals (their places in the collection): locations, ids, records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.engines.entities import EntitiesByType
+from esr.engines.index import SentenceRecord
+from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.segments.store.document_codec import StoredDocument
+
+Numbers = npt.NDArray[np.int64]
+
+
+class Location(NamedTuple):
+    """A sentence's segment, and its number there."""
+
+    segment: int
+    number: int
+
+
+def find_sentence(snapshot: Snapshot, sentence_id: str) -> Location | None:
+    for owner, segment in enumerate(snapshot.segments):
+        number = segment.find_sentence(sentence_id)
+        if number is not None:
+            return Location(owner, number)
+    return None
+
+
+def locate(snapshot: Snapshot, ordinals: Sequence[int] | Numbers) -> list[Location]:
+    """The locations of the sentences with these ordinals."""
+    owners, numbers = _split(snapshot, np.asarray(ordinals, np.int64))
+    return [Location(owner, number) for owner, number in zip(owners.tolist(), numbers.tolist(), strict=True)]
+
+
+def group_by_segment(locations: Sequence[Location]) -> Iterator[tuple[int, list[int], Numbers]]:
+    """By segment: its number, the places of its sentences in `locations`, and their numbers."""
+    for owner in dict.fromkeys(location.segment for location in locations):
+        places = [n for n, location in enumerate(locations) if location.segment == owner]
+        yield owner, places, np.array([locations[n].number for n in places])
+
+
+def sentence_id(snapshot: Snapshot, location: Location) -> str:
+    return snapshot.segments[location.segment].sentence_id(location.number)
+
+
+def sentence_ids(snapshot: Snapshot, ordinals: Numbers) -> list[str]:
+    """The ids of the sentences with these ordinals."""
+    owners, numbers = _split(snapshot, ordinals)
+    ids = [""] * len(ordinals)
+    for owner, segment in enumerate(snapshot.segments):
+        places = np.flatnonzero(owners == owner)
+        for place, id in zip(places.tolist(), segment.sentence_ids(numbers[places]), strict=True):
+            ids[place] = id
+    return ids
+
+
+def read_records(snapshot: Snapshot, locations: Sequence[Location]) -> Iterator[SentenceRecord]:
+    """The records of these sentences, in this order. A document that has several is unpacked once."""
+    documents: dict[tuple[int, int], StoredDocument] = {}
+    for location, features in zip(locations, _features(snapshot, locations), strict=True):
+        segment = snapshot.segments[location.segment]
+        number = int(segment.column("document")[location.number])
+        key = location.segment, number
+        if key not in documents:
+            documents[key] = segment.stored_document(number)
+        position = location.number - int(segment.column("first")[number])
+        yield _record(documents[key], position, features, segment.enrichment.entities(location.number))
+
+
+def _split(snapshot: Snapshot, ordinals: Numbers) -> tuple[Numbers, Numbers]:
+    """The segments of sentences, and their numbers there."""
+    starts = np.array(snapshot.statistics.starts)
+    owners = np.searchsorted(starts, ordinals, "right") - 1
+    return owners, ordinals - starts[owners]
+
+
+def _features(snapshot: Snapshot, locations: Sequence[Location]) -> list[dict[str, float]]:
+    """The features that each of these sentences has."""
+    features: list[dict[str, float]] = [{} for _ in locations]
+    for owner, places, numbers in group_by_segment(locations):
+        enriched = snapshot.segments[owner].enrichment
+        for name in enriched.features:
+            values = enriched.feature(name, numbers)
+            for n in np.flatnonzero(~np.isnan(values)).tolist():
+                features[places[n]][name] = float(values[n])
+    return features
+
+
+def _record(
+    document: StoredDocument, position: int, features: dict[str, float], entities: EntitiesByType | None
+) -> SentenceRecord:
+    return SentenceRecord(
+        sentence_id=document.sentence_id(position),
+        document_id=document.id,
+        position=position,
+        text=document.text(position),
+        previous=document.text(position - 1) if position else None,
+        next=document.text(position + 1) if position + 1 < len(document) else None,
+        **document.metadata,
+        features=features,
+        entities=entities,
+    )

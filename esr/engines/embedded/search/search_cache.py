@@ -1,0 +1,47 @@
+"""A snapshot with what its searches keep in memory for the searches after them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from esr.engines.embedded.search.impacts import ImpactCache
+from esr.engines.embedded.search.kernel_tables import KernelTables
+from esr.engines.embedded.search.static_bounds import StaticCache
+from esr.engines.segments.reader.commit_statistics import CommitStatistics
+from esr.engines.segments.reader.snapshot import Snapshot
+
+
+class _TextCache:
+    """What depends on the segments alone: no layer changes it."""
+
+    def __init__(self, statistics: CommitStatistics) -> None:
+        self._statistics = statistics
+        self.impacts = ImpactCache(statistics)
+
+    @cached_property
+    def kernel_tables(self) -> KernelTables:
+        return KernelTables(self._statistics)
+
+
+class SearchCache:
+    """Threads share it. A commit of enrichment takes over what no layer changes."""
+
+    def __init__(self, snapshot: Snapshot, before: SearchCache | None = None) -> None:
+        self.snapshot = snapshot
+        self.statics = StaticCache(snapshot)
+        """What priors and features add."""
+        self._texts: _TextCache
+        if before is not None and before.snapshot.statistics is snapshot.statistics:
+            self._texts = before._texts
+        else:
+            self._texts = _TextCache(snapshot.statistics)
+
+    @property
+    def impacts(self) -> ImpactCache:
+        """What terms add at most."""
+        return self._texts.impacts
+
+    @property
+    def kernel_tables(self) -> KernelTables:
+        """The segments as the kernel takes them."""
+        return self._texts.kernel_tables

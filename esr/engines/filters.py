@@ -1,0 +1,34 @@
+"""What restricts a search, and what its candidates can be counted by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from esr.engines.entities import ENTITY_TYPES
+
+FACET_FIELDS = ("source", "month", *ENTITY_TYPES)
+"""The document's source, its month (2017-02, in UTC), and the entities of the sentence."""
+
+FacetCounts = list[tuple[str, int]]
+"""Values of a field, and how many candidates have each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The conditions that every hit satisfies. Dates are milliseconds since the epoch, both ends included.
+
+    A hit needs one of several sources, documents or entities. An entity is `person:Barack Obama`, or
+    `Barack Obama` for any type; it must occur in the sentence itself.
+    """
+
+    date_from: int | None = None
+    date_to: int | None = None
+    sources: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self != NO_FILTERS
+
+
+NO_FILTERS = Filters()

@@ -1,0 +1,87 @@
+"""What an index returns: sentences, hits, the evidence of candidates, distributions of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.plans.evidence import Array, Evidence
+
+EVIDENCE_COLUMNS = ("length", "importance", "importance_surrounding")
+"""The columns that all evidence has. Others are `position` and those of the features."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceRecord:
+    """A sentence with its neighbors (None at either end of the document) and the document's metadata.
+
+    `features` holds those that are known. `entities` holds the names by type, None before enrichment.
+    """
+
+    sentence_id: str
+    document_id: str
+    position: int
+    text: str
+    previous: str | None
+    next: str | None
+    title: str | None
+    date: str | None
+    source: str | None
+    url: str | None
+    language: str | None
+    features: Mapping[str, float] = field(default_factory=dict)
+    entities: Mapping[str, Sequence[str]] | None = None
+
+
+class Hit(NamedTuple):
+    """A ranked sentence. `record` is None if only ids were requested, `ordinal` its place in the index."""
+
+    sentence_id: str
+    score: float
+    record: SentenceRecord | None
+    ordinal: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The k best sentences, best first, ties in collection order.
+
+    `total` counts all candidates. `incomplete` says what the result lacks (a shard failed, the time ran
+    out), or is None. `scored` is how many candidates were scored, None if unknown. `exhaustive` says why
+    all of them had to be scored, or is None.
+    """
+
+    hits: Sequence[Hit]
+    total: int
+    incomplete: str | None = None
+    scored: int | None = None
+    exhaustive: str | None = None
+
+    @property
+    def diagnostics(self) -> tuple[str | None, int | None, str | None]:
+        """How the result came about: `incomplete`, `scored`, `exhaustive`."""
+        return self.incomplete, self.scored, self.exhaustive
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateEvidence:
+    """All candidates of a plan, in collection order, with their evidence: the input of tuning.
+
+    `sentence_id` gives the id of a row of the evidence; `row_of` the row of a sentence, None if it is no
+    candidate.
+    """
+
+    evidence: Evidence
+    sentence_id: Callable[[int], str]
+    row_of: Callable[[str], int | None]
+
+
+class Histogram(NamedTuple):
+    """The values of a column, ascending, and how many sentences have each. Both have the shape (values,)."""
+
+    values: Array
+    counts: npt.NDArray[np.int64]

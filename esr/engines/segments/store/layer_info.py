@@ -1,0 +1,65 @@
+"""The manifest's entry of a layer, and which layer applies to each document."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+LAYERS = "layers"
+"""The folder of the layers' files."""
+Numbers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerInfo:
+    """The manifest's entry of a layer, which covers documents `start` to `stop` (exclusive) of a segment.
+
+    `recipe` is the digest of what made it, None for what came with the documents.
+    """
+
+    name: str
+    segment: str
+    start: int
+    stop: int
+    parts: tuple[str, ...]
+    recipe: str | None
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> LayerInfo:
+        return cls(**{**fields, "parts": tuple(fields["parts"])})
+
+    @property
+    def documents(self) -> int:
+        return self.stop - self.start
+
+    def overlaps(self, other: LayerInfo) -> bool:
+        share_parts = self.segment == other.segment and set(self.parts) & set(other.parts)
+        return bool(share_parts) and self.start < other.stop and other.start < self.stop
+
+
+def new_layer_name() -> str:
+    """The name of a file that does not exist yet."""
+    return uuid.uuid4().hex[:12]
+
+
+def resolve_owners(layers: Sequence[LayerInfo], part: str, documents: int) -> Numbers:
+    """The index of the layer that applies to each document of a segment for a part: the last; -1 for none."""
+    owners = np.full(documents, -1)
+    for number, layer in enumerate(layers):
+        if part in layer.parts:
+            owners[layer.start : layer.stop] = number
+    return owners
+
+
+def split_by_owner(owners: Numbers) -> Iterator[tuple[int, int, int]]:
+    """Ranges of documents with one owner: start, stop, owner. Documents without any are left out."""
+    borders = [0, *(np.flatnonzero(np.diff(owners)) + 1).tolist(), len(owners)]
+    for start, stop in pairwise(borders):
+        if stop > start and owners[start] >= 0:
+            yield start, stop, int(owners[start])

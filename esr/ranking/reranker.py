@@ -1,0 +1,83 @@
+"""The second stage: rescores the best sentences of the first stage with further signals.
+
+No query parses anything: parses are stored by the load or by `esr enrich`. Sentences below the depth of the
+second stage keep their order and stay below the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.engines.index import Hit
+from esr.plans.evidence import Array
+from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.rerank_context import RerankContext
+from esr.ranking.tree_ensemble import TreeEnsemble
+
+Positions = npt.NDArray[np.intp]
+DEPTH = 1000
+_TIE_RANGE = 1e-4
+"""What the first stage's score adds at most where it only breaks ties: less than strengths differ by."""
+
+
+@dataclass(frozen=True)
+class Reranker:
+    """Computes `first_weight` * the first stage's score + the weighted signals + the trees.
+
+    With `breaks_ties` the first stage's score also orders what is equal otherwise.
+    """
+
+    first_weight: float
+    signals: tuple[RankingSignal, ...]
+    depth: int = DEPTH
+    breaks_ties: bool = False
+    trees: TreeEnsemble | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The stored numbers of sentences that the signals use."""
+        signals = (*self.signals, *(self.trees.inputs if self.trees else ()))
+        return tuple(dict.fromkeys(signal.type.column for signal in signals if signal.type.column))
+
+    def scores(self, first: Array, context: RerankContext, top: Positions) -> Array:
+        """New scores of the m sentences at the positions `top`, of shape (m,).
+
+        `first` has the first stage's scores of all n sentences of the context, of shape (n,).
+        """
+        first_top = first[top]
+        total = self.first_weight * first_top
+        for signal in self.signals:
+            total = total + signal.adds(context)[top]
+        if self.trees:
+            total = total + self.trees.adds(context, top)
+        if self.breaks_ties and len(first_top):
+            total = total + _TIE_RANGE * (first_top - first_top.min()) / (float(np.ptp(first_top)) or 1.0)
+        return total
+
+
+def rerank(hits: Sequence[Hit], context: RerankContext, reranker: Reranker) -> list[Hit]:
+    """Hits of the first stage, best first, in the second stage's order and with its scores.
+
+    `context` is that of the best `depth` hits.
+    """
+    first = np.array([hit.score for hit in hits])
+    top = np.arange(min(reranker.depth, len(hits)))
+    scores = merge_scores(first, top, reranker.scores(first[: len(top)], context, top))
+    order = np.lexsort((np.array([hit.ordinal for hit in hits], np.int64), -scores))
+    return [hits[n]._replace(score=float(scores[n])) for n in order.tolist()]
+
+
+def merge_scores(first: Array, top: Positions, new: Array) -> Array:
+    """Scores of all sentences, of shape (n,): new ones at the positions `top`, the others in order below."""
+    scores = np.array(first)
+    rest = np.ones(len(scores), bool)
+    rest[top] = False
+    rest &= np.isfinite(scores)
+    if len(new) and rest.any():
+        scores[rest] += float(new.min()) - 1.0 - float(scores[rest].max())
+    scores[top] = new
+    return scores

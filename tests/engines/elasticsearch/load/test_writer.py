@@ -1,0 +1,433 @@
+"""Loads into a real Elasticsearch: all or nothing, even when the loader is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+
+import pytest
+
+import esr
+from esr.documents import Document, Sentence
+from esr.engines.elasticsearch.cluster.index_names import documents_index
+from esr.engines.elasticsearch.load import writer
+from esr.engines.elasticsearch.load.bulk_actions import elasticsearch_date
+from esr.engines.elasticsearch.store import load_owner
+from esr.engines.factory import LoadOptions, open_generations, open_writer
+from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, InputError, UsageError
+from tests.support.elasticsearch import document, http, indices, load, located
+
+ROOT = Path(__file__).resolve().parents[4]
+OLD = [document("old", "An old flood.", "A river.")]
+NEW = [document("new", "A new flood.", "Another flood."), document("more", "Relief came.")]
+
+
+def split(where: str) -> tuple[str, str]:
+    url, _, alias = where.rpartition("/")
+    return url, alias
+
+
+def all_indices(where: str) -> list[str]:
+    return indices(*split(where))
+
+
+def search_ids(where: str, query: str = "flood river relief") -> set[str]:
+    """The ids of the sentences that a search returns."""
+    with esr.open(where) as searcher:
+        return {hit.sentence_id for hit in searcher.search(query, 1000, candidates="all").hits}
+
+
+def test_nothing_is_visible_before_the_alias_moves(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    load(where, OLD)
+    visible = []
+    switch = writer.ElasticsearchWriter._switch
+
+    def record(self: Any, load: Any) -> None:
+        visible.append(search_ids(where))
+        assert len(all_indices(where)) == 4, "the new indices are complete, beside the old ones"
+        switch(self, load)
+
+    monkeypatch.setattr(writer.ElasticsearchWriter, "_switch", record)
+    load(where, NEW, if_exists="replace")
+    assert visible == [{"old.s0", "old.s1"}]
+    assert search_ids(where) == {"new.s0", "new.s1", "more.s0"}
+
+
+def test_if_exists(where: str) -> None:
+    with pytest.raises(IndexMissing, match="make one with esr load"):
+        esr.open(where)
+    load(where, OLD, if_exists="append")
+    with pytest.raises(UsageError, match="--if-exists replace or --if-exists append"):
+        load(where, NEW)
+    assert search_ids(where) == {"old.s0", "old.s1"}
+    report = load(where, [*OLD, *NEW], if_exists="append")
+    assert (report.documents, report.sentences, report.unchanged) == (3, 3, 1)
+    assert search_ids(where) == {"old.s0", "old.s1", "new.s0", "new.s1", "more.s0"}
+    report = load(where, NEW, if_exists="append")
+    assert (report.unchanged, report.sentences) == (2, 0)
+    assert len(all_indices(where)) == 4, "a load without new documents creates no index"
+    before = all_indices(where)
+    report = load(where, OLD, if_exists="replace")
+    assert search_ids(where) == {"old.s0", "old.s1"}
+    assert set(before) < set(all_indices(where)), "the load before is kept"
+    (note,) = report.notes
+    assert note.split()[1] in before[-1] and "esr rollback" in note
+
+
+def test_append_uses_the_analyzer_of_the_index(where: str) -> None:
+    load(where, OLD, analyzer="plain", title=False)
+    with pytest.raises(UsageError, match="--analyzer plain"):
+        load(where, NEW, analyzer="english", if_exists="append")
+    with pytest.raises(UsageError, match="--no-title"):
+        load(where, NEW, title=True, if_exists="append")
+    load(where, NEW, if_exists="append")
+    with esr.open(where) as searcher:
+        assert searcher.index.description.analyzer == "plain"
+
+
+def test_append_of_a_changed_document(where: str) -> None:
+    load(where, OLD)
+    before = all_indices(where)
+    with pytest.raises(InputError, match="old") as raised:
+        load(where, [*NEW, document("old", "Another text.")], if_exists="append")
+    assert raised.value.where == "test:3"
+    assert (all_indices(where), search_ids(where)) == (before, {"old.s0", "old.s1"})
+
+
+def rejected_by_elasticsearch() -> Iterator[Document]:
+    yield from NEW
+    # A name with an empty part in the middle: valid for esr, but not for Elasticsearch.
+    yield Document("rejected", (Sentence("rejected.s0", "A flood.", {"a..b": 1.0}),))
+
+
+def duplicate() -> Iterator[Document]:
+    yield from [*NEW, NEW[0]]
+
+
+def broken_source() -> Iterator[Document]:
+    yield NEW[0]
+    raise InputError("news.jsonl:2", "not JSON")
+
+
+@pytest.mark.parametrize(
+    "documents, message",
+    [
+        (
+            rejected_by_elasticsearch,
+            "1 documents were rejected, nothing was switched: Elasticsearch rejected rejected.s0",
+        ),
+        (duplicate, "new"),
+        (broken_source, "jsonl:2"),
+    ],
+)
+def test_a_failed_load_leaves_nothing(where: str, documents: Any, message: str) -> None:
+    load(where, OLD)
+    before = all_indices(where)
+    with pytest.raises(EsrError, match=message):
+        load(where, documents(), if_exists="replace")
+    assert all_indices(where) == before
+    assert search_ids(where) == {"old.s0", "old.s1"}
+
+
+def test_a_rejected_switch_leaves_nothing(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index disappears just before the switch."""
+    load(where, OLD)
+    switch = writer.ElasticsearchWriter._switch
+
+    def delete_and_switch(self: Any, load: Any) -> None:
+        http("DELETE", f"{split(where)[0]}/{load.documents_index}")
+        switch(self, load)
+
+    monkeypatch.setattr(writer.ElasticsearchWriter, "_switch", delete_and_switch)
+    before = all_indices(where)
+    with pytest.raises(EsrError):
+        load(where, NEW, if_exists="replace")
+    assert all_indices(where) == before
+    assert search_ids(where) == {"old.s0", "old.s1"}
+
+
+def _delete(url: str, index: str) -> None:
+    http("DELETE", f"{url}/{index}/_doc/new.s1")
+
+
+def _add(url: str, index: str) -> None:
+    body = {"document_id": "x", "order": 9}
+    http("PUT", f"{url}/{documents_index(index)}/_doc/x", body)
+
+
+def _change(url: str, index: str) -> None:
+    body = {"doc": {"checksum": "0" * 32}}
+    http("POST", f"{url}/{documents_index(index)}/_update/new", body)
+
+
+@pytest.mark.parametrize(
+    "harm, message",
+    [
+        (_delete, "2 entries instead of 3, nothing was switched"),
+        (_add, "3 entries instead of 2, nothing was switched"),
+        (_change, "differ from those that were sent, nothing was switched"),
+    ],
+)
+def test_what_arrived_is_compared_with_what_was_sent(
+    where: str, monkeypatch: pytest.MonkeyPatch, harm: Any, message: str
+) -> None:
+    url, _ = split(where)
+    verify = writer.verify
+
+    def harm_and_verify(cluster: Any, index: str, expected: Any) -> None:
+        harm(url, index)
+        verify(cluster, index, expected)
+
+    monkeypatch.setattr(writer, "verify", harm_and_verify)
+    with pytest.raises(EsrError, match=message):
+        load(where, NEW)
+    assert all_indices(where) == []
+
+
+LOADER = """
+import os, signal, sys
+from esr.cli import main
+from esr.engines.elasticsearch.load import writer
+from esr.engines.elasticsearch.load import sender
+from esr.engines.elasticsearch.load.writer import ElasticsearchWriter
+def kill_at(name):
+    real = getattr(ElasticsearchWriter, name)
+    def stop(self, *arguments):
+        if moment.startswith("after"):
+            real(self, *arguments)
+        os.kill(os.getpid(), signal.SIGKILL)
+    setattr(ElasticsearchWriter, name, stop)
+moment = sys.argv.pop(1)
+if moment == "amid bulk":
+    sender.CHUNK_SENTENCES = 100
+    real = writer.spool_actions
+    def spool_actions(*arguments):
+        for n, actions in enumerate(real(*arguments)):
+            if n == 75:
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield actions
+    writer.spool_actions = spool_actions
+elif moment:
+    kill_at(moment.split()[1])
+main()
+"""
+
+
+@pytest.mark.endurance
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "after _create_load",
+        "amid bulk",
+        "after _transfer",
+        "before _switch",
+        "after _switch",
+        "before _mark_complete",
+    ],
+)
+@pytest.mark.parametrize("resume", [False, True], ids=["anew", "resumed"])
+def test_kill(where: str, tmp_path: Path, moment: str, resume: bool) -> None:
+    """`kill -9` leaves the old load, or the new one; the same command again ends with everything once."""
+    load(where, OLD)
+    source = tmp_path / "news.jsonl"
+    texts = [[f"Flood number {n} of {d}." for n in range(20)] for d in range(100)]
+    source.write_text(
+        "".join(
+            json.dumps({"id": f"d{d}", "sentences": [{"text": text} for text in some]}) + "\n"
+            for d, some in enumerate(texts)
+        )
+    )
+    new = {f"d{d}.s{n}" for d in range(100) for n in range(20)}
+    command = ["load", str(source), "--index", where, "--if-exists", "replace"]
+    killed = subprocess.run(
+        [sys.executable, "-c", LOADER, moment, *command], cwd=ROOT, capture_output=True, text=True
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    switched = moment in ("after _switch", "before _mark_complete")
+    assert all_ids(where) == (new if switched else {"old.s0", "old.s1"})
+    left = set(all_indices(where))
+    assert len(left) == 4
+
+    option = ["--resume"] if resume else []
+    again = subprocess.run(
+        [sys.executable, "-c", LOADER, "", *command, *option], cwd=ROOT, capture_output=True, text=True
+    )
+    assert again.returncode == 0, again.stderr
+    assert all_ids(where) == new
+    with esr.open(where) as searcher:
+        status = searcher.index.status()
+        assert (status["sentences"], status["documents"]) == (2000, 100)
+    # One generation is kept beside the served one. What the killed loader left was resumed or deleted.
+    assert len(all_indices(where)) == 4
+    assert len(left & set(all_indices(where))) == (4 if resume and not switched else 2)
+
+
+def all_ids(where: str) -> set[str]:
+    """The ids of all sentences behind the alias, by plain HTTP."""
+    hits = http("POST", f"{where}/_search", {"size": 5000, "_source": False})["hits"]["hits"]
+    assert len({hit["_id"] for hit in hits}) == len(hits)
+    return {hit["_id"] for hit in hits}
+
+
+@pytest.mark.endurance
+def test_kill_at_any_moment(where: str, tmp_path: Path) -> None:
+    """At no particular moment: what is served is always one complete load."""
+    source = tmp_path / "news.jsonl"
+    lines = [
+        json.dumps({"id": f"d{d}", "sentences": [{"text": f"Flood {n}."} for n in range(20)]})
+        for d in range(300)
+    ]
+    source.write_text("\n".join(lines))
+    load(where, OLD)
+    command = [
+        sys.executable,
+        "-c",
+        LOADER,
+        "",
+        "load",
+        str(source),
+        "--index",
+        where,
+        "--if-exists",
+        "replace",
+    ]
+    for delay in (0.5, 0.9, 1.3, 1.8, 2.4):
+        with subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as loader:
+            time.sleep(delay)
+            os.kill(loader.pid, signal.SIGKILL)
+        assert http("GET", f"{where}/_count")["count"] in (2, 6000)
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    with esr.open(where) as searcher:
+        assert searcher.index.status()["sentences"] == 6000
+
+
+def test_the_load_of_another_process_is_left_alone(where: str) -> None:
+    """An unfinished load is not deleted if its process is alive or of another machine."""
+    load(where, OLD)
+    url, alias = split(where)
+    names = [f"{alias}-20250101t00000000000{number}-esr-sentences" for number in (0, 1)]
+    for number, loader in enumerate(
+        [f"elsewhere:1:{'0' * 8}", f"{socket.gethostname()}:{os.getppid()}:{'0' * 8}"]
+    ):
+        meta = {"esr": {"format": 1, "complete": False, "owner": loader, "analyzer": "plain", "title": True}}
+        http("PUT", f"{url}/{names[number]}", {"mappings": {"_meta": meta}})
+    load(where, NEW, if_exists="append")
+    assert set(names) < set(all_indices(where))
+    with closing(open_generations(where)) as at:
+        generations = {generation.name: generation for generation in at.all()}
+        assert [generations[f"20250101t00000000000{n}"].host for n in (0, 1)] == ["elsewhere", ""]
+        with pytest.raises(UsageError, match="wait until it has ended"):
+            at.delete(["20250101t000000000001"])
+        at.delete(["20250101t000000000000"])
+
+
+def test_an_alias_with_the_same_beginning_is_another_one(where: str) -> None:
+    load(where, OLD)
+    load(f"{where}-de", NEW)
+    load(f"{where}-de", OLD, if_exists="replace")
+    load(where, NEW, if_exists="replace", keep=0)
+    with closing(open_generations(where)) as at, closing(open_generations(f"{where}-de")) as other:
+        assert (len(at.all()), len(other.all())) == (1, 2)
+        at.delete_all()
+        assert len(other.all()) == 2
+
+
+def test_a_process_with_the_same_id_is_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container that is started again the loader has the process id of the killed one."""
+    owner = load_owner.this_process()
+    assert not load_owner.is_dead(owner)
+    monkeypatch.setattr(load_owner, "_TOKEN", "another")
+    assert load_owner.is_dead(owner)
+
+
+def test_an_index_with_the_name_of_the_alias(where: str) -> None:
+    http("PUT", where)
+    for call in (lambda: load(where, NEW, if_exists="replace"), lambda: esr.open(where)):
+        with pytest.raises(IndexUnusable, match="esr"):
+            call()
+    assert len(all_indices(where)) == 1
+
+
+def test_an_index_with_the_name_of_the_documents_alias(where: str) -> None:
+    http("PUT", f"{where}-documents")
+    with pytest.raises(IndexUnusable, match="-documents is an index, but esr needs its name for an alias"):
+        load(where, NEW)
+    assert len(all_indices(where)) == 1
+
+
+def test_an_alias_of_something_else(where: str) -> None:
+    url, alias = split(where)
+    http("PUT", f"{url}/{alias}-mine", {"aliases": {alias: {}}})
+    for call in (lambda: load(where, NEW, if_exists="replace"), lambda: esr.open(where)):
+        with pytest.raises(IndexUnusable, match="-mine', which is not an index of sentences made by esr"):
+            call()
+    assert all_indices(where) == [f"{alias}-mine"]
+
+
+def test_the_documents_alias_is_not_a_location(where: str) -> None:
+    load(where, OLD)
+    for call in (
+        lambda: load(f"{where}-documents", NEW, if_exists="replace"),
+        lambda: esr.open(f"{where}-documents"),
+    ):
+        with pytest.raises(IndexUnusable, match="not an index of sentences"):
+            call()
+    assert search_ids(where) == {"old.s0", "old.s1"}
+
+
+def test_another_format(where: str) -> None:
+    load(where, OLD)
+    url, _ = split(where)
+    index = next(name for name in all_indices(where) if name.endswith("sentences"))
+    meta = http("GET", f"{url}/{index}/_mapping")[index]["mappings"]["_meta"]
+    meta["esr"]["format"] = 99
+    http("PUT", f"{url}/{index}/_mapping", {"_meta": meta})
+    with pytest.raises(IndexUnusable, match="index format 99"):
+        esr.open(where)
+
+
+@pytest.mark.parametrize("side", ["sentences", "documents"])
+def test_the_mapping_is_strict(where: str, side: str) -> None:
+    load(where, OLD)
+    url, _ = split(where)
+    index = next(name for name in all_indices(where) if name.endswith(side))
+    with pytest.raises(HTTPError) as raised:
+        http("POST", f"{url}/{index}/_doc", {"unheard": 1})
+    assert raised.value.code == 400
+    assert "strict_dynamic_mapping_exception" in raised.value.read().decode()
+
+
+def test_shards(where: str) -> None:
+    load(where, OLD, shards=3)
+    settings = http("GET", f"{where}/_settings").values()
+    assert [s["settings"]["index"]["number_of_shards"] for s in settings] == ["3"]
+
+
+def test_a_load_of_no_documents(where: str) -> None:
+    """Documents without a sentence are counted, and can be searched in vain."""
+    report = load(where, [document("empty")])
+    assert (report.documents, report.without_sentences) == (1, 1)
+    with esr.open(where) as searcher:
+        assert searcher.search("flood", candidates="all").hits == []
+
+
+def test_dates_are_converted_only_where_elasticsearch_cannot_read_them() -> None:
+    assert elasticsearch_date("2017-02-28") == "2017-02-28"
+    assert elasticsearch_date("2017-02-28T10:00:00Z") == "2017-02-28T10:00:00Z"
+
+
+def test_elasticsearch_is_unreachable(tmp_path: Path) -> None:
+    with pytest.raises(EngineUnreachable, match=r"cannot reach Elasticsearch at http://127\.0\.0\.1:9"):
+        open_writer("http://127.0.0.1:9/news", LoadOptions()).load(located(NEW))

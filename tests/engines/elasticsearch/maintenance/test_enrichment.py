@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+import esr
+from esr.engines.elasticsearch.maintenance import enrichment as engine
+from esr.enrichment.recipe import Recipe
+from esr.errors import EsrError
+from tests.support.elasticsearch import document, http, load
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.stored_enrichment import enrich, read_enrichment
+
+DOCUMENTS = [document(f"n{n}", *(f"storm {n} {m}" for m in range(n % 4))) for n in range(25)]
+
+
+def test_slices_share_no_document_and_omit_none(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_PAGE", 3)
+    load(where, DOCUMENTS[:20], shards=3)
+    load(where, DOCUMENTS[20:], if_exists="append")
+    enriched_ids: list[str] = []
+    with esr.open(where) as searcher:
+        for place in (2, 3, 1):
+            enricher = FakeEnricher()
+            report = enrich(searcher.index, enricher, slice=(place, 3))
+            assert len(enricher.enriched_ids) in (8, 9)
+            enriched_ids += enricher.enriched_ids
+            assert report.notes[0].startswith(
+                "Elasticsearch is merging" if place == 1 else f"{25 - len(enriched_ids)} of 25"
+            )
+    assert sorted(enriched_ids) == sorted(d.id for d in DOCUMENTS)
+
+
+def test_each_index_has_the_recipe(where: str) -> None:
+    load(where, DOCUMENTS[:20])
+    load(where, DOCUMENTS[20:], if_exists="append")
+    with esr.open(where) as searcher:
+        enrich(searcher.index)
+    recipe = FakeEnricher().recipe
+    mappings = http("GET", f"{where}/_mapping")
+    assert len(mappings) == 2
+    for index in mappings.values():
+        meta = index["mappings"]["_meta"]["esr"]
+        assert Recipe.from_dict(meta["recipes"][recipe.digest]) == recipe
+        assert meta["complete"] and meta["analyzer"] == "english-stem"
+
+
+def test_an_index_made_before_enrichment_gets_the_fields(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from esr import resources
+
+    load_json = resources.load_json
+
+    def before(path: str) -> Any:
+        component = load_json(path)
+        if path not in ("components/esr-sentences.json", "components/esr-documents.json"):
+            return component
+        mapping = component["template"]["mappings"]
+        old = {k: v for k, v in mapping["properties"].items() if k not in engine._ENRICHMENT_FIELDS}
+        return component | {"template": {"mappings": mapping | {"properties": old}}}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(resources, "load_json", before)
+        load(where, DOCUMENTS)
+    (mapping,) = http("GET", f"{where}/_mapping").values()
+    assert "parse" not in mapping["mappings"]["properties"]
+    with esr.open(where) as searcher:
+        enrich(searcher.index)
+        http("POST", f"{where}/_refresh")
+        assert all(enriched["features"] for enriched in read_enrichment(searcher.index, DOCUMENTS).values())
+
+
+def test_a_load_that_replaces_the_index_meanwhile_is_reported(where: str) -> None:
+    load(where, DOCUMENTS)
+
+    steps: list[int] = []
+
+    def step(documents: int) -> None:
+        steps.append(documents)
+        if len(steps) == 10:
+            load(where, DOCUMENTS, if_exists="replace")
+
+    with (
+        esr.open(where) as searcher,
+        pytest.raises(EsrError, match=r"a load replaced .* meanwhile: enrich it again"),
+    ):
+        enrich(searcher.index, on_progress=step)
+
+
+def test_replaced_entries_are_merged_away(where: str) -> None:
+    """A copy of a shard keeps deleted entries for its replicas for half a minute."""
+    load(where, DOCUMENTS)
+    with esr.open(where) as searcher:
+        enrich(searcher.index)
+    end = time.monotonic() + 90
+    while http("GET", f"{where}/_stats/docs")["_all"]["primaries"]["docs"]["deleted"]:
+        assert time.monotonic() < end
+        time.sleep(2)
+        http("POST", f"{where}/_forcemerge?only_expunge_deletes=true")
+        http("POST", f"{where}/_refresh")
+
+
+def test_a_rejected_entry_is_reported(where: str) -> None:
+    load(where, DOCUMENTS)
+    http("PUT", f"{where}/_settings", {"index.blocks.write": True})
+    with (
+        esr.open(where) as searcher,
+        pytest.raises(EsrError, match=r"rejected the enrichment of n1\.s0: .*block"),
+    ):
+        enrich(searcher.index)

@@ -1,0 +1,282 @@
+"""Pruning on Elasticsearch gives the answer that scoring everything gives, and says what was done."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from esr.documents import Located
+from esr.documents.enrichment import SentenceEnrichment
+from esr.engines.elasticsearch.index import ElasticsearchIndex
+from esr.engines.elasticsearch.search import pruned_search
+from esr.engines.elasticsearch.search.sentence_search import Search
+from esr.engines.elasticsearch.store.impacts import has_bounds, impacts_apply
+from esr.engines.factory import LoadOptions, open_delivery, open_writer
+from esr.engines.index import Filters, SearchResult
+from esr.enrichment.recipe import Recipe
+from esr.errors import EsrError
+from esr.plans.bounds import Unprunable
+from esr.plans.plan import CANDIDATES, Affine, Mixture, Plan, PlanTerm, Static
+from esr.ranking.ranking import Ranking
+from tests.support.elasticsearch import fresh
+from tests.support.folder_index import document
+from tests.support.pruning import (
+    ENDS,
+    FILTERS,
+    FIRST_STAGES,
+    QUERIES,
+    SETTINGS,
+    adverse_documents,
+    made,
+    planned,
+    plans,
+)
+
+pytestmark = pytest.mark.elasticsearch
+KS = (1, 2, 7, 1000)
+MIXTURES = [
+    ranking
+    for ranking in [*({"model": model, "context": context} for model, context in FIRST_STAGES), *ENDS]
+    if Ranking.from_dict(ranking).mixture() is not None
+]
+
+
+@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards and a second load"])
+def adverse(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[ElasticsearchIndex]:
+    documents = adverse_documents()
+    with fresh(elasticsearch_url) as where:
+        if request.param == 1:
+            load(where, documents, precomputed_mixture=Ranking().mixture())
+        else:
+            load(where, documents[:50], shards=3)
+            load(where, documents[50:], if_exists="append")
+        index = ElasticsearchIndex(where)
+        yield index.snapshot()
+        index.close()
+
+
+@pytest.fixture(autouse=True)
+def few_documents_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They make the bounds matter in a small corpus."""
+    monkeypatch.setattr(pruned_search, "FEW_CANDIDATES", 0)
+    monkeypatch.setattr(pruned_search, "FIRST_DOCUMENTS", 1)
+    monkeypatch.setattr(pruned_search, "FIRST_PER_HIT", 0)
+    monkeypatch.setattr(pruned_search, "LISTED_DOCUMENTS", 2)
+
+
+def load(where: str, documents: list[Located], **options: Any) -> None:
+    options.setdefault("if_exists", "fail")
+    open_writer(where, LoadOptions(analyzer="plain", **options)).load(documents)
+
+
+def exhaustive(index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> SearchResult:
+    return Search(index.cluster, plan, index.bounded_collection(plan), filters, False).exhaustive(k, None)
+
+
+def check_pruned(
+    index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters
+) -> SearchResult | Unprunable:
+    """Compares the pruned result with the exhaustive one, and returns it."""
+    statistics = index.statistics(plan.matching)
+    use_impacts = impacts_apply(index._impacts, plan, statistics)
+    search = Search(index.cluster, plan, index.bounded_collection(plan), filters, False, use_impacts)
+    result = pruned_search.search_pruned(search, k, statistics)
+    if not isinstance(result, Unprunable):
+        expected = exhaustive(index, plan, k, filters)
+        assert result.hits == expected.hits, (plan, k, filters)
+        assert result.total == expected.total
+        assert result.incomplete is None and result.exhaustive is None
+        assert result.scored is not None and min(k, expected.total) <= result.scored <= expected.total
+    return result
+
+
+@given(plan=plans(), k=st.sampled_from(KS), filters=st.sampled_from(FILTERS))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_plan(adverse: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> None:
+    statistics = adverse.statistics([term.term for term in plan.terms]).terms
+    plan = replace(plan, terms=tuple(term for term in plan.terms if statistics[term.term].seen))
+    try:
+        incomplete = exhaustive(adverse, plan, k, filters).incomplete
+    except (EsrError, ValueError, AssertionError):
+        incomplete = "all shards failed"
+    if incomplete:
+        return  # no model writes it: its scores are negative, or beyond 32 bits
+    check_pruned(adverse, plan, k, filters)
+
+
+@pytest.mark.parametrize("model, context", FIRST_STAGES)
+def test_models(adverse: ElasticsearchIndex, model: str, context: str | None) -> None:
+    for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
+        ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **more})
+        result = check_pruned(
+            adverse, planned(adverse, query, ranking), KS[n % len(KS)], FILTERS[n % len(FILTERS)]
+        )
+        assert not isinstance(result, Unprunable), result
+
+
+@pytest.mark.parametrize("ranking", MIXTURES, ids=str)
+def test_a_mixture_that_the_index_was_prepared_for(elasticsearch_url: str, ranking: dict[str, Any]) -> None:
+    """A plan to which the stored impacts do not apply uses the scripts."""
+    prepared = Ranking.from_dict(ranking)
+    with fresh(elasticsearch_url) as where:
+        load(where, adverse_documents(), precomputed_mixture=prepared.mixture())
+        index = ElasticsearchIndex(where)
+        now = index.snapshot()
+        for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
+            plan = planned(now, query, Ranking.from_dict({**ranking, "candidates": rule, **more}))
+            statistics = now.statistics(plan.matching)
+            assert isinstance(plan.transform, Mixture)
+            is_bounded = has_bounds(plan.transform, statistics.collection)
+            assert impacts_apply(now._impacts, plan, statistics) is is_bounded
+            check_pruned(now, plan, KS[n % len(KS)], FILTERS[n % len(FILTERS)])
+            first, *others = plan.terms
+            for odd in (
+                first._replace(own=False),
+                first._replace(background=0.5),
+                first._replace(weight=-1.0),
+            ):
+                assert not impacts_apply(now._impacts, replace(plan, terms=(odd, *others)), statistics)
+        index.close()
+
+
+@pytest.mark.parametrize("ranking", ENDS, ids=str)
+def test_parameters_at_their_ends(adverse: ElasticsearchIndex, ranking: dict[str, Any]) -> None:
+    for (n, query), filters in product(enumerate(QUERIES), FILTERS[1:4]):
+        check_pruned(adverse, planned(adverse, query, Ranking.from_dict(ranking)), KS[n % len(KS)], filters)
+
+
+def test_terms_that_are_not_the_querys_own(adverse: ElasticsearchIndex) -> None:
+    for query, weight, k in product(("flood", "rare stone"), (0.3, 2.0), (1, 7)):
+        plan = planned(adverse, query, Ranking())
+        added = (PlanTerm("bank", weight, 0.01, own=False), PlanTerm("only", 3 * weight, 1e-4, own=False))
+        check_pruned(adverse, replace(plan, terms=(*plan.terms, *added)), k, Filters())
+
+
+def test_a_required_feature_that_is_not_there_adds_nothing(adverse: ElasticsearchIndex) -> None:
+    """No model writes such a plan; hypothesis did."""
+    required = Static("features.x", "linear", -2.0, -1.0, required=True)
+    for rule, k in product(CANDIDATES, (1, 7)):
+        plan = planned(adverse, "bank", Ranking(candidates=rule))
+        assert not isinstance(
+            check_pruned(adverse, replace(plan, statics=(required,)), k, Filters()), Unprunable
+        )
+
+
+def test_equal_documents_stand_in_the_order_of_the_collection(adverse: ElasticsearchIndex) -> None:
+    result = check_pruned(adverse, planned(adverse, "only", Ranking()), 2, Filters())
+    assert not isinstance(result, Unprunable)
+    first, second = result.hits
+    assert first.score == second.score and first.ordinal < second.ordinal
+
+
+def test_a_filter_that_no_document_passes_lets_nothing_through(adverse: ElasticsearchIndex) -> None:
+    for rule in CANDIDATES:
+        plan = planned(adverse, "bank", Ranking(candidates=rule))
+        result = check_pruned(adverse, plan, 2, Filters(documents=("none",)))
+        assert not isinstance(result, Unprunable) and (result.hits, result.total, result.scored) == ([], 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("constant", "value", "k", "why"),
+    [
+        ("FEW_CANDIDATES", 10_000, 3, "there are few candidates"),
+        ("MAX_K", 2, 3, "more than 2 hits are requested"),
+        ("PAGE", 5, 3, "5 or more documents may contain one of the best sentences"),
+    ],
+)
+def test_what_is_not_worth_pruning_is_scored_in_full_and_says_why(
+    adverse: ElasticsearchIndex,
+    monkeypatch: pytest.MonkeyPatch,
+    constant: str,
+    value: int,
+    k: int,
+    why: str,
+) -> None:
+    plan = planned(adverse, "bank flood", Ranking())
+    before = adverse.search(plan, k, Filters())
+    assert before.exhaustive is None
+    monkeypatch.setattr(pruned_search, constant, value)
+    after = adverse.search(plan, k, Filters())
+    assert (after.exhaustive, after.scored) == (why, after.total)
+    assert after.hits == before.hits and after.total == before.total
+
+
+def test_a_plan_without_a_bound_is_answered_in_full_and_says_so(adverse: ElasticsearchIndex) -> None:
+    plan = planned(adverse, "rare stone", Ranking())
+    odd = replace(plan, transform=replace(plan.transform, collection=Affine(1e-295)))
+    result = adverse.search(odd, 3, Filters())
+    assert result.exhaustive == "the mixture may be 0 without the collection's part"
+
+
+def test_an_alias_that_may_move_is_searched_in_one_request(adverse: ElasticsearchIndex) -> None:
+    index = ElasticsearchIndex(adverse.where.replace(adverse.cluster.alias, alias_of(adverse)))
+    plan = planned(index, "rare stone", Ranking())
+    result = index.search(plan, 3, Filters())
+    assert result.exhaustive == "the alias may move between two requests"
+    assert index.snapshot().search(plan, 3, Filters()).hits == result.hits
+
+
+def alias_of(index: ElasticsearchIndex) -> str:
+    return index.cluster.alias.split("-2", 1)[0]
+
+
+def test_a_shard_that_fails_in_any_of_the_requests_makes_the_answer_incomplete(
+    adverse: ElasticsearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = planned(adverse, "bank flood", Ranking())
+    send = Search.send
+    requests: list[Any] = []
+
+    def answering(failing: int, search: Search, **body: Any) -> Any:
+        answer = send(search, **body)
+        if len(requests) == failing:
+            search.incomplete = search.incomplete or "1 of 3 shards failed"
+        requests.append(body)
+        return answer
+
+    for failing in range(2):
+        requests.clear()
+        monkeypatch.setattr(Search, "send", lambda search, n=failing, **body: answering(n, search, **body))
+        assert adverse.search(plan, 3, Filters()).incomplete == "1 of 3 shards failed"
+        assert len(requests) > 1
+
+
+def test_few_candidates_are_scored_also_when_the_entries_were_updated(elasticsearch_url: str) -> None:
+    """Elasticsearch keeps what bounds them outside of the source, of which an update makes a new entry."""
+    chance = random.Random(5)
+    words = [f"w{n}" for n in range(50)]
+    texts = [[" ".join(chance.choices(words, k=8)) for _ in range(5)] for _ in range(200)]
+    documents = [made(n, each, [None] * 5, None) for n, each in enumerate(texts)]
+    recipe, one = Recipe(("features",), {"model": "none"}), SentenceEnrichment({"x": 1.0}, (), None)
+    with fresh(elasticsearch_url) as where:
+        load(where, documents)
+        index = ElasticsearchIndex(where)
+        for _ in range(2):
+            now = index.snapshot()
+            got = check_pruned(now, planned(now, "w3 w7", Ranking()), 2, Filters())
+            assert not isinstance(got, Unprunable) and got.scored is not None and got.scored < 0.6 * got.total
+            with index.enrichment() as stored:
+                stored.store(recipe, [(d.document.id, [one] * 5) for d in documents])
+                stored.finish(recipe)
+        index.close()
+
+
+def test_deliveries_keep_the_bounds_right(elasticsearch_url: str) -> None:
+    documents = adverse_documents()
+    with fresh(elasticsearch_url) as where:
+        load(where, documents, precomputed_mixture=Ranking().mixture())
+        new = document("new", "only " * 9, "")
+        open_delivery(where, LoadOptions()).append([new])
+        open_delivery(where, LoadOptions()).remove(["d3", "d20"])
+        index = ElasticsearchIndex(where)
+        now = index.snapshot()
+        for query, k in product(QUERIES, KS):
+            assert not isinstance(check_pruned(now, planned(now, query, Ranking()), k, Filters()), Unprunable)
+        index.close()

@@ -1,0 +1,81 @@
+"""What searches keep goes with a commit of enrichment, unless it depends on layers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from esr.documents import Sentence
+from esr.documents.enrichment import SentenceEnrichment
+from esr.engines.embedded.index import EmbeddedIndex
+from esr.engines.index import Filters
+from esr.enrichment.recipe import Recipe
+from esr.plans.plan import Plan, Static
+from esr.ranking.ranking import Ranking
+from tests.support.folder_index import document, load
+from tests.support.pruning import planned
+
+RECIPE = Recipe(("features",), {"model": "none"})
+STATICS = (Static("features.x", "linear"), Static("importance", "linear"))
+
+
+@pytest.fixture
+def index(where: Path) -> EmbeddedIndex:
+    load(where, [document("a", Sentence("a.s0", "flood", {"x": 1.0})), document("b", "flood bank", "bank")])
+    return EmbeddedIndex(str(where))
+
+
+def enrich(index: EmbeddedIndex, value: float) -> None:
+    with index.enrichment() as stored:
+        stored.store(RECIPE, [("a", [SentenceEnrichment({"x": value}, None, None)])])
+
+
+def plan(index: EmbeddedIndex) -> Plan:
+    return planned(index, "flood", Ranking())
+
+
+def test_enrichment_takes_over_what_texts_give_and_drops_what_features_give(index: EmbeddedIndex) -> None:
+    before = index._latest()
+    impacts, tables = before.impacts.get(plan(index).transform), before.kernel_tables
+    entry = before.snapshot.statistics.find("flood")
+    assert before.statics.bounds(STATICS[:1]).greatest == 1.0
+    assert before.statics.scores(STATICS[:1]).tolist() == [1.0, 0.0, 0.0]
+    enrich(index, 5.0)
+    after = index._latest()
+    assert after is not before
+    assert after.snapshot.statistics is before.snapshot.statistics
+    assert after.snapshot.statistics.find("flood") is entry
+    assert after.impacts.get(plan(index).transform) is impacts
+    assert after.kernel_tables is tables
+    assert after.statics.bounds(STATICS[:1]).greatest == 5.0
+    assert after.statics.scores(STATICS[:1]).tolist() == [5.0, 0.0, 0.0]
+    assert before.statics.bounds(STATICS[:1]).greatest == 1.0
+
+
+def test_other_segments_begin_anew(index: EmbeddedIndex, where: Path) -> None:
+    before = index._latest()
+    impacts, tables = before.impacts.get(plan(index).transform), before.kernel_tables
+    load(where, [document("c", "flood")], if_exists="append")
+    after = index._latest()
+    assert after.snapshot.statistics.find("flood").statistics.sf == 3
+    assert before.snapshot.statistics.find("flood").statistics.sf == 2
+    assert after.impacts.get(plan(index).transform) is not impacts
+    assert after.kernel_tables is not tables and len(after.kernel_tables.sizes) == 3
+
+
+def test_statistics_hold_no_layer(index: EmbeddedIndex) -> None:
+    enrich(index, 5.0)
+    snapshot = index._snapshot()
+    assert [segment.enrichment.features for segment in snapshot.segments] == [["x"]]
+    assert [segment.enrichment.features for segment in snapshot.statistics.segments] == [[]]
+
+
+def test_a_pinned_index_stays_at_its_commit(index: EmbeddedIndex, where: Path) -> None:
+    pinned = index.snapshot()
+    load(where, [document("c", "flood")], if_exists="append")
+    enrich(index, 5.0)
+    assert index.search(plan(index), 9, Filters()).total == 4
+    assert pinned.search(plan(index), 9, Filters()).total == 3
+    assert pinned.snapshot()._latest() is pinned._latest()
+    assert pinned.where == index.where and pinned.analyzer is index.analyzer

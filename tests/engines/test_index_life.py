@@ -1,0 +1,225 @@
+"""The life of an index, by a state machine: loads, deliveries, rollbacks and deletions in any order, on both
+engines, beside a plain model of which generations there are and which of them is served.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+import esr
+from esr.engines.delivery import DeliveryReport
+from esr.engines.factory import LoadOptions, open_delivery, open_generations
+from esr.errors import UsageError
+from tests.support.elasticsearch import document, fresh, load, located
+
+KEEP = st.integers(0, 3)
+Place = Callable[[], AbstractContextManager[str]]
+
+
+@dataclass
+class Kept:
+    """A generation of the model: its documents, and whether a rollback went back past it."""
+
+    name: str
+    documents: frozenset[str]
+    rejected: bool = False
+
+
+class IndexLife(RuleBasedStateMachine):
+    """`place` makes an empty location, on the engine that is tested."""
+
+    place: Place
+
+    @initialize()
+    def load_first(self) -> None:
+        self._stack = self.place()
+        self.where = self._stack.__enter__()
+        self.next_id = 0
+        self.generations: list[Kept] = []
+        self.serving = ""
+        self.replace(0)
+
+    def teardown(self) -> None:
+        if hasattr(self, "_stack"):
+            self._stack.__exit__(None, None, None)
+
+    @rule(keep=KEEP)
+    def replace(self, keep: int) -> None:
+        """`esr load --if-exists replace`"""
+        id = self._new_id()
+        load(self.where, [document(id, f"A flood in {id}.")], if_exists="replace", keep=keep)
+        self._begin(frozenset([id]), keep)
+
+    @rule(keep=KEEP)
+    def append(self, keep: int) -> None:
+        id = self._new_id()
+        report = self._delivery(keep).append(located([document(id, f"A flood in {id}.")]))
+        before = self.serving
+        self._begin(self._served() | {id}, keep)
+        self._says_what_is_kept(report, before)
+
+    @rule(keep=KEEP)
+    def append_what_is_there(self, keep: int) -> None:
+        id = min(self._served())
+        report = self._delivery(keep).append(located([document(id, f"A flood in {id}.")]))
+        assert not report.has_changes
+
+    @precondition(lambda self: len(self._served()) > 1)
+    @rule(keep=KEEP)
+    def remove(self, keep: int) -> None:
+        id = max(self._served())
+        report = self._delivery(keep).remove([id])
+        before = self.serving
+        self._begin(self._served() - {id}, keep)
+        self._says_what_is_kept(report, before)
+
+    @rule()
+    def rollback(self) -> None:
+        older = [g for g in self.generations if g.name < self.serving and not g.rejected]
+        with closing(open_generations(self.where)) as found:
+            if not older:
+                with pytest.raises(UsageError):
+                    found.rollback()
+                return
+            found.rollback()
+        self._serve(max(older, key=lambda g: g.name).name)
+
+    @precondition(lambda self: len(self.generations) > 1)
+    @rule(data=st.data())
+    def rollback_to(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(self._kept_names()))
+        with closing(open_generations(self.where)) as found:
+            found.rollback(name)
+        self._serve(name)
+
+    @precondition(lambda self: len(self.generations) > 1)
+    @rule(data=st.data())
+    def delete(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(self._kept_names()))
+        with closing(open_generations(self.where)) as found:
+            found.delete([name])
+        self.generations = [g for g in self.generations if g.name != name]
+
+    @invariant()
+    def the_same_documents_are_served(self) -> None:
+        if not hasattr(self, "where"):
+            return
+        with esr.open(self.where) as searcher:
+            assert {held.id for held in searcher.index.documents()} == self._served()
+
+    @invariant()
+    def the_same_generations_are_kept(self) -> None:
+        if not hasattr(self, "where"):
+            return
+        states = {g.name: "serving" if g.name == self.serving else "kept" for g in self.generations}
+        assert {g.name: g.state for g in self._listed()} == states
+
+    def _delivery(self, keep: int) -> Any:
+        return open_delivery(self.where, LoadOptions(keep=keep))
+
+    def _new_id(self) -> str:
+        self.next_id += 1
+        return f"d{self.next_id:03}"
+
+    def _served(self) -> frozenset[str]:
+        return next(g.documents for g in self.generations if g.name == self.serving)
+
+    def _kept_names(self) -> list[str]:
+        return sorted(g.name for g in self.generations if g.name != self.serving)
+
+    def _listed(self) -> list[Any]:
+        with closing(open_generations(self.where)) as found:
+            return found.all()
+
+    def _begin(self, documents: frozenset[str], keep: int) -> None:
+        """A new generation is served. What a rollback rejected is the first to go."""
+        (name,) = [g.name for g in self._listed() if g.state == "serving"]
+        for g in self.generations:
+            g.rejected &= g.name != self.serving
+        self.generations.sort(key=lambda g: g.name, reverse=True)
+        self.generations.sort(key=lambda g: g.rejected)
+        self.generations = [Kept(name, documents), *self.generations[:keep]]
+        self.serving = name
+
+    def _serve(self, name: str) -> None:
+        """Newer generations are those that the rollback rejected."""
+        for g in self.generations:
+            g.rejected = g.name > name or (g.rejected and g.name != name)
+        self.serving = name
+
+    def _says_what_is_kept(self, report: DeliveryReport, before: str) -> None:
+        said = any(before in note and "rollback" in note for note in report.notes)
+        assert said == (before in self._kept_names()), report.notes
+
+
+@contextmanager
+def empty_folder() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield str(Path(folder) / "index")
+
+
+def run_life(place: Place, examples: int, steps: int) -> None:
+    machine = type("IndexLifeHere", (IndexLife,), {"place": staticmethod(place)})
+    profile = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    run_state_machine_as_test(machine, settings=profile)  # type: ignore[arg-type]
+
+
+def test_any_life_of_a_folder_is_that_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.fsync", lambda number: None)
+    run_life(empty_folder, examples=15, steps=12)
+
+
+@pytest.mark.endurance
+def test_any_long_life_of_a_folder_is_that_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.fsync", lambda number: None)
+    run_life(empty_folder, examples=150, steps=40)
+
+
+@pytest.mark.endurance
+def test_any_life_of_an_alias_is_that_of_the_model(elasticsearch_url: str) -> None:
+    run_life(lambda: fresh(elasticsearch_url), examples=6, steps=10)
+
+
+def test_a_rollback_never_loses_the_collection_that_it_went_back_to(anywhere: str) -> None:
+    def deliver(id: str) -> DeliveryReport:
+        return open_delivery(anywhere, LoadOptions()).append(located([document(id, f"A flood in {id}.")]))
+
+    def rollback() -> None:
+        with closing(open_generations(anywhere)) as found:
+            found.rollback()
+
+    def served() -> set[str]:
+        with esr.open(anywhere) as searcher:
+            return {held.id for held in searcher.index.documents()}
+
+    load(anywhere, [document("a", "A flood in a.")])
+    deliver("good")
+    deliver("bad")
+    rollback()
+    report = deliver("wednesday")
+    assert any("is kept: esr rollback goes back to it" in note for note in report.notes)
+    assert served() == {"a", "good", "wednesday"}
+    rollback()
+    assert served() == {"a", "good"}

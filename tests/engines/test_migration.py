@@ -1,0 +1,370 @@
+"""`migrate` on both engines: an index of an older format gets the present one, and nothing is lost."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import esr
+from esr.documents import Document
+from esr.engines.elasticsearch.load import sender
+from esr.engines.elasticsearch.maintenance.migration import ElasticsearchMigration
+from esr.engines.elasticsearch.store import generations as elasticsearch_generations
+from esr.engines.elasticsearch.store import meta
+from esr.engines.embedded.maintenance import migration
+from esr.engines.factory import LoadOptions, open_delivery, open_generations, open_migration
+from esr.engines.segments.store import checkpoint
+from esr.engines.segments.writer import segment_builder
+from esr.engines.writer import LoadReport
+from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
+from esr.ranking.ranking import Ranking
+from tests.engines.test_parity import random_documents
+from tests.support.elasticsearch import document, fresh, load, located
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.index_contents import documents, index_contents
+from tests.support.stored_enrichment import enrich, read_enrichment
+
+ROOT = Path(__file__).resolve().parents[2]
+NEWS = list(random_documents(0, 40, seed=5))
+ADDED = document("added", "A flood came.")
+FORMATS = ("esr.engines.segments.store.manifest.FORMAT", "esr.engines.elasticsearch.store.templates.FORMAT")
+KILLED = """
+import os, signal, sys
+from esr.cli import main
+from esr.engines.elasticsearch.load import sender
+from esr.engines.elasticsearch.store import templates
+from esr.engines.segments.writer import segment_builder
+from esr.engines.segments.store import checkpoint
+from esr.engines.segments.store import manifest
+where = sys.argv[1]
+templates.FORMAT = manifest.FORMAT = 2
+segment_builder.FULL_TERMS, sender.CHUNK_SENTENCES = 100, 9
+module, name = (sender, "send_chunk") if where.startswith("http") else (checkpoint, "write")
+real, written = getattr(module, name), []
+def write(*args):
+    if len(written) == 4:
+        os.kill(os.getpid(), signal.SIGKILL)
+    written.append(1)
+    return real(*args)
+setattr(module, name, write)
+main(["migrate", where])
+"""
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A segment and a chunk are full after a few documents. Both engines have format 1."""
+    for name in FORMATS:
+        monkeypatch.setattr(name, 1)
+    monkeypatch.setattr(segment_builder, "FULL_TERMS", 100)
+    monkeypatch.setattr(sender, "CHUNK_SENTENCES", 9)
+
+
+@pytest.fixture
+def format(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Sets the present format of both engines."""
+
+    def set(number: int) -> None:
+        for name in FORMATS:
+            monkeypatch.setattr(name, number)
+
+    return set
+
+
+def migrate(where: str, **options: Any) -> LoadReport:
+    return open_migration(where, LoadOptions(**options)).run()
+
+
+def states(where: str) -> list[str]:
+    with closing(open_generations(where)) as generations:
+        return [generation.state for generation in generations.all()]
+
+
+def record_written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list that receives the ids of the documents that are written from now on."""
+    ids: list[str] = []
+    send, add = sender.send_chunk, segment_builder.SegmentBuilder.add
+    monkeypatch.setattr(
+        sender, "send_chunk", lambda c, chunk: (ids.extend(e.document.id for e in chunk), send(c, chunk))[1]
+    )
+    monkeypatch.setattr(
+        segment_builder.SegmentBuilder, "add", lambda self, d: (ids.append(d.document.id), add(self, d))[1]
+    )
+    return ids
+
+
+def is_as_loaded(where: str, documents: list[Document], tmp_path: Path) -> bool:
+    if not where.startswith("http"):
+        load(str(tmp_path / "other"), documents)
+        return index_contents(where) == index_contents(str(tmp_path / "other"))
+    with fresh(where.rpartition("/")[0]) as other:
+        load(other, documents)
+        return index_contents(where) == index_contents(other)
+
+
+@pytest.mark.slow
+def test_an_older_index_must_be_migrated(anywhere: str, tmp_path: Path, format: Any) -> None:
+    load(anywhere, NEWS)
+    assert migrate(anywhere).notes == ["the index already has format 1: there is nothing to do"]
+    assert states(anywhere) == ["serving"]
+    format(2)
+    for use in (
+        lambda: esr.open(anywhere),
+        lambda: open_delivery(anywhere, LoadOptions()),
+        lambda: load(anywhere, [ADDED], if_exists="append"),
+    ):
+        with pytest.raises(IndexUnusable, match="has index format 1, this esr searches 2: run esr migrate"):
+            use()
+    assert states(anywhere) == ["serving"]
+    report = migrate(anywhere)
+    assert (report.documents, report.sentences) == (40, sum(len(d.sentences) for d in NEWS))
+    assert states(anywhere) == ["serving", "kept"]
+    assert is_as_loaded(anywhere, NEWS, tmp_path)
+    assert migrate(anywhere).notes == ["the index already has format 2: there is nothing to do"]
+    with closing(open_generations(anywhere)) as generations:
+        generations.rollback()
+    with pytest.raises(IndexUnusable, match="run esr migrate"):
+        esr.open(anywhere)
+    format(1)
+    assert documents(anywhere) == NEWS
+
+
+def test_an_older_index_can_be_replaced(anywhere: str, format: Any) -> None:
+    load(anywhere, NEWS)
+    format(2)
+    load(anywhere, [ADDED], if_exists="replace")
+    assert documents(anywhere) == [ADDED]
+    assert states(anywhere) == ["serving", "kept"]
+
+
+def test_a_newer_index_is_not_touched(anywhere: str, format: Any) -> None:
+    load(anywhere, NEWS)
+    format(0)
+    for use in (lambda: esr.open(anywhere), lambda: migrate(anywhere), lambda: states(anywhere)):
+        with pytest.raises(IndexUnusable, match="has index format 1, this esr knows 0: use a newer esr"):
+            use()
+
+
+def test_a_migration_needs_an_index(anywhere: str) -> None:
+    with pytest.raises(IndexMissing, match="there is no index"):
+        migrate(anywhere)
+
+
+def test_a_migration_retains_enrichment(anywhere: str, format: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new segments start and end at other documents than the old ones."""
+    load(anywhere, NEWS)
+    with esr.open(anywhere) as searcher:
+        enrich(searcher.index, FakeEnricher())
+        before = read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]
+    contents = index_contents(anywhere)
+    format(2)
+    monkeypatch.setattr(segment_builder, "FULL_TERMS", 170)
+    migrate(anywhere)
+    with esr.open(anywhere) as searcher:
+        assert (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]) == before
+        assert enrich(searcher.index, FakeEnricher()).documents == 0
+    assert index_contents(anywhere) == contents
+
+
+@pytest.mark.slow
+def test_a_killed_migration_is_resumed(
+    anywhere: str, tmp_path: Path, format: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(anywhere, NEWS)
+    with esr.open(anywhere) as searcher:
+        enrich(searcher.index, FakeEnricher())
+    contents = index_contents(anywhere)
+    command = [sys.executable, "-c", KILLED, anywhere]
+    killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert index_contents(anywhere) == contents
+    format(2)
+    assert states(anywhere) == ["broken", "serving"]
+    with monkeypatch.context() as patch:
+        ids = record_written(patch)
+        migrate(anywhere, precomputed_mixture=Ranking().mixture())
+    again = ids[40:] if anywhere.startswith("http") else ids  # after those of the spool
+    assert 0 < len(again) < 40
+    assert index_contents(anywhere) == contents
+    assert states(anywhere) == ["serving", "kept"]
+
+
+@pytest.mark.slow
+def test_a_migration_includes_a_delivery_after_it_was_killed(
+    anywhere: str, tmp_path: Path, format: Any
+) -> None:
+    load(anywhere, NEWS)
+    command = [sys.executable, "-c", KILLED, anywhere]
+    killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    changed = document(NEWS[0].id, "Changed since.")
+    open_delivery(anywhere, LoadOptions()).append(located([ADDED, changed]))
+    format(2)
+    migrate(anywhere)
+    assert is_as_loaded(anywhere, [*NEWS[1:], ADDED, changed], tmp_path)
+    assert "broken" not in states(anywhere)
+
+
+class TestEmbedded:
+    """One writer at a time, by a lock."""
+
+    def test_a_load_during_a_migration_is_refused(
+        self, tmp_path: Path, format: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        where = str(tmp_path / "index")
+        load(where, NEWS)
+        format(2)
+        real = migration._documents
+        tried = []
+
+        def meanwhile(*args: Any) -> Iterator[Document]:
+            for d in real(*args):
+                if not tried:
+                    tried.append(1)
+                    with pytest.raises(IndexUnusable, match=r"another load into .* is running"):
+                        load(where, [ADDED], if_exists="replace")
+                yield d
+
+        monkeypatch.setattr(migration, "_documents", meanwhile)
+        migrate(where)
+        assert tried
+        assert documents(where) == NEWS
+
+    def test_a_migration_notices_a_load_that_finished_before_it_started(
+        self, tmp_path: Path, format: Any
+    ) -> None:
+        where = str(tmp_path / "index")
+        load(where, NEWS)
+        format(2)
+        migration_before = open_migration(where, LoadOptions())
+        format(1)
+        open_delivery(where, LoadOptions()).append(located([ADDED]))
+        format(2)
+        with pytest.raises(EsrError, match="has finished since this one started"):
+            migration_before.run()
+        migrate(where)
+        assert documents(where) == [*NEWS, ADDED]
+
+    def test_a_migration_does_not_discard_an_interrupted_load(
+        self, tmp_path: Path, format: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        where = str(tmp_path / "index")
+        load(where, [ADDED])
+        with monkeypatch.context() as patch:
+            write = checkpoint.write
+            left = iter([1] * 4)
+
+            def interruptible(*args: Any) -> None:
+                if next(left, None) is None:
+                    raise KeyboardInterrupt
+                write(*args)
+
+            patch.setattr(checkpoint, "write", interruptible)
+            with pytest.raises(KeyboardInterrupt):
+                load(where, NEWS, if_exists="replace")
+        format(2)
+        with pytest.raises(UsageError, match="finish it with esr load --resume"):
+            migrate(where)
+        ids = record_written(monkeypatch)
+        load(where, NEWS, if_exists="replace", resume=True)
+        assert 0 < len(ids) < 40
+        assert documents(where) == NEWS
+
+
+@pytest.mark.elasticsearch
+class TestElasticsearch:
+    """Others write during the migration."""
+
+    @pytest.fixture
+    def where(self, elasticsearch_url: str) -> Iterator[str]:
+        with fresh(elasticsearch_url) as where:
+            yield where
+
+    @pytest.fixture
+    def before_the_end(self, monkeypatch: pytest.MonkeyPatch, format: Any) -> Any:
+        """Runs an action of an esr of the old format once everything has been sent."""
+
+        def set(action: Any) -> None:
+            real = ElasticsearchMigration._count_fingerprints
+            actions = iter([action])
+
+            def meanwhile(*args: Any) -> Any:
+                for action in actions:
+                    format(1)
+                    action()
+                    format(2)
+                return real(*args)
+
+            monkeypatch.setattr(ElasticsearchMigration, "_count_fingerprints", meanwhile)
+
+        return set
+
+    @pytest.mark.parametrize("how", ["append", "replace", "add an index"])
+    def test_a_load_during_a_migration_is_not_lost(
+        self, where: str, how: str, before_the_end: Any, format: Any
+    ) -> None:
+        load(where, NEWS)
+        if how == "append":
+            before_the_end(lambda: open_delivery(where, LoadOptions()).append(located([ADDED])))
+        else:
+            if_exists = "replace" if how == "replace" else "append"
+            before_the_end(lambda: load(where, [ADDED], if_exists=if_exists))
+        format(2)
+        with pytest.raises(EsrError, match="changed by a load or a delivery during the migration"):
+            migrate(where)
+        assert "loading" not in states(where)
+        migrate(where)
+        assert documents(where) == ([ADDED] if how == "replace" else [*NEWS, ADDED])
+        assert states(where) == ["serving", "kept"]
+
+    def test_a_migration_includes_enrichment_stored_during_it(
+        self, where: str, before_the_end: Any, format: Any
+    ) -> None:
+        load(where, NEWS)
+        stored: list[Any] = []
+
+        def action() -> None:
+            with esr.open(where) as searcher:
+                enrich(searcher.index, FakeEnricher())
+                stored.append((read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]))
+
+        before_the_end(action)
+        format(2)
+        migrate(where)
+        with esr.open(where) as searcher:
+            assert [(read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"])] == stored
+            assert enrich(searcher.index, FakeEnricher()).documents == 0
+
+    def test_the_alias_is_switched_only_if_nobody_moved_it(
+        self, where: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Another load moves it between the check and the switch."""
+        load(where, NEWS)
+        with closing(open_generations(where)) as generations:
+            cluster = generations._cluster  # type: ignore[attr-defined]
+            first = meta.searchable_loads(cluster)
+            load(where, [ADDED], if_exists="replace", keep=2)
+            load(where, NEWS[:3], if_exists="replace", keep=2)
+            kept = meta.all_loads(cluster)[1]
+            with monkeypatch.context() as patch:
+                patch.setattr(elasticsearch_generations.meta, "aliased_loads", lambda cluster: first)
+                with pytest.raises(EsrError):
+                    elasticsearch_generations.serve(cluster, kept, instead_of=[first[0].index])
+        assert documents(where) == NEWS[:3]
+
+    def test_a_migration_retains_the_number_of_shards(self, where: str, format: Any) -> None:
+        load(where, NEWS, shards=3)
+        format(2)
+        migrate(where)
+        with closing(open_generations(where)) as generations:
+            cluster = generations._cluster  # type: ignore[attr-defined]
+            (serving,) = meta.searchable_loads(cluster)
+            settings = cluster.client.indices.get_settings(index=serving.index)
+        assert settings[serving.index]["settings"]["index"]["number_of_shards"] == "3"

@@ -1,0 +1,82 @@
+"""What the tests against a real node share: fresh aliases, plain HTTP, and the comparison of answers."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import isclose
+from typing import Any
+from urllib.request import Request, urlopen
+
+from esr.documents import Document, Located, Sentence
+from esr.engines.factory import LoadOptions, open_writer
+from esr.engines.index import Hit
+from esr.engines.writer import LoadReport
+
+RELATIVE = 1e-4
+"""Elasticsearch keeps scores as 32-bit floats, and adds a shift to them."""
+
+
+def http(method: str, url: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Any:
+    """The decoded answer; nothing of esr and of the client is used. Raises HTTPError."""
+    data = body.encode() if isinstance(body, str) else body and json.dumps(body).encode()
+    known = {"Content-Type": "application/json", **(headers or {})}
+    with urlopen(Request(url, data or None, known, method=method), timeout=60) as answer:
+        text = answer.read()
+    return json.loads(text) if text else None
+
+
+def indices(url: str, alias: str) -> list[str]:
+    """The indices of an alias and of its loads, whether they are served or not."""
+    return sorted(http("GET", f"{url}/{alias}*/_settings?expand_wildcards=all"))
+
+
+@contextmanager
+def fresh(url: str) -> Iterator[str]:
+    """A place on the node that nothing else uses: `URL/alias`. All of it is removed afterwards."""
+    alias = f"esr-test-{secrets.token_hex(4)}"
+    try:
+        yield f"{url}/{alias}"
+    finally:
+        for index in indices(url, alias):
+            http("DELETE", f"{url}/{index}")
+
+
+def located(documents: Iterable[Document]) -> Iterator[Located]:
+    for number, document in enumerate(documents, 1):
+        yield Located(f"test:{number}", document)
+
+
+def load(where: str, documents: Iterable[Document], **options: Any) -> LoadReport:
+    return open_writer(where, LoadOptions(**options)).load(located(documents))
+
+
+def document(name: str, *sentences: str, **known: str) -> Document:
+    return Document(name, tuple(Sentence(f"{name}.s{n}", text) for n, text in enumerate(sentences)), **known)
+
+
+def close(a: float, b: float) -> bool:
+    return isclose(a, b, rel_tol=RELATIVE, abs_tol=1e-5)
+
+
+def differences(exact: Sequence[Hit], got: Sequence[Hit], k: int) -> list[str]:
+    """What is wrong with the best k of `got`, where `exact` is the right order with more than k hits.
+
+    Two sentences may change places only where their exact scores are the same to `RELATIVE`.
+    """
+    scores = {hit.sentence_id: hit.score for hit in exact}
+    wrong = []
+    if len(got) != min(k, len(exact)):
+        wrong.append(f"{len(got)} hits instead of {min(k, len(exact))}")
+    if len({hit.sentence_id for hit in got}) != len(got):
+        wrong.append("a sentence twice")
+    for place, (right, hit) in enumerate(zip(exact, got, strict=False)):
+        if hit.sentence_id not in scores:
+            wrong.append(f"place {place}: {hit.sentence_id} is no candidate, or far below place {k}")
+        elif not close(scores[hit.sentence_id], right.score):
+            wrong.append(f"place {place}: {hit} instead of {right}")
+        elif not close(hit.score, scores[hit.sentence_id]):
+            wrong.append(f"{hit} should have {scores[hit.sentence_id]}")
+    return wrong

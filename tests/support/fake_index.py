@@ -1,0 +1,162 @@
+"""An index of a few sentences in memory, without an engine. Tests set what it answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from esr import analysis
+from esr.documents import Document, Sentence
+from esr.engines.index import (
+    EVIDENCE_COLUMNS,
+    Description,
+    FacetCounts,
+    Filters,
+    Hit,
+    SearchResult,
+    SentenceRecord,
+)
+from esr.errors import UsageError
+from esr.plans.evidence import Evidence
+from esr.plans.plan import FieldName, Plan
+from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
+from webui.pages.template_filters import is_full_date
+
+STORM = SentenceRecord(
+    sentence_id="a.s1",
+    document_id="a",
+    position=1,
+    text="The storms damaged forty houses.",
+    previous="It blew all night.",
+    next="Nobody was hurt.",
+    title="A night of wind",
+    date="2017-03-05T10:00:00Z",
+    source="The Example",
+    url="https://news.example/a?x=1&y=2",
+    language="en",
+)
+FLOOD = SentenceRecord("b.s0", "b", 0, "After the storm came a flood.", *[None] * 7)
+
+
+class FakeIndex:
+    """Answers with the sentences that hold a term of the plan, best first as they were given.
+
+    `error` is raised by each method if it is set. `last_search` has its plan, k and filters.
+    """
+
+    def __init__(self, *records: SentenceRecord, analyzer: str = "english-stem") -> None:
+        self.where = "memory"
+        self.description = Description(analyzer, True)
+        self.analyzer = analysis.get(analyzer)
+        self.records = list(records)
+        self.error: Exception | None = None
+        self.incomplete: str | None = None
+        self.last_search: tuple[Plan, int, Filters] | None = None
+        self.warmed = 0
+
+    def snapshot(self) -> FakeIndex:
+        return self
+
+    def statistics(self, terms: Sequence[str]) -> Statistics:
+        self._fail()
+        terms_of_all = [term for record in self.records for term in self._terms(record)]
+        collection = CollectionStatistics(len(self.records), len(self.records), len(terms_of_all))
+        return Statistics(collection, {t: TermStatistics(*[terms_of_all.count(t)] * 3) for t in terms})
+
+    def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+        self._fail()
+        self.last_search = plan, k, filters
+        terms = {term.term for term in plan.terms}
+        matches = [record for record in self.records if terms & set(self._terms(record))]
+        hits = [Hit(r.sentence_id, -float(n), r if records else None) for n, r in enumerate(matches)]
+        return SearchResult(hits[:k], len(hits), self.incomplete)
+
+    def warm_up(self) -> None:
+        self.warmed += 1
+
+    def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
+        self._fail()
+        by_id = {record.sentence_id: record for record in self.records}
+        for id in ids:
+            if id not in by_id:
+                raise UsageError(f"there is no sentence {id!r}")
+        return [by_id[id] for id in ids]
+
+    def features(self) -> Sequence[str]:
+        self._fail()
+        return sorted({name for record in self.records for name in record.features})
+
+    def facets(self, plan: Plan, filters: Mapping[str, Filters], size: int) -> dict[str, FacetCounts]:
+        self._fail()
+        counts = {f: Counter(name for record in self.records for name in _values(record, f)) for f in filters}
+        return {
+            f: sorted(of.items(), key=lambda item: (-item[1], item[0]))[:size] for f, of in counts.items()
+        }
+
+    def evidence(
+        self,
+        terms: Sequence[str],
+        ids: Sequence[str],
+        columns: Iterable[str] = (),
+        ordinals: Sequence[int] | None = None,
+    ) -> Evidence:
+        texts = [self._terms(record) for record in self.sentences(ids)]
+        counts = np.array([[text.count(term) for text in texts] for term in terms], float)
+        lengths = np.array([len(text) for text in texts], float)
+        names = {*EVIDENCE_COLUMNS, *columns}
+        fields: tuple[FieldName, ...] = ("sentence", "surrounding", "document")
+        return Evidence(
+            dict.fromkeys(fields, counts.reshape(len(terms), len(ids))),
+            dict.fromkeys(fields, lengths),
+            {name: np.ones(len(ids)) for name in names},
+        )
+
+    def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
+        self.sentences(ids)
+        return [None] * len(ids)
+
+    def candidates(self, plan: Plan, filters: Filters) -> Any:
+        raise NotImplementedError
+
+    def document(self, document_id: str) -> Document:
+        self._fail()
+        records = [record for record in self.records if record.document_id == document_id]
+        if not records:
+            raise UsageError(f"there is no document {document_id!r}")
+        sentences = tuple(Sentence(r.sentence_id, r.text) for r in records)
+        it = records[0]
+        return Document(document_id, sentences, it.title, it.date, it.source, it.url, it.language)
+
+    def status(self) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+    def check_ready(self) -> None:
+        self._fail()
+
+    def close(self) -> None: ...
+
+    def _terms(self, record: SentenceRecord) -> list[str]:
+        return self.analyzer.terms(record.text)
+
+    def _fail(self) -> None:
+        if self.error:
+            raise self.error
+
+
+def _values(record: SentenceRecord, field: str) -> Sequence[str]:
+    if field == "month":
+        return [record.date[:7]] if is_full_date((record.date or "")[:7] + "-01") else []
+    if field == "source":
+        return [record.source] if record.source else []
+    return (record.entities or {}).get(field, ())
+
+
+def many(count: int) -> list[SentenceRecord]:
+    """That many sentences with the word storm."""
+    return [
+        replace(STORM, sentence_id=f"m.s{n}", text=f"Storm number {n} with word{n}.") for n in range(count)
+    ]

@@ -1,0 +1,125 @@
+"""esr works without its extras, and they are what pyproject.toml says."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from esr.errors import UsageError
+from esr.extras import MODULES, install_command, require
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = {
+    name: {canonicalize_name(Requirement(line).name): Requirement(line) for line in lines}
+    for name, lines in PROJECT["optional-dependencies"].items()
+}
+OPTIONAL = [*(module for modules in MODULES.values() for module in modules), "numba"]
+
+PICTURES = r"esr\.evaluation\.report\.\w+|esr\.learning\.report"
+KERNEL = r"esr\.engines\.embedded\.search\.[\w.]+"
+IMPORT_EVERYTHING = """
+import importlib, json, pkgutil, sys
+missing = dict.fromkeys({optional!r})
+sys.modules |= missing
+import esr, webui
+failed = {{}}
+for package in (esr, webui):
+    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        if not module.name.endswith("__main__"):
+            try:
+                importlib.import_module(module.name)
+            except ImportError as error:
+                failed[module.name] = error.name.split(".")[0]
+print(json.dumps(failed))
+"""
+LOAD_AND_SEARCH = """
+import sys
+sys.modules |= dict.fromkeys({optional!r})
+from esr.cli import main
+main(["load", "examples/articles.jsonl", "--index", {index!r}], standalone_mode=False)
+main(["search", "earthquake relief China", "--index", {index!r}, "-k", "3"])
+"""
+
+
+def python(source: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", source], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_without_optional_packages_only_pictures_and_the_compiled_kernel_cannot_be_imported() -> None:
+    failed = json.loads(python(IMPORT_EVERYTHING.format(optional=OPTIONAL)))
+    assert set(failed.values()) == {"matplotlib", "numba"}
+    for module, lacking in failed.items():
+        assert re.fullmatch(PICTURES if lacking == "matplotlib" else KERNEL, module), (module, lacking)
+
+
+def test_without_optional_packages_news_are_loaded_and_found(tmp_path: Path) -> None:
+    printed = python(LOAD_AND_SEARCH.format(optional=OPTIONAL, index=str(tmp_path / "index")))
+    assert "earthquake-relief.s0" in printed
+
+
+@pytest.mark.parametrize("extra", MODULES)
+def test_the_modules_of_an_extra_are_of_packages_that_it_requires(extra: str) -> None:
+    distributions = packages_distributions()
+    for module in MODULES[extra]:
+        names = {canonicalize_name(name) for name in distributions.get(module.split(".")[0], ())}
+        assert names & EXTRAS[extra].keys(), f"pyproject.toml: {extra} lacks the package of {module}"
+        assert not names & {canonicalize_name(Requirement(line).name) for line in PROJECT["dependencies"]}
+
+
+def test_the_extra_for_development_brings_all_others() -> None:
+    assert EXTRAS["dev"]["esr"].extras == EXTRAS.keys() - {"dev"}
+
+
+def test_numba_is_required_where_it_has_wheels_and_nowhere_else() -> None:
+    (line,) = (line for line in PROJECT["dependencies"] if line.startswith("numba"))
+    marker = Requirement(line).marker
+    assert marker is not None
+
+    def is_required(system: str, machine: str, python: str = "3.13", implementation: str = "CPython") -> bool:
+        return marker.evaluate(
+            {
+                "sys_platform": system,
+                "platform_machine": machine,
+                "python_version": python,
+                "platform_python_implementation": implementation,
+            }
+        )
+
+    wheels = [("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"), ("win32", "AMD64")]
+    for python in ("3.11", "3.13", "3.15"):
+        assert all(is_required(*platform, python) for platform in wheels)
+    for platform in [("linux", "riscv64"), ("linux", "armv7l"), ("darwin", "x86_64"), ("win32", "ARM64")]:
+        assert not is_required(*platform)
+    assert not is_required("linux", "x86_64", "3.16")
+    assert not is_required("linux", "x86_64", implementation="PyPy")
+
+
+def test_a_module_that_is_installed_is_no_error() -> None:
+    require("this", "json")
+
+
+@pytest.mark.parametrize(("extra", "module"), [(extra, m) for extra in MODULES for m in MODULES[extra]])
+def test_a_missing_module_is_named_with_the_command_that_installs_it(
+    extra: str, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(UsageError) as raised:
+        require("the thing", module)
+    assert str(raised.value) == f"the thing needs {module}, which is not installed: {install_command(extra)}"
+    monkeypatch.setitem(sys.modules, f"{module}.part", None)
+    with pytest.raises(UsageError, match=re.escape(install_command(extra))):
+        require("the thing", f"{module}.part")

@@ -1,0 +1,136 @@
+"""The release recipe builds what it should from this tree, and refuses what is no release."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import esr
+from tools import release
+from tools.release import ReleaseError
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+VERSION = esr.__version__
+CHANGELOG = "## [Unreleased]\n\n## [1.2.3] - 2026-01-31\n\n- A thing.\n\n## [1.2.2] - 2026-01-02\n"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    user = ["-c", "user.name=Test", "-c", "user.email=test@localhost"]
+    return subprocess.run(
+        ["git", *user, *arguments], cwd=folder, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def commit(folder: Path) -> None:
+    git(folder, "add", "--all")
+    git(folder, "commit", "--message", "All")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A tree with all that is checked before anything is built, and right for version 1.2.3."""
+    tree = tmp_path / "tree"
+    (tree / "esr").mkdir(parents=True)
+    (tree / "esr" / "__init__.py").write_text('__version__ = "1.2.3"\n')
+    (tree / "docker-compose.yml").write_text("x-esr:\n  image: esr:1.2.3\n")
+    (tree / "CHANGELOG.md").write_text(CHANGELOG)
+    git(tmp_path, "init", "--quiet", str(tree))
+    commit(tree)
+    return tree
+
+
+def check(tree: Path, version: str) -> None:
+    release.check_tree(tree, version)
+    release.check_version(tree, version)
+    release.check_changelog(tree, version)
+
+
+def test_a_tree_that_is_ready_is_accepted(tree: Path) -> None:
+    check(tree, "1.2.3")
+
+
+@pytest.mark.parametrize("version", [[], ["1.2"], ["v1.2.3"], ["1.2.3", "1.2.4"], [""]])
+def test_what_is_no_version_is_refused(version: list[str]) -> None:
+    with pytest.raises(ReleaseError, match="name a version such as 1"):
+        release.main(version)
+
+
+def test_a_tree_with_changes_is_refused(tree: Path) -> None:
+    (tree / "new.py").write_text("")
+    with pytest.raises(ReleaseError, match=r"new\.py\ncommit or remove them"):
+        check(tree, "1.2.3")
+
+
+def test_a_version_that_has_a_tag_is_refused(tree: Path) -> None:
+    git(tree, "tag", "v1.2.3")
+    with pytest.raises(ReleaseError, match=r"a tag v1\.2\.3 already"):
+        check(tree, "1.2.3")
+
+
+@pytest.mark.parametrize("file", ["esr/__init__.py", "docker-compose.yml"])
+def test_a_file_of_another_version_is_refused(tree: Path, file: str) -> None:
+    (tree / file).write_text((tree / file).read_text().replace("1.2.3", "1.2.2"))
+    with pytest.raises(ReleaseError, match=rf"^{re.escape(file)} says 1\.2\.2: make it 1\.2\.3"):
+        release.check_version(tree, "1.2.3")
+
+
+@pytest.mark.parametrize(
+    "changelog",
+    [
+        "",
+        CHANGELOG.replace("1.2.3", "1.2.4"),
+        CHANGELOG.replace(" - 2026-01-31", ""),
+        CHANGELOG.replace("- A thing.\n", ""),
+        CHANGELOG.replace("[Unreleased]\n", "[Unreleased]\n\n- Another thing.\n"),
+        CHANGELOG.replace("[Unreleased]\n", "[Unreleased]: 1.2.3\n"),
+    ],
+)
+def test_a_changelog_without_the_version_first_is_refused(tree: Path, changelog: str) -> None:
+    (tree / "CHANGELOG.md").write_text(changelog)
+    with pytest.raises(ReleaseError, match=r"make it '\[1\.2\.3\] - YYYY-MM-DD'"):
+        release.check_changelog(tree, "1.2.3")
+
+
+def test_a_distribution_with_a_file_that_is_not_tracked_is_refused() -> None:
+    with pytest.raises(ReleaseError, match=r"esr\.whl lacks \[esr/py\.typed\] and holds \[esr/notes\.txt\]"):
+        release.compare(Path("esr.whl"), {"esr/a.py", "esr/notes.txt"}, {"esr/a.py", "esr/py.typed"})
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """This tree as it is now, in a repository of its own, its changelog ready for the version."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("a release is made from a git checkout")
+    clone = tmp_path / "clone"
+    for name in git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0"):
+        if name and (ROOT / name).exists():
+            (clone / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, clone / name)
+    (clone / "CHANGELOG.md").write_text(f"# Changelog\n\n## [{VERSION}] - 2026-01-31\n\n- All of this.\n")
+    git(tmp_path, "init", "--quiet", str(clone))
+    commit(clone)
+    return clone
+
+
+@pytest.mark.slow
+def test_a_release_of_this_tree_is_built_installed_and_searched(clone: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "tools/release.py", VERSION], cwd=clone, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("loaded 12 documents") == 2
+    assert f"git tag --annotate v{VERSION}" in done.stdout
+    assert not git(clone, "status", "--porcelain")
+    with zipfile.ZipFile(clone / "dist" / f"esr-{VERSION}-py3-none-any.whl") as wheel:
+        assert {"esr/py.typed", "webui/py.typed"} <= set(wheel.namelist())
+        metadata = wheel.read(f"esr-{VERSION}.dist-info/METADATA").decode()
+    assert "\nRequires-Dist: numba>=0.60; platform_python_implementation ==" in metadata
+    with tarfile.open(clone / "dist" / f"esr-{VERSION}.tar.gz") as sdist:
+        assert f"esr-{VERSION}/tests/tools/test_release.py" in sdist.getnames()
