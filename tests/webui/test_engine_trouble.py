@@ -44,7 +44,7 @@ PROGRAMS = (
 
 @contextmanager
 def served(where: str, **settings: Any) -> Iterator[Callable[[], FlaskClient]]:
-    """Makes clients of a server over the place."""
+    """Makes clients of a server over the location."""
     limits = Settings(**{"deadline": DEADLINE, **settings})
     indexes = ServedIndexes.at({"news": where}, limits)
     app = create_app(indexes, limits)
