@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esr.documents.splitter import split_sentences
+from esr.documents.sentences import split_sentences
 
 
 def test_abbreviations_numbers_and_quotes_do_not_end_a_sentence():
