@@ -14,7 +14,7 @@ import numpy as np
 
 from esr.learning.signals import adjustment, is_feature, is_prior
 from esr.learning.table import Table
-from esr.plans.evaluate import static_part
+from esr.plans.evaluate import score_static
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
 from esr.ranking.ranking_signal import RankingSignal
@@ -119,7 +119,7 @@ def _formed(signals: Sequence[RankingSignal], table: Table) -> Array:
     for at, signal in enumerate(signals):
         if is_feature(signal):
             static = adjustment(signal).static()
-            formed[..., at] = static_part(static, table.values[..., at])
+            formed[..., at] = score_static(static, table.values[..., at])
     return formed
 
 

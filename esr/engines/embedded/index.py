@@ -47,7 +47,7 @@ from esr.engines.segments.store import manifest
 from esr.engines.segments.store.segment import SegmentDamaged
 from esr.errors import IndexMissing, UsageError
 from esr.plans.bounds import Unprunable
-from esr.plans.evidence import Evidence, joined
+from esr.plans.evidence import Evidence, concatenate
 from esr.plans.plan import FIELDS, Plan
 from esr.plans.statistics import Statistics
 
@@ -122,7 +122,7 @@ class EmbeddedIndex:
             segment, importance = snapshot.segments[owner], snapshot.statistics.importance[owner]
             parts.append(read_evidence(terms, FIELDS, wanted, segment, importance, numbers))
             order += places
-        return joined(parts).at(np.argsort(order))
+        return concatenate(parts).take(np.argsort(order))
 
     def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
         snapshot = self._snapshot()
@@ -164,7 +164,7 @@ class EmbeddedIndex:
             is_candidate = at < len(own) and own[at] == location.number
             return int(starts[location.segment]) + at if is_candidate else None
 
-        return CandidateEvidence(joined(parts), name, place)
+        return CandidateEvidence(concatenate(parts), name, place)
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         segments = self._snapshot().segments

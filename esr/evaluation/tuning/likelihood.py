@@ -20,8 +20,8 @@ import numpy.typing as npt
 from esr.documents import Sentence
 from esr.engines.index import Index
 from esr.errors import UsageError
-from esr.plans.evaluate import scores
-from esr.plans.evidence import Array, Evidence, joined
+from esr.plans.evaluate import score_sentences
+from esr.plans.evidence import Array, Evidence, concatenate
 from esr.plans.plan import Mixture, Plan, PlanTerm
 from esr.plans.statistics import CollectionStatistics, Statistics
 from esr.ranking.ranking import Ranking
@@ -53,11 +53,11 @@ def table(
         raise UsageError(f"{index.where} has no words: parameters cannot be estimated from it")
     occurrences = np.concatenate([some.occurrences for some in found])
     background = np.concatenate([some.background for some in found])
-    evidence = joined([some.evidence for some in found])
+    evidence = concatenate([some.evidence for some in found])
     means = []
     for plan in plans:
         # Counts over p(t|C) make it one term of p = 1: the score is log p(t|s) - log p(t|C).
-        gains = scores(plan, evidence)
+        gains = score_sentences(plan, evidence)
         means.append(float(np.average(gains + np.log(background), weights=occurrences)))
     return np.array(means)
 
