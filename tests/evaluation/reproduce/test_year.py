@@ -44,14 +44,14 @@ def test_what_does_not_fit_together_is_listed(tmp_path):
     qrels = next(data.rglob("qrels.relevant.03.txt"))
     first, second = (topic.documents for topic in miniature.topics("2003")[:2])
     kept = [line for line in qrels.read_text().splitlines(True) if not line.startswith("N3 ")]
-    more = ["N1 NO_POSTINGS:1\n", f"N1 {first[0]}:99\n", f"N1 {second[1]}:1\n", f"N9 {first[0]}:1\n"]
+    more = ["N1 NOWHERE:1\n", f"N1 {first[0]}:99\n", f"N1 {second[1]}:1\n", f"N9 {first[0]}:1\n"]
     qrels.write_text("".join(kept + more))
     topics = next(data.rglob("03.novelty.topics.txt"))
     topics.write_text(topics.read_text().replace("<docs>\n", "<docs>\nNOWHERE\n", 1))
     findings = of(data, tmp_path / "work", "2003").findings
-    assert findings.unknown_sentences == ["NO_POSTINGS:1", f"{first[0]}:99"]
+    assert findings.unknown_sentences == ["NOWHERE:1", f"{first[0]}:99"]
     assert findings.outside_of_topic == [f"N1 {second[1]}:1"]
-    assert findings.missing_documents == ["NO_POSTINGS"]
+    assert findings.missing_documents == ["NOWHERE"]
     assert findings.unjudged_topics == ["N3"]
     assert findings.judged_without_topic == ["N9"]
 
@@ -59,7 +59,7 @@ def test_what_does_not_fit_together_is_listed(tmp_path):
 def test_relevant_sentences_that_the_archive_lacks_count_as_missed(tmp_path, years):
     data = miniature.write(tmp_path / "data", ("2003",))
     with next(data.rglob("qrels.relevant.03.txt")).open("a") as qrels:
-        qrels.write("N1 NO_POSTINGS:1\n")
+        qrels.write("N1 NOWHERE:1\n")
     year = of(data, tmp_path / "work", "2003")
     assert len(year.tasks[0].relevant) == len(years["2003"].tasks[0].relevant) + 1
 
