@@ -15,7 +15,7 @@ from webui.api import routes
 from webui.pages import batch, template_filters, views
 from webui.pages.renderer import PageRenderer
 from webui.running import access_log, health, problems, rate_limit, security_headers
-from webui.running.index_places import DEFAULT_NAME
+from webui.running.index_locations import DEFAULT_NAME
 from webui.running.problems import Problem
 from webui.running.served_indexes import RequestSearcher, ServedIndexes
 from webui.running.settings import Settings

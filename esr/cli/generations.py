@@ -81,6 +81,7 @@ def _format_table(generations: list[Generation]) -> list[str]:
     rows = [("generation", "state", "documents", "sentences", "size", "made")]
     for generation in generations:
         state = f"{generation.state} on {generation.host}" if generation.host else generation.state
+        state += ", rejected" if generation.is_rejected else ""
         rows.append(
             (
                 generation.name,

@@ -39,6 +39,8 @@ class Generation:
     size_bytes: int
     host: str = ""
     """The machine that is writing it, if another: whether it still runs cannot be known here."""
+    is_rejected: bool = False
+    """Whether a rollback went back past it: only `--to` leads to it, and it is the first to be deleted."""
 
     @property
     def started_at(self) -> str:
@@ -56,6 +58,7 @@ class Generation:
             "sentences": self.sentences,
             "size_bytes": self.size_bytes,
             "by": self.host,
+            "rejected": self.is_rejected,
             "made": self.started_at,
         }
 
@@ -69,6 +72,8 @@ class Generations(Protocol):
     def rollback(self, to: str | None = None) -> Generation:
         """Switch to a kept generation in one step: the one named `to`, or the one before the serving one.
 
+        All newer generations are rejected: no later rollback leads to them unless it names one, and they are
+        the first to be deleted.
         Raises UsageError if there is none.
         """
 
@@ -102,7 +107,7 @@ def find_rollback_target(generations: Sequence[Generation], to: str | None, wher
         return target
     serving = next((generation for generation in generations if generation.state == SERVING), None)
     kept = [generation for generation in generations if generation.state == KEPT]
-    older = [generation for generation in kept if serving is None or generation.name < serving.name]
+    older = [g for g in kept if (serving is None or g.name < serving.name) and not g.is_rejected]
     if not older:
         hint = f"; to serve a newer one, use --to {kept[0].name}" if kept else ""
         raise UsageError(f"{where} keeps no generation before the serving one{hint}")

@@ -14,7 +14,7 @@ from esr.evaluation.tuning.figures import Task, Tuner
 from esr.evaluation.tuning.search import ascent, full
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.boosts.corpus import corpus
+from tests.support.boost_corpus import corpus
 from tests.support.folder_index import load
 
 TASKS = [

@@ -8,8 +8,8 @@ import pytest
 
 from esr.learning import lambdamart
 from tests.cli.conftest import Esr
-from tests.engines.elasticsearch.support import load
 from tests.ranking.test_reranker import WORDS, documents
+from tests.support.elasticsearch import load
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,10 @@ import pytest
 
 from esr.dependency import mrf, tdsr
 from esr.dependency.clique_search import clique_evidence
-from tests import worked
-from tests.dependency import definition
-from tests.dependency.parses import forest, plain
-from tests.dependency.single_terms import TermCounts, single
+from tests.support import dependency_definition as definition
+from tests.support import worked_examples as worked
+from tests.support.parses import forest, plain
+from tests.support.single_terms import TermCounts, single
 
 RUNS = json.loads((Path(worked.__file__).parent / "data" / "worked_dependence.json").read_text("utf-8"))[
     "runs"

@@ -27,7 +27,7 @@ import esr
 from esr.engines.delivery import DeliveryReport
 from esr.engines.factory import LoadOptions, open_delivery, open_generations
 from esr.errors import UsageError
-from tests.engines.elasticsearch.support import document, fresh, load, located
+from tests.support.elasticsearch import document, fresh, load, located
 
 KEEP = st.integers(0, 3)
 Place = Callable[[], AbstractContextManager[str]]
@@ -79,7 +79,7 @@ class IndexLife(RuleBasedStateMachine):
     def append_what_is_there(self, keep: int) -> None:
         id = min(self._served())
         report = self._delivery(keep).append(located([document(id, f"A flood in {id}.")]))
-        assert not report.any
+        assert not report.has_changes
 
     @precondition(lambda self: len(self._served()) > 1)
     @rule(keep=KEEP)

@@ -15,8 +15,8 @@ from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.ranking_signal import RankingSignal
 from esr.ranking.searcher import Searcher
-from tests.engines.elasticsearch.support import load
 from tests.ranking.test_reranker import QUERIES, documents
+from tests.support.elasticsearch import load
 
 TASKS = [Task(f"t{n}", query, ("d3.s0",)) for n, query in enumerate([*QUERIES, "the of"])]
 GRADES = {f"d{n}.s{n % 3}": 1 + n % 2 for n in range(40)}

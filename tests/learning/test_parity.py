@@ -16,8 +16,8 @@ from esr.learning.learner import Learned
 from esr.learning.table import Table
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.engines.elasticsearch.support import close, fresh, load
 from tests.ranking.test_reranker import QUERIES, WORDS, documents
+from tests.support.elasticsearch import close, fresh, load
 
 pytest.importorskip("lightgbm")
 

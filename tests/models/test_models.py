@@ -12,7 +12,7 @@ from esr.models import MODELS, Model, Query
 from esr.plans.plan import Mixture, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
 from esr.ranking.ranking import Ranking
-from tests.reference import CONTEXTS, DEFAULT_CONTEXT, DEFAULTS
+from tests.support.reference_scores import CONTEXTS, DEFAULT_CONTEXT, DEFAULTS
 
 STATISTICS = Statistics(
     CollectionStatistics(

@@ -19,8 +19,8 @@ from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.reranker import merge_scores
 from esr.ranking.searcher import Searcher
-from tests.engines.elasticsearch.support import close, fresh
-from tests.engines.elasticsearch.support import load as load_there
+from tests.support.elasticsearch import close, fresh
+from tests.support.elasticsearch import load as load_there
 
 WORDS = [f"word{n}" for n in range(12)]
 QUERIES = ["word1 word2 word3", "word4 word4 word5 unseen", "word6", " ".join(WORDS)]

@@ -15,7 +15,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from esr.engines.elasticsearch.search import bound_query, score_query
-from tests.engines.elasticsearch.support import document, fresh, http, indices, load
+from tests.support.elasticsearch import document, fresh, http, indices, load
 from webui.app import create_app
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
@@ -44,7 +44,7 @@ PROGRAMS = (
 
 @contextmanager
 def served(where: str, **settings: Any) -> Iterator[Callable[[], FlaskClient]]:
-    """Makes clients of a server over the place."""
+    """Makes clients of a server over the location."""
     limits = Settings(**{"deadline": DEADLINE, **settings})
     indexes = ServedIndexes.at({"news": where}, limits)
     app = create_app(indexes, limits)

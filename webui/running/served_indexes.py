@@ -60,7 +60,7 @@ class ServedIndex:
             self._searcher.close()
 
     def redact(self, message: str) -> str:
-        """A message without the place of the index, which clients need not know."""
+        """A message without the location of the index, which clients need not know."""
         return message if self._searcher is None else message.replace(self._searcher.index.where, "the index")
 
 
@@ -76,11 +76,11 @@ class ServedIndexes:
         }
 
     @classmethod
-    def at(cls, places: Mapping[str, str], settings: Settings) -> ServedIndexes:
+    def at(cls, locations: Mapping[str, str], settings: Settings) -> ServedIndexes:
         def opener(where: str) -> Opener:
             return lambda: esr.open(where)
 
-        return cls({name: opener(where) for name, where in places.items()}, settings)
+        return cls({name: opener(where) for name, where in locations.items()}, settings)
 
     def find(self, name: str) -> ServedIndex:
         """The index of this name. Raises UsageError with the nearest name."""
@@ -120,7 +120,7 @@ class ServedIndexes:
                 stack.close()
 
     def redact(self, message: str) -> str:
-        """A message without the place of any index."""
+        """A message without the location of any index."""
         for served in self.by_name.values():
             message = served.redact(message)
         return message

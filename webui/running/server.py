@@ -19,7 +19,7 @@ import esr
 from esr.engines import deadline
 from esr.engines.redact import redact
 from esr.errors import EngineUnreachable, EsrError, UsageError
-from webui.running.index_places import parse_places
+from webui.running.index_locations import parse_locations
 from webui.running.logs import JsonFormatter, log_to_standard_error
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
@@ -38,17 +38,17 @@ CreateApp = Callable[[ServedIndexes, Settings], Flask]
 def serve(where: str, host: str, port: int, create_app: CreateApp) -> None:
     """Serve one index or several until SIGTERM or SIGINT, then exit when open requests are answered.
 
-    `where` is a place, or `name=place name=place …`. Settings come from the environment. The server starts
-    even if an engine cannot be reached. Raises EsrError if an index does not exist or cannot be used, or the
-    address cannot be used. Port 0 takes any free port.
+    `where` is a location, or `name=location name=location …`. Settings come from the environment. The server
+    starts even if an engine cannot be reached. Raises EsrError if an index does not exist or cannot be used,
+    or the address cannot be used. Port 0 takes any free port.
     """
     settings = Settings.from_environment(os.environ)
-    places = parse_places(where)
+    locations = parse_locations(where)
     with shared_metrics_folder(settings.workers):
-        check(places, settings)
+        check(locations, settings)
         listener = listen(host, port)
         greeting = f"esr serves {redact(where)} at {url(listener)}"
-        _Server(places, settings, listener.detach(), greeting, create_app).run()
+        _Server(locations, settings, listener.detach(), greeting, create_app).run()
 
 
 @contextmanager
@@ -70,39 +70,39 @@ def shared_metrics_folder(workers: int) -> Iterator[None]:
             del os.environ[METRICS_FOLDER]
 
 
-def check(places: Mapping[str, str], settings: Settings) -> None:
+def check(locations: Mapping[str, str], settings: Settings) -> None:
     """Open each index once, so that a mistake is reported at once. Raises EsrError."""
     from webui.running import rate_limit  # imports the metrics library
 
     rate_limit.parse_rate(settings.rate)
-    for place in places.values():
+    for location in locations.values():
         try:
             with deadline.within(settings.deadline):
-                esr.open(place).close()
+                esr.open(location).close()
         except EngineUnreachable as error:
             print(f"Warning: {error}. Each search will try again.", file=sys.stderr, flush=True)
 
 
 def listen(host: str, port: int) -> socket.socket:
     """A socket bound to the address. It is bound here, so that a port in use is reported at once."""
-    place = f"{host}:{port}"
+    address = f"{host}:{port}"
     if not 0 <= port <= 65_535:
         raise UsageError(f"cannot serve at port {port}: give a number from 0 to 65535")
     try:
-        family, kind, _, _, address = socket.getaddrinfo(
+        family, kind, _, _, socket_address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except (OSError, UnicodeError) as error:
-        raise EsrError(f"cannot serve at {place}: unknown host") from error
+        raise EsrError(f"cannot serve at {address}: unknown host") from error
     listener = socket.socket(family, kind)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
+        listener.bind(socket_address)
         listener.listen()
     except OSError as error:
         listener.close()
         reason = (error.strerror or str(error)).lower()
-        raise EsrError(f"cannot serve at {place}: {reason}; give another --host or --port") from error
+        raise EsrError(f"cannot serve at {address}: {reason}; give another --host or --port") from error
     return listener
 
 
@@ -126,13 +126,13 @@ class _Server(BaseApplication):  # type: ignore[misc]
 
     def __init__(
         self,
-        places: Mapping[str, str],
+        locations: Mapping[str, str],
         settings: Settings,
         descriptor: int,
         greeting: str,
         create_app: CreateApp,
     ) -> None:
-        self._places = places
+        self._locations = locations
         self._limits = settings
         self._descriptor = descriptor
         self._greeting = greeting
@@ -148,7 +148,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
     def load(self) -> Flask:
         """The application of one worker. It opens no index: a worker that fails to start ends the server."""
         log_to_standard_error()
-        self._indexes = ServedIndexes.at(self._places, self._limits)
+        self._indexes = ServedIndexes.at(self._locations, self._limits)
         return self._create_app(self._indexes, self._limits)
 
     def _settings(self) -> dict[str, Any]:

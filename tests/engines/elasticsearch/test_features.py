@@ -23,7 +23,7 @@ from esr.plans.plan import Plan, PlanTerm, Saturation, Smoothing
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.engines.elasticsearch.support import close, differences, fresh, http, load
+from tests.support.elasticsearch import close, differences, fresh, http, load
 
 TFISF = Saturation(None, Smoothing(1.0), Smoothing(), Smoothing())
 SPECIAL = [

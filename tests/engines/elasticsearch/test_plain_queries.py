@@ -16,7 +16,7 @@ import esr
 from esr import loaders, models, resources
 from esr.cli import main
 from esr.documents import Document, Sentence
-from tests.engines.elasticsearch.support import document, fresh, http, load
+from tests.support.elasticsearch import document, fresh, http, load
 
 ARTICLES = Path(__file__).resolve().parents[3] / "examples" / "articles.jsonl"
 SPLITS = [

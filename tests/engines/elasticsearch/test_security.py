@@ -27,8 +27,8 @@ from esr.engines.factory import LoadOptions, open_delivery, open_generations, op
 from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from tests.conftest import without_node
-from tests.engines.elasticsearch.support import document, load, located
 from tests.support import certificates
+from tests.support.elasticsearch import document, load, located
 from tests.support.node import Cluster, NoNode
 from tests.support.secured import Api
 from tests.webui.test_engine_trouble import PAGES, PROGRAMS, served

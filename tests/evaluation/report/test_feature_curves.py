@@ -12,7 +12,7 @@ from esr import adjustments
 from esr.evaluation.report import feature_curves
 from esr.evaluation.tuning.figures import Task
 from esr.ranking.ranking import Ranking
-from tests import worked
+from tests.support import worked_examples as worked
 from tests.support.folder_index import document, load
 
 TASK = [Task("Q1", worked.queries()["Q1"], tuple(worked.relevant()["Q1"]))]

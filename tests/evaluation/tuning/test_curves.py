@@ -21,9 +21,9 @@ from esr.evaluation.tuning.search import ascent, full
 from esr.evaluation.tuning.training import cross_validate, train
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests import worked
-from tests.engines.elasticsearch import support
 from tests.evaluation.tuning.conftest import tasks
+from tests.support import elasticsearch as support
+from tests.support import worked_examples as worked
 from tests.support.folder_index import load
 
 

@@ -15,8 +15,8 @@ from esr.evaluation.tuning.search import full
 from esr.evaluation.tuning.training import cross_validate
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.engines.elasticsearch.support import fresh, load
 from tests.evaluation.tuning.conftest import documents, tasks
+from tests.support.elasticsearch import fresh, load
 
 pytestmark = pytest.mark.elasticsearch
 GRID = {"mu": [1.0, 10.0, 100.0], "lambda": [0.1, 0.5], "nu": [0.0, 0.4]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.index_names import DOCUMENTS, SENTENCES, documents_index
@@ -13,7 +14,7 @@ from esr.engines.elasticsearch.store.generations import (
     load_states,
     serve,
 )
-from esr.engines.generations import LOADING, Generation, find_rollback_target, select_deletable
+from esr.engines.generations import KEPT, LOADING, SERVING, Generation, find_rollback_target, select_deletable
 
 
 class ElasticsearchGenerations:
@@ -58,14 +59,21 @@ class ElasticsearchGenerations:
                     total(load.members, "docs", "count"),
                     total((*load.members, *documents), "store", "size_in_bytes"),
                     load_owner.host(load.owner) if is_remote else "",
+                    is_rejected=load.is_rejected and state == KEPT,
                 )
             )
         return sorted(generations, key=lambda generation: generation.name, reverse=True)
 
     def rollback(self, to: str | None = None) -> Generation:
         generation = find_rollback_target(self.all(), to, self._cluster.where)
-        (load,) = (load for load, _ in load_states(self._cluster) if load.generation == generation.name)
-        serve(self._cluster, load)
+        heads = [load for load, state in load_states(self._cluster) if state in (KEPT, SERVING)]
+        (target,) = (load for load in heads if load.generation == generation.name)
+        # Before the switch: should this be killed between the two, nothing that was bad is gone back to.
+        for load in heads:
+            is_rejected = load is not target and (load.is_rejected or load.generation > target.generation)
+            if load.is_rejected != is_rejected:
+                meta.write(self._cluster, replace(load, is_rejected=is_rejected))
+        serve(self._cluster, replace(target, is_rejected=False))
         return generation
 
     def delete(self, names: Sequence[str]) -> None:

@@ -30,6 +30,7 @@ def copy_load(cluster: Cluster, load: Load, index: str, members: tuple[str, ...]
         owner=load_owner.this_process(),
         members=members,
         is_head=is_head,
+        is_rejected=False,
         impacts={},  # the delivery changes p(t|C), which impacts depend on
     )
     for source, target in ((load.index, copy.index), (load.documents_index, copy.documents_index)):

@@ -66,7 +66,7 @@ def load_states(cluster: Cluster) -> list[tuple[Load, str]]:
 
 
 def delete_old_generations(cluster: Cluster, keep: int, before: Load | None, served: Load) -> list[str]:
-    """Keep the newest `keep` generations that are not served, and delete older ones.
+    """Keep the newest `keep` generations that are not served, rejected ones last, and delete the others.
 
     Returns notes for the user: on the generation `before` the switch to `served`, and on what could not be
     deleted, which is no error once the switch is over. A node that hung may not know of the switch yet, and
@@ -75,7 +75,12 @@ def delete_old_generations(cluster: Cluster, keep: int, before: Load | None, ser
     kept_loads = [
         load for load, state in load_states(cluster) if state == KEPT and load.index not in served.members
     ]
+    if before is not None and before.is_rejected:  # its rollback was killed before the switch
+        before = replace(before, is_rejected=False)
+        meta.write(cluster, before)
+        kept_loads = [before if load.index == before.index else load for load in kept_loads]
     kept_loads.sort(key=lambda load: load.generation, reverse=True)
+    kept_loads.sort(key=lambda load: load.is_rejected)
     notes = []
     if before is not None and before.index in {load.index for load in kept_loads[:keep]}:
         notes.append(f"generation {before.generation} is kept: esr rollback goes back to it")

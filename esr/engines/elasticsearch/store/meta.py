@@ -33,6 +33,7 @@ class Load:
     `recipes` are those of its enrichment, by digest. A load can head a generation, which consists of the
     indices of sentences `members`; one that only belongs to other generations heads none. `manifest` says
     what the load must contain in the end, `impacts` what its documents' impacts were made for, if it has any.
+    A rollback went back past a generation whose head `is_rejected`.
     """
 
     index: str
@@ -45,6 +46,7 @@ class Load:
     manifest: Mapping[str, Any] = field(default_factory=dict)
     impacts: Mapping[str, Any] = field(default_factory=dict)
     format: int = field(default_factory=lambda: templates.FORMAT)
+    is_rejected: bool = False
 
     @property
     def documents_index(self) -> str:
@@ -68,6 +70,7 @@ class Load:
                 "manifest": dict(self.manifest),
                 "impacts": dict(self.impacts),
                 "recipes": dict(self.recipes),
+                **({"rejected": True} if self.is_rejected else {}),
                 **self.description.as_dict(),
             }
         }
@@ -174,4 +177,5 @@ def _parse(index: str, meta: Mapping[str, Any]) -> Load:
         meta.get("manifest", {}),
         meta.get("impacts", {}),
         meta["format"],
+        meta.get("rejected", False),
     )

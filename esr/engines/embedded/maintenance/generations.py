@@ -104,6 +104,7 @@ class EmbeddedGenerations:
             sum(segment.document_count for segment in segments),
             sum(segment.sentence_count for segment in segments),
             sum(file.stat().st_size for file in files),
+            is_rejected=commit.is_rejected,
         )
 
     def _unfinished(self, commit: Manifest) -> Generation | None:

@@ -27,7 +27,8 @@ class Manifest:
 
     `layers` are in the order they were written: later ones take precedence. `recipes` are by digest.
     `generation_name` is the one that `esr indices` shows: enrichment makes commits within a generation.
-    `kept_generations` are the last commits of other generations, the newest first; they keep none themselves.
+    `kept_generations` are the last commits of other generations, the newest first, rejected ones last; they
+    keep none themselves. A rollback has rejected a generation that `is_rejected`: it went back past it.
     """
 
     description: Description
@@ -38,6 +39,7 @@ class Manifest:
     format: int = field(default_factory=lambda: FORMAT)
     generation_name: str = UNNAMED
     kept_generations: tuple[Manifest, ...] = ()
+    is_rejected: bool = False
 
     def next_generation(
         self,
@@ -72,11 +74,17 @@ class Manifest:
         return commit._without_unused_recipes()
 
     def rolled_back_to(self, name: str) -> Manifest:
-        """The next commit, which serves a kept generation and keeps this one."""
+        """The next commit, which serves a kept generation, keeps this one and rejects all newer ones."""
         generations = self._all_generations()
         (target,) = (commit for commit in generations if commit.generation_name == name)
-        others = tuple(commit for commit in generations if commit.generation_name != name)
-        return replace(target, commit_number=self.commit_number + 1, kept_generations=others)
+        others = tuple(
+            replace(commit, is_rejected=commit.is_rejected or commit.generation_name > name)
+            for commit in generations
+            if commit.generation_name != name
+        )
+        return replace(
+            target, commit_number=self.commit_number + 1, kept_generations=others, is_rejected=False
+        )
 
     def without_generations(self, names: Container[str]) -> Manifest:
         """The next commit, which no longer keeps these generations."""
@@ -84,11 +92,12 @@ class Manifest:
         return replace(self, commit_number=self.commit_number + 1, kept_generations=kept)
 
     def _all_generations(self) -> tuple[Manifest, ...]:
-        """This generation, unless it is empty, and the kept ones, the newest first."""
+        """This generation, unless it is empty, and the kept ones, the newest first, rejected ones last."""
         own = (replace(self, kept_generations=()),) if self.segments else ()
-        return tuple(
-            sorted((*own, *self.kept_generations), key=lambda commit: commit.generation_name, reverse=True)
+        newest_first = sorted(
+            (*own, *self.kept_generations), key=lambda commit: commit.generation_name, reverse=True
         )
+        return tuple(sorted(newest_first, key=lambda commit: commit.is_rejected))
 
     def layers_of(self, segment: str) -> list[LayerInfo]:
         return [layer for layer in self.layers if layer.segment == segment]
@@ -108,6 +117,7 @@ class Manifest:
             "format": self.format,
             "made": self.generation_name,
             "kept": [commit.as_dict() for commit in self.kept_generations],
+            **({"rejected": True} if self.is_rejected else {}),
         }
 
     @classmethod
@@ -121,6 +131,7 @@ class Manifest:
             data["format"],
             generation_name=data.get("made", UNNAMED),
             kept_generations=tuple(map(cls.from_dict, data.get("kept", ()))),
+            is_rejected=data.get("rejected", False),
         )
 
 

@@ -25,7 +25,7 @@ from esr.engines.elasticsearch.load.bulk_actions import elasticsearch_date
 from esr.engines.elasticsearch.store import load_owner
 from esr.engines.factory import LoadOptions, open_generations, open_writer
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, InputError, UsageError
-from tests.engines.elasticsearch.support import document, http, indices, load, located
+from tests.support.elasticsearch import document, http, indices, load, located
 
 ROOT = Path(__file__).resolve().parents[4]
 OLD = [document("old", "An old flood.", "A river.")]

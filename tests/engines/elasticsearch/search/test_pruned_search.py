@@ -25,8 +25,9 @@ from esr.errors import EsrError
 from esr.plans.bounds import Unprunable
 from esr.plans.plan import CANDIDATES, Affine, Mixture, Plan, PlanTerm, Static
 from esr.ranking.ranking import Ranking
-from tests.engines.elasticsearch.support import fresh
-from tests.engines.pruning import (
+from tests.support.elasticsearch import fresh
+from tests.support.folder_index import document
+from tests.support.pruning import (
     ENDS,
     FILTERS,
     FIRST_STAGES,
@@ -37,7 +38,6 @@ from tests.engines.pruning import (
     planned,
     plans,
 )
-from tests.support.folder_index import document
 
 pytestmark = pytest.mark.elasticsearch
 KS = (1, 2, 7, 1000)

@@ -38,7 +38,8 @@ from esr.plans.plan import (
     Static,
 )
 from esr.ranking.ranking import Ranking
-from tests.engines.pruning import (
+from tests.support.folder_index import document, load
+from tests.support.pruning import (
     ENDS,
     FILTERS,
     FIRST_STAGES,
@@ -51,7 +52,6 @@ from tests.engines.pruning import (
     planned,
     plans,
 )
-from tests.support.folder_index import document, load
 
 KS = (1, 2, 7, 100_000)
 

@@ -13,8 +13,8 @@ from esr.engines.index import Filters
 from esr.enrichment.recipe import Recipe
 from esr.plans.plan import Plan, Static
 from esr.ranking.ranking import Ranking
-from tests.engines.pruning import planned
 from tests.support.folder_index import document, load
+from tests.support.pruning import planned
 
 RECIPE = Recipe(("features",), {"model": "none"})
 STATICS = (Static("features.x", "linear"), Static("importance", "linear"))

@@ -16,7 +16,7 @@ from esr.engines.segments.store import manifest
 from esr.plans.bounds import Bound
 from esr.plans.plan import PlanTerm
 from esr.ranking.ranking import Ranking
-from tests.engines.pruning import adverse_documents
+from tests.support.pruning import adverse_documents
 
 
 @pytest.mark.parametrize("batch", [1, 100, 1 << 17])

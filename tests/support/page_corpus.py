@@ -12,7 +12,7 @@ from esr.documents import Document, ParseWord, Sentence
 from esr.documents.annotation import Entity
 from esr.documents.enrichment import SentenceEnrichment
 from esr.enrichment.recipe import Recipe
-from tests.engines.elasticsearch.support import load
+from tests.support.elasticsearch import load
 
 ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
 HOSTILE = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>\u202e\'"&amp;'

@@ -8,7 +8,7 @@ from esr.analysis import get
 from esr.dependency.codec import decode, encode
 from esr.dependency.forest import Forest
 from esr.documents import ParseWord
-from tests.dependency.definition import Node, Parse
+from tests.support.dependency_definition import Node, Parse
 
 PLAIN = get("plain")
 WORDS = ["a", "b", "c", "d", "A", "a-b", "c.d.", "x", "y", "...", "the"]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from esr.documents import Document, Located, ParseWord, Sentence
 
-FILE = Path(__file__).parent / "data" / "worked.json"
+FILE = Path(__file__).resolve().parent.parent / "data" / "worked.json"
 WITHOUT_CONTEXT = {"tfisf", "bm25", "jm", "dir", "kld"}
 PRIORS = {"none": {}, "document": {"importance": 1.0}, "context": {"importance-surrounding": 1.0}}
 LENGTH = {"none": {}, "linear": {"length": 1.0}}

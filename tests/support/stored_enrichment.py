@@ -10,7 +10,7 @@ from esr.documents import Document
 from esr.engines.enrichment_run import EnrichmentReport, run_enrichment
 from esr.engines.index import Index
 from esr.plans.plan import FEATURE_PREFIX
-from tests.enrichment.fake_enricher import FakeEnricher
+from tests.support.fake_enricher import FakeEnricher
 
 
 def enrich(index: Index, enricher: FakeEnricher | None = None, **options: Any) -> EnrichmentReport:

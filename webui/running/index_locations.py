@@ -1,4 +1,4 @@
-"""The places of the indexes that are served, from the command line."""
+"""The locations of the indexes that are served, from the command line."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ DEFAULT_NAME = "index"
 _NAMED = re.compile(r"([a-z][a-z0-9_-]*)=(.+)")
 
 
-def parse_places(text: str) -> dict[str, str]:
-    """Places by name, from `where` or from `name=where name=where …`. Raises UsageError."""
+def parse_locations(text: str) -> dict[str, str]:
+    """Locations by name, from `where` or from `name=where name=where …`. Raises UsageError."""
     if not _NAMED.match(text.strip()):
         return {DEFAULT_NAME: text}
-    places: dict[str, str] = {}
+    locations: dict[str, str] = {}
     for part in text.split():
         match = _NAMED.fullmatch(part)
         if match is None:
             raise UsageError(f"cannot read {redact(part)!r}: give several indexes as name=where name=where")
         name, where = match.groups()
-        if name in places:
+        if name in locations:
             raise UsageError(f"two indexes have the name {name!r}: give each its own name")
-        places[name] = where
-    return places
+        locations[name] = where
+    return locations
