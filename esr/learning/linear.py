@@ -14,7 +14,7 @@ import numpy as np
 
 from esr.learning.signal_table import SignalTable
 from esr.learning.signals import is_feature, is_prior, to_adjustment
-from esr.plans.evaluate import static_part
+from esr.plans.evaluate import score_static
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
 from esr.ranking.ranking_signal import RankingSignal
@@ -126,7 +126,7 @@ def _transform(signals: Sequence[RankingSignal], table: SignalTable) -> Array:
     for n, signal in enumerate(signals):
         if is_feature(signal):
             static = to_adjustment(signal).static()
-            values[..., n] = static_part(static, table.values[..., n])
+            values[..., n] = score_static(static, table.values[..., n])
     return values
 
 

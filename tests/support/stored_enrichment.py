@@ -9,7 +9,7 @@ from typing import Any
 from esr.documents import Document
 from esr.engines.enrichment_run import EnrichmentReport, run_enrichment
 from esr.engines.index import Index
-from esr.plans.plan import FEATURES
+from esr.plans.plan import FEATURE_PREFIX
 from tests.support.fake_enricher import FakeEnricher
 
 
@@ -20,11 +20,11 @@ def enrich(index: Index, enricher: FakeEnricher | None = None, **options: Any) -
 def read_enrichment(index: Index, documents: Iterable[Document]) -> dict[str, Mapping[str, Any]]:
     """By sentence: features, entities and parse. Checks that all ways to read them agree."""
     ids = [sentence.id for document in documents for sentence in document.sentences]
-    names = [FEATURES + name for name in index.features()]
+    names = [FEATURE_PREFIX + name for name in index.features()]
     evidence = index.evidence([], ids, ["position", *names])
     enrichment = {}
     for n, (record, parse) in enumerate(zip(index.sentences(ids), index.parses(ids), strict=True)):
-        columns = {name.removeprefix(FEATURES): float(evidence.columns[name][n]) for name in names}
+        columns = {name.removeprefix(FEATURE_PREFIX): float(evidence.columns[name][n]) for name in names}
         features = {name: value for name, value in columns.items() if not math.isnan(value)}
         assert dict(record.features) == features
         assert evidence.columns["position"][n] == record.position

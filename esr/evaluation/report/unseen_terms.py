@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from esr import models
 from esr.evaluation.report import style
 from esr.evaluation.report.picture import Picture
-from esr.plans.evaluate import scores
+from esr.plans.evaluate import score_sentences
 from esr.plans.evidence import Evidence
 from esr.plans.plan import Plan
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
@@ -52,7 +52,7 @@ def compute_weights(in_document: float = IN_DOCUMENT, in_collection: float = IN_
         columns={},
     )
     return {
-        name: tuple(map(float, scores(_build_plan(name, values, statistics), evidence)))
+        name: tuple(map(float, score_sentences(_build_plan(name, values, statistics), evidence)))
         for name, values in SETTINGS.items()
     }
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from esr import models
 from esr.parameter import Value
-from esr.plans.plan import Rule
+from esr.plans.plan import CandidateRule
 
 MAIN = "2002"
 """The year that the papers' main tables are trained on."""
@@ -34,7 +34,7 @@ class Protocol:
     depth: int = 1000
     grid: Mapping[str, Sequence[Value]] = field(default_factory=dict)
 
-    def candidates(self, model: str) -> Rule:
+    def candidates(self, model: str) -> CandidateRule:
         """Which sentences of the topic's documents a model ranks."""
         if self.ranked == "context":
             return "all" if models.get(model).contexts else "matching"

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from esr.dependency.parsed_sentences import ParsedSentences
 from esr.engines.index import Filters
-from esr.plans.evaluate import scores
+from esr.plans.evaluate import score_sentences
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import Static
 from esr.plans.top_k import top_k
@@ -38,7 +38,7 @@ class JudgedCandidates(NamedTuple):
 
     def scores(self, ranking: Ranking) -> Array:
         """The scores of the candidates under a setting, without a search."""
-        first = scores(self.prepared.replan(ranking), self.evidence)
+        first = score_sentences(self.prepared.replan(ranking), self.evidence)
         reranker = ranking.reranker()
         if reranker is None:
             return first

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from esr.documents import Sentence
 from esr.engines.index import Index
 from esr.errors import UsageError
-from esr.plans.evaluate import scores
-from esr.plans.evidence import Array, Evidence, joined
+from esr.plans.evaluate import score_sentences
+from esr.plans.evidence import Array, Evidence, concatenate
 from esr.plans.plan import Mixture, Plan, PlanTerm
 from esr.plans.statistics import CollectionStatistics, Statistics
 from esr.ranking.ranking import Ranking
@@ -56,11 +56,11 @@ def compute_likelihoods(
         raise UsageError(f"{index.where} has no words: parameters cannot be estimated from it")
     occurrences = np.concatenate([words.occurrences for words in held_out])
     background = np.concatenate([words.background for words in held_out])
-    evidence = joined([words.evidence for words in held_out])
+    evidence = concatenate([words.evidence for words in held_out])
     means = []
     for plan in plans:
         # Counts divided by p(t|C) give one term with p = 1: the score is log p(t|s) - log p(t|C).
-        gains = scores(plan, evidence)
+        gains = score_sentences(plan, evidence)
         means.append(float(np.average(gains + np.log(background), weights=occurrences)))
     return np.array(means)
 

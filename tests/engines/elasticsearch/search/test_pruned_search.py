@@ -84,7 +84,7 @@ def check_pruned(
     index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters
 ) -> SearchResult | Unprunable:
     """Compares the pruned result with the exhaustive one, and returns it."""
-    statistics = index.statistics(plan.matching)
+    statistics = index.statistics(plan.candidate_terms)
     use_impacts = impacts_apply(index._impacts, plan, statistics)
     search = Search(index.cluster, plan, index.bounded_collection(plan), filters, False, use_impacts)
     result = pruned_search.search_pruned(search, k, statistics)
@@ -101,7 +101,7 @@ def check_pruned(
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_plan(adverse: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> None:
     statistics = adverse.statistics([term.term for term in plan.terms]).terms
-    plan = replace(plan, terms=tuple(term for term in plan.terms if statistics[term.term].seen))
+    plan = replace(plan, terms=tuple(term for term in plan.terms if statistics[term.term].is_seen))
     try:
         incomplete = exhaustive(adverse, plan, k, filters).incomplete
     except (EsrError, ValueError, AssertionError):
@@ -131,7 +131,7 @@ def test_a_mixture_that_the_index_was_prepared_for(elasticsearch_url: str, ranki
         now = index.snapshot()
         for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
             plan = planned(now, query, Ranking.from_dict({**ranking, "candidates": rule, **more}))
-            statistics = now.statistics(plan.matching)
+            statistics = now.statistics(plan.candidate_terms)
             assert isinstance(plan.transform, Mixture)
             is_bounded = has_bounds(plan.transform, statistics.collection)
             assert impacts_apply(now._impacts, plan, statistics) is is_bounded

@@ -61,7 +61,7 @@ def test_other_segments_begin_anew(index: EmbeddedIndex, where: Path) -> None:
     assert after.snapshot.statistics.find("flood").statistics.sf == 3
     assert before.snapshot.statistics.find("flood").statistics.sf == 2
     assert after.impacts.get(plan(index).transform) is not impacts
-    assert after.kernel_tables is not tables and len(after.kernel_tables.sizes) == 3
+    assert after.kernel_tables is not tables and len(after.kernel_tables.commit.sizes) == 3
 
 
 def test_statistics_hold_no_layer(index: EmbeddedIndex) -> None:
