@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -47,7 +47,7 @@ SETTINGS: list[dict[str, Any]] = [
     {"priors": {"length": 1.5, "importance-surrounding": -0.5}},
     {"features": [{"feature": "x", "form": "satu"}, {"feature": "len", "form": "log"}]},
 ]
-ENDS: list[dict[str, Any]] = [
+EXTREME_RANKINGS: list[dict[str, Any]] = [
     {"model": "2si", "params": {"mu": 1e-3}},
     {"model": "2si", "params": {"mu": 1e9, "lambda": 0.9, "nu": 0.1}},
     {"model": "2si", "context": "surrounding", "params": {"lambda": 1.0}},
@@ -57,16 +57,23 @@ ENDS: list[dict[str, Any]] = [
     {"model": "bm25", "params": {"k1": 0, "b": 1}},
     {"model": "tfmix", "context": "surrounding", "params": {"alpha": 0.0}},
 ]
-"""Parameters at their ends."""
+"""Parameters at the ends of their ranges."""
 
 
-def made(number: int, texts: Sequence[str], features: Sequence[float | None], title: str | None) -> Located:
+def numbered_document(
+    number: int, texts: Sequence[str], features: Sequence[float | None], title: str | None
+) -> Located:
     sentences = [
         Sentence(f"d{number}.s{n}", text, {} if value is None else {"x": value})
         for n, (text, value) in enumerate(zip(texts, features, strict=True))
     ]
     source, date = ("a", "b", None)[number % 3], None if number % 4 == 1 else f"2025-0{number % 9 + 1}-05"
     return document(f"d{number}", *sentences, title=title, source=source, date=date)
+
+
+def plain_documents(bodies: Iterable[Sequence[str]]) -> list[Located]:
+    """Documents of these sentences, without features and titles."""
+    return [numbered_document(n, body, [None] * len(body), None) for n, body in enumerate(bodies)]
 
 
 texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join) | st.builds(
@@ -81,16 +88,16 @@ values = st.none() | st.sampled_from([-3.0, 0.0, 0.5, 1.0, 1e9])
 @st.composite
 def documents(draw: st.DrawFn) -> list[Located]:
     """Some documents, some of them equal, some long, with features on some sentences."""
-    found: list[Located] = []
+    drawn: list[Located] = []
     for _ in range(draw(st.integers(1, 9))):
         sentences = draw(st.lists(texts, max_size=6))
         if sentences and draw(st.integers(0, 9)) == 0:
             sentences *= 30
-        known = draw(st.lists(values, min_size=len(sentences), max_size=len(sentences)))
+        features = draw(st.lists(values, min_size=len(sentences), max_size=len(sentences)))
         title = draw(st.none() | st.sampled_from(["river flood", "only title"]))
         for _ in range(draw(st.sampled_from([1, 1, 1, 3]))):
-            found.append(made(len(found), sentences, known, title))
-    return found
+            drawn.append(numbered_document(len(drawn), sentences, features, title))
+    return drawn
 
 
 share = st.sampled_from([0.0, 1e-9, 0.1, 0.5, 1.0, 30.0])
@@ -136,22 +143,25 @@ def plans(draw: st.DrawFn, *, tiny: bool = False) -> Plan:
 
 
 def adverse_documents() -> list[Located]:
-    """Equal documents, a term 300 times, one sentence and a thousand, none, empty ones."""
+    """Equal documents; documents of no sentence, one, a thousand; a term 300 times; empty sentences."""
     chance = random.Random(7)
 
-    def some(n: int, low: int = 0, high: int = 14) -> list[str]:
+    def draw_sentences(n: int, low: int = 0, high: int = 14) -> list[str]:
         return [" ".join(chance.choices(WORDS[:-1], k=chance.randrange(low, high))) for _ in range(n)]
 
-    bodies = [some(size) for size in (0, 1, 1, 2, 5, 9, 30, 1000)]
-    bodies += [some(4, 3, 5)] * 12 + [["only"]] * 3 + [["flood " * 300, "flood"], ["", "", "bank"], [""]]
-    bodies += [some(chance.randrange(1, 8)) for _ in range(60)]
-    found = [
-        made(n, body, [None if m % 3 else m / 7 for m in range(len(body))], None if n % 5 else "river only")
+    bodies = [draw_sentences(size) for size in (0, 1, 1, 2, 5, 9, 30, 1000)]
+    bodies += (
+        [draw_sentences(4, 3, 5)] * 12 + [["only"]] * 3 + [["flood " * 300, "flood"], ["", "", "bank"], [""]]
+    )
+    bodies += [draw_sentences(chance.randrange(1, 8)) for _ in range(60)]
+    return [
+        numbered_document(
+            n, body, [None if m % 3 else m / 7 for m in range(len(body))], None if n % 5 else "river only"
+        )
         for n, body in enumerate(bodies)
     ]
-    return found
 
 
-def planned(index: Index, query: str, ranking: Ranking) -> Plan:
+def make_plan(index: Index, query: str, ranking: Ranking) -> Plan:
     counts = Counter(index.analyzer.terms(query))
     return ranking.plan(counts, index.statistics(list(counts)))

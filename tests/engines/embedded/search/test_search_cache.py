@@ -14,7 +14,7 @@ from esr.enrichment.recipe import Recipe
 from esr.plans.plan import Plan, Static
 from esr.ranking.ranking import Ranking
 from tests.support.folder_index import document, load
-from tests.support.pruning import planned
+from tests.support.pruning import make_plan
 
 RECIPE = Recipe(("features",), {"model": "none"})
 STATICS = (Static("features.x", "linear"), Static("importance", "linear"))
@@ -32,7 +32,7 @@ def enrich(index: EmbeddedIndex, value: float) -> None:
 
 
 def plan(index: EmbeddedIndex) -> Plan:
-    return planned(index, "flood", Ranking())
+    return make_plan(index, "flood", Ranking())
 
 
 def test_enrichment_takes_over_what_texts_give_and_drops_what_features_give(index: EmbeddedIndex) -> None:
