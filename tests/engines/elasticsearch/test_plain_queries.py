@@ -29,7 +29,7 @@ QUERIES = ["earthquake relief county", "flood flood bank", "Titleword bank"]
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
 def where(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[str]:
     chance = random.Random(5)
-    articles = [located.document for located in loaders.documents([str(ARTICLES)], "auto")]
+    articles = [located.document for located in loaders.read_documents([str(ARTICLES)], "auto")]
     generated = [
         document(
             f"r{n}", *(" ".join(chance.choices(["flood", "bank", "river", "stone"], k=6)) for _ in range(4))
