@@ -72,7 +72,7 @@ def test_as_it_is(where: str, model: str, context: str | None) -> None:
 def test_a_second_stage_is_said_to_be_left_out(where: str, options: list[str]) -> None:
     done = CliRunner().invoke(main, ["query", QUERIES[0], "--index", where, *options])
     assert done.exit_code == 0, done.output
-    assert "the request is the first stage alone" in done.stderr
+    assert "the request is the first stage only" in done.stderr
     assert json.loads(done.stdout)["query"]
 
 
