@@ -65,6 +65,7 @@ endif
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 quick: $(VENV)/installed-dev

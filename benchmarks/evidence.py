@@ -26,14 +26,14 @@ from benchmarks.results import COLLECTIONS, prepared
 from esr.adjustments import Adjustment
 from esr.adjustments.estimate import Estimates
 from esr.evaluation import qrels, topics
-from esr.evaluation.parameters import FOLDS
-from esr.evaluation.report.feature_curves import estimated
-from esr.evaluation.significance import compare
+from esr.evaluation.parameter_sources import FOLDS
+from esr.evaluation.report.feature_curves import estimate_curves
+from esr.evaluation.significance import compare_systems
 from esr.evaluation.tuning import grid as grids
-from esr.evaluation.tuning.curves import Training
-from esr.evaluation.tuning.figures import Tuner
-from esr.evaluation.tuning.tasks import make
+from esr.evaluation.tuning.curves import CurveTraining
+from esr.evaluation.tuning.tasks import build_tasks
 from esr.evaluation.tuning.training import cross_validate
+from esr.evaluation.tuning.tuner import Tuner
 from esr.features import FEATURES
 from esr.ranking.ranking import Ranking
 
@@ -93,15 +93,15 @@ def figures(source: Path, work: Path, base: str, feature: str) -> dict[str, Any]
     where = prepared(source, work)
     found: dict[str, Any] = {}
     with esr.open(where.index) as searcher:
-        tasks = make(topics.read(where.topics), qrels.read(where.qrels)).ready
+        tasks = build_tasks(topics.read(where.topics), qrels.read(where.qrels)).ready
         tuner = Tuner(searcher, tasks, memory=MEMORY)
-        by_measure = {m: tuner.measuring(m) for m in MEASURES}
+        by_measure = {m: tuner.with_objective(m) for m in MEASURES}
         found["base"] = {m: _values(by_measure[m], [BASES[base]] * len(tasks)) for m in MEASURES}
         for form in (*WEIGHED, *TRAINED):
             curves, grid, ranking = [], {}, BASES[base]
             if form in TRAINED:
                 how = {"bandwidth": BANDWIDTH[feature]} if feature in BANDWIDTH else {}
-                curves = [Training(form, feature, how_of(how))]
+                curves = [CurveTraining(form, feature, how_of(how))]
             else:
                 ranking = Ranking(
                     ranking.model,
@@ -115,9 +115,11 @@ def figures(source: Path, work: Path, base: str, feature: str) -> dict[str, Any]
                 if form == "sigm":
                     grid[f"{feature}.a"] = [2.0]
             done = cross_validate(tuner, ranking, grid, "grid", FOLDS, {}, curves=curves)
-            found[form] = {m: _values(by_measure[m], done.of_topics) for m in MEASURES}
+            found[form] = {m: _values(by_measure[m], done.by_topic) for m in MEASURES}
             if not curves:
-                found[form]["w"] = [grids.values_of(setting)[f"{feature}.w"] for setting in done.settings]
+                found[form]["w"] = [
+                    grids.parameter_values(setting)[f"{feature}.w"] for setting in done.settings
+                ]
     return {"collection": source.name, "base": base, "feature": feature, "values": found}
 
 
@@ -130,7 +132,7 @@ def how_of(options: dict[str, float]) -> Any:
 def _values(tuner: Tuner, settings: list[Ranking]) -> dict[str, float]:
     """Each topic's figure under its own setting."""
     return {
-        task.topic: float(tuner.part([place]).table([setting])[0, 0])
+        task.topic: float(tuner.select_tasks([place]).compute_figures([setting])[0, 0])
         for place, (task, setting) in enumerate(zip(tuner.tasks, settings, strict=True))
     }
 
@@ -176,19 +178,19 @@ def _page(known: dict[tuple[str, str, str], Any], given: argparse.Namespace) -> 
 
 def _found(known: dict[tuple[str, str, str], Any], collection: str, given: argparse.Namespace) -> Found:
     where = prepared(given.collections / collection, given.work)
-    tasks = make(topics.read(where.topics), qrels.read(where.qrels)).ready
+    tasks = build_tasks(topics.read(where.topics), qrels.read(where.qrels)).ready
 
     @cache
     def curves(feature: str) -> Estimates:
         with esr.open(where.index) as searcher:
-            return estimated(searcher, tasks, BASES["tfisf"], feature).before
+            return estimate_curves(searcher, tasks, BASES["tfisf"], feature).before
 
     return Found({feature: known[collection, "tfisf", feature] for feature in FEATURES}, curves)
 
 
 def _cell(values: dict[str, Any], form: str, measure: str) -> str:
     given, base = values[form][measure], values["base"][measure]
-    p = compare(given, base, resamples=1).t_test
+    p = compare_systems(given, base, resamples=1).t_test
     mark = "\\*\\*" if p < 0.01 else "\\*" if p < 0.05 else ""
     return f"{_mean(given):.4f}{mark}"
 

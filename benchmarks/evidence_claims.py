@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.claims import LEVEL, Verdict
 from esr.adjustments.estimate import Estimates
-from esr.evaluation.significance import compare
+from esr.evaluation.significance import compare_systems
 
 OPINION = ("subj", "pos", "neg", "opt")
 NAMES = ("pers", "loc", "org", "ne")
@@ -30,7 +30,7 @@ class Found(NamedTuple):
     def gain(self, feature: str, form: str, measure: str) -> tuple[float, bool]:
         """What the form adds to tfisf, as a share of it, and whether that is significant."""
         given, base = self.values[feature][form][measure], self.values[feature]["base"][measure]
-        p = compare(given, base, resamples=1).t_test
+        p = compare_systems(given, base, resamples=1).t_test
         before = self.mean(feature, "base", measure)
         return self.mean(feature, form, measure) / before - 1, bool(p is not None and p < LEVEL)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from esr.evaluation.significance import compare, corrected
+from esr.evaluation.significance import compare_systems, correct_p_values
 
 BASELINE = "tfisf"
 
@@ -37,7 +37,7 @@ class Figures:
         """The p-value of the paired t-test, uncorrected; 1 where nothing differs."""
         first = self.values(collection, one, source, measure)
         second = self.values(collection, other, source, measure)
-        found = compare(first, second, resamples=1).t_test
+        found = compare_systems(first, second, resamples=1).t_test
         return 1.0 if found is None or np.isnan(found) else float(found)
 
     def marks(self, collection: str, rankings: Sequence[str], source: str, measure: str) -> dict[str, str]:
@@ -45,7 +45,8 @@ class Figures:
         against = self.values(collection, BASELINE, source, measure)
         others = [name for name in rankings if name != BASELINE]
         tests = [
-            compare(self.values(collection, name, source, measure), against, resamples=1) for name in others
+            compare_systems(self.values(collection, name, source, measure), against, resamples=1)
+            for name in others
         ]
-        found = {name: test.mark for name, test in zip(others, corrected(tests), strict=True)}
+        found = {name: test.mark for name, test in zip(others, correct_p_values(tests), strict=True)}
         return {name: found.get(name, "").replace("*", "\\*") for name in rankings}

@@ -18,15 +18,15 @@ from typing import Any
 import esr
 from benchmarks.results import COLLECTIONS, prepared
 from esr.evaluation import measures, qrels, topics
-from esr.evaluation.comparing import Collection
-from esr.evaluation.significance import Comparison, compare, corrected
-from esr.evaluation.tuning.tasks import make
-from esr.learning.gather import DEPTH, RUN, TopicSignals, gather
-from esr.learning.learn import Wanted, learn
+from esr.evaluation.comparison import Collection
+from esr.evaluation.significance import SystemComparison, compare_systems, correct_p_values
+from esr.evaluation.tuning.tasks import build_tasks
+from esr.learning.learn import LearningOptions, learn
 from esr.learning.learner import LEARNERS
-from esr.learning.outcome import as_dict
-from esr.learning.signals import known
-from esr.learning.table import Table
+from esr.learning.outcome import to_dict
+from esr.learning.signal_table import SignalTable
+from esr.learning.signals import list_signals
+from esr.learning.topic_signals import DEPTH, RUN_DEPTH, TopicSignals, collect_signals
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
 
@@ -45,7 +45,7 @@ class Laboratory:
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
         self._known: dict[str, dict[str, Any]] = {each["key"]: each for each in map(json.loads, lines)}
         with esr.open(next(iter(places.values())).index) as searcher:
-            self.signals = known(searcher.index, BASE)
+            self.signals = list_signals(searcher.index, BASE)
 
     def figures(self, way: str, learner: str, collection: str) -> dict[str, Any]:
         """What `within` or `left_out` finds, computed if it is not there."""
@@ -61,21 +61,21 @@ class Laboratory:
         if collection not in self._gathered:
             where = self._places[collection]
             judged = qrels.read(where.qrels)
-            tasks = make(topics.read(where.topics), judged).ready
+            tasks = build_tasks(topics.read(where.topics), judged).ready
             with esr.open(where.index) as searcher:
-                self._gathered[collection] = gather(searcher, tasks, judged, BASE, self.signals)
+                self._gathered[collection] = collect_signals(searcher, tasks, judged, BASE, self.signals)
         return self._gathered[collection]
 
     def learned_on(self, learner: str, collections: Sequence[str]) -> Ranking:
-        table = Table([topic for name in collections for topic in self.topics(name)], "AP")
+        table = SignalTable([topic for name in collections for topic in self.topics(name)], "AP")
         return LEARNERS[learner](table, self.signals, 0).ranking(BASE, DEPTH)
 
     def within(self, learner: str, collection: str) -> dict[str, Any]:
         """Five folds of a collection's topics."""
-        wanted = Wanted(learner, "AP", 5, 0, DEPTH, ABLATE[learner])
+        wanted = LearningOptions(learner, "AP", 5, 0, DEPTH, ABLATE[learner])
         _, found = learn(self.topics(collection), self.signals, BASE, wanted, {})
         default, learned = (each.values["AP"] for each in found.results)
-        return {"default": default, "learned": learned, "outcome": as_dict(found)}
+        return {"default": default, "learned": learned, "outcome": to_dict(found)}
 
     def left_out(self, learner: str, collection: str) -> dict[str, Any]:
         """Learned on the other collections, searched with in this one."""
@@ -89,11 +89,11 @@ class Laboratory:
         run = {}
         for each in self.topics(collection):
             try:
-                hits = searcher.search(each.query, RUN, ranking=ranking, records=False).hits
+                hits = searcher.search(each.query, RUN_DEPTH, ranking=ranking, records=False).hits
             except UnsearchableQuery:
                 continue
             run[each.topic] = {hit.sentence_id: hit.score for hit in hits}
-        judged = {each.topic: dict(each.grades_of) for each in self.topics(collection)}
+        judged = {each.topic: dict(each.judgements) for each in self.topics(collection)}
         return measures.evaluate(["AP"], judged, run)["AP"]
 
 
@@ -125,13 +125,13 @@ def _figures(laboratory: Laboratory, way: str) -> dict[tuple[str, str], dict[str
     }
 
 
-def _compared(figures: Mapping[tuple[str, str], Mapping[str, Any]], learner: str) -> list[Comparison]:
+def _compared(figures: Mapping[tuple[str, str], Mapping[str, Any]], learner: str) -> list[SystemComparison]:
     """A learner against the default on every collection, corrected over these."""
     cells = [figures[learner, collection] for collection in COLLECTIONS]
-    return corrected([compare(cell["learned"], cell["default"]) for cell in cells])
+    return correct_p_values([compare_systems(cell["learned"], cell["default"]) for cell in cells])
 
 
-def _supported(found: Sequence[Comparison]) -> bool:
+def _supported(found: Sequence[SystemComparison]) -> bool:
     """Better everywhere, surely so somewhere."""
     return all(each.difference > 0 for each in found) and any(each.mark for each in found)
 

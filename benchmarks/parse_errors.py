@@ -30,7 +30,7 @@ from esr.engines.enrichment_run import run_enrichment
 from esr.engines.factory import LoadOptions, open_writer
 from esr.enrichment.enricher import Enricher
 from esr.evaluation import measures
-from esr.evaluation.significance import compare
+from esr.evaluation.significance import compare_systems
 from esr.ranking.ranking import Ranking
 from esr.ranking.ranking_signal import RankingSignal
 
@@ -80,7 +80,7 @@ def _row(found: dict[str, dict[str, float]]) -> Iterator[str]:
     for place in ("gold", "parsed", "chain"):
         yield f"{mean[place]:.4f}"
     for one, other in (("parsed", "gold"), ("parsed", "chain")):
-        p = compare(found[one], found[other], resamples=1).t_test
+        p = compare_systems(found[one], found[other], resamples=1).t_test
         yield f"{mean[one] / mean[other] - 1:+.1%}"
         yield "-" if p is None or np.isnan(p) else f"{p:.2g}"
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.figures import Figures
-from esr.evaluation.report.picture import svg
-from esr.evaluation.report.precision_recall import RECALL, Curves, picture
+from esr.evaluation.report.picture import to_svg
+from esr.evaluation.report.precision_recall import RECALL, Curves, build_picture
 
 MEASURES = tuple(f"IPrec@{recall}" for recall in RECALL)
 
@@ -22,5 +22,5 @@ def write(figures: Figures, collection: str, names: Sequence[str], folder: Path)
     """Draws one collection's curves into the folder, as SVG."""
     folder.mkdir(exist_ok=True)
     path = folder / f"recall-{collection}.svg"
-    path.write_bytes(svg(picture(curves(figures, collection, names))))
+    path.write_bytes(to_svg(build_picture(curves(figures, collection, names))))
     return path

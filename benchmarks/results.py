@@ -25,8 +25,15 @@ from esr import loaders, models
 from esr.engines.enrichment_run import run_enrichment
 from esr.engines.factory import LoadOptions, open_writer
 from esr.enrichment.enricher import Enricher
-from esr.evaluation.comparing import Collection, Comparison, cells, compute, done, every_model
-from esr.evaluation.parameters import SOURCES
+from esr.evaluation.comparison import (
+    Collection,
+    ComparisonPlan,
+    build_cells,
+    build_default_rankings,
+    compute_cells,
+    read_results,
+)
+from esr.evaluation.parameter_sources import SOURCES
 from esr.ranking.ranking import Ranking
 from esr.ranking.ranking_signal import RankingSignal
 
@@ -34,7 +41,9 @@ COLLECTIONS = ("squad-small", "squadshifts-medium", "wice-dev")
 TOPICS = 400
 MEASURES = ("AP", "P@10", "RR")
 LEXICAL = {
-    name: ranking for name, ranking in every_model().items() if models.get(ranking.model).second_stage is None
+    name: ranking
+    for name, ranking in build_default_rankings().items()
+    if models.get(ranking.model).second_stage is None
 }
 BESIDE = ("tfisf", "bm25", "kld", "2si both")
 PRIORS = {
@@ -101,11 +110,11 @@ def main() -> None:
     given.work.mkdir(exist_ok=True)
     places = {name: prepared(given.collections / name, given.work) for name in COLLECTIONS}
     wanted = (
-        Comparison(places, LEXICAL, MEASURES, parameters=tuple(SOURCES)),
-        Comparison(places, PRIORS, MEASURES),
-        Comparison(places, DEPENDENCE, MEASURES, parameters=("default", "tuned")),
-        Comparison(places, WITH_CONTEXT, MEASURES),
-        Comparison(places, _curves(), recall.MEASURES, parameters=("tuned",)),
+        ComparisonPlan(places, LEXICAL, MEASURES, parameters=tuple(SOURCES)),
+        ComparisonPlan(places, PRIORS, MEASURES),
+        ComparisonPlan(places, DEPENDENCE, MEASURES, parameters=("default", "tuned")),
+        ComparisonPlan(places, WITH_CONTEXT, MEASURES),
+        ComparisonPlan(places, _curves(), recall.MEASURES, parameters=("tuned",)),
     )
     figures = Figures(_computed(wanted, given.work / "figures.jsonl", given.workers))
     TARGET.write_text("\n".join(_page(figures)), "utf-8")
@@ -134,11 +143,11 @@ def _curves() -> dict[str, Ranking]:
     return {name: every[name] for name in CURVES}
 
 
-def _computed(comparisons: tuple[Comparison, ...], path: Path, workers: int) -> list[dict[str, object]]:
-    every = {cell.key(): cell for comparison in comparisons for cell in cells(comparison)}
-    known = done(path)
+def _computed(comparisons: tuple[ComparisonPlan, ...], path: Path, workers: int) -> list[dict[str, object]]:
+    every = {cell.key(): cell for comparison in comparisons for cell in build_cells(comparison)}
+    known = read_results(path)
     missing = {key: cell for key, cell in every.items() if key not in known}
-    for cell in tqdm(compute(missing, path, workers), total=len(missing), unit=" cells"):
+    for cell in tqdm(compute_cells(missing, path, workers), total=len(missing), unit=" cells"):
         known[cell["key"]] = cell
     return [known[key] for key in every]
 

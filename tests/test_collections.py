@@ -21,7 +21,7 @@ import esr
 from esr import loaders, models, priors
 from esr.evaluation import topics as topic_files
 from esr.ranking.searcher import Searcher
-from tests.engines.elasticsearch.support import differences, fresh, load
+from tests.support.elasticsearch import differences, fresh, load
 
 COLLECTIONS = Path(__file__).resolve().parents[2] / "shared" / "collections"
 SPLITS = [(m.name, c) for m in models.MODELS.values() for c in (m.contexts or (None,))]

@@ -17,6 +17,7 @@ from benchmarks.speed.prepared import index
 from benchmarks.speed.setup import BOTH_K, Setup
 from benchmarks.speed.timing import Search, interleaved, timed
 from esr.engines.embedded.search.exhaustive import search_exhaustive
+from esr.engines.embedded.search.kernel_loader import LOADER
 from esr.engines.index import NO_FILTERS, Hit
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
@@ -40,19 +41,19 @@ class Exhaustive:
 
     def search(self, query: str, k: int) -> list[tuple[int, float]]:
         plan = self.searcher.prepare(query, Ranking()).plan
-        found = search_exhaustive(plan, self._snapshot, k, NO_FILTERS)
-        return list(zip(found.ordinals.tolist(), found.scores.tolist(), strict=True))
+        best = search_exhaustive(plan, self._snapshot, k, NO_FILTERS)
+        return list(zip(best.ordinals.tolist(), best.scores.tolist(), strict=True))
 
 
 def latency(setup: Setup) -> Iterator[dict[str, Any]]:
     """The default model in all ways, at the size of the source."""
-    asked, where = queries.chosen(setup), index(setup, 1)
-    searcher, every = esr.open(str(where)), Exhaustive(where)
-    now = searcher.index.snapshot()
-    plans = {query: searcher.prepare(query, Ranking()).plan for query in asked}
+    sample, where = queries.chosen(setup), index(setup, 1)
+    searcher, exhaustive = _open(where), Exhaustive(where)
+    snapshot = searcher.index.snapshot()
+    plans = {query: searcher.prepare(query, Ranking()).plan for query in sample}
 
     def search_planned(query: str, k: int) -> object:
-        return now.search(plans[query], k, NO_FILTERS, records=False)
+        return snapshot.search(plans[query], k, NO_FILTERS, records=False)
 
     def search_ids(query: str, k: int) -> object:
         return list(searcher.search(query, k=k, records=False).hits)
@@ -60,37 +61,40 @@ def latency(setup: Setup) -> Iterator[dict[str, Any]]:
     for k in BOTH_K:
         searches: dict[str, Search] = {
             "esr": partial(searcher.search, k=k, records=False),
-            **_peers(setup, 1, asked, k),
+            **_peers(setup, 1, sample, k),
             "esr, plan made before": partial(search_planned, k=k),
             "esr, with ids": partial(search_ids, k=k),
             "esr, with texts": partial(searcher.search, k=k),
             "esr, own terms only": partial(searcher.search, k=k, ranking=OWN_TERMS, records=False),
         }
-        times = interleaved(searches, asked, setup.rounds)
-        times |= interleaved({"esr, exhaustive": partial(every.search, k=k)}, asked, setup.rounds)
-        yield {"key": k, "times": times, "answers": _answers(searcher, every, asked, k)}
+        times = interleaved(searches, sample, setup.rounds)
+        times |= interleaved({"esr, exhaustive": partial(exhaustive.search, k=k)}, sample, setup.rounds)
+        yield {"key": k, "times": times, "answers": _compare_answers(searcher, exhaustive, sample, k)}
 
 
 def growth(setup: Setup) -> Iterator[dict[str, Any]]:
     """The default model at several sizes, all of them in turns."""
-    asked = queries.chosen(setup)
-    opened = {size: esr.open(str(index(setup, size))) for size in setup.sizes}
-    every = {size: Exhaustive(index(setup, size)) for size in setup.sizes}
+    sample = queries.chosen(setup)
+    searchers = {size: _open(index(setup, size)) for size in setup.sizes}
+    exhaustive = {size: Exhaustive(index(setup, size)) for size in setup.sizes}
     for k in BOTH_K:
         searches: dict[str, Search] = {
-            f"esr {size}": partial(opened[size].search, k=k, records=False) for size in setup.sizes
+            f"esr {size}": partial(searchers[size].search, k=k, records=False) for size in setup.sizes
         }
         searches |= {
             f"{name} {size}": search
             for size in setup.sizes
-            for name, search in _peers(setup, size, asked, k).items()
+            for name, search in _peers(setup, size, sample, k).items()
             if name in GROWN
         }
-        exhaustive: dict[str, Search] = {
-            f"esr, exhaustive {size}": partial(every[size].search, k=k) for size in setup.sizes
+        times = interleaved(searches, sample, setup.rounds)
+        alone: dict[str, Search] = {
+            f"esr, exhaustive {size}": partial(exhaustive[size].search, k=k) for size in setup.sizes
         }
-        times = interleaved(searches, asked, setup.rounds) | interleaved(exhaustive, asked, setup.rounds)
-        answers = {str(size): _answers(opened[size], every[size], asked, k) for size in setup.sizes}
+        times |= interleaved(alone, sample, setup.rounds)
+        answers = {
+            str(size): _compare_answers(searchers[size], exhaustive[size], sample, k) for size in setup.sizes
+        }
         yield {"key": f"{k} {_named(setup.sizes)}", "k": k, "sizes": setup.sizes, "times": times} | {
             "answers": answers
         }
@@ -98,7 +102,7 @@ def growth(setup: Setup) -> Iterator[dict[str, Any]]:
 
 def models(setup: Setup) -> Iterator[dict[str, Any]]:
     """Every model that scores sentences by itself, in each of its contexts, top 100."""
-    asked, searcher, k = queries.chosen(setup), esr.open(str(index(setup, 1))), BOTH_K[-1]
+    sample, searcher, k = queries.chosen(setup), _open(index(setup, 1)), BOTH_K[-1]
     rankings = {
         f"{name} {context}" if context else name: Ranking(name, context)
         for name, model in MODELS.items()
@@ -109,15 +113,17 @@ def models(setup: Setup) -> Iterator[dict[str, Any]]:
         name: partial(searcher.search, k=k, ranking=ranking, records=False)
         for name, ranking in rankings.items()
     }
-    asks = {
-        name: [searcher.search(query, k, ranking=ranking, records=False) for query in asked]
+    answers = {
+        name: [searcher.search(query, k, ranking=ranking, records=False) for query in sample]
         for name, ranking in rankings.items()
     }
     yield {
         "key": k,
-        "times": interleaved(searches | _peers(setup, 1, asked, k), asked, setup.rounds),
-        "scored": {name: [answer.scored for answer in found] for name, found in asks.items()},
-        "exhaustive": {name: sum(a.exhaustive is not None for a in found) for name, found in asks.items()},
+        "times": interleaved(searches | _peers(setup, 1, sample, k), sample, setup.rounds),
+        "scored": {name: [a.scored for a in of_model] for name, of_model in answers.items()},
+        "exhaustive": {
+            name: sum(a.exhaustive is not None for a in of_model) for name, of_model in answers.items()
+        },
     }
 
 
@@ -126,14 +132,14 @@ def cold(setup: Setup) -> Iterator[dict[str, Any]]:
 
     Queries that share no term are asked of an index that was just opened, after a query of other terms.
     """
-    every = queries.every(setup)
+    all_queries = queries.every(setup)
     times: dict[str, list[float]] = {"first": [], "again": []}
-    for group in queries.apart(every[: setup.number]):
-        with esr.open(str(index(setup, 1))) as searcher:
-            for other in every[setup.number :], group:
-                warm = queries.foreign(group, other)
-                if warm is not None:
-                    searcher.search(warm, 10, records=False)
+    for group in queries.apart(all_queries[: setup.number]):
+        with _open(index(setup, 1)) as searcher:
+            for others in all_queries[setup.number :], group:
+                warm_up = queries.foreign(group, others)
+                if warm_up is not None:
+                    searcher.search(warm_up, 10, records=False)
             search = partial(searcher.search, k=10, records=False)
             for query in group:
                 times["first"].append(round(timed(search, query), 4))
@@ -147,10 +153,10 @@ def recall(setup: Setup) -> Iterator[dict[str, Any]]:
     Scoring what the first stage finds again is taken to cost nothing, so an approximation in two stages is
     slower than the times here and not better than the recall.
     """
-    asked, searcher = queries.chosen(setup), esr.open(str(index(setup, 1)))
+    sample, searcher = queries.chosen(setup), _open(index(setup, 1))
     for k in BOTH_K:
-        exact = {query: _ids(searcher.search(query, k, records=False).hits) for query in asked}
-        own = {q: _ids(searcher.search(q, k, ranking=OWN_TERMS, records=False).hits) for q in asked}
+        exact = {query: _ids(searcher.search(query, k, records=False).hits) for query in sample}
+        own = {q: _ids(searcher.search(q, k, ranking=OWN_TERMS, records=False).hits) for q in sample}
         searches: dict[str, Search] = {
             "esr": partial(searcher.search, k=k, records=False),
             "esr, own terms only": partial(searcher.search, k=k, ranking=OWN_TERMS, records=False),
@@ -158,36 +164,44 @@ def recall(setup: Setup) -> Iterator[dict[str, Any]]:
         share = {"esr": 1.0, "esr, own terms only": _share(exact, own)}
         for depth in (k * times for times in DEPTHS):
             name = f"tantivy {depth}"
-            searches[name] = peers.tantivy_searches(setup, 1, asked, depth)["tantivy"]
-            share[name] = _share(exact, {q: peers.tantivy_best(setup, 1, q, depth) for q in asked})
-        yield {"key": k, "recall": share, "times": interleaved(searches, asked, setup.rounds)}
+            searches[name] = peers.tantivy_searches(setup, 1, sample, depth)["tantivy"]
+            share[name] = _share(exact, {q: peers.tantivy_best(setup, 1, q, depth) for q in sample})
+        yield {"key": k, "recall": share, "times": interleaved(searches, sample, setup.rounds)}
 
 
-def _peers(setup: Setup, size: int, asked: Sequence[str], k: int) -> dict[str, Search]:
+def _open(where: Path) -> Searcher:
+    """With the kernel, as a server loads it."""
+    LOADER.load()
+    return esr.open(str(where))
+
+
+def _peers(setup: Setup, size: int, sample: Sequence[str], k: int) -> dict[str, Search]:
     return {
-        **peers.bm25s_searches(setup, size, asked, k),
-        **peers.tantivy_searches(setup, size, asked, k),
+        **peers.bm25s_searches(setup, size, sample, k),
+        **peers.tantivy_searches(setup, size, sample, k),
     }
 
 
-def _answers(searcher: Searcher, every: Exhaustive, asked: Sequence[str], k: int) -> dict[str, Any]:
+def _compare_answers(
+    searcher: Searcher, exhaustive: Exhaustive, sample: Sequence[str], k: int
+) -> dict[str, Any]:
     """How many sentences match and are scored, and in how many queries pruning answered otherwise."""
-    found = [searcher.search(query, k, records=False) for query in asked]
-    other = 0
-    for query, answer in zip(asked, found, strict=True):
-        other += [(hit.ordinal, hit.score) for hit in answer.hits] != every.search(query, k)
+    answers = [searcher.search(query, k, records=False) for query in sample]
+    different = 0
+    for query, answer in zip(sample, answers, strict=True):
+        different += [(hit.ordinal, hit.score) for hit in answer.hits] != exhaustive.search(query, k)
     return {
         "sentences": searcher.index.statistics([]).collection.sentences,
-        "matches": [answer.total for answer in found],
-        "scored": [answer.scored for answer in found],
-        "exhaustive": sum(answer.exhaustive is not None for answer in found),
-        "differ": other,
+        "matches": [answer.total for answer in answers],
+        "scored": [answer.scored for answer in answers],
+        "exhaustive": sum(answer.exhaustive is not None for answer in answers),
+        "differ": different,
     }
 
 
-def _share(exact: dict[str, list[str]], found: dict[str, list[str]]) -> float:
-    """The mean share of the exact answer that was found."""
-    shares = [len({*best} & {*found[query]}) / len(best) for query, best in exact.items() if best]
+def _share(exact: dict[str, list[str]], approximate: dict[str, list[str]]) -> float:
+    """The mean share of the exact answer that is in the approximate one."""
+    shares = [len({*best} & {*approximate[query]}) / len(best) for query, best in exact.items() if best]
     return round(sum(shares) / len(shares), 4)
 
 

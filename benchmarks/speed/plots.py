@@ -12,7 +12,7 @@ from matplotlib.figure import Figure as Drawing
 from benchmarks.speed.figures import Figure
 from benchmarks.speed.timing import p50
 from esr.evaluation.report import style
-from esr.evaluation.report.picture import Picture, svg
+from esr.evaluation.report.picture import Picture, to_svg
 
 BINS = 8
 HEIGHT = 4.2
@@ -24,7 +24,7 @@ Lines = Mapping[str, Sequence[tuple[float, float]]]
 def write(name: str, drawing: Drawing, folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
     path = folder / f"{name}.svg"
-    path.write_bytes(svg(Picture(name, "", "", drawing)))
+    path.write_bytes(to_svg(Picture(name, "", "", drawing)))
     return path
 
 
@@ -56,13 +56,13 @@ def against_size(figures: Sequence[Figure]) -> Drawing:
     return _drawn(lines, "sentences", "ms")
 
 
-@style.styled
+@style.with_style
 def against_time(figures: Sequence[Figure]) -> Drawing:
     """What share of the exact answer is found, and in which time, a line for each k."""
-    drawing = style.figure(HEIGHT)
+    drawing = style.create_figure(HEIGHT)
     axes = drawing.add_subplot()
     for place, figure in enumerate(figures):
-        how, k = style.look(place), figure["key"]
+        how, k = style.style_of(place), figure["key"]
         found = {
             name: (np.log10(p50(times)), figure["recall"][name]) for name, times in figure["times"].items()
         }
@@ -83,13 +83,13 @@ def against_time(figures: Sequence[Figure]) -> Drawing:
     return drawing
 
 
-@style.styled
+@style.with_style
 def _drawn(lines: Lines, x: str, y: str) -> Drawing:
     """Lines on two logarithmic axes, their names beside their ends."""
-    drawing = style.figure(HEIGHT)
+    drawing = style.create_figure(HEIGHT)
     axes = drawing.add_subplot()
     for place, points in enumerate(lines.values()):
-        how = style.look(place)
+        how = style.style_of(place)
         axes.plot(*np.log10(np.array(points)).T, color=how.color, marker=how.marker, linestyle=how.dashes)
     axes.set(xlabel=x, ylabel=y)
     for axis in ("x", "y"):

@@ -11,7 +11,7 @@ from esr.adjustments import curves
 from esr.adjustments.form import get
 from esr.errors import UsageError, unknown
 from esr.parameter import parse_values
-from esr.plans.plan import FEATURES, Curve, Static
+from esr.plans.plan import FEATURE_PREFIX, Curve, Static
 
 BUILTIN_FEATURES = {"len": "length", "position": "position"}
 """Features that every index has of every sentence, and their columns."""
@@ -22,7 +22,7 @@ def feature_column(feature: str) -> str:
     """The column that holds a feature. Raises UsageError for an invalid feature name."""
     if not _NAME.fullmatch(feature):
         raise UsageError(f"a feature name is a letter, then letters, digits and underscores, not {feature!r}")
-    return BUILTIN_FEATURES.get(feature, FEATURES + feature)
+    return BUILTIN_FEATURES.get(feature, FEATURE_PREFIX + feature)
 
 
 @dataclass(frozen=True)

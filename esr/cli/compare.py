@@ -13,10 +13,9 @@ from tqdm import tqdm
 from esr.cli import options
 from esr.cli.output_file import check_output
 from esr.errors import EsrError
-from esr.evaluation.comparing import Comparison, cells, compute, done
-from esr.evaluation.showing import grid
-from esr.evaluation.significance import compare as test_difference
-from esr.evaluation.significance import corrected
+from esr.evaluation.comparison import ComparisonPlan, build_cells, compute_cells, read_results
+from esr.evaluation.formatting import align_columns
+from esr.evaluation.significance import compare_systems, correct_p_values
 from esr.extras import require
 
 _RESAMPLES = 1  # the table shows the t-test only
@@ -47,16 +46,20 @@ def compare(comparison: Path, output: Path, workers: int) -> None:
       esr compare comparison.json -o figures.jsonl
     """
     require("esr compare", "ir_measures", "scipy")
-    plan = Comparison.from_file(comparison)
-    all_cells = cells(plan)
+    plan = ComparisonPlan.from_file(comparison)
+    all_cells = build_cells(plan)
     try:
         inputs = (file for c in plan.collections.values() for file in (c.topics, c.qrels))
         check_output(output, comparison, *inputs)
-        results = done(output)
+        results = read_results(output)
         keys = [cell.key() for cell in all_cells]
         missing = {key: cell for key, cell in zip(keys, all_cells, strict=True) if key not in results}
         for result in tqdm(
-            compute(missing, output, workers), total=len(missing), unit=" cells", disable=None, leave=False
+            compute_cells(missing, output, workers),
+            total=len(missing),
+            unit=" cells",
+            disable=None,
+            leave=False,
         ):
             results[result["key"]] = result
     except OSError as error:
@@ -73,7 +76,7 @@ Results = Mapping[tuple[str, str, str], Mapping[str, Any]]
 """By collection, ranking and source of parameters."""
 
 
-def _format_table(plan: Comparison, results: Results, measure: str) -> str:
+def _format_table(plan: ComparisonPlan, results: Results, measure: str) -> str:
     """One row per ranking and source of parameters, compared with the baseline from the same source."""
     marks = _find_marks(plan, results, measure)
     rows = [["", *plan.collections]]
@@ -81,10 +84,10 @@ def _format_table(plan: Comparison, results: Results, measure: str) -> str:
         keys = [(collection, ranking, source) for collection in plan.collections]
         figures = [f"{results[key]['measures'][measure]:.4f}{marks.get(key, ''):<2}" for key in keys]
         rows.append([ranking if len(plan.parameters) == 1 else f"{ranking}, {source}", *figures])
-    return grid(rows, left=1)
+    return align_columns(rows, left=1)
 
 
-def _find_marks(plan: Comparison, results: Results, measure: str) -> dict[tuple[str, str, str], str]:
+def _find_marks(plan: ComparisonPlan, results: Results, measure: str) -> dict[tuple[str, str, str], str]:
     """The marks of significant differences from the baseline."""
     marks: dict[tuple[str, str, str], str] = {}
     if plan.baseline is None:
@@ -93,11 +96,11 @@ def _find_marks(plan: Comparison, results: Results, measure: str) -> dict[tuple[
     for collection, source in product(plan.collections, plan.parameters):
         baseline = results[collection, plan.baseline, source]["values"][measure]
         tests = [
-            test_difference(
+            compare_systems(
                 results[collection, name, source]["values"][measure], baseline, resamples=_RESAMPLES
             )
             for name in rankings
         ]
-        for name, test in zip(rankings, corrected(tests), strict=True):
+        for name, test in zip(rankings, correct_p_values(tests), strict=True):
             marks[collection, name, source] = test.mark
     return marks

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
@@ -59,9 +60,9 @@ class DocumentPipeline:
         with _open_for_writing(self._malformed_file) as self._malformed_stream:
             on_malformed = self._add_malformed if self.tolerates_malformed or collect_all else None
             options = ReadOptions(self._mapping, self._limits, on_malformed, self._add_skipped)
-            documents = read_documents(self._paths, self._format, options)
             if self._detector:
-                documents = self._detector.annotate(documents)
+                options = replace(options, build=self._detector.build_document)
+            documents = read_documents(self._paths, self._format, options)
             if self._duplicates:
                 documents = self._duplicates.filter(documents)
             yield self._count_without_sentences(documents)

@@ -23,9 +23,9 @@ from esr.cli.tuning_options import (
     way_option,
 )
 from esr.evaluation.tuning import grid as grids
-from esr.evaluation.tuning import likelihood, pseudo
-from esr.evaluation.tuning.figures import Tuner
+from esr.evaluation.tuning import likelihood, pseudo_topics
 from esr.evaluation.tuning.training import train
+from esr.evaluation.tuning.tuner import Tuner
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 
@@ -48,7 +48,7 @@ PSEUDO_TOPICS, LIKELIHOOD = "pseudo-topics", "likelihood"
     "--topics",
     "number",
     type=click.IntRange(10),
-    default=pseudo.ENOUGH,
+    default=pseudo_topics.DEFAULT_NUMBER,
     show_default=True,
     help="Number of pseudo-topics, or of sentences for the likelihood.",
 )
@@ -86,12 +86,12 @@ def estimate(
     if output:
         check_output(output)
     grid = build_grid(ranking, grid_texts)
-    settings = grids.settings(ranking, grid)
+    settings = grids.expand(ranking, grid)
     with esr.open(where) as searcher:
         if source == LIKELIHOOD:
             estimate = _estimate_by_likelihood(searcher, settings, number, seed)
         else:
-            tasks = pseudo.tasks(searcher.index, number, seed)
+            tasks = pseudo_topics.generate_tasks(searcher.index, number, seed)
             with count_topics() as tick:
                 best = train(Tuner(searcher, tasks, measure), ranking, grid, way, tick)
             estimate = {"ranking": best.ranking.as_dict(), "topics": len(tasks), "measure": measure}
@@ -105,7 +105,7 @@ def estimate(
 def _estimate_by_likelihood(
     searcher: Searcher, settings: list[Ranking], number: int, seed: int
 ) -> dict[str, Any]:
-    likelihoods = likelihood.table(searcher.index, settings, number, seed)
+    likelihoods = likelihood.compute_likelihoods(searcher.index, settings, number, seed)
     best = int(np.argmax(likelihoods))
     estimate = {"ranking": settings[best].as_dict(), "topics": number, "settings": len(settings)}
     return estimate | {"measure": "log p(word)", "figure": float(likelihoods[best])}

@@ -11,7 +11,7 @@ import esr
 from esr.cli import options
 from esr.engines.redact import redact
 from esr.errors import UsageError
-from esr.evaluation import measures, qrels, runs, showing, significance, topics
+from esr.evaluation import formatting, measures, qrels, runs, significance, topics
 from esr.evaluation.results import evaluate_runs
 from esr.evaluation.runs import Run
 from esr.extras import require
@@ -79,16 +79,16 @@ def evaluate(
     if as_csv and as_json:
         raise UsageError("--csv and --json exclude each other: leave one out")
     require("esr evaluate", "ir_measures", "scipy")
-    names = measures.names(" ".join(measure_texts))
+    names = measures.split_names(" ".join(measure_texts))
     if not names:
         raise UsageError("no measure given: name one with -m, like -m AP")
     for name in names:
         measures.parse(name)  # before long files are read
-    kinds = topics.kinds(by) if by else None
+    kinds = topics.read_kinds(by) if by else None
     judgements = qrels.read(qrels_file)
-    paths = runs.distinct([*([baseline] if baseline else []), *run_files])
+    paths = runs.remove_duplicates([*([baseline] if baseline else []), *run_files])
     loaded_runs = {path: runs.read(path) for path in paths}
-    display_names = runs.names(loaded_runs)
+    display_names = runs.display_names(loaded_runs)
     _warn_of_judgements(qrels_file, judgements, where)
     for path, run in loaded_runs.items():
         _warn_of_topics(path, run, judgements)
@@ -104,11 +104,11 @@ def evaluate(
         seed=seed,
     )
     if as_json:
-        click.echo(json.dumps(showing.as_json(results, per_topic=per_topic), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(formatting.to_json(results, per_topic=per_topic), indent=1, ensure_ascii=False))
     elif as_csv:
-        click.echo(showing.as_csv(results, per_topic=per_topic), nl=False)
+        click.echo(formatting.to_csv(results, per_topic=per_topic), nl=False)
     else:
-        click.echo(showing.as_table(results, per_topic=per_topic))
+        click.echo(formatting.to_table(results, per_topic=per_topic))
 
 
 def _warn_of_judgements(path: str, judgements: qrels.Qrels, where: str | None) -> None:

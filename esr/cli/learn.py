@@ -15,18 +15,18 @@ from esr.cli.progress import count_topics
 from esr.cli.ranking_options import ranking_options
 from esr.cli.tuning_options import save_ranking
 from esr.errors import UsageError
-from esr.evaluation import qrels as judgements
-from esr.evaluation import restrict as restrictions
+from esr.evaluation import qrels as qrel_files
+from esr.evaluation import restrictions
 from esr.evaluation import topics as topic_files
 from esr.evaluation.topic import TITLE
-from esr.evaluation.tuning.tasks import make
+from esr.evaluation.tuning.tasks import build_tasks
 from esr.extras import require
-from esr.learning import gather
-from esr.learning import signals as known_signals
-from esr.learning.learn import ABLATIONS, Wanted, learn, steps
+from esr.learning import signals as signal_lists
+from esr.learning import topic_signals
+from esr.learning.learn import ABLATIONS, LearningOptions, count_steps, learn
 from esr.learning.learner import LEARNERS
-from esr.learning.outcome import Outcome, as_dict, as_text
-from esr.learning.table import measure_of
+from esr.learning.outcome import Outcome, to_dict, to_text
+from esr.learning.signal_table import parse_measure
 from esr.ranking.ranking import Ranking
 
 
@@ -43,7 +43,7 @@ from esr.ranking.ranking import Ranking
     "texts",
     multiple=True,
     metavar="NAME",
-    help=f"Learn from this signal or group: {', '.join(known_signals.GROUPS)}. May be repeated.",
+    help=f"Learn from this signal or group: {', '.join(signal_lists.GROUPS)}. May be repeated.",
 )
 @click.option(
     "--measure", default="AP", show_default=True, help="What to maximise and to report: AP, nDCG, nDCG@k."
@@ -54,8 +54,8 @@ from esr.ranking.ranking import Ranking
 )
 @click.option(
     "--depth",
-    type=click.IntRange(2, gather.RUN),
-    default=gather.DEPTH,
+    type=click.IntRange(2, topic_signals.RUN_DEPTH),
+    default=topic_signals.DEPTH,
     show_default=True,
     help="Number of best sentences of the first stage to learn from and to rerank.",
 )
@@ -113,43 +113,45 @@ def learn_command(
             check_output(file, topics, qrels, groups, restrict)
     if report and report.suffix not in (".html", ".json"):
         raise UsageError(f"--report {report}: the file name must end in .html or .json")
-    require("esr learn", "ir_measures", "scipy")  # all of these before the searches, which take long
+    require("esr learn", "ir_measures", "scipy")  # before the searches, which take long
     if learner == "lambdamart":
         require("LambdaMART", "lightgbm")
     if report and report.suffix == ".html":
         require("a page of --report", "matplotlib")
-    measure_of(measure)
-    held_together = topic_files.kinds(groups) if groups else {}
-    judged = judgements.read(qrels)
+    parse_measure(measure)
+    topic_groups = topic_files.read_kinds(groups) if groups else {}
+    judgements = qrel_files.read(qrels)
     allowed = restrictions.read(restrict) if restrict else None
-    tasks = make(topic_files.read(topics), judged, field=field, restrictions=allowed)
-    wanted = Wanted(learner, measure, folds, seed, depth, ablate)
+    tasks = build_tasks(topic_files.read(topics), judgements, field=field, restrictions=allowed)
+    learning = LearningOptions(learner, measure, folds, seed, depth, ablate)
     with esr.open(where) as searcher:
-        signals = known_signals.chosen(known_signals.known(searcher.index, ranking), texts)
+        signals = signal_lists.select_signals(signal_lists.list_signals(searcher.index, ranking), texts)
         with count_topics() as tick:
-            gathered = gather.gather(searcher, tasks.ready, judged, ranking, signals, depth, tick)
-    with tqdm(total=steps(signals, wanted), unit=" fits", disable=None, leave=False) as bar:
+            training_data = topic_signals.collect_signals(
+                searcher, tasks.ready, judgements, ranking, signals, depth, tick
+            )
+    with tqdm(total=count_steps(signals, learning), unit=" fits", disable=None, leave=False) as bar:
 
-        def fitted(number: int) -> None:
-            bar.update(number)
+        def advance(fits: int) -> None:
+            bar.update(fits)
 
-        best, found = learn(gathered, signals, ranking, wanted, held_together, fitted)
+        learned, outcome = learn(training_data, signals, ranking, learning, topic_groups, advance)
     if output:
-        save_ranking(output, best.as_dict())
+        save_ranking(output, learned.as_dict())
     if report:
-        _write_report(report, found)
+        _write_report(report, outcome)
     if tasks.unjudged:
         click.echo(f"{len(tasks.unjudged)} topics have no relevant sentence and are left out", err=True)
-    told = {**as_dict(found), "ranking": best.as_dict()}
-    click.echo(json.dumps(told, indent=1) if as_json else as_text(found))
+    data = {**to_dict(outcome), "ranking": learned.as_dict()}
+    click.echo(json.dumps(data, indent=1) if as_json else to_text(outcome))
 
 
-def _write_report(report: Path, found: Outcome) -> None:
+def _write_report(report: Path, outcome: Outcome) -> None:
     if report.suffix == ".json":
-        text = json.dumps(as_dict(found), indent=1) + "\n"
+        text = json.dumps(to_dict(outcome), indent=1) + "\n"
     else:
-        from esr.learning.report import page  # deferred: it imports matplotlib
+        from esr.learning.report import render_report  # deferred: it imports matplotlib
 
-        text = page(found)
+        text = render_report(outcome)
     with open_output(report) as file:
         file.write(text)

@@ -13,18 +13,18 @@ from esr.cli import options
 from esr.cli.output_file import check_output, open_output
 from esr.cli.ranking_options import ranking_options
 from esr.errors import EsrError, UsageError
-from esr.evaluation import measures, restrict, topics
+from esr.evaluation import measures, restrictions, topics
 from esr.evaluation.report import inputs
 from esr.evaluation.report.inputs import Inputs
-from esr.evaluation.results import Evaluated, evaluate_runs
+from esr.evaluation.results import RunEvaluation, evaluate_runs
 from esr.evaluation.topic import TITLE
-from esr.evaluation.tuning.tasks import make
+from esr.evaluation.tuning.tasks import build_tasks
 from esr.extras import require
 from esr.ranking.ranking import Ranking
 
 if TYPE_CHECKING:
     from esr.evaluation.report.picture import Picture
-    from esr.evaluation.tuning.figures import Task
+    from esr.evaluation.tuning.tuner import Task
     from esr.ranking.searcher import Searcher
 
 _FILE = click.Path(dir_okay=False)
@@ -97,7 +97,7 @@ def report(
     """
     require("esr report", "matplotlib", "ir_measures", "scipy")
     check_output(output, qrels_file, *run_files, baseline, by, topics_file, restrict_file)
-    names = measures.names(" ".join(measure_texts))
+    names = measures.split_names(" ".join(measure_texts))
     if not names:
         raise UsageError("no measure given: name one with -m, like -m AP")
     for name in names:
@@ -106,7 +106,7 @@ def report(
         raise UsageError("--topics needs --index: name the index to search")
     if not topics_file and (ranking != Ranking() or restrict_file or curves):
         raise UsageError("a model, --curves and --restrict need a search: give --index and --topics too")
-    kinds = topics.kinds(by) if by else None
+    kinds = topics.read_kinds(by) if by else None
     data = inputs.read(qrels_file, run_files, baseline, kinds)
     for note in data.notes:
         click.echo(note, err=True)
@@ -118,7 +118,7 @@ def report(
         with esr.open(where) as searcher:
             drawings += _draw_index(searcher, data, topics_file, field, restrict_file, ranking, curves)
     drawings += _draw_models()
-    text = page.html(page.Report(title, results, drawings, data.notes))
+    text = page.render(page.ReportPage(title, results, drawings, data.notes))
     try:
         if pictures:
             _write_pictures(Path(pictures), drawings)
@@ -130,12 +130,12 @@ def report(
         click.echo(f"wrote {output}")
 
 
-def _draw_runs(data: Inputs, results: list[Evaluated], measure: str) -> list[Picture]:
+def _draw_runs(data: Inputs, results: list[RunEvaluation], measure: str) -> list[Picture]:
     from esr.evaluation.report import gains, precision_recall
 
-    drawings = [precision_recall.picture(precision_recall.curves(data.qrels, data.runs))]
+    drawings = [precision_recall.build_picture(precision_recall.compute_curves(data.qrels, data.runs))]
     if data.baseline is not None and len(results) > 1:
-        drawings.append(gains.picture(gains.gains(results, measure), measure, data.baseline))
+        drawings.append(gains.build_picture(gains.compute_gains(results, measure), measure, data.baseline))
     return drawings
 
 
@@ -150,21 +150,23 @@ def _draw_index(
 ) -> list[Picture]:
     from esr.evaluation.report import feature_curves, lengths, sensitivity
 
-    drawings = [lengths.picture(lengths.lengths(searcher.index, data.qrels, data.runs))]
+    drawings = [lengths.build_picture(lengths.measure_lengths(searcher.index, data.qrels, data.runs))]
     if topics_file is not None:
         all_topics = topics.read(topics_file)
         allowed = None
         if restrict_file is not None:
-            from_topics = restrict_file == restrict.FROM_TOPICS
-            allowed = restrict.of_topics(all_topics) if from_topics else restrict.read(restrict_file)
-        tasks = make(all_topics, data.qrels, field=field, restrictions=allowed).ready
+            from_topics = restrict_file == restrictions.FROM_TOPICS
+            allowed = (
+                restrictions.from_topics(all_topics) if from_topics else restrictions.read(restrict_file)
+            )
+        tasks = build_tasks(all_topics, data.qrels, field=field, restrictions=allowed).ready
         features = dict.fromkeys([*(f.feature for f in ranking.features), *curves])
-        if not sensitivity.varied(ranking) and not features:
+        if not sensitivity.varied_parameters(ranking) and not features:
             raise UsageError(f"model {ranking.model!r} has no parameter to vary: leave out --topics")
-        if sensitivity.varied(ranking):
+        if sensitivity.varied_parameters(ranking):
             drawings.append(_draw_sensitivity(searcher, tasks, ranking))
         drawings += [
-            feature_curves.picture(feature_curves.estimated(searcher, tasks, ranking, feature))
+            feature_curves.build_picture(feature_curves.estimate_curves(searcher, tasks, ranking, feature))
             for feature in features
         ]
     return drawings
@@ -172,28 +174,28 @@ def _draw_index(
 
 def _draw_sensitivity(searcher: Searcher, tasks: list[Task], ranking: Ranking) -> Picture:
     from esr.evaluation.report import sensitivity
-    from esr.evaluation.tuning.figures import Tuner
+    from esr.evaluation.tuning.tuner import Tuner
 
-    total = len(tasks) * len(sensitivity.varied(ranking))
+    total = len(tasks) * len(sensitivity.varied_parameters(ranking))
     with tqdm(total=total, unit=" topics", disable=None, leave=False) as bar:
 
         def tick(topics: int) -> None:
             bar.update(topics)
 
-        lines = sensitivity.lines(Tuner(searcher, tasks, _DEFAULT_MEASURE), ranking, tick)
-    return sensitivity.picture(lines, ranking, _DEFAULT_MEASURE)
+        lines = sensitivity.compute_lines(Tuner(searcher, tasks, _DEFAULT_MEASURE), ranking, tick)
+    return sensitivity.build_picture(lines, ranking, _DEFAULT_MEASURE)
 
 
 def _draw_models() -> list[Picture]:
-    from esr.evaluation.report import unseen
+    from esr.evaluation.report import unseen_terms
 
-    return [unseen.picture(unseen.weights())]
+    return [unseen_terms.build_picture(unseen_terms.compute_weights())]
 
 
 def _write_pictures(folder: Path, drawings: list[Picture]) -> None:
-    from esr.evaluation.report.picture import png, svg
+    from esr.evaluation.report.picture import to_png, to_svg
 
     folder.mkdir(parents=True, exist_ok=True)
     for picture in drawings:
-        (folder / f"{picture.name}.svg").write_bytes(svg(picture))
-        (folder / f"{picture.name}.png").write_bytes(png(picture))
+        (folder / f"{picture.name}.svg").write_bytes(to_svg(picture))
+        (folder / f"{picture.name}.png").write_bytes(to_png(picture))

@@ -14,10 +14,9 @@ from esr.cli.output_file import open_output
 from esr.cli.ranking_options import ranking_options
 from esr.engines.index import Filters
 from esr.errors import EsrError, UsageError
-from esr.evaluation import restrict as restrictions
-from esr.evaluation import runs
+from esr.evaluation import restrictions, runs
 from esr.evaluation import topics as topic_files
-from esr.evaluation.topic import TITLE, Topic, names
+from esr.evaluation.topic import TITLE, Topic, split_fields
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import UnsearchableQuery
 
@@ -65,7 +64,7 @@ def run(
       esr run topics.tsv --index my-index --model 2si --set mu=50 -o 2si.run
     """
     runs.check_tag(tag)
-    names(field)
+    split_fields(field)
     all_topics = topic_files.read(topics)
     allowed = _read_restrictions(restrict, all_topics)
     queries, skipped = _build_queries(all_topics, field)
@@ -85,7 +84,7 @@ def run(
                 continue
             if answer.incomplete:
                 raise EsrError(f"topic {topic}: the answer is incomplete: {answer.incomplete}; run again")
-            file.writelines(runs.lines(topic, answer.hits, tag))
+            file.writelines(runs.format_lines(topic, answer.hits, tag))
             total += len(answer.hits)
     for reason in skipped:
         click.echo(f"skipped topic {reason}", err=True)
@@ -114,5 +113,5 @@ def _read_restrictions(restrict: str | None, topics: Sequence[Topic]) -> restric
     if restrict is None:
         return None
     if restrict == restrictions.FROM_TOPICS:
-        return restrictions.of_topics(topics)
+        return restrictions.from_topics(topics)
     return restrictions.read(restrict)

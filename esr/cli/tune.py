@@ -23,15 +23,14 @@ from esr.cli.tuning_options import (
 )
 from esr.errors import UsageError
 from esr.evaluation import qrels as judgements
-from esr.evaluation import restrict as restrictions
+from esr.evaluation import restrictions
 from esr.evaluation import topics as topic_files
 from esr.evaluation.topic import TITLE
 from esr.evaluation.tuning import grid as grids
-from esr.evaluation.tuning.curves import left_over
-from esr.evaluation.tuning.curves import parse as parse_training
-from esr.evaluation.tuning.figures import Tuner
-from esr.evaluation.tuning.tasks import Tasks, make
-from esr.evaluation.tuning.training import check_apart, cross_validate, train
+from esr.evaluation.tuning.curves import measure_residuals, parse_training
+from esr.evaluation.tuning.tasks import TaskSet, build_tasks
+from esr.evaluation.tuning.training import check_disjoint, cross_validate, train
+from esr.evaluation.tuning.tuner import Tuner
 from esr.extras import require
 from esr.ranking.ranking import Ranking
 
@@ -105,11 +104,11 @@ def tune(
     if curves:
         require("--train", "scipy")
     grid = build_grid(ranking, grid_texts, is_required=not curves)
-    settings = grids.settings(ranking, grid)
+    settings = grids.expand(ranking, grid)
     training = _read_tasks(topics, qrels, field, restrict)
     testing = _read_test_tasks(test_topics, test_qrels, field)
     if testing and not test_on_training and not test_index:
-        check_apart(training.ready, testing.ready)
+        check_disjoint(training.ready, testing.ready)
     outcome: dict[str, Any] = {
         "measure": measure,
         "topics": len(training.ready),
@@ -119,17 +118,19 @@ def tune(
         tuner = Tuner(searcher, training.ready, measure, depth)
         best = train(tuner, ranking, grid, way, tick, curves)
         outcome |= {"ranking": best.ranking.as_dict(), "training": float(best.figures.mean())}
-        outcome["tried"] = [{**grids.values_of(tried), measure: figure} for tried, figure in best.tried]
+        outcome["tried"] = [
+            {**grids.parameter_values(tried), measure: figure} for tried, figure in best.tried
+        ]
         if curves:
-            outcome["left"] = left_over(searcher, training.ready, best.ranking, curves)
+            outcome["left"] = measure_residuals(searcher, training.ready, best.ranking, curves)
         if folds:
-            topic_groups = topic_files.kinds(groups) if groups else {}
+            topic_groups = topic_files.read_kinds(groups) if groups else {}
             validated = cross_validate(tuner, ranking, grid, way, folds, topic_groups, tick, curves)
-            outcome["folds"] = [grids.values_of(setting) for setting in validated.settings]
+            outcome["folds"] = [grids.parameter_values(setting) for setting in validated.settings]
             outcome["cross_validated"] = float(validated.figures.mean())
     if testing:
         with esr.open(test_index or where) as searcher:
-            figures = Tuner(searcher, testing.ready, measure, depth).table([best.ranking])
+            figures = Tuner(searcher, testing.ready, measure, depth).compute_figures([best.ranking])
         outcome |= {"test": float(figures.mean()), "test_topics": len(testing.ready)}
         outcome["tested_on_training_topics"] = test_on_training
     if output:
@@ -139,12 +140,12 @@ def tune(
     click.echo(json.dumps(outcome, indent=1) if as_json else _format(outcome))
 
 
-def _read_tasks(topics: Path, qrels: Path, field: str, restrict: Path | None) -> Tasks:
+def _read_tasks(topics: Path, qrels: Path, field: str, restrict: Path | None) -> TaskSet:
     allowed = restrictions.read(restrict) if restrict else None
-    return make(topic_files.read(topics), judgements.read(qrels), field=field, restrictions=allowed)
+    return build_tasks(topic_files.read(topics), judgements.read(qrels), field=field, restrictions=allowed)
 
 
-def _read_test_tasks(topics: Path | None, qrels: Path | None, field: str) -> Tasks | None:
+def _read_test_tasks(topics: Path | None, qrels: Path | None, field: str) -> TaskSet | None:
     if topics is None and qrels is None:
         return None
     if topics is None or qrels is None:

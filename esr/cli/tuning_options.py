@@ -56,7 +56,7 @@ def format_ranking(data: Mapping[str, Any]) -> str:
     ranking = Ranking.from_dict(data)
     values = (
         f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-        for name, value in grids.values_of(ranking).items()
+        for name, value in grids.parameter_values(ranking).items()
     )
     curves = (f"{f.form}({f.feature})" for f in ranking.features if f.curve is not None)
     return " ".join([ranking.model, *values, *curves])

@@ -22,7 +22,7 @@ from esr.documents.json_values import (
     require_string,
     type_name,
 )
-from esr.documents.splitter import split_sentences
+from esr.documents.sentences import split_sentences
 
 # The limit of Elasticsearch's `_id`.
 MAX_ID_BYTES = 512
@@ -39,28 +39,29 @@ def build_document(fields: Mapping[str, Any]) -> Document:
     """The document with these fields: `id, title, date, source, url, language` and `text` or `sentences`.
 
     Fields have the names and types of JSON Lines. None counts as missing, as does a blank title, date,
-    source, url or language. Other fields are ignored. `text` is split into sentences. Raises
-    InvalidDocument at the first invalid field.
+    source, url or language. Other fields are ignored. `text` is split into sentences by the rules of the
+    language. Raises InvalidDocument at the first invalid field.
     """
     if fields.get("id") is None:
         raise InvalidDocument("the document has no id: every document needs one, as a string")
     id = _check_id(fields["id"], "id")
+    language = _optional_string(fields, "language")
     return Document(
         id=id,
-        sentences=_build_sentences(id, fields.get("text"), fields.get("sentences")),
+        sentences=_build_sentences(id, fields.get("text"), fields.get("sentences"), language),
         title=_optional_string(fields, "title"),
         date=_optional_date(fields),
         source=_optional_string(fields, "source"),
         url=_optional_string(fields, "url"),
-        language=_optional_string(fields, "language"),
+        language=language,
     )
 
 
-def _build_sentences(id: str, text: Any, entries: Any) -> tuple[Sentence, ...]:
+def _build_sentences(id: str, text: Any, entries: Any, language: str | None) -> tuple[Sentence, ...]:
     if text is not None and entries is not None:
         raise InvalidDocument("the document has both text and sentences: leave one of them out")
     if text is not None:
-        texts = split_sentences(require_string(text, "text"))
+        texts = split_sentences(require_string(text, "text"), language)
         return tuple(Sentence(_default_id(id, n), text) for n, text in enumerate(texts))
     if entries is None:
         return ()

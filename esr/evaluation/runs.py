@@ -1,4 +1,4 @@
-"""TREC runs: `qid Q0 sentence_id rank score tag` lines."""
+"""TREC runs: lines of `qid Q0 sentence_id rank score tag`."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _FORM = "qid Q0 sentence_id rank score tag"
 
 
 class Run(NamedTuple):
-    """What a system answered. `tag` is None if the file has several tags, or no line."""
+    """A system's answers. `tag` is None if the file has several tags, or no line."""
 
     tag: str | None
     scores: Scores
 
 
 def read(path: str | Path) -> Run:
-    """A run, of any system, in the file's order; the file may be packed with gzip.
+    """A run of any system, in the file's order. The file may be compressed.
 
-    As for every evaluator it is the scores that tell the order: lines may stand in any order, and ranks
-    are not looked at. Raises InputError for a bad line, or a sentence that stands twice in a topic.
+    As in every evaluation tool, scores determine the order: lines may be in any order, and ranks are
+    ignored. Raises InputError for a malformed line, or a sentence that is duplicated in a topic.
     """
     scores: Scores = {}
     tags: set[str] = set()
@@ -44,46 +44,45 @@ def read(path: str | Path) -> Run:
         try:
             score = float(number)
         except ValueError:
-            raise files.malformed_line(path, line, f"{_FORM} with a number as score") from None
+            raise files.malformed_line(path, line, f"{_FORM} with a number as the score") from None
         if math.isnan(score):
-            raise files.malformed_line(path, line, f"{_FORM} with a number as score")
+            raise files.malformed_line(path, line, f"{_FORM} with a number as the score")
         answers = scores.setdefault(topic, {})
         if sentence in answers:
-            raise files.line_error(
-                path, line, f"sentence {sentence} stands twice in topic {topic}: leave one"
-            )
+            problem = f"sentence {sentence} is duplicated in topic {topic}: remove one of the lines"
+            raise files.line_error(path, line, problem)
         answers[sentence] = score
         tags.add(tag)
     return Run(tags.pop() if len(tags) == 1 else None, scores)
 
 
-def distinct(paths: Iterable[str]) -> list[str]:
-    """The paths without those that name a file once more: a baseline may be among the runs."""
-    found: dict[str, str] = {}
+def remove_duplicates(paths: Iterable[str]) -> list[str]:
+    """The paths without repetitions of a file: a baseline may be among the runs."""
+    by_file: dict[str, str] = {}
     for path in paths:
-        found.setdefault(os.path.realpath(path), path)
-    return list(found.values())
+        by_file.setdefault(os.path.realpath(path), path)
+    return list(by_file.values())
 
 
-def names(read: Mapping[str, Run]) -> dict[str, str]:
-    """What the runs of these paths are called: by their tags, or by their paths if two have the same tag."""
-    tags = Counter(run.tag for run in read.values())
+def display_names(runs: Mapping[str, Run]) -> dict[str, str]:
+    """The names of runs, by path: their tags, or their paths if two runs have the same tag."""
+    tags = Counter(run.tag for run in runs.values())
     if None in tags or max(tags.values()) > 1:
-        return {path: path for path in read}
-    return {path: str(run.tag) for path, run in read.items()}
+        return {path: path for path in runs}
+    return {path: str(run.tag) for path, run in runs.items()}
 
 
-def ranked(scores: Mapping[str, float]) -> list[str]:
-    """A topic's sentences, best first, as trec_eval sorts: in single precision, ties by id, last first."""
+def sort_sentences(scores: Mapping[str, float]) -> list[str]:
+    """A topic's sentences in trec_eval's order: by score in single precision, ties by descending id."""
     with np.errstate(over="ignore"):
         return sorted(scores, key=lambda sentence: (np.float32(scores[sentence]), sentence), reverse=True)
 
 
-def lines(topic: str, hits: Iterable[Hit], tag: str) -> Iterator[str]:
-    """A topic's lines. Scores fall strictly: equal ones are set apart by the smallest step of a double.
+def format_lines(topic: str, hits: Iterable[Hit], tag: str) -> Iterator[str]:
+    """A topic's lines. Scores decrease strictly: ties are separated by the smallest step of a double.
 
-    So whoever sorts by score sees this very order. trec_eval reads scores in single precision, where so
-    small a step is none, and orders such ties by id, the last first; a larger step would falsify scores.
+    Sorting by score thus preserves this order. trec_eval reads scores in single precision, in which this
+    step vanishes, and orders such ties by descending id; a larger step would falsify the scores.
     """
     last = math.inf
     for rank, hit in enumerate(hits, 1):
@@ -93,7 +92,7 @@ def lines(topic: str, hits: Iterable[Hit], tag: str) -> Iterator[str]:
 
 
 def check_tag(tag: str) -> str:
-    """A run's tag: one word. Raises UsageError."""
+    """The tag of a run, if it is one word. Raises UsageError."""
     if not tag or len(tag.split()) != 1 or tag.strip() != tag:
-        raise UsageError(f"a tag is one word, not {tag!r}")
+        raise UsageError(f"a tag must be one word, not {tag!r}")
     return tag

@@ -1,4 +1,4 @@
-"""Whether a difference between two systems is luck: paired tests over topics, and Holm's correction."""
+"""Significance of differences between two systems: paired tests over topics, and Holm's correction."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from esr.extras import require
 RESAMPLES = 10_000
 SEED = 0
 CONFIDENCE = 0.95
-_BATCH = 500  # so that thousands of topics fit in memory
+_BATCH = 500  # bounds the memory for thousands of topics
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """A system against another one, over the topics that both have.
+class SystemComparison:
+    """A system compared with another one, over the topics of both.
 
     `difference` is the mean of the topics' differences, `low` and `high` its 95 % confidence interval by
     the t distribution. `t_test` and `randomisation` are two-sided p-values of the paired tests, `…_holm`
-    the same after Holm's correction. A value that one topic cannot give is NaN.
+    the same after Holm's correction. Values that need more than one topic may be NaN.
     """
 
     topics: int
@@ -42,7 +42,7 @@ class Comparison:
 
     @property
     def mark(self) -> str:
-        """`**` if the corrected t-test says so at 99 %, `*` at 95 %, or nothing."""
+        """`**` if the corrected t-test is significant at 99 %, `*` at 95 %, else an empty string."""
         return "**" if self.t_test_holm < 0.01 else "*" if self.t_test_holm < 0.05 else ""
 
     def as_dict(self) -> dict[str, Any]:
@@ -50,23 +50,23 @@ class Comparison:
         return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in asdict(self).items()}
 
 
-def compare(
+def compare_systems(
     a: Mapping[str, float], b: Mapping[str, float], *, resamples: int = RESAMPLES, seed: int = SEED
-) -> Comparison:
+) -> SystemComparison:
     """Compare the values by topic of a system `a` with those of a baseline `b`.
 
-    The randomisation test swaps the two values of topics at random, `resamples` times; it tries all ways
-    to swap where there are no more than that. The same call gives the same figures. Corrected values are
-    those of a single comparison: see `corrected`. Raises UsageError if the topics differ or are none.
+    The randomisation test swaps the two values of topics at random, `resamples` times, or in all possible
+    ways if there are no more than that. It is deterministic. Corrected values are those of a single
+    comparison: see `correct_p_values`. Raises UsageError if the topics differ or there are none.
     """
     if a.keys() != b.keys() or not a:
-        raise UsageError("two systems are compared over the same topics, at least one")
+        raise UsageError("two systems can only be compared over the same topics, at least one")
     ours = np.array([a[topic] for topic in a], dtype=float)
     theirs = np.array([b[topic] for topic in a], dtype=float)
     wins, losses = int((ours > theirs).sum()), int((ours < theirs).sum())
     low, high, t_test = _t_test(ours, theirs)
-    randomisation = _randomisation(ours, theirs, resamples, seed)
-    return Comparison(
+    randomisation = _randomisation_test(ours, theirs, resamples, seed)
+    return SystemComparison(
         topics=len(ours),
         difference=float(np.mean(ours - theirs)),
         low=low,
@@ -81,28 +81,28 @@ def compare(
     )
 
 
-def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """The same, their p-values corrected for being so many: by Holm, over all that are given."""
-    t_tests = holm([each.t_test for each in comparisons])
-    randomisations = holm([each.randomisation for each in comparisons])
+def correct_p_values(comparisons: Sequence[SystemComparison]) -> list[SystemComparison]:
+    """The comparisons with their p-values corrected by Holm's method over all of them."""
+    t_tests = correct_by_holm([c.t_test for c in comparisons])
+    randomisations = correct_by_holm([c.randomisation for c in comparisons])
     return [
-        replace(each, t_test_holm=t, randomisation_holm=r)
-        for each, t, r in zip(comparisons, t_tests, randomisations, strict=True)
+        replace(comparison, t_test_holm=t, randomisation_holm=r)
+        for comparison, t, r in zip(comparisons, t_tests, randomisations, strict=True)
     ]
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction, in the order given. NaN stays NaN and does not count."""
-    order = sorted((p, n) for n, p in enumerate(p_values) if not math.isnan(p))
-    result, least = [math.nan] * len(p_values), 0.0
-    for step, (p, n) in enumerate(order):
-        least = max(least, min(1.0, (len(order) - step) * p))
-        result[n] = least
-    return result
+def correct_by_holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down correction, in the same order. NaN stays NaN and does not count."""
+    ascending = sorted((p, n) for n, p in enumerate(p_values) if not math.isnan(p))
+    corrected, maximum = [math.nan] * len(p_values), 0.0
+    for step, (p, n) in enumerate(ascending):
+        maximum = max(maximum, min(1.0, (len(ascending) - step) * p))
+        corrected[n] = maximum
+    return corrected
 
 
 def _t_test(ours: Any, theirs: Any) -> tuple[float, float, float]:
-    """Both ends of the interval of the difference, and p. Equal systems have p = 1, not 0/0."""
+    """The interval of the difference, and p. Equal systems have p = 1 instead of 0/0."""
     require("a t-test", "scipy")
     from scipy.stats import ttest_rel
 
@@ -111,13 +111,13 @@ def _t_test(ours: Any, theirs: Any) -> tuple[float, float, float]:
     if np.array_equal(ours, theirs):
         return 0.0, 0.0, 1.0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # the same difference in all topics: p = 0
+        warnings.simplefilter("ignore", RuntimeWarning)  # for equal differences in all topics, where p = 0
         result = ttest_rel(ours, theirs)
         interval = result.confidence_interval(CONFIDENCE)
     return float(interval.low), float(interval.high), float(result.pvalue)
 
 
-def _randomisation(ours: Any, theirs: Any, resamples: int, seed: int) -> float:
+def _randomisation_test(ours: Any, theirs: Any, resamples: int, seed: int) -> float:
     require("a randomisation test", "scipy")
     from scipy.stats import permutation_test
 

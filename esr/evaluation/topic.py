@@ -1,4 +1,4 @@
-"""A topic: what a searcher wants to know, as evaluation campaigns write it down."""
+"""A topic: an information need, as evaluation campaigns describe it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ FIELDS = (TITLE, "desc", "narr")
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic's id and texts, `title`, `desc` and `narr`, as far as it has them.
+    """A topic's id and its texts: those of `title`, `desc` and `narr` that it has.
 
-    `kind` is its type, as `event` or `opinion`, or None; `documents` are the documents that it names,
-    best first, as topics of the Novelty track do.
+    `kind` is its type, such as `event` or `opinion`, or None. `documents` are the documents that it names,
+    best first, as in the Novelty track.
     """
 
     id: str
@@ -25,22 +25,22 @@ class Topic:
     documents: tuple[str, ...] = field(default=())
 
     def query(self, fields: str = TITLE) -> str:
-        """The text to search for: one field, or several as in `title+desc`.
+        """The text to search for: one field, or several, like `title+desc`.
 
-        Of several it takes those that the topic has. Raises UsageError for an unknown field, or if the
-        topic has none of them.
+        Fields that the topic lacks are left out. Raises UsageError for an unknown field, or if the topic has
+        none of them.
         """
-        texts = [self.fields[name] for name in names(fields) if self.fields.get(name)]
+        texts = [self.fields[name] for name in split_fields(fields) if self.fields.get(name)]
         if not texts:
-            has = ", ".join(name for name, text in self.fields.items() if text) or "no text at all"
-            raise UsageError(f"topic {self.id} has no {fields}: it has {has}")
+            existing = ", ".join(name for name, text in self.fields.items() if text) or "no text at all"
+            raise UsageError(f"topic {self.id} has no {fields}: it has {existing}")
         return " ".join(texts)
 
 
-def names(fields: str) -> list[str]:
+def split_fields(fields: str) -> list[str]:
     """The names in `title+desc`. Raises UsageError for an unknown one."""
-    wanted = [name.strip() for name in fields.split("+")]
-    for name in wanted:
+    names = [name.strip() for name in fields.split("+")]
+    for name in names:
         if name not in FIELDS:
             raise unknown("field of a topic", name, FIELDS)
-    return wanted
+    return names

@@ -1,7 +1,7 @@
-"""LambdaMART: regression trees that put the best sentences of a first stage in a better order.
+"""LambdaMART: regression trees that rerank the best sentences of a first stage.
 
-Burges 2010 (MSR-TR-2010-82), by LightGBM. The trees start from the first stage's scores and add to them, so
-that few small trees change little. LightGBM is asked for when trees are grown, not when they rank.
+Burges 2010 (MSR-TR-2010-82), by LightGBM. The trees add to the first stage's scores, so that a few small
+trees change little. LightGBM is needed for training only, not for ranking.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from esr.errors import UsageError
 from esr.extras import require
-from esr.learning.table import Table
+from esr.learning.signal_table import SignalTable
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
 from esr.ranking.ranking_signal import RankingSignal
@@ -28,85 +28,87 @@ SETTINGS: dict[str, Any] = {
     "min_data_in_leaf": 200,
     "lambda_l2": 5.0,
     "lambdarank_truncation_level": 10,
-    # More threads wait for one another on a busy machine, and would sum in another order.
+    # More threads would wait for each other on a busy machine, and sum in another order.
     "num_threads": 1,
     "deterministic": True,
     "force_row_wise": True,
     "verbose": -1,
 }
-MOST_GRADE = 5
-"""Grades above are taken for this one: LightGBM's gain is 2 to the grade, less 1."""
+MAX_GRADE = 5
+"""Higher grades count as this one: LightGBM's gain is 2 to the power of the grade, minus 1."""
 
 
 @dataclass(frozen=True)
 class LambdaMart:
-    """Trees over the signals, and what each signal is worth (S,): the loss that its splits take away."""
+    """Trees over the signals, and each signal's importance (S,): the reduction of the loss by its splits."""
 
     signals: tuple[RankingSignal, ...]
     trees: TreeEnsemble
     importance: Array
 
-    def scores(self, table: Table) -> Array:
-        """Scores of a table's candidates, of its shape (T, D)."""
-        found = table.first.copy()
-        for row, each in enumerate(table.topics):
-            n = len(each.grades)
+    def scores(self, table: SignalTable) -> Array:
+        """Scores of a table's candidates, (T, D)."""
+        scores = table.first_scores.copy()
+        for row, topic in enumerate(table.topics):
+            n = len(topic.grades)
             if n:
-                found[row, :n] += self.trees.predict(relative_to_best(self.signals, each.values))
-        return found
+                scores[row, :n] += self.trees.predict(relative_to_best(self.signals, topic.values))
+        return scores
 
     def ranking(self, base: Ranking, depth: int) -> Ranking:
-        """The ranking to save: the trees are its second stage."""
+        """The ranking to save, with the trees as its second stage."""
         return replace(base, trees=self.trees, depth=depth)
 
 
-def fit(table: Table, signals: Sequence[RankingSignal], seed: int = 0) -> LambdaMart:
-    """Trees from the table's topics. The same call makes the same ones. UsageError without LightGBM."""
+def fit(table: SignalTable, signals: Sequence[RankingSignal], seed: int = 0) -> LambdaMart:
+    """Train trees on the table's topics, deterministically. Raises UsageError without LightGBM."""
     require("LambdaMART", "lightgbm")
     import lightgbm
 
-    topics = [each for each in table.topics if each.grades.any()]
+    topics = [topic for topic in table.topics if topic.grades.any()]
     if not topics:
-        raise UsageError("no relevant sentence is among the best of the first stage: nothing to learn from")
+        raise UsageError(
+            "no candidate of the first stage is relevant, so nothing can be learned: check the judgements"
+        )
     data = lightgbm.Dataset(
-        np.concatenate([relative_to_best(signals, each.values) for each in topics]),
-        np.concatenate([np.minimum(each.grades, MOST_GRADE) for each in topics]),
-        group=[len(each.grades) for each in topics],
-        init_score=np.concatenate([each.first[: len(each.grades)] for each in topics]),
+        np.concatenate([relative_to_best(signals, topic.values) for topic in topics]),
+        np.concatenate([np.minimum(topic.grades, MAX_GRADE) for topic in topics]),
+        group=[len(topic.grades) for topic in topics],
+        init_score=np.concatenate([topic.first_scores[: len(topic.grades)] for topic in topics]),
     )
     booster = lightgbm.train(SETTINGS | {"seed": seed}, data, ROUNDS)
-    trees = tuple(tree(each["tree_structure"]) for each in booster.dump_model()["tree_info"])
+    trees = tuple(convert_tree(tree["tree_structure"]) for tree in booster.dump_model()["tree_info"])
     gains = np.asarray(booster.feature_importance("gain"), float)
     return LambdaMart(tuple(signals), TreeEnsemble(tuple(signals), trees), gains)
 
 
-def tree(root: dict[str, Any]) -> RegressionTree:
-    """A tree of LightGBM as plain numbers. Parents come before their children."""
+def convert_tree(root: dict[str, Any]) -> RegressionTree:
+    """A tree of LightGBM as lists of numbers, with parents before their children."""
     nodes: list[dict[str, Any]] = []
     leaves: list[float] = []
 
-    def number(node: dict[str, Any]) -> int:
+    def add_node(node: dict[str, Any]) -> int:
         if "leaf_value" in node:
             leaves.append(float(node["leaf_value"]))
             return -len(leaves)
         nodes.append(node)
-        at = len(nodes) - 1
-        node["children"] = number(node["left_child"]), number(node["right_child"])
-        return at
+        number = len(nodes) - 1
+        node["children"] = add_node(node["left_child"]), add_node(node["right_child"])
+        return number
 
-    number(root)
+    add_node(root)
     return RegressionTree(
         tuple(int(node["split_feature"]) for node in nodes),
         tuple(float(node["threshold"]) for node in nodes),
-        tuple(int(_missing_left(node)) for node in nodes),
+        tuple(int(_is_missing_left(node)) for node in nodes),
         tuple(int(node["children"][0]) for node in nodes),
         tuple(int(node["children"][1]) for node in nodes),
         tuple(leaves),
     )
 
 
-def _missing_left(node: dict[str, Any]) -> bool:
-    """Where no number goes. Where training saw none missing, LightGBM takes it for 0."""
+def _is_missing_left(node: dict[str, Any]) -> bool:
+    """Whether missing values go left. If training had no missing values, LightGBM takes them for 0."""
     if node["missing_type"] == "NaN":
         return bool(node["default_left"])
     return float(node["threshold"]) >= 0.0

@@ -1,4 +1,4 @@
-"""From an index, topics and judgements to a ranking: gather, validate, learn."""
+"""Learns a ranking from topics with signals: cross-validation, the final model, ablation."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import dataclass
 
 from esr.errors import UsageError
 from esr.evaluation.results import evaluate_runs
-from esr.learning.gather import TopicSignals
+from esr.learning.cross_validation import Tick, Validation, build_run, split_topics
 from esr.learning.learner import LEARNERS
 from esr.learning.outcome import FIRST, LEARNED, Outcome
-from esr.learning.table import Table
-from esr.learning.twins import groups
-from esr.learning.validate import Tick, ablation, cross_validated, run, split
+from esr.learning.signal_table import SignalTable
+from esr.learning.topic_groups import group_topics
+from esr.learning.topic_signals import TopicSignals
 from esr.ranking.ranking import Ranking
 from esr.ranking.ranking_signal import RankingSignal
 
-LeaveOut = Callable[[Sequence[RankingSignal]], dict[str, list[str]]]
-ABLATIONS: Mapping[str, LeaveOut] = {
+SelectGroups = Callable[[Sequence[RankingSignal]], dict[str, list[str]]]
+ABLATIONS: Mapping[str, SelectGroups] = {
     "no": lambda signals: {},
-    "groups": lambda signals: _by_group(signals),
-    "signals": lambda signals: {each.signal: [each.signal] for each in signals},
+    "groups": lambda signals: _group_signals(signals),
+    "signals": lambda signals: {signal.signal: [signal.signal] for signal in signals},
 }
-"""What is left out in turn: nothing, each group of signals, each signal."""
+"""What ablation leaves out in turn: nothing, each group of signals, each signal."""
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """How to learn: the learner, what it is measured by, the folds, what ablation leaves out."""
+class LearningOptions:
+    """How to learn: the learner, its measure, the folds, the depth, and what ablation leaves out."""
 
     learner: str
     measure: str
@@ -41,52 +41,54 @@ def learn(
     topics: Sequence[TopicSignals],
     signals: Sequence[RankingSignal],
     base: Ranking,
-    wanted: Wanted,
-    given_groups: Mapping[str, str],
+    options: LearningOptions,
+    explicit_groups: Mapping[str, str],
     tick: Tick = lambda n: None,
 ) -> tuple[Ranking, Outcome]:
-    """The ranking learned on all topics, and what learning is worth on topics left out."""
-    learner, table = LEARNERS[wanted.learner], Table(topics, wanted.measure)
+    """The ranking learned on all topics, and the gain of learning on held-out topics."""
+    learner, table = LEARNERS[options.learner], SignalTable(topics, options.measure)
     if not table.grades.any():
-        raise UsageError("no relevant sentence is among the best of the first stage: nothing to learn from")
-    together = groups(topics, given_groups)
-    parts = split(table, wanted.folds, together, wanted.seed)
-    scores = cross_validated(table, signals, learner, parts, wanted.seed, tick)
-    learned = learner(table, signals, wanted.seed)
+        raise UsageError(
+            "no candidate of the first stage is relevant, so nothing can be learned: check the judgements"
+        )
+    groups = group_topics(topics, explicit_groups)
+    folds = split_topics(table, options.folds, groups, options.seed)
+    validation = Validation(learner, folds, options.seed)
+    scores = validation.cross_validate(table, signals, tick)
+    model = learner(table, signals, options.seed)
     tick(1)
-    leave_out = ABLATIONS[wanted.ablate](signals)
-    lost = ablation(table, signals, learner, parts, wanted.seed, leave_out, scores, tick)
-    runs = {FIRST: run(table, table.first), LEARNED: run(table, scores)}
-    qrels = {each.topic: dict(each.grades_of) for each in topics}
-    names = list(dict.fromkeys([wanted.measure, "AP", "P@10", "RR", "nDCG@10"]))
-    found = Outcome(
-        wanted.learner,
-        wanted.measure,
-        len(parts),
-        wanted.seed,
-        wanted.depth,
-        len(topics),
-        len(set(together.values())),
-        evaluate_runs(names, qrels, runs, baseline=FIRST),
-        _ranked(learned.signals, learned.importance.tolist()),
-        lost,
+    ablations = validation.ablate(table, signals, ABLATIONS[options.ablate](signals), scores, tick)
+    runs = {FIRST: build_run(table, table.first_scores), LEARNED: build_run(table, scores)}
+    qrels = {topic.topic: dict(topic.judgements) for topic in topics}
+    measures = list(dict.fromkeys([options.measure, "AP", "P@10", "RR", "nDCG@10"]))
+    outcome = Outcome(
+        learner=options.learner,
+        measure=options.measure,
+        folds=len(folds),
+        seed=options.seed,
+        depth=options.depth,
+        topics=len(topics),
+        groups=len(set(groups.values())),
+        results=evaluate_runs(measures, qrels, runs, baseline=FIRST),
+        importance=_rank_signals(model.signals, model.importance.tolist()),
+        ablations=ablations,
     )
-    return learned.ranking(base, wanted.depth), found
+    return model.ranking(base, options.depth), outcome
 
 
-def steps(signals: Sequence[RankingSignal], wanted: Wanted) -> int:
+def count_steps(signals: Sequence[RankingSignal], options: LearningOptions) -> int:
     """How often `learn` calls `tick`."""
-    left_out = ABLATIONS[wanted.ablate](signals).values()
-    return wanted.folds * (1 + sum(len(names) < len(signals) for names in left_out)) + 1
+    signal_groups = ABLATIONS[options.ablate](signals).values()
+    return options.folds * (1 + sum(len(names) < len(signals) for names in signal_groups)) + 1
 
 
-def _by_group(signals: Sequence[RankingSignal]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for each in signals:
-        found.setdefault(each.type.group, []).append(each.signal)
-    return found
+def _group_signals(signals: Sequence[RankingSignal]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for signal in signals:
+        groups.setdefault(signal.type.group, []).append(signal.signal)
+    return groups
 
 
-def _ranked(signals: Sequence[RankingSignal], worth: Sequence[float]) -> list[tuple[str, float]]:
-    named = [(each.signal, value) for each, value in zip(signals, worth, strict=True)]
-    return sorted(named, key=lambda pair: -pair[1])
+def _rank_signals(signals: Sequence[RankingSignal], importance: Sequence[float]) -> list[tuple[str, float]]:
+    pairs = [(signal.signal, value) for signal, value in zip(signals, importance, strict=True)]
+    return sorted(pairs, key=lambda pair: -pair[1])

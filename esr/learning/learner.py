@@ -1,4 +1,4 @@
-"""What a learner is, and those that there are."""
+"""The interface of learners, and their registry."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from esr.learning import lambdamart, linear
-from esr.learning.table import Table
+from esr.learning.signal_table import SignalTable
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
 from esr.ranking.ranking_signal import RankingSignal
 
 
-class Learned(Protocol):
-    """What was learned: scores of candidates (T, D), the worth of each signal (S,), a ranking to save."""
+class LearnedModel(Protocol):
+    """A learned model: it scores candidates (T, D), rates each signal (S,), and becomes a ranking."""
 
     @property
     def signals(self) -> tuple[RankingSignal, ...]: ...
     @property
     def importance(self) -> Array: ...
-    def scores(self, table: Table) -> Array: ...
+    def scores(self, table: SignalTable) -> Array: ...
     def ranking(self, base: Ranking, depth: int) -> Ranking: ...
 
 
-Learner = Callable[[Table, Sequence[RankingSignal], int], Learned]
+Learner = Callable[[SignalTable, Sequence[RankingSignal], int], LearnedModel]
 LEARNERS: dict[str, Learner] = {"linear": linear.fit, "lambdamart": lambdamart.fit}
-"""By name: from topics, their signals and a seed to what was learned."""
+"""By name, from topics, their signals and a seed to a model."""

@@ -1,4 +1,4 @@
-"""Everything that a call of `esr learn` finds out, and how it is told: in lines, as JSON, on a page."""
+"""The outcome of `esr learn`, and its forms as text and JSON."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from esr.evaluation.results import ALL, Evaluated
-from esr.evaluation.significance import Comparison
-from esr.learning.validate import Ablated
+from esr.evaluation.results import ALL, RunEvaluation
+from esr.evaluation.significance import SystemComparison
+from esr.learning.cross_validation import Ablation
 
 FIRST, LEARNED = "first stage", "learned"
-_MOST = 10
+_MAX_SIGNALS = 10
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was learned with what, its figures on topics left out, and what the signals are worth.
+    """The options of learning, figures on held-out topics, and the importance of signals.
 
-    `results` are the first stage's and the learned ranking's, the first stage being the baseline.
-    `importance` has each signal's worth on all topics, the greatest first.
+    `results` has the first stage, which is the baseline, and the learned ranking. `importance` has each
+    signal's importance on all topics, in descending order.
     """
 
     learner: str
@@ -29,59 +29,60 @@ class Outcome:
     depth: int
     topics: int
     groups: int
-    results: Sequence[Evaluated]
+    results: Sequence[RunEvaluation]
     importance: Sequence[tuple[str, float]]
-    ablated: Sequence[Ablated]
+    ablations: Sequence[Ablation]
 
     @property
-    def comparison(self) -> Comparison:
-        """The learned ranking against the first stage."""
-        return self.results[1].parts[ALL].significance[self.measure]
+    def comparison(self) -> SystemComparison:
+        """The learned ranking compared with the first stage."""
+        return self.results[1].groups[ALL].significance[self.measure]
 
-    def figure(self, place: int) -> float:
-        return self.results[place].parts[ALL].means[self.measure]
+    def figure(self, position: int) -> float:
+        """The mean figure of a result."""
+        return self.results[position].groups[ALL].means[self.measure]
 
 
-def as_dict(found: Outcome) -> dict[str, Any]:
-    """For JSON."""
+def to_dict(outcome: Outcome) -> dict[str, Any]:
+    """The outcome for JSON."""
     return {
-        "learner": found.learner,
-        "measure": found.measure,
-        "folds": found.folds,
-        "seed": found.seed,
-        "depth": found.depth,
-        "topics": found.topics,
-        "groups": found.groups,
-        FIRST.replace(" ", "_"): dict(found.results[0].parts[ALL].means),
-        LEARNED: dict(found.results[1].parts[ALL].means),
-        "comparison": found.comparison.as_dict(),
-        "importance": [{"signal": name, "importance": worth} for name, worth in found.importance],
+        "learner": outcome.learner,
+        "measure": outcome.measure,
+        "folds": outcome.folds,
+        "seed": outcome.seed,
+        "depth": outcome.depth,
+        "topics": outcome.topics,
+        "groups": outcome.groups,
+        FIRST.replace(" ", "_"): dict(outcome.results[0].groups[ALL].means),
+        LEARNED: dict(outcome.results[1].groups[ALL].means),
+        "comparison": outcome.comparison.as_dict(),
+        "importance": [{"signal": name, "importance": value} for name, value in outcome.importance],
         "ablation": [
-            {"without": each.without, found.measure: each.figure, "lost": each.comparison.as_dict()}
-            for each in found.ablated
+            {"without": a.without, outcome.measure: a.figure, "lost": a.comparison.as_dict()}
+            for a in outcome.ablations
         ],
     }
 
 
-def as_text(found: Outcome) -> str:
-    """In lines."""
-    versus = found.comparison
+def to_text(outcome: Outcome) -> str:
+    """The outcome in lines."""
+    c = outcome.comparison
     lines = [
-        f"{found.measure} {found.figure(1):.4f} on topics left out of learning, {found.folds} folds of "
-        f"{found.groups:,} groups of {found.topics:,} topics",
-        f"{found.measure} {found.figure(0):.4f} by the first stage: difference {versus.difference:+.4f} "
-        f"({versus.low:+.4f} to {versus.high:+.4f}), p {versus.t_test:.4f} (t-test), "
-        f"{versus.randomisation:.4f} (randomisation), {versus.wins} topics won, {versus.losses} lost",
+        f"{outcome.measure} {outcome.figure(1):.4f} on held-out topics, {outcome.folds} folds of "
+        f"{outcome.groups:,} groups of {outcome.topics:,} topics",
+        f"{outcome.measure} {outcome.figure(0):.4f} by the first stage: difference {c.difference:+.4f} "
+        f"({c.low:+.4f} to {c.high:+.4f}), p {c.t_test:.4f} (t-test), "
+        f"{c.randomisation:.4f} (randomisation), {c.wins} topics won, {c.losses} lost",
     ]
-    used = [(name, worth) for name, worth in found.importance if worth > 0]
+    used = [(name, value) for name, value in outcome.importance if value > 0]
     if not used:
-        lines.append("no signal is used: what was learned is the first stage itself")
-    lines += [f"  {name:<30}{worth:12.4g}" for name, worth in used[:_MOST]]
-    if len(used) > _MOST:
-        lines.append(f"  and {len(used) - _MOST} more signals")
+        lines.append("no signal is used: the learned ranking is the first stage itself")
+    lines += [f"  {name:<30}{value:12.4g}" for name, value in used[:_MAX_SIGNALS]]
+    if len(used) > _MAX_SIGNALS:
+        lines.append(f"  and {len(used) - _MAX_SIGNALS} more signals")
     lines += [
-        f"without {each.without}: {found.measure} {each.figure:.4f}, "
-        f"{each.comparison.difference:+.4f} by them, p {each.comparison.t_test_holm:.4f}"
-        for each in found.ablated
+        f"without {a.without}: {outcome.measure} {a.figure:.4f}, "
+        f"{a.comparison.difference:+.4f} by them, p {a.comparison.t_test_holm:.4f}"
+        for a in outcome.ablations
     ]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The page of what was learned: its figures beside the first stage's, importance and ablation."""
+"""The report of a learned ranking: figures beside those of the first stage, importance and ablation."""
 
 from __future__ import annotations
 
@@ -6,70 +6,70 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from esr.evaluation.report.gains import gains
-from esr.evaluation.report.gains import picture as gains_picture
-from esr.evaluation.report.page import Report, html
+from esr.evaluation.report import gains, page
+from esr.evaluation.report.page import ReportPage
 from esr.evaluation.report.picture import Picture
-from esr.evaluation.report.style import SERIES, figure, styled
+from esr.evaluation.report.style import SERIES, create_figure, with_style
 from esr.learning.outcome import FIRST, Outcome
 
-_MOST = 30
-_MEANING = {
-    "linear": "the size of a weight times the spread of its signal within a topic",
-    "lambdamart": "the loss that the trees' splits at a signal take away",
+_MAX_SIGNALS = 30
+_IMPORTANCE = {
+    "linear": "the size of its weight times its spread within a topic",
+    "lambdamart": "the reduction of the loss by the trees' splits at it",
 }
 
 
-def page(found: Outcome) -> str:
-    """HTML that needs no other file."""
-    pictures = [gains_picture(gains(found.results, found.measure), found.measure, FIRST)]
-    pictures += [_importance(found)] if any(worth > 0 for _, worth in found.importance) else []
-    pictures += [_ablation(found)] if found.ablated else []
+def render_report(outcome: Outcome) -> str:
+    """A self-contained HTML page."""
+    run_gains = gains.compute_gains(outcome.results, outcome.measure)
+    pictures = [gains.build_picture(run_gains, outcome.measure, FIRST)]
+    pictures += [_draw_importance(outcome)] if any(value > 0 for _, value in outcome.importance) else []
+    pictures += [_draw_ablations(outcome)] if outcome.ablations else []
     notes = [
-        f"Learner {found.learner}, seed {found.seed}: {found.depth} candidates of each of {found.topics:,} "
-        "topics.",
-        f"Every figure is of topics left out of learning, in {found.folds} folds of {found.groups:,} groups. "
+        f"Learner {outcome.learner}, seed {outcome.seed}: {outcome.depth} candidates of each of "
+        f"{outcome.topics:,} topics.",
+        f"Every figure is for held-out topics, in {outcome.folds} folds of {outcome.groups:,} groups. "
         "Topics with the same words or half of their relevant sentences in common are in one group.",
     ]
-    return html(Report("Learning to rank", found.results, pictures, notes))
+    return page.render(ReportPage("Learning to rank", outcome.results, pictures, notes))
 
 
-def _importance(found: Outcome) -> Picture:
-    shown = [(name, worth) for name, worth in found.importance if worth > 0][:_MOST]
-    rows = [("signal", "importance"), *((name, f"{worth:.4g}") for name, worth in shown)]
-    text = f"What each signal is worth, learned on all topics: {_MEANING[found.learner]}."
-    return _bars("importance", "Importance of the signals", text, shown, rows)
+def _draw_importance(outcome: Outcome) -> Picture:
+    bars = [(name, value) for name, value in outcome.importance if value > 0][:_MAX_SIGNALS]
+    rows = [("signal", "importance"), *((name, f"{value:.4g}") for name, value in bars)]
+    text = f"The importance of each signal, learned on all topics: {_IMPORTANCE[outcome.learner]}."
+    return _draw_bars("importance", "Importance of the signals", text, bars, rows)
 
 
-def _ablation(found: Outcome) -> Picture:
-    shown = [(each.without, each.comparison.difference) for each in found.ablated]
-    rows = [("without", found.measure, "lost", "95 % interval", "p, corrected")]
+def _draw_ablations(outcome: Outcome) -> Picture:
+    bars = [(ablation.without, ablation.comparison.difference) for ablation in outcome.ablations]
+    rows = [("without", outcome.measure, "lost", "95 % interval", "p, corrected")]
     rows += [
         (
-            each.without,
-            f"{each.figure:.4f}",
-            f"{each.comparison.difference:+.4f}",
-            f"{each.comparison.low:+.4f} to {each.comparison.high:+.4f}",
-            f"{each.comparison.t_test_holm:.4f}",
+            a.without,
+            f"{a.figure:.4f}",
+            f"{a.comparison.difference:+.4f}",
+            f"{a.comparison.low:+.4f} to {a.comparison.high:+.4f}",
+            f"{a.comparison.t_test_holm:.4f}",
         )
-        for each in found.ablated
+        for a in outcome.ablations
     ]
-    text = f"{found.measure} that is lost when signals are left out and the rest is learned anew."
-    return _bars("ablation", "What is lost without", text, shown, rows)
+    text = f"The loss of {outcome.measure} when signals are left out and the others are learned again."
+    return _draw_bars("ablation", "What is lost without", text, bars, rows)
 
 
-@styled
-def _bars(
+@with_style
+def _draw_bars(
     name: str,
     title: str,
     text: str,
-    shown: Sequence[tuple[str, float]],
+    bars: Sequence[tuple[str, float]],
     rows: Sequence[tuple[str, ...]],
 ) -> Picture:
-    drawn = figure(0.8 + 0.22 * len(shown))
-    axes = drawn.subplots()
-    places = np.arange(len(shown))[::-1]
-    axes.barh(places, [value for _, value in shown], color=SERIES[0], height=0.7)
-    axes.set_yticks(places, [label for label, _ in shown])
+    figure = create_figure(0.8 + 0.22 * len(bars))
+    axes = figure.subplots()
+    positions = np.arange(len(bars))[::-1]
+    axes.barh(positions, [value for _, value in bars], color=SERIES[0], height=0.7)
+    axes.set_yticks(positions, [label for label, _ in bars])
     axes.grid(axis="y", visible=False)
-    return Picture(name, title, text, drawn, rows)
+    return Picture(name, title, text, figure, rows)

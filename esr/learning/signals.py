@@ -1,5 +1,5 @@
-"""The signals that a learner looks at, from the registries: models in their contexts, priors, features,
-term dependence, all with their default parameters."""
+"""The signals for learning, from the registries: models in their contexts, priors, features and term
+dependence, all with default parameters."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from esr.ranking.ranking_signal import RankingSignal
 from esr.ranking.signal_types import FEATURE, PRIOR, signal_types
 
 FORMS = {"len": "log", "position": "log"}
-"""What a linear ranking adds for a feature, where it is not the number itself: both are of many sizes."""
+"""The forms of features that are not linear in a linear ranking, because their values vary widely."""
 GROUPS = ("models", "priors", "features", "term dependence")
 
 
-def known(index: Index, base: Ranking) -> tuple[RankingSignal, ...]:
-    """All signals that an index has, but for the features and priors that the base ranking uses already."""
+def list_signals(index: Index, base: Ranking) -> tuple[RankingSignal, ...]:
+    """All signals of an index, except the features and priors that the base ranking already uses."""
     stored = {*BUILTIN_FEATURES, *index.features()}
     names = [*signal_types(), *(FEATURE + name for name in features.FEATURES if name in stored)]
-    used = {FEATURE + each.feature for each in base.features} | {PRIOR + name for name in base.priors}
+    used = {FEATURE + feature.feature for feature in base.features} | {PRIOR + name for name in base.priors}
     return tuple(RankingSignal(name) for name in names if name not in used)
 
 
-def chosen(every: Sequence[RankingSignal], texts: Sequence[str]) -> tuple[RankingSignal, ...]:
-    """Those that are named, by name or by group; all if nothing is. Raises UsageError for an unknown name."""
-    names = [each.signal for each in every]
-    wanted: set[str] = set()
+def select_signals(signals: Sequence[RankingSignal], texts: Sequence[str]) -> tuple[RankingSignal, ...]:
+    """The signals with these names or groups; all signals if there are no texts. Raises UsageError."""
+    names = [signal.signal for signal in signals]
+    selected: set[str] = set()
     for text in texts:
-        found = [each.signal for each in every if text in (each.signal, each.type.group)]
-        if not found:
+        matches = [signal.signal for signal in signals if text in (signal.signal, signal.type.group)]
+        if not matches:
             raise unknown("signal of the index", text, [*GROUPS, *names])
-        wanted.update(found)
-    return tuple(each for each in every if not texts or each.signal in wanted)
+        selected.update(matches)
+    return tuple(signal for signal in signals if not texts or signal.signal in selected)
 
 
-def adjustment(signal: RankingSignal, weight: float = 1.0) -> Adjustment:
-    """A feature's signal as a part of the first stage."""
+def to_adjustment(signal: RankingSignal, weight: float = 1.0) -> Adjustment:
+    """A feature's signal as an adjustment of the first stage."""
     feature = signal.signal.removeprefix(FEATURE)
     return Adjustment(feature, FORMS.get(feature, "linear"), {"w": weight})
 

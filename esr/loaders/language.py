@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from esr.documents import Document, Located
+from esr.documents import Document
+from esr.documents.validate import build_document
 from esr.extras import require
 
 # Below these, a detected language is not reliable enough to be recorded.
@@ -24,18 +25,36 @@ class LanguageDetector:
         self._model = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
         self.detected = 0
 
-    def annotate(self, documents: Iterable[Located]) -> Iterator[Located]:
-        """The documents, with an ISO 639-1 language where they had none and detection is certain enough."""
-        for located in documents:
-            document = located.document
-            if document.language is None and (language := self._detect(document)):
-                self.detected += 1
-                located = located._replace(document=replace(document, language=language))
-            yield located
+    def build_document(self, fields: Mapping[str, Any]) -> Document:
+        """The document with these fields. If they have no language, it gets a detected one (ISO 639-1).
 
-    def _detect(self, document: Document) -> str | None:
-        text = " ".join(sentence.text for sentence in document.sentences)[:_MAX_CHARACTERS]
+        Detection comes first, because the text is split into sentences by the rules of the language.
+        """
+        declared = fields.get("language")
+        is_missing = declared is None or (isinstance(declared, str) and not declared.strip())
+        language = self._detect(fields) if is_missing else None
+        document = build_document({**fields, "language": language} if language else fields)
+        self.detected += language is not None
+        return document
+
+    def _detect(self, fields: Mapping[str, Any]) -> str | None:
+        text = " ".join(" ".join(_texts(fields)).split())[:_MAX_CHARACTERS]
         if sum(map(str.isalpha, text)) < _MIN_LETTERS:
             return None
-        language, probability = self._model.classify(text)
+        language, probability = self._model.classify(text.encode(errors="ignore").decode())
         return str(language) if probability >= _MIN_PROBABILITY else None
+
+
+def _texts(fields: Mapping[str, Any]) -> Iterator[str]:
+    """The texts of fields that nothing has validated yet, enough of them for the detection."""
+    text, sentences = fields.get("text"), fields.get("sentences")
+    if isinstance(text, str):
+        yield text[: 4 * _MAX_CHARACTERS]  # it may have many blanks
+    elif isinstance(sentences, list):
+        length = 0
+        for sentence in sentences:
+            if isinstance(sentence, dict) and isinstance(text := sentence.get("text"), str):
+                yield text
+                length += len(text)
+            if length > _MAX_CHARACTERS:
+                return

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from esr.documents import Located
 from esr.documents.json_values import InvalidDocument
-from esr.documents.validate import build_document
 from esr.errors import InputError, UsageError
 from esr.extras import require
 from esr.loaders.format import Malformed, Record, Skipped, get
@@ -48,7 +47,7 @@ def _read_documents(paths: Sequence[str], reader: SourceReader, options: ReadOpt
     cause: Malformed | Skipped | None = None  # the last malformed document, or else the first skipped one
     for path in paths:
         for result in reader.read(path):
-            document = _build(result) if isinstance(result, Record) else result
+            document = _build(result, options) if isinstance(result, Record) else result
             if isinstance(document, Located):
                 documents += 1
                 yield document
@@ -76,9 +75,9 @@ def _nothing_left(cause: Malformed | Skipped, malformed: int, skipped: int) -> s
     return _describe(cause) + (total if malformed + skipped > 1 else "")
 
 
-def _build(record: Record) -> Located | Malformed:
+def _build(record: Record, options: ReadOptions) -> Located | Malformed:
     try:
-        return Located(record.where, build_document(record.fields))
+        return Located(record.where, options.build(record.fields))
     except InvalidDocument as error:
         id = record.fields.get("id")
         return Malformed(record.where, str(error), id if isinstance(id, str) and id else None)

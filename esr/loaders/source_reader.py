@@ -6,7 +6,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
+from typing import Any
 
+from esr.documents import Document
+from esr.documents.validate import build_document
 from esr.errors import InputError
 from esr.extras import require
 from esr.loaders import archives
@@ -21,17 +24,18 @@ from esr.loaders.read_errors import raise_input_errors
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """A column mapping, limits of decompression, and callbacks for documents that are not loaded.
+    """A column mapping, limits of decompression, and callbacks.
 
     Without `on_malformed`, the first malformed document raises InputError. With it, each one is passed to
     it and reading goes on, with the next file where the rest of one cannot be read. Skipped documents are
-    passed to `on_skipped`.
+    passed to `on_skipped`. `build` makes a document of a record's fields.
     """
 
     mapping: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = DEFAULT_LIMITS
     on_malformed: Callable[[Malformed], None] | None = None
     on_skipped: Callable[[Skipped], None] | None = None
+    build: Callable[[Mapping[str, Any]], Document] = build_document
 
 
 class SourceReader:

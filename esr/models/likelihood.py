@@ -44,7 +44,7 @@ def weighted_terms(settings: Settings, query: Query, scale: float = 1.0) -> tupl
     collection = statistics.collection
 
     def background(term: TermStatistics) -> float:
-        return term.df / max(collection.document_terms, 1) if by_documents else collection.share(term)
+        return term.df / max(collection.document_terms, 1) if by_documents else collection.background(term)
 
     return tuple(
         PlanTerm(term, count * scale, background(statistics.terms[term]))

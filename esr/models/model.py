@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from esr.errors import UsageError, unknown
 from esr.parameter import Parameter, Value, check_parameters
-from esr.plans.plan import Mixture, PlanTerm, Rule, Saturation
+from esr.plans.plan import CandidateRule, Mixture, PlanTerm, Saturation
 from esr.plans.statistics import Statistics
 from esr.registry import Registry
 
@@ -89,7 +89,7 @@ class Model:
     second_stage: Callable[[Settings], SecondStage] | None = None
 
     @property
-    def candidates(self) -> Rule:
+    def candidates(self) -> CandidateRule:
         """The default rule: a model with a context also ranks sentences of which only the context matches."""
         return "context" if self.contexts else "matching"
 

@@ -1,6 +1,6 @@
 """A plan computed over evidence with numpy: the meaning of a plan.
 
-The embedded engine runs this; the Painless scripts say the same, and the parity tests hold them to it.
+The embedded engine runs this; the Painless scripts compute the same, and the parity tests hold them to it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from esr.plans.plan import Affine, Curve, FieldName, Mixture, Plan, Saturation, 
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """A score split into what adds up to it. Shapes: (T, n) for terms, (n,) for what has none.
+class ScoreParts:
+    """A score split into what adds up to it. Shapes: (T, n) for terms, (n,) for the rest.
 
     `fields[name]` is what the evidence of that field adds; where several fields feed one logarithm,
     each gets its share of the evidence. Of a mixture, `background` is what a term gets from the
@@ -30,16 +30,16 @@ class Parts:
     statics: list[Array]
 
 
-def scores(plan: Plan, evidence: Evidence) -> Array:
+def score_sentences(plan: Plan, evidence: Evidence) -> Array:
     """Scores of shape (n,). -inf marks a sentence that the plan has no value for."""
-    found = of_terms(plan, evidence.counts, evidence.lengths)
-    return summed(plan, len(evidence.lengths["sentence"]), found, evidence.columns)
+    terms = combine_evidence(plan, evidence.counts, evidence.lengths)
+    return sum_scores(plan, len(evidence.lengths["sentence"]), terms, evidence.columns)
 
 
-def of_terms(
+def combine_evidence(
     plan: Plan, counts: Mapping[FieldName, Array], lengths: Mapping[FieldName, Array]
 ) -> Iterator[Array]:
-    """What the curve is taken of, for one term after another, each of shape (n,)."""
+    """The argument of the logarithm or the curve, for one term after another, each of shape (n,)."""
     transform = plan.transform
     if isinstance(transform, Mixture):
         shares = mixture_shares(transform, lengths)
@@ -55,18 +55,18 @@ def of_terms(
             yield _sum(share * counts[name][row] for name, share in shares.items())
 
 
-def summed(plan: Plan, n: int, found: Iterable[Array], columns: Mapping[str, Array]) -> Array:
-    """The scores of n sentences, from what `of_terms` gives."""
+def sum_scores(plan: Plan, n: int, terms: Iterable[Array], columns: Mapping[str, Array]) -> Array:
+    """The scores of n sentences, from what `combine_evidence` gives for each term."""
     transform, total = plan.transform, np.zeros(n)
-    for term, x in zip(plan.terms, found, strict=True):
-        total += term.weight * (np.log(x) if isinstance(transform, Mixture) else curve(transform, x))
+    for term, x in zip(plan.terms, terms, strict=True):
+        total += term.weight * (np.log(x) if isinstance(transform, Mixture) else saturate(transform, x))
     for static in plan.statics:
-        total += static_part(static, columns[static.column])
+        total += score_static(static, columns[static.column])
     return total
 
 
-def parts(plan: Plan, evidence: Evidence) -> Parts:
-    """The same scores, split. Summing everything gives `scores` to rounding."""
+def split_scores(plan: Plan, evidence: Evidence) -> ScoreParts:
+    """The same scores, split. Their sum is `score_sentences` to rounding."""
     lengths = evidence.lengths["sentence"]
     transform = plan.transform
     weights = np.array([term.weight for term in plan.terms])[:, None]
@@ -81,62 +81,62 @@ def parts(plan: Plan, evidence: Evidence) -> Parts:
         length = plan.query_weight * np.log(collection)
     else:
         shares = saturation_shares(transform, evidence.lengths)
-    pieces = {name: share * evidence.counts[name] for name, share in shares.items()}
-    x = _sum(pieces.values()) if pieces else np.zeros_like(background)
+    by_field = {name: share * evidence.counts[name] for name, share in shares.items()}
+    x = _sum(by_field.values()) if by_field else np.zeros_like(background)
     if isinstance(transform, Mixture):
         gain = weights * np.log1p(x / (collection * p))
     else:
-        gain = weights * curve(transform, x)
-    whole = np.where(x > 0, x, 1.0)
-    return Parts(
-        fields={name: gain * piece / whole for name, piece in pieces.items()},
+        gain = weights * saturate(transform, x)
+    divisor = np.where(x > 0, x, 1.0)
+    return ScoreParts(
+        fields={name: gain * part / divisor for name, part in by_field.items()},
         background=background,
         length=length,
-        statics=[static_part(static, evidence.columns[static.column]) for static in plan.statics],
+        statics=[score_static(static, evidence.columns[static.column]) for static in plan.statics],
     )
 
 
-def static_part(static: Static, value: Array) -> Array:
-    """What a static adds, from the values of its column and of their shape. Not finite only where it is
-    required and has no value."""
-    with np.errstate(all="ignore"):  # where there is no value, there is nothing to be told of
-        adds = static.weight * _formed(static, value) + static.constant
+def score_static(static: Static, values: Array) -> Array:
+    """What a static adds, from the values of its column and of their shape. It is not finite only where the
+    static is required and has no value."""
+    with np.errstate(all="ignore"):  # where there is no value, there is nothing to warn about
+        scores = static.weight * _apply_form(static, values) + static.constant
     # No value times a weight of 0 is no value.
-    return adds if static.required else np.where(np.isfinite(adds), adds, 0.0)
+    return scores if static.required else np.where(np.isfinite(scores), scores, 0.0)
 
 
-def _formed(static: Static, value: Array) -> Array:
+def _apply_form(static: Static, values: Array) -> Array:
     """The form of the values; NaN stays NaN."""
     if static.form == "linear":
-        return value
+        return values
     if static.form == "log":
-        return np.log(static.shift + value)
+        return np.log(static.shift + values)
     if static.form == "step":
-        return np.where(np.isnan(value), value, (value > 0).astype(float))
+        return np.where(np.isnan(values), values, (values > 0).astype(float))
     if static.form == "curve":
         assert static.curve is not None
-        return curve_at(static.curve, value)
-    # Written with k/I, so that neither a great I nor a great power of it becomes infinite over infinite.
-    ratio = static.k / np.maximum(value, 0.0)
+        return evaluate_curve(static.curve, values)
+    # Written with k/I, so that neither a large I nor a large power of it becomes infinite over infinite.
+    ratio = static.k / np.maximum(values, 0.0)
     return 1.0 / (1.0 + (ratio if static.form == "satu" else ratio**static.a))
 
 
-def curve_at(curve: Curve, value: Array) -> Array:
-    """What each of the numbers adds, of their shape. NaN gives NaN."""
+def evaluate_curve(curve: Curve, values: Array) -> Array:
+    """What each of the values adds, of their shape. NaN gives NaN."""
     x, y, slopes = (np.array(part) for part in (curve.values, curve.adds, curve.slopes))
     if len(x) == 1:
-        inside = np.full(value.shape, y[0])
+        inside = np.full(values.shape, y[0])
     else:
-        n = np.clip(np.searchsorted(x, value, "right") - 1, 0, len(x) - 2)
-        width, beyond = x[n + 1] - x[n], value - x[n]
+        n = np.clip(np.searchsorted(x, values, "right") - 1, 0, len(x) - 2)
+        width, beyond = x[n + 1] - x[n], values - x[n]
         secant = (y[n + 1] - y[n]) / width
         bend = (slopes[n] + slopes[n + 1] - 2.0 * secant) / width
         cubic = bend / width * beyond + (secant - slopes[n]) / width - bend
         inside = y[n] + beyond * (slopes[n] + beyond * cubic)
     low, high = (y[0], y[-1]) if curve.outside is None else (curve.outside, curve.outside)
-    found = np.where(value < x[0], low, np.where(value > x[-1], high, inside))
-    found = np.where(value == x[-1], y[-1], found)
-    return np.where(np.isnan(value), value, found)
+    adds = np.where(values < x[0], low, np.where(values > x[-1], high, inside))
+    adds = np.where(values == x[-1], y[-1], adds)
+    return np.where(np.isnan(values), values, adds)
 
 
 def beta(transform: Mixture, lengths: Array) -> Array:
@@ -171,11 +171,11 @@ def saturation_shares(transform: Saturation, lengths: Mapping[FieldName, Array])
     return shares
 
 
-def curve(transform: Saturation, x: Array) -> Array:
+def saturate(transform: Saturation, x: Array) -> Array:
     """The saturation's curve over evidence."""
     if transform.k1 is None:
         return np.log1p(x)
-    # k1 = 0 counts presence alone; 0/0 is then "absent".
+    # k1 = 0 counts presence alone; 0/0 then means "absent".
     return np.where(x > 0, (transform.k1 + 1.0) * x / np.where(x > 0, transform.k1 + x, 1.0), 0.0)
 
 

@@ -1,4 +1,4 @@
-"""What a plan is computed from: exact counts and lengths, as arrays."""
+"""Evidence: the exact counts and lengths that scores are computed from, as arrays."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Of n sentences and T terms.
+    """The evidence of n sentences for T terms.
 
     `counts[field]` has shape (T, n): occurrences of each term in each sentence's field.
     `lengths[field]` has shape (n,): terms in the field.
     `columns[name]` has shape (n,): a stored number, such as the log prior `importance`.
-    Fields that a plan does not look at may be left out.
+    Fields that a plan does not use may be left out.
     """
 
     counts: Mapping[FieldName, Array]
     lengths: Mapping[FieldName, Array]
     columns: Mapping[str, Array]
 
-    def at(self, places: npt.NDArray[np.intp]) -> Evidence:
-        """Of the sentences at these places, in this order."""
+    def take(self, places: npt.NDArray[np.intp]) -> Evidence:
+        """The evidence of the sentences at these places, in this order."""
         return Evidence(
             {field: counts[:, places] for field, counts in self.counts.items()},
             {field: lengths[places] for field, lengths in self.lengths.items()},
@@ -42,11 +42,11 @@ class Evidence:
         return sum(array.nbytes for array in arrays)
 
 
-def joined(rows: Sequence[Evidence]) -> Evidence:
-    """Evidence of the same terms for several runs of sentences, one after another. At least one run."""
-    first = rows[0]
+def concatenate(parts: Sequence[Evidence]) -> Evidence:
+    """The evidence of the same terms for several runs of sentences, one after another. At least one run."""
+    first = parts[0]
     return Evidence(
-        {field: np.concatenate([row.counts[field] for row in rows], axis=1) for field in first.counts},
-        {field: np.concatenate([row.lengths[field] for row in rows]) for field in first.lengths},
-        {name: np.concatenate([row.columns[name] for row in rows]) for name in first.columns},
+        {field: np.concatenate([part.counts[field] for part in parts], axis=1) for field in first.counts},
+        {field: np.concatenate([part.lengths[field] for part in parts]) for field in first.lengths},
+        {name: np.concatenate([part.columns[name] for part in parts]) for name in first.columns},
     )

@@ -21,15 +21,15 @@ from typing import Any, Literal, NamedTuple
 
 FieldName = Literal["sentence", "surrounding", "document"]
 FIELDS: tuple[FieldName, ...] = ("sentence", "surrounding", "document")
-Rule = Literal["matching", "context", "all"]
-CANDIDATES: dict[Rule, str] = {
+CandidateRule = Literal["matching", "context", "all"]
+CANDIDATES: dict[CandidateRule, str] = {
     "matching": "sentences with at least one query term",
     "context": "sentences with a query term in themselves or in their context",
     "all": "every sentence",
 }
 
 
-FEATURES = "features."
+FEATURE_PREFIX = "features."
 """The columns of features begin so: `features.subj`. A sentence need not have them."""
 
 
@@ -40,7 +40,7 @@ class Affine(NamedTuple):
     slope: float = 0.0
 
     @property
-    def zero(self) -> bool:
+    def is_zero(self) -> bool:
         return self.constant == 0.0 and self.slope == 0.0
 
 
@@ -64,7 +64,7 @@ class Mixture:
 
     def fields(self) -> Iterator[FieldName]:
         """The fields that this transform looks at."""
-        return (name for name in FIELDS if not getattr(self, name).zero)
+        return (name for name in FIELDS if not getattr(self, name).is_zero)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class Plan:
 
     terms: tuple[PlanTerm, ...]
     transform: Mixture | Saturation
-    candidates: Rule
+    candidates: CandidateRule
     context: Literal["surrounding", "document"]
     statics: tuple[Static, ...] = ()
 
@@ -156,7 +156,7 @@ class Plan:
         return {"shape": type(self.transform).__name__.lower(), **asdict(self)}
 
     @property
-    def matching(self) -> tuple[str, ...]:
+    def candidate_terms(self) -> tuple[str, ...]:
         """The terms that make candidates."""
         return tuple(term.term for term in self.terms if term.own)
 

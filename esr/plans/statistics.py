@@ -17,7 +17,7 @@ class TermStatistics(NamedTuple):
     cf: int
 
     @property
-    def seen(self) -> bool:
+    def is_seen(self) -> bool:
         """Whether any sentence or any title holds the term; unseen terms are dropped from a query."""
         return self.df > 0
 
@@ -46,7 +46,7 @@ class CollectionStatistics:
     longest_sentence: int = 0
     bounds: Mapping[Static, tuple[float, float]] = field(default_factory=dict)
 
-    def share(self, term: TermStatistics) -> float:
+    def background(self, term: TermStatistics) -> float:
         """p(t|C). A term that stands in titles only counts as one occurrence, since log 0 ranks nothing."""
         return max(term.cf, 1) / max(self.occurrences, 1)
 

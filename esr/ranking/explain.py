@@ -11,7 +11,7 @@ import numpy as np
 
 from esr.boosts import plan_expansion
 from esr.engines.index import NO_FILTERS
-from esr.plans.evaluate import parts, scores, static_part
+from esr.plans.evaluate import score_sentences, score_static, split_scores
 from esr.plans.evidence import Evidence
 from esr.plans.plan import Plan
 from esr.ranking.explain_parts import Addition, BoostPart, FeaturePart, FieldPart, PriorPart, TermPart
@@ -94,7 +94,7 @@ def explain(prepared: PreparedQuery, sentence_id: str) -> Explanation:
         return Explanation(sentence_id, 0.0, 0.0, [], 0.0, [], [], [], None, unseen, plan)
     terms, length = _term_parts(prepared, evidence)
     priors, features, steps = _static_parts(prepared, evidence)
-    first = float(scores(plan, evidence)[0])
+    first = float(score_sentences(plan, evidence)[0])
     second, reranker = None, prepared.ranking.reranker()
     if reranker is not None:
         context = prepared.rerank_context([sentence_id], reranker.columns)
@@ -113,7 +113,7 @@ def _term_parts(prepared: PreparedQuery, evidence: Evidence) -> tuple[list[TermP
     boosted = plan_expansion.weights_by_boost(
         ranking.boosts, prepared.expansions, plan.terms, unboosted.terms
     )
-    split = parts(plan, evidence)
+    split = split_scores(plan, evidence)
     terms = [
         TermPart(
             Origin("term", term.term),
@@ -145,7 +145,7 @@ def _static_parts(
     steps: list[BoostPart] = []
     for origin, static in prepared.statics():
         column = evidence.columns[static.column]
-        value, adds = float(column[0]), float(static_part(static, column)[0])
+        value, adds = float(column[0]), float(score_static(static, column)[0])
         value_or_none = None if math.isnan(value) else value
         if origin.kind == "prior":
             priors.append(PriorPart(origin, value, static.weight, adds))

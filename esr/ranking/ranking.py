@@ -13,7 +13,7 @@ from esr.adjustments import Adjustment
 from esr.boosts import Expansion, from_json, plan_expansion, to_json
 from esr.errors import InputError, UsageError, unknown
 from esr.models import Settings
-from esr.plans.plan import CANDIDATES, Mixture, Plan, Rule, Static
+from esr.plans.plan import CANDIDATES, CandidateRule, Mixture, Plan, Static
 from esr.plans.statistics import CollectionStatistics, Statistics
 from esr.priors.prior import check_weight
 from esr.ranking import ranking_signal, tree_ensemble
@@ -106,14 +106,14 @@ class Ranking:
         model = models.get(self.model)
         settings = self.settings()
         length = sum(counts.values())
-        seen = {term: count for term, count in counts.items() if statistics.terms[term].seen}
+        seen = {term: count for term, count in counts.items() if statistics.terms[term].is_seen}
         terms, transform = model.plan(settings, models.Query(seen, length, statistics))
         weights = plan_expansion.term_weights(self.boosts, expansions)
         if weights:
-            once = {term: 1 for term in weights if statistics.terms[term].seen}
+            once = {term: 1 for term in weights if statistics.terms[term].is_seen}
             unit_terms = model.plan(settings, models.Query(once, length, statistics)).terms
             terms = plan_expansion.add_terms(terms, unit_terms, weights)
-        rule: Rule = self.candidates or model.candidates  # type: ignore[assignment]
+        rule: CandidateRule = self.candidates or model.candidates  # type: ignore[assignment]
         return Plan(
             terms=terms,
             transform=transform,

@@ -38,7 +38,7 @@ class RerankContext:
             rows = [self.terms.index(term) for term in plan_terms]
             counts = {name: field_counts[rows] for name, field_counts in evidence.counts.items()}
             evidence = Evidence(counts, evidence.lengths, evidence.columns)
-        return evaluate.scores(plan, evidence)
+        return evaluate.score_sentences(plan, evidence)
 
     def column(self, name: str) -> Array:
         """A stored number of each sentence, of shape (n,): NaN where it is unknown."""
@@ -58,7 +58,7 @@ def build_context(
 
     `ordinals` are the ordinals of the sentences' hits, if they come from hits of this index.
     """
-    terms = [term for term in counts if statistics.terms[term].seen]
+    terms = [term for term in counts if statistics.terms[term].is_seen]
     return RerankContext(
         counts,
         statistics,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from esr.plans.evaluate import parts, static_part
+from esr.plans.evaluate import score_static, split_scores
 from esr.plans.evidence import Array, Evidence
 from esr.ranking.origin import LENGTH, Origin
 from esr.ranking.searcher import PreparedQuery
@@ -20,11 +20,11 @@ class ScoreParts(NamedTuple):
 
 def score_parts(prepared: PreparedQuery, evidence: Evidence) -> Iterator[ScoreParts]:
     """What fields, collection, length, priors, features and boosts add. All of it is the score."""
-    split = parts(prepared.plan, evidence)
+    split = split_scores(prepared.plan, evidence)
     for row, term in enumerate(prepared.plan.terms):
         for name, adds in split.fields.items():
             yield ScoreParts(Origin("field", name, term.term), adds[row])
         yield ScoreParts(Origin("collection", "collection", term.term), split.background[row])
     yield ScoreParts(LENGTH, split.length)
     for origin, static in prepared.statics():
-        yield ScoreParts(origin, static_part(static, evidence.columns[static.column]))
+        yield ScoreParts(origin, score_static(static, evidence.columns[static.column]))

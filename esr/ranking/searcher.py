@@ -159,7 +159,7 @@ class Searcher:
         added = (term for expansion in expansions.values() for term in expansion.terms)
         terms = dict.fromkeys([*counts, *added])
         statistics = self.index.statistics(list(terms))
-        unseen = {term for term in counts if not statistics.terms[term].seen}
+        unseen = {term for term in counts if not statistics.terms[term].is_seen}
         words = self._words_of(query, unseen) if unseen else ()
         plan = ranking.plan(counts, statistics, expansions)
         return PreparedQuery(

@@ -92,7 +92,7 @@ def _model_scores(
     settings: Mapping[str, Value],
 ) -> Array:
     values = {p.name: settings[p.name] for p in model.parameters if p.name in settings}
-    seen = {term: count for term, count in context.counts.items() if context.statistics.terms[term].seen}
+    seen = {term: count for term, count in context.counts.items() if context.statistics.terms[term].is_seen}
     query = models.Query(seen, sum(context.counts.values()), context.statistics)
     weighted = model.plan(model.settings(values, model_context), query)
     scores = context.plan_scores(Plan(weighted.terms, weighted.transform, "matching", "document"))

@@ -12,7 +12,7 @@ from scipy.stats import gaussian_kde
 from esr.adjustments import estimate
 from esr.adjustments.estimate import EstimationOptions, ValueCounts
 from esr.errors import UsageError
-from esr.plans.evaluate import curve_at
+from esr.plans.evaluate import evaluate_curve
 
 
 def value_counts(everywhere: dict[float, int], relevant: list[float], top: list[float]) -> ValueCounts:
@@ -61,12 +61,12 @@ def test_values_that_training_has_not_seen_get_the_ratio_of_smoothed_nothing(val
     curve = estimate_adjustments(counts).curve("floe")
     unseen = math.log((0.5 / 5.5) / (0.5 / 4.5))
     expected = unseen if adds is None else adds + math.log(4.5 / 5.5) + (math.log(2.5 / 1.5) if value else 0)
-    assert curve_at(curve, np.array([value]))[0] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert evaluate_curve(curve, np.array([value]))[0] == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 def test_or_what_the_nearest_value_gets() -> None:
     curve = estimate_adjustments(outside="nearest").curve("floe")
-    assert curve_at(curve, np.array([-1.0, 9.0])) == pytest.approx([0, math.log(3)], abs=1e-12)
+    assert evaluate_curve(curve, np.array([-1.0, 9.0])) == pytest.approx([0, math.log(3)], abs=1e-12)
 
 
 def test_densities_are_those_of_scipys_kernels() -> None:

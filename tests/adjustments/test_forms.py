@@ -15,7 +15,7 @@ from scipy.interpolate import PchipInterpolator
 from esr import adjustments
 from esr.adjustments import FORMS, Adjustment, curves
 from esr.errors import UsageError
-from esr.plans.evaluate import curve_at, static_part
+from esr.plans.evaluate import evaluate_curve, score_static
 
 NAN = math.nan
 CURVE = {"values": [0, 1, 3], "adds": [0.5, -0.5, 2.0]}
@@ -24,7 +24,7 @@ numbers = st.floats(-100, 100).map(lambda x: round(x, 2))
 
 def added(value: float, form: str, **params: Any) -> float:
     adjustment = adjustments.from_dict({"feature": "subj", "form": form, **params})
-    return float(static_part(adjustment.static(), np.array([value]))[0])
+    return float(score_static(adjustment.static(), np.array([value]))[0])
 
 
 @pytest.mark.parametrize(
@@ -73,23 +73,23 @@ def test_a_curve_is_scipys_pchip_and_exact_at_its_values(points: dict[float, flo
     values = sorted(points)
     adds = [points[value] for value in values]
     curve = curves.fit_curve(values, adds)
-    assert curve_at(curve, np.array(values)).tolist() == adds
+    assert evaluate_curve(curve, np.array(values)).tolist() == adds
     clamped = np.clip(at, values[0], values[-1])
     expected = PchipInterpolator(values, adds)(clamped) if len(values) > 1 else np.full(len(at), adds[0])
-    assert curve_at(curve, np.array(at)) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert evaluate_curve(curve, np.array(at)) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_between_two_values_a_curve_stays_between_what_they_add() -> None:
     curve = curves.fit_curve([0, 1, 2, 10], [0, 0, 5, 5.1])
-    assert curve_at(curve, np.linspace(0, 1, 50)) == pytest.approx(0)
-    assert (np.diff(curve_at(curve, np.linspace(0, 10, 500))) >= -1e-12).all()
+    assert evaluate_curve(curve, np.linspace(0, 1, 50)) == pytest.approx(0)
+    assert (np.diff(evaluate_curve(curve, np.linspace(0, 10, 500))) >= -1e-12).all()
 
 
 def test_outside_its_values_a_curve_adds_what_it_says() -> None:
     at = np.array([-1.0, 0.0, 3.0, 3.1])
-    assert curve_at(curves.fit_curve([0, 3], [1, 2]), at).tolist() == [1, 1, 2, 2]
-    assert curve_at(curves.fit_curve([0, 3], [1, 2], 0.25), at).tolist() == [0.25, 1, 2, 0.25]
-    assert curve_at(curves.fit_curve([1], [2], 0.25), at).tolist() == [0.25] * 4
+    assert evaluate_curve(curves.fit_curve([0, 3], [1, 2]), at).tolist() == [1, 1, 2, 2]
+    assert evaluate_curve(curves.fit_curve([0, 3], [1, 2], 0.25), at).tolist() == [0.25, 1, 2, 0.25]
+    assert evaluate_curve(curves.fit_curve([1], [2], 0.25), at).tolist() == [0.25] * 4
 
 
 def test_the_features_that_need_no_enrichment_have_columns_of_their_own() -> None:

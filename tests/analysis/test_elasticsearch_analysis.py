@@ -18,7 +18,7 @@ from esr.batches import batched
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.store import templates
 from esr.loaders.example_news import cache_folder
-from tests.engines.elasticsearch.support import fresh, load
+from tests.support.elasticsearch import fresh, load
 
 ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
 # Letters whose lower case, width, marks or stems are handled in different ways by different programs.

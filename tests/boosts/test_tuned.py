@@ -10,11 +10,11 @@ import esr
 from esr.documents import Located
 from esr.evaluation import measures, runs
 from esr.evaluation.tuning import grid
-from esr.evaluation.tuning.figures import Task, Tuner
-from esr.evaluation.tuning.search import ascent, full
+from esr.evaluation.tuning.grid_search import ascend, search_grid
+from esr.evaluation.tuning.tuner import Task, Tuner
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.boosts.corpus import corpus
+from tests.support.boost_corpus import corpus
 from tests.support.folder_index import load
 
 TASKS = [
@@ -44,7 +44,7 @@ def figures(searcher: Searcher, ranking: Ranking) -> list[float]:
     values = []
     for task in TASKS:
         hits = searcher.search(task.query, 1000, ranking=ranking, records=False).hits
-        lines = [line.split() for line in runs.lines(task.topic, hits, "x")]
+        lines = [line.split() for line in runs.format_lines(task.topic, hits, "x")]
         run = {task.topic: {line[2]: float(line[4]) for line in lines}}
         qrels = {task.topic: dict.fromkeys(task.relevant, 1)}
         values.append(measures.evaluate(["AP"], qrels, run)["AP"][task.topic])
@@ -55,13 +55,13 @@ def test_the_default_grid_has_the_weights_that_the_ranking_leaves_open() -> None
     names = set(grid.default(BOOSTED))
     assert {"answer_type.w", "variants.w", "feedback.w", "position.w"} <= names
     assert "variants.w" not in grid.default(Ranking(boosts={"variants": 0.2}))
-    placed = grid.placed(BOOSTED, {"variants.w": 0.4, "feedback.terms": 3.0, "mu": 7.0})
-    assert placed.boosts == {
+    tuned = grid.set_parameters(BOOSTED, {"variants.w": 0.4, "feedback.terms": 3.0, "mu": 7.0})
+    assert tuned.boosts == {
         "answer_type": {},
         "variants": {"w": 0.4},
         "feedback": {"sentences": 2.0, "terms": 3.0},
     }
-    assert grid.values_of(placed)["feedback.terms"] == 3.0
+    assert grid.parameter_values(tuned)["feedback.terms"] == 3.0
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_the_default_grid_has_the_weights_that_the_ranking_leaves_open() -> None
 def test_the_figures_of_settings_are_those_of_searches(
     searcher: Searcher, values: dict[str, list[float]]
 ) -> None:
-    settings = grid.settings(BOOSTED, values)
-    table = Tuner(searcher, TASKS).table(settings)
+    settings = grid.expand(BOOSTED, values)
+    table = Tuner(searcher, TASKS).compute_figures(settings)
     assert table.tolist() == [figures(searcher, setting) for setting in settings]
     assert len({tuple(row) for row in table.tolist()}) > 2
 
@@ -85,10 +85,10 @@ def test_the_figures_of_settings_are_those_of_searches(
 def test_boosts_signals_and_features_are_tuned_together(searcher: Searcher) -> None:
     ranking = Ranking.from_dict({**BOOSTED.as_dict(), "rerank": [{"signal": "tdsr", "w": 1}]})
     values = {"variants.w": [0.0, 2.0], "tdsr.w": [0.0, 1.0], "position.w": [-1.0, 0.0]}
-    settings = grid.settings(ranking, values)
+    settings = grid.expand(ranking, values)
     assert len(settings) == 8
-    table = Tuner(searcher, TASKS).table(settings)
+    table = Tuner(searcher, TASKS).compute_figures(settings)
     assert table.tolist() == [figures(searcher, setting) for setting in settings]
-    best = full(Tuner(searcher, TASKS), ranking, values)
+    best = search_grid(Tuner(searcher, TASKS), ranking, values)
     assert best.figures.mean() == table.mean(axis=1).max()
-    assert ascent(Tuner(searcher, TASKS), ranking, values).figures.mean() <= best.figures.mean()
+    assert ascend(Tuner(searcher, TASKS), ranking, values).figures.mean() <= best.figures.mean()

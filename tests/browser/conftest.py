@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Error, Page, sync_playwright
 import esr
 from esr.engines.index import Index
 from esr.ranking.searcher import Searcher
-from tests.webui import corpus
+from tests.support import page_corpus as corpus
 from webui.app import create_app
 from webui.running.settings import Settings
 

@@ -4,8 +4,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from tests.browser.addresses import FAILING, PAGES, QUERY
 from tests.browser.conftest import Opens
+from tests.support.page_addresses import FAILING, PAGES, QUERY
 
 AXE = Axe()
 

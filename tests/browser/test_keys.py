@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.addresses import PAGES, QUERY
 from tests.browser.conftest import Opens
+from tests.support.page_addresses import PAGES, QUERY
 
 
 def at(page: Page) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.addresses import PAGES, QUERY
 from tests.browser.conftest import Opens
+from tests.support.page_addresses import PAGES, QUERY
 
 
 def downloaded(page: Page, press: str) -> str:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.addresses import QUERY
 from tests.browser.conftest import Opens, Site
-from tests.webui.corpus import HOSTILE
+from tests.support.page_addresses import QUERY
+from tests.support.page_corpus import HOSTILE
 
 
 def sentences(page: Page) -> list[str]:

@@ -4,8 +4,8 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from tests.browser.addresses import FAILING, PAGES, QUERY
 from tests.browser.conftest import Opens, Site
+from tests.support.page_addresses import FAILING, PAGES, QUERY
 
 OFF: dict[str, Any] = {"java_script_enabled": False}
 

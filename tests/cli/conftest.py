@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from esr.cli import main
-from tests import worked
+from tests.support import worked_examples as worked
 
 Esr = Callable[..., Result]
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from tests.cli.conftest import Esr
-from tests.loaders.samples import FOLDER, sample
+from tests.support.samples import FOLDER, sample
 
 
 def test_it_shows_the_first_documents_and_counts_and_writes_nothing(esr: Esr, tmp_path: Path) -> None:

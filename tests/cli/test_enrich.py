@@ -9,7 +9,7 @@ import esr as library
 from esr.cli import enrich as command
 from esr.errors import UsageError
 from tests.cli.conftest import Esr
-from tests.enrichment.fake_enricher import FakeEnricher
+from tests.support.fake_enricher import FakeEnricher
 
 NEWS = "".join(
     json.dumps({"id": f"n{n}", "sentences": [{"text": f"storm {n} {m}"} for m in range(3)]}) + "\n"

@@ -12,8 +12,8 @@ from esr.documents import Document
 from esr.documents.serialisation import checksum, to_fields, to_json_line
 from esr.documents.validate import build_document
 from tests.cli.conftest import Esr
-from tests.engines.index_contents import index_contents
 from tests.engines.test_parity import ARTICLES, random_documents
+from tests.support.index_contents import index_contents
 
 UNUSUAL = {
     "id": "u",
@@ -46,7 +46,7 @@ def corpus() -> list[Document]:
 
 @pytest.fixture(params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> object:
-    from tests.engines.elasticsearch.support import fresh
+    from tests.support.elasticsearch import fresh
 
     if request.param == "embedded":
         yield str(tmp_path / "index")

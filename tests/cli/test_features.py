@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import worked
 from tests.cli.conftest import Esr
 from tests.cli.test_worked import parsed
+from tests.support import worked_examples as worked
 
 
 @pytest.fixture

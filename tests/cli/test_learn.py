@@ -8,8 +8,8 @@ import pytest
 
 from esr.learning import lambdamart
 from tests.cli.conftest import Esr
-from tests.engines.elasticsearch.support import load
 from tests.ranking.test_reranker import WORDS, documents
+from tests.support.elasticsearch import load
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_a_learned_ranking_is_written_and_can_be_searched_with(
     best, page = tmp_path / "best.json", tmp_path / "page.html"
     result = esr(*call, "-o", best, "--report", page, "--group", folder / "topics.tsv")
     assert result.exit_code == 0, result.output
-    assert "on topics left out of learning, 2 folds of" in result.stdout
+    assert "on held-out topics, 2 folds of" in result.stdout
     assert "by the first stage: difference" in result.stdout
     assert "without term dependence: AP" in result.stdout
     assert "have no relevant sentence and are left out" in result.stderr
@@ -87,10 +87,10 @@ def test_learning_is_reproducible(esr: Esr, call: tuple[object, ...]) -> None:
     [
         (("--measure", "RR"), "cannot learn for 'RR': choose AP, nDCG or nDCG@k"),
         (("--signals", "dirr"), "unknown signal of the index 'dirr': did you mean 'dir'"),
-        (("--folds", 4000), "4000 folds need at least 2 and at most"),
+        (("--folds", 4000), "the number of folds must be from 2 to"),
         (("--report", "page.txt"), "the file name must end in .html or .json"),
-        (("--rerank", "tdsr"), "learning makes the second stage"),
-        (("--model", "tdsr"), "learning makes the second stage"),
+        (("--rerank", "tdsr"), "learning creates the second stage"),
+        (("--model", "tdsr"), "learning creates the second stage"),
         (("--group", "no-such-file"), "no-such-file"),
     ],
 )

@@ -94,7 +94,7 @@ def test_topics_missing_in_runs_are_reported_and_shown(folder):
     result = esr("report", "qrels", "part.run", "-o", "report.html")
     for note in (
         "2si lacks 1 of 2 judged topics, which score 0: N2",
-        "2si answers 1 topics without judgements, which are passed over: X9",
+        "2si answers 1 topics without judgements, which are ignored: X9",
     ):
         assert note in result.stderr
         assert note in Path("report.html").read_text("utf-8")

@@ -111,7 +111,7 @@ def test_marks_are_those_of_a_paired_two_sided_t_test(done, results):
 def test_the_page_shows_the_parameters_and_the_papers_figures(done, results):
     page = (done / "out.md").read_text("utf-8")
     assert "`--ranked matching`; open" in page and "`--statistics year`; open" in page
-    assert "the papers', but for mu 10.0, 100.0;" in page
+    assert "the papers', except mu 10.0, 100.0;" in page
     for target in results["targets"]:
         assert f"| {target['id']} |" in page and f"**{target['mark']}**" in page
     assert "| relevant in 2003, % (micro or macro) | 39.07 ± 0.50 | 55" in page
@@ -151,7 +151,7 @@ def test_options_of_the_protocol_change_the_figures(done, results, tmp_path):
 def test_missing_years_are_left_out_and_reported(tmp_path):
     miniature.write(tmp_path / "data", ("2003", "2004"))
     done = novelty(tmp_path / "data")
-    assert "- left out, as the folder holds no file of it: 2002" in done.stdout
+    assert "- left out, because the folder has no file of it: 2002" in done.stdout
     assert "holds no file of it: 2002" in done.stderr
     assert "## Trained on 2003, tested on 2004" in done.stdout
     assert "| **cannot be checked** |" in done.stdout
@@ -163,15 +163,15 @@ def test_unknown_judged_sentences_are_counted_and_listed(tmp_path):
     miniature.write(tmp_path, ("2003", "2004"))
     with next(tmp_path.rglob("04.qrels.relevant")).open("a") as qrels:
         qrels.writelines(f"N51 NOWHERE:{n}\n" for n in range(7))
-    message = "- 2004: 7 relevant sentences that the archive does not hold: NOWHERE:0, NOWHERE:1, NOWHERE:2"
+    message = "- 2004: 7 relevant sentences that the archive lacks: NOWHERE:0, NOWHERE:1, NOWHERE:2"
     assert message in novelty(tmp_path).stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ((), 1, "of 2003 there is no qrels.relevant.03.txt (judgements)"),
-        (("-o", "out.txt"), 2, "a file called .md or .json, not out.txt"),
+        ((), 1, "the files of 2003 are incomplete: add qrels.relevant.03.txt (judgements)"),
+        (("-o", "out.txt"), 2, "-o needs a file name that ends in .md or .json, not out.txt"),
         (("--grid", "muh=1"), 2, "unknown parameter to tune 'muh': did you mean 'mu'?"),
     ],
 )
@@ -186,7 +186,7 @@ def test_a_wrong_call_is_one_line(tmp_path, arguments, code, message):
 def test_an_archive_with_paths_outside_its_folder_is_rejected(tmp_path):
     miniature.write(tmp_path / "data", ("2002",), add={"../../../escaped": b"bad"})
     done = novelty(tmp_path / "data", "--work", tmp_path / "work", code=1)
-    assert "esr_error: '../../../escaped' would be written outside of the folder" in done.stderr
+    assert "rejected: '../../../escaped' is a path outside of the folder" in done.stderr
     assert not list(tmp_path.rglob("escaped"))
 
 

@@ -54,10 +54,10 @@ def test_a_tag_is_the_last_column(run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tag", ["", "two words", " x", "a\tb"])
-def test_a_tag_is_one_word(run, tmp_path: Path, tag: str) -> None:
+def test_a_tag_must_be_one_word(run, tmp_path: Path, tag: str) -> None:
     result = run("q\tchina\n", "--tag", tag)
     assert result.exit_code == 2
-    assert result.stderr.startswith("Error: a tag is one word")
+    assert result.stderr.startswith("Error: a tag must be one word")
     assert not (tmp_path / "out.run").exists()
 
 

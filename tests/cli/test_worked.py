@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import worked
 from tests.cli.conftest import Esr
+from tests.support import worked_examples as worked
 
 Run = dict[str, list[tuple[str, int, float, str]]]
 

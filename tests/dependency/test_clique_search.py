@@ -12,8 +12,8 @@ from esr.dependency import clique_search
 from esr.dependency.clique_search import MAX_CHOICES, MAX_TERMS, clique_evidence
 from esr.dependency.cliques import CliqueEvidence, SetFamily
 from esr.dependency.occurrences import MAX_OCCURRENCES, find_occurrences
-from tests.dependency import definition
-from tests.dependency.parses import Sentence, chain, forest, parses, plain
+from tests.support import dependency_definition as definition
+from tests.support.parses import Sentence, chain, forest, parses, plain
 
 LETTERS = [chr(ord("a") + n) for n in range(26)]
 QUERIES = st.lists(st.sampled_from(["a", "b", "c", "d", "x", "q"]), min_size=1, max_size=6)

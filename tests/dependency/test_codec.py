@@ -9,7 +9,7 @@ from esr.dependency.codec import decode, encode
 from esr.documents import ParseWord
 from esr.errors import IndexUnusable
 from esr.hashing import hash64
-from tests.dependency.parses import PLAIN, Sentence, chain, parses, plain
+from tests.support.parses import PLAIN, Sentence, chain, parses, plain
 
 ENGLISH = get("english-stem")
 

@@ -11,8 +11,8 @@ from esr.dependency.svg_tree import PATH_COLOUR, SET_COLOUR, svg_tree
 from esr.dependency.text_tree import text_tree
 from esr.dependency.tree_layout import lay_out, words_between
 from esr.documents import ParseWord
-from tests.dependency import definition
-from tests.dependency.parses import Sentence, chain, plain, sentences
+from tests.support import dependency_definition as definition
+from tests.support.parses import Sentence, chain, plain, sentences
 
 SVG = "{http://www.w3.org/2000/svg}"
 HIT = [

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from esr.dependency import mrf, tdsr
 from esr.dependency.clique_search import clique_evidence
 from esr.dependency.explain import find_best_set, find_relations
-from tests import worked
-from tests.dependency import definition
-from tests.dependency.parses import Sentence, forest, parses, plain
 from tests.dependency.test_mrf import OPTIONS, QUERIES
+from tests.support import dependency_definition as definition
+from tests.support import worked_examples as worked
+from tests.support.parses import Sentence, forest, parses, plain
 
 PARSES = {s.id: list(s.parse or ()) for located in worked.documents() for s in located.document.sentences}
 QUERY = ["china", "earthquake", "relief"]

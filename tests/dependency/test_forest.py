@@ -6,8 +6,8 @@ from hypothesis import given, settings
 
 from esr.dependency.forest import Forest
 from esr.errors import IndexUnusable
-from tests.dependency import definition
-from tests.dependency.parses import Sentence, chain, forest, parses, plain
+from tests.support import dependency_definition as definition
+from tests.support.parses import Sentence, chain, forest, parses, plain
 
 
 @settings(max_examples=200, deadline=None)

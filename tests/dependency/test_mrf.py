@@ -13,9 +13,9 @@ from esr.dependency.cliques import HEIGHTS
 from esr.dependency.potentials import Decay
 from esr.documents import ParseWord
 from esr.errors import UsageError
-from tests.dependency import definition
-from tests.dependency.parses import Sentence, chain, forest, parses, plain
-from tests.dependency.single_terms import TermCounts, single
+from tests.support import dependency_definition as definition
+from tests.support.parses import Sentence, chain, forest, parses, plain
+from tests.support.single_terms import TermCounts, single
 
 QUERIES = st.lists(st.sampled_from(["a", "b", "c", "d", "x", "q"]), min_size=1, max_size=6)
 SHARES = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])

@@ -9,8 +9,8 @@ from esr.dependency import tdsr
 from esr.dependency.clique_search import clique_evidence
 from esr.dependency.cliques import SetFamily
 from esr.errors import UsageError
-from tests.dependency import definition
-from tests.dependency.parses import Sentence, chain, forest, parses, plain
+from tests.support import dependency_definition as definition
+from tests.support.parses import Sentence, chain, forest, parses, plain
 
 QUERIES = st.lists(st.sampled_from(["a", "b", "c", "d", "x", "q"]), min_size=1, max_size=6)
 SHARES = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,12 @@ import pytest
 
 from esr.dependency import mrf, tdsr
 from esr.dependency.clique_search import clique_evidence
-from tests import worked
-from tests.dependency import definition
-from tests.dependency.parses import forest, plain
-from tests.dependency.single_terms import TermCounts, single
+from tests.support import dependency_definition as definition
+from tests.support import worked_examples as worked
+from tests.support.parses import forest, plain
+from tests.support.single_terms import TermCounts, single
 
-RUNS = json.loads((Path(worked.__file__).parent / "data" / "worked_dependence.json").read_text("utf-8"))[
-    "runs"
-]
+RUNS = json.loads((worked.FILE.parent / "worked_dependence.json").read_text("utf-8"))["runs"]
 SENTENCES = [sentence for located in worked.documents() for sentence in located.document.sentences]
 PARSES = [list(sentence.parse or ()) for sentence in SENTENCES]
 TEXTS = [sentence.text.split() for sentence in SENTENCES]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.elasticsearch.support import fresh
+from tests.support.elasticsearch import fresh
 
 
 @pytest.fixture(

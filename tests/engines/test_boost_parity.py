@@ -11,9 +11,9 @@ from esr.engines.index import Filters
 from esr.plans.plan import CANDIDATES
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
-from tests.boosts.corpus import ODD, WORDS, corpus
-from tests.engines.elasticsearch.support import fresh, load
 from tests.engines.test_parity import SPLITS, Engines, same_answers
+from tests.support.boost_corpus import ODD, WORDS, corpus
+from tests.support.elasticsearch import fresh, load
 
 BOOSTS = [
     {"answer_type": 0.7},

@@ -16,9 +16,9 @@ import pytest
 import esr
 from esr.documents import Document
 from esr.engines.factory import LoadOptions, open_delivery, open_generations
-from tests.engines.elasticsearch.support import document, load, located
-from tests.engines.index_contents import index_contents
 from tests.engines.test_parity import random_documents
+from tests.support.elasticsearch import document, load, located
+from tests.support.index_contents import index_contents
 
 ROOT = Path(__file__).resolve().parents[2]
 OLD = [document("old", "An old flood.", "A river.")]
@@ -27,7 +27,7 @@ LOADER = """
 import sys
 from esr.engines.segments.writer import segment_builder
 from esr.engines.elasticsearch.load import sender
-from tests.engines.elasticsearch.support import load
+from tests.support.elasticsearch import load
 from tests.engines.test_chaos import NEWS
 segment_builder.FULL_TERMS = 400
 sender.CHUNK_SENTENCES = 25

@@ -12,10 +12,10 @@ from esr.engines.elasticsearch.cluster import cluster as connection
 from esr.engines.elasticsearch.load import sender, writer
 from esr.engines.factory import is_elasticsearch
 from tests.conftest import without_node
-from tests.engines.elasticsearch.support import document, http, load
-from tests.engines.index_contents import index_contents
 from tests.engines.test_chaos import Queries
 from tests.engines.test_parity import random_documents
+from tests.support.elasticsearch import document, http, load
+from tests.support.index_contents import index_contents
 from tests.support.node import Cluster, Node, NoNode
 
 pytestmark = [pytest.mark.elasticsearch, pytest.mark.endurance]

@@ -16,11 +16,11 @@ from esr.engines.factory import LoadOptions, open_delivery, open_generations
 from esr.engines.index import Index
 from esr.engines.segments.writer import segment_builder
 from esr.errors import EsrError, IndexMissing, InputError
-from tests.engines.elasticsearch.support import document, fresh, load, located
-from tests.engines.index_contents import documents, index_contents
 from tests.engines.test_parity import random_documents
-from tests.enrichment.fake_enricher import FakeEnricher
-from tests.enrichment.stored_enrichment import enrich, expected, read_enrichment
+from tests.support.elasticsearch import document, fresh, load, located
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.index_contents import documents, index_contents
+from tests.support.stored_enrichment import enrich, expected, read_enrichment
 
 FIRST = list(random_documents(0, 30, seed=1))
 

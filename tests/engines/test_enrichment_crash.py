@@ -13,15 +13,15 @@ import pytest
 import esr
 from esr.documents import Document
 from esr.engines.segments.writer import segment_builder
-from tests.engines.elasticsearch.support import fresh, http, load
 from tests.engines.test_parity import random_documents
-from tests.enrichment.fake_enricher import FakeEnricher
-from tests.enrichment.stored_enrichment import enrich, expected, read_enrichment
+from tests.support.elasticsearch import fresh, http, load
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.stored_enrichment import enrich, expected, read_enrichment
 
 KILLS = 20
 ENRICH = """
 import esr.cli.enrich as command, esr.engines.enrichment_run as run
-from tests.enrichment.fake_enricher import FakeEnricher
+from tests.support.fake_enricher import FakeEnricher
 run.BATCH_SECONDS = 0.03
 command.made_enricher = lambda *_, **__: FakeEnricher(seconds=0.004)
 from esr.cli import main

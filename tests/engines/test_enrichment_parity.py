@@ -18,7 +18,6 @@ from esr.engines import enrichment_run
 from esr.engines.elasticsearch.store import statistics
 from esr.engines.index import FACET_FIELDS, Filters
 from esr.ranking.ranking import Ranking
-from tests.engines.elasticsearch.support import fresh, http, load
 from tests.engines.test_parity import (
     FIRST_STAGES,
     QUERIES,
@@ -29,8 +28,9 @@ from tests.engines.test_parity import (
     same_answers,
     test_statistics,
 )
-from tests.enrichment.fake_enricher import FakeEnricher
-from tests.enrichment.stored_enrichment import enrich, expected, read_enrichment
+from tests.support.elasticsearch import fresh, http, load
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.stored_enrichment import enrich, expected, read_enrichment
 
 ENTITIES = [
     ("person:Barack Obama",),

@@ -12,7 +12,7 @@ from esr.documents import Document
 from esr.engines.factory import open_generations
 from esr.engines.generations import Generation
 from esr.errors import EsrError, IndexMissing, UsageError
-from tests.engines.elasticsearch.support import document, fresh, load
+from tests.support.elasticsearch import document, fresh, load
 
 FIRST = [document("one", "A flood.", "A river.")]
 SECOND = [document("two", "A flood."), document("three", "Relief came.", "Late.", "At last.")]

@@ -27,7 +27,7 @@ import esr
 from esr.engines.delivery import DeliveryReport
 from esr.engines.factory import LoadOptions, open_delivery, open_generations
 from esr.errors import UsageError
-from tests.engines.elasticsearch.support import document, fresh, load, located
+from tests.support.elasticsearch import document, fresh, load, located
 
 KEEP = st.integers(0, 3)
 Place = Callable[[], AbstractContextManager[str]]

@@ -25,11 +25,11 @@ from esr.engines.segments.writer import segment_builder
 from esr.engines.writer import LoadReport
 from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.ranking.ranking import Ranking
-from tests.engines.elasticsearch.support import document, fresh, load, located
-from tests.engines.index_contents import documents, index_contents
 from tests.engines.test_parity import random_documents
-from tests.enrichment.fake_enricher import FakeEnricher
-from tests.enrichment.stored_enrichment import enrich, read_enrichment
+from tests.support.elasticsearch import document, fresh, load, located
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.index_contents import documents, index_contents
+from tests.support.stored_enrichment import enrich, read_enrichment
 
 ROOT = Path(__file__).resolve().parents[2]
 NEWS = list(random_documents(0, 40, seed=5))

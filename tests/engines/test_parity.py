@@ -20,7 +20,7 @@ from esr.plans.plan import CANDIDATES
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.engines.elasticsearch.support import close, differences, fresh, load
+from tests.support.elasticsearch import close, differences, fresh, load
 
 ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
 WORDS = [

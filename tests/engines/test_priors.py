@@ -17,11 +17,11 @@ from esr.engines.elasticsearch.maintenance import priors as elasticsearch
 from esr.engines.factory import LoadOptions, open_delivery, open_priors
 from esr.engines.priors import Drift, RefreshReport
 from esr.errors import EsrError, IndexMissing
-from tests.engines.elasticsearch.support import document, fresh, http, load, located
-from tests.engines.index_contents import STORED_PRIORS, index_contents
 from tests.engines.test_parity import random_documents
-from tests.enrichment.fake_enricher import FakeEnricher
-from tests.enrichment.stored_enrichment import enrich
+from tests.support.elasticsearch import document, fresh, http, load, located
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.index_contents import STORED_PRIORS, index_contents
+from tests.support.stored_enrichment import enrich
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = list(random_documents(0, 30, seed=1))

@@ -14,7 +14,7 @@ from esr.engines.factory import LoadOptions, open_generations, open_writer
 from esr.engines.segments.store import checkpoint
 from esr.engines.segments.writer import segment_builder
 from esr.errors import EsrError, UsageError
-from tests.engines.elasticsearch.support import document, load, located
+from tests.support.elasticsearch import document, load, located
 
 OLD = [document("old", "An old flood.")]
 NEWS = [document(f"n{n}", f"Flood number {n}.", "A river.", "Relief.") for n in range(60)]

@@ -9,8 +9,8 @@ import pytest
 from esr.documents import Document, Sentence
 from esr.engines.segments.writer import segment_builder
 from esr.errors import EsrError, InputError
-from tests.engines.elasticsearch.support import document, fresh, load
-from tests.engines.index_contents import documents, index_contents
+from tests.support.elasticsearch import document, fresh, load
+from tests.support.index_contents import documents, index_contents
 
 NEWS = [document(f"n{n}", f"Flood number {n}.", "A river.") for n in range(20)]
 DUPLICATE = document("n3", "Another text.")

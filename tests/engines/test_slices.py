@@ -19,9 +19,9 @@ from esr.engines.elasticsearch.load import sender, slice_writer
 from esr.engines.factory import LoadOptions, open_delivery, open_generations
 from esr.engines.writer import LoadReport
 from esr.errors import EsrError, UsageError
-from tests.engines.elasticsearch.support import document, fresh, load, located
-from tests.engines.index_contents import documents, index_contents
 from tests.engines.test_parity import random_documents
+from tests.support.elasticsearch import document, fresh, load, located
+from tests.support.index_contents import documents, index_contents
 
 ROOT = Path(__file__).resolve().parents[2]
 OLD = [document("old", "An old flood.", "A river.")]
@@ -29,7 +29,7 @@ NEWS = list(random_documents(0, 60, seed=5))
 KILLED = """
 import os, signal, sys
 from esr.engines.elasticsearch.load import sender
-from tests.engines.elasticsearch.support import load
+from tests.support.elasticsearch import load
 from tests.engines.test_slices import NEWS
 sender.CHUNK_SENTENCES = 10
 real, sent = sender.send_chunk, []

@@ -1,4 +1,4 @@
-"""Files of a test's own, and miniature topics in the form of the TREC Novelty track."""
+"""Fixtures that write files, and miniature topics in the form of the TREC Novelty track."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-# Made up, in the form of novelty03 and novelty04: tags are not closed, the labels repeat them.
+# Synthetic, in the form of novelty03 and novelty04: tags are not closed, and labels repeat their names.
 NOVELTY = """\
 <top>
 
@@ -47,7 +47,7 @@ Facts alone are not relevant.
 
 @pytest.fixture
 def file(tmp_path: Path) -> Callable[..., Path]:
-    """A function that writes a file, packed if its name ends in .gz, and gives its path."""
+    """A function that writes a file, compressed if its name ends in .gz, and returns its path."""
 
     def write(content: str | bytes, name: str = "file.txt") -> Path:
         data = content.encode() if isinstance(content, str) else content
@@ -59,16 +59,16 @@ def file(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def refused(file: Callable[..., Path]) -> Callable[..., str]:
-    """A function from a reader and a file's content to what is said of it, without the folder."""
+def read_error(file: Callable[..., Path]) -> Callable[..., str]:
+    """A function that reads a file with this content and returns the error message, without the folder."""
     from esr.errors import InputError
 
     def message(read: Callable[[Path], object], content: str | bytes, name: str = "file.txt") -> str:
         path = file(content, name)
         with pytest.raises(InputError) as error:
             read(path)
-        said = str(error.value)
-        assert "\n" not in said
-        return said.replace(str(path), name)
+        text = str(error.value)
+        assert "\n" not in text
+        return text.replace(str(path), name)
 
     return message

@@ -25,19 +25,19 @@ def test_a_run_with_several_tags_or_no_line_has_no_tag(file):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "expected"),
     [
         ("1 Q0 b 2 1", "expected qid Q0 sentence_id rank score tag, found '1 Q0 b 2 1'"),
         ("1 Q0 b 2 1 my run", "expected qid Q0 sentence_id rank score tag"),
-        ("1 Q0 b 2 high x", "with a number as score"),
-        ("1 Q0 b 2 nan x", "with a number as score"),
-        ("1 Q0 a 2 1 x", "sentence a stands twice in topic 1"),
+        ("1 Q0 b 2 high x", "with a number as the score"),
+        ("1 Q0 b 2 nan x", "with a number as the score"),
+        ("1 Q0 a 2 1 x", "sentence a is duplicated in topic 1"),
     ],
 )
-def test_a_bad_line_is_refused_with_its_place(refused, line, said):
-    message = refused(runs.read, f"1 Q0 a 1 2 x\n\n{line}\n")
+def test_a_bad_line_is_rejected_with_its_number(read_error, line, expected):
+    message = read_error(runs.read, f"1 Q0 a 1 2 x\n\n{line}\n")
     assert message.startswith("file.txt:3: ")
-    assert said in message
+    assert expected in message
 
 
 @settings(deadline=None)
@@ -48,25 +48,25 @@ def test_a_bad_line_is_refused_with_its_place(refused, line, said):
         min_size=1,
     )
 )
-def test_sentences_are_ranked_as_trec_eval_ranks_them(scores):
-    ranked = runs.ranked(scores)
-    for place, sentence in enumerate(ranked, 1):
-        found = ir_measures.pytrec_eval.calc_aggregate(
+def test_sentences_are_sorted_as_trec_eval_sorts_them(scores):
+    ranked = runs.sort_sentences(scores)
+    for rank, sentence in enumerate(ranked, 1):
+        figures = ir_measures.pytrec_eval.calc_aggregate(
             [ir_measures.RR], {"1": {sentence: 1}}, {"1": dict(scores)}
         )
-        assert found[ir_measures.RR] == 1 / place
+        assert figures[ir_measures.RR] == 1 / rank
 
 
-def test_what_esr_writes_it_reads_again(file):
+def test_a_written_run_is_read_back(file):
     hits = [Hit("b", 2.0, None), Hit("a", 2.0, None), Hit("c", 0.1, None)]
-    run = runs.read(file("".join(runs.lines("1", hits, "mine"))))
+    run = runs.read(file("".join(runs.format_lines("1", hits, "mine"))))
     assert list(run.scores["1"].items()) == [("b", 2.0), ("a", math.nextafter(2.0, 0)), ("c", 0.1)]
 
 
 @pytest.mark.parametrize("tag", ["", "a b", " a", "a\n"])
-def test_a_tag_is_one_word(tag):
+def test_a_tag_must_be_one_word(tag):
     assert runs.check_tag("2si-mu50") == "2si-mu50"
-    with pytest.raises(UsageError, match="one word"):
+    with pytest.raises(UsageError, match="must be one word"):
         runs.check_tag(tag)
 
 
@@ -75,13 +75,13 @@ WORDS = st.sampled_from(["1", "Q0", "a", "2", "0.5", "x", "nan", "\n", "1e999"])
 
 @settings(deadline=None)
 @given(st.binary() | st.lists(WORDS).map(lambda words: " ".join(words).encode()))
-def test_any_bytes_are_a_run_or_refused(data):
+def test_any_bytes_are_a_run_or_an_input_error(data):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
         path.write_bytes(data)
         try:
-            found = runs.read(path)
+            run = runs.read(path)
         except InputError as error:
             assert "\n" not in str(error)
         else:
-            assert all(scores for scores in found.scores.values())
+            assert all(scores for scores in run.scores.values())

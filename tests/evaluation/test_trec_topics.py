@@ -30,7 +30,7 @@ def test_a_novelty_topic_has_a_type_and_documents_best_first(file):
     ]
 
 
-def test_closed_tags_entities_and_capitals_make_no_difference(file):
+def test_closing_tags_entities_and_capitals_are_accepted(file):
     text = "<TOP><NUM>303</NUM><TITLE>Topic: R&amp;D &lt;now&gt;</TITLE>\n<con>1. left out\n</TOP>\n"
     assert topics.read(file(text)) == [Topic("303", {"title": "R&D <now>"})]
 
@@ -46,15 +46,18 @@ def test_documents_may_share_a_line(file):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "expected"),
     [
         ("\n<top>\n<title> a\n</top>", "file.txt:2: this <top> has no <num>"),
-        ("<top>\n<num> 1\n<title> a\n\n<num> 2\n</top>", "file.txt:1: this <top> has two <num>"),
-        ("<top>\n<num> Number: 1 and 2\n", "file.txt:1: the topic's number is one word, not '1 and 2'"),
+        (
+            "<top>\n<num> 1\n<title> a\n\n<num> 2\n</top>",
+            "file.txt:1: this <top> has two <num>: add the missing <top> between them",
+        ),
+        ("<top>\n<num> Number: 1 and 2\n", "file.txt:1: the topic's number must be one word, not '1 and 2'"),
         ("<top><num>1</top>\n\n<top><num>1</top>", "file.txt:3: topic '1' is duplicated"),
-        ("<top><num>1</top>\n\n<num>2", "file.txt:3: this <num> has no <top> before it"),
-        ("<xml>nothing</xml>", "file.txt: has no topics"),
+        ("<top><num>1</top>\n\n<num>2", "file.txt:3: this <num> needs a <top> before it"),
+        ("<xml>nothing</xml>", "file.txt: contains no topics"),
     ],
 )
-def test_a_broken_topic_is_refused_with_its_line(refused, content, said):
-    assert said in refused(topics.read, content)
+def test_a_malformed_topic_is_rejected_with_its_line(read_error, content, expected):
+    assert expected in read_error(topics.read, content)

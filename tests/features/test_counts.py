@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Annotation
-from tests.features.inputs import annotated, from_texts, tagged, values
+from tests.support.feature_inputs import annotated, from_texts, tagged, values
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from esr.documents.annotation import Annotation, Token
 from esr.features.lexicon import Clue, Lexicon
-from tests.features.inputs import annotated, tagged, values
+from tests.support.feature_inputs import annotated, tagged, values
 
 SENTENCES = {
     "a/DT good/JJ day/NN": (1, 0),

@@ -4,7 +4,7 @@ import pytest
 
 from esr.documents import Document
 from esr.features.feature import FeatureInput
-from tests.features.inputs import from_texts, values
+from tests.support.feature_inputs import from_texts, values
 
 DOCUMENTS = {
     "straight": (['"It is over," he said.'], [3 / 5]),

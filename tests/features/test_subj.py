@@ -6,7 +6,7 @@ import pytest
 
 from esr.features import style
 from esr.features.subj import THRESHOLD
-from tests.features.inputs import LEXICON, annotated, tagged, values
+from tests.support.feature_inputs import LEXICON, annotated, tagged, values
 
 
 @pytest.mark.parametrize(

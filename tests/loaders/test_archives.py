@@ -8,7 +8,7 @@ import pytest
 
 from esr.errors import InputError
 from esr.loaders import ReadOptions, read_documents
-from tests.loaders.samples import packed, sample
+from tests.support.samples import packed, sample
 
 
 def jsonl(id: str) -> bytes:

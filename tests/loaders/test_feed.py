@@ -4,7 +4,7 @@ import pytest
 
 from esr.loaders import feed
 from tests.loaders.conftest import texts
-from tests.loaders.samples import FOLDER, sample
+from tests.support.samples import FOLDER, sample
 
 RSS = sample("feed")
 ATOM = (FOLDER / "atom.xml").read_bytes()

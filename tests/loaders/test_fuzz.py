@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from esr.documents import Document
 from esr.errors import EsrError, InputError
 from esr.loaders import FORMATS, Malformed, ReadOptions, read_documents
-from tests.loaders import samples
+from tests.support import samples
 
 PACKED = ("gz", "zst", "zip", "tar", "tgz")
 KINDS = (*FORMATS, *PACKED)

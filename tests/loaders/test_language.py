@@ -1,6 +1,7 @@
 import pytest
 
-from esr.documents import Document, Located, Sentence
+from esr.documents.json_values import InvalidDocument
+from esr.documents.validate import build_document
 from esr.loaders.language import LanguageDetector
 
 TEXTS = {
@@ -11,16 +12,18 @@ TEXTS = {
 }
 
 
-def detect(text: str, declared: str | None = None) -> tuple[str | None, int]:
+def detect(text: str, declared: str | None = None, field: str = "text") -> tuple[str | None, int]:
     detector = LanguageDetector()
-    document = Document("a", (Sentence("a.s0", text),), language=declared)
-    (located,) = detector.annotate([Located("x:1", document)])
-    return located.document.language, detector.detected
+    value = text if field == "text" else [{"text": word} for word in text.split()]
+    document = detector.build_document({"id": "a", field: value, "language": declared})
+    return document.language, detector.detected
 
 
+@pytest.mark.parametrize("field", ["text", "sentences"])
+@pytest.mark.parametrize("declared", [None, "", " "])
 @pytest.mark.parametrize("language", TEXTS)
-def test_the_language_of_a_document_without_one_is_detected(language):
-    assert detect(TEXTS[language]) == (language, 1)
+def test_the_language_of_a_document_without_one_is_detected(language, declared, field):
+    assert detect(TEXTS[language], declared, field) == (language, 1)
 
 
 def test_an_existing_language_stays():
@@ -32,3 +35,39 @@ def test_an_existing_language_stays():
 )
 def test_short_texts_and_numbers_get_no_language(text):
     assert detect(text) == (None, 0)
+
+
+@pytest.mark.parametrize("declared", [None, "de"])
+def test_the_text_is_split_by_the_rules_of_the_language_that_it_gets(declared):
+    text = (
+        "Die Fähre über den Fjord fährt am 7. Juli wieder, sagte der Besitzer bzw. Betreiber. Er freut sich."
+    )
+    document = LanguageDetector().build_document({"id": "a", "text": text, "language": declared})
+    assert [sentence.text for sentence in document.sentences] == [text[:-15], "Er freut sich."]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"text": 5},
+        {"sentences": "x"},
+        {"sentences": [5, {"text": None}]},
+        {"text": "\ud800" * 100},
+        {"language": 5},
+    ],
+)
+def test_invalid_fields_are_refused_as_without_detection(fields):
+    detector = LanguageDetector()
+    with pytest.raises(InvalidDocument) as expected:
+        build_document({"id": "a", **fields})
+    with pytest.raises(InvalidDocument) as refused:
+        detector.build_document({"id": "a", **fields})
+    assert str(refused.value) == str(expected.value)
+    assert detector.detected == 0
+
+
+def test_an_invalid_document_is_not_counted():
+    detector = LanguageDetector()
+    with pytest.raises(InvalidDocument, match="date"):
+        detector.build_document({"id": "a", "text": TEXTS["de"], "date": "soon"})
+    assert detector.detected == 0

@@ -5,7 +5,7 @@ import mailbox
 import pytest
 
 from tests.loaders.conftest import texts
-from tests.loaders.samples import FOLDER, sample
+from tests.support.samples import FOLDER, sample
 
 MBOX = sample("mbox")
 

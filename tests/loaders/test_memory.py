@@ -13,7 +13,7 @@ import pytest
 
 from esr.loaders import read_documents
 from esr.loaders.duplicates import DuplicateFilter
-from tests.loaders import samples
+from tests.support import samples
 
 pytestmark = pytest.mark.endurance
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.loaders.conftest import texts
-from tests.loaders.samples import sample
+from tests.support.samples import sample
 
 NEWSML = sample("newsml")
 

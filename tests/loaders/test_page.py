@@ -1,7 +1,7 @@
 """The sample is a page with the parts that pages of news have: menus, advertisements, comments."""
 
 from tests.loaders.conftest import texts
-from tests.loaders.samples import sample
+from tests.support.samples import sample
 
 PAGE = sample("html")
 

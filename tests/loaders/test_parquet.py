@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from esr.loaders import read_documents
 from tests.loaders.conftest import texts
-from tests.loaders.samples import sample
+from tests.support.samples import sample
 
 
 def written(**columns) -> bytes:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from esr.errors import InputError, UsageError
 from esr.loaders import FORMATS, ReadOptions, get, read_documents
-from tests.loaders.samples import sample
+from tests.support.samples import sample
 
 JSONL = b'{"id": "a"}\n'
 TREC = b"<DOC><DOCNO>t</DOCNO></DOC>"

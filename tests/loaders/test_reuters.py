@@ -1,7 +1,7 @@
 """The sample is written from the README of Reuters-21578 (D. D. Lewis, 1997)."""
 
 from tests.loaders.conftest import texts
-from tests.loaders.samples import sample
+from tests.support.samples import sample
 
 SGML = sample("reuters")
 

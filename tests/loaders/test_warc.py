@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from tests.loaders.conftest import texts
-from tests.loaders.samples import sample
+from tests.support.samples import sample
 
 WARC = sample("warc")
 IDS = ["urn:uuid:00000000-0000-0000-0000-000000000001", "urn:uuid:00000000-0000-0000-0000-000000000004"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esr.plans.evaluate import parts, scores
+from esr.plans.evaluate import score_sentences, split_scores
 from esr.plans.evidence import Evidence
 from esr.plans.plan import FIELDS, Affine, Mixture, Plan, PlanTerm, Saturation, Smoothing, Static
 
@@ -65,17 +65,17 @@ def plans(draw: st.DrawFn) -> tuple[Plan, Evidence]:
 @given(plans())
 def test_the_parts_add_up_to_the_scores(case: tuple[Plan, Evidence]) -> None:
     plan, evidence = case
-    split = parts(plan, evidence)
+    split = split_scores(plan, evidence)
     total = split.background.sum(axis=0) + split.length + sum(split.statics, np.zeros(len(split.length)))
     for adds in split.fields.values():
         total = total + adds.sum(axis=0)
-    assert total == pytest.approx(scores(plan, evidence), rel=1e-9, abs=1e-9, nan_ok=True)
+    assert total == pytest.approx(score_sentences(plan, evidence), rel=1e-9, abs=1e-9, nan_ok=True)
 
 
 @given(plans())
 def test_a_score_is_the_formula_of_the_plan(case: tuple[Plan, Evidence]) -> None:
     plan, evidence = case
-    found = scores(plan, evidence)
+    found = score_sentences(plan, evidence)
     for n, score in enumerate(found):
         assert score == pytest.approx(_by_hand(plan, evidence, n), rel=1e-9, abs=1e-9, nan_ok=True)
 
@@ -115,8 +115,8 @@ def test_a_field_that_the_plan_leaves_out_need_not_be_there() -> None:
         "document",
     )
     evidence = Evidence({"sentence": np.array([[0.0, 1.0]])}, {"sentence": np.array([3.0, 4.0])}, {})
-    assert scores(plan, evidence).tolist() == pytest.approx([0.0, 2 * math.log(2)])
-    assert list(parts(plan, evidence).fields) == ["sentence"]
+    assert score_sentences(plan, evidence).tolist() == pytest.approx([0.0, 2 * math.log(2)])
+    assert list(split_scores(plan, evidence).fields) == ["sentence"]
 
 
 def test_a_mixture_that_looks_at_no_field_is_all_background() -> None:
@@ -125,6 +125,6 @@ def test_a_mixture_that_looks_at_no_field_is_all_background() -> None:
         (PlanTerm("storm", 2.0, 0.25),), Mixture(0.0, zero, zero, zero, Affine(1.0)), "all", "document"
     )
     evidence = Evidence({}, {"sentence": np.array([3.0, 0.0])}, {})
-    assert scores(plan, evidence) == pytest.approx(2 * math.log(0.25))
-    split = parts(plan, evidence)
+    assert score_sentences(plan, evidence) == pytest.approx(2 * math.log(0.25))
+    split = split_scores(plan, evidence)
     assert (split.fields, split.background.tolist()) == ({}, [[2 * math.log(0.25)] * 2])

@@ -15,7 +15,7 @@ def test_a_plan_looks_at_the_fields_that_have_a_share() -> None:
 
 
 def test_a_share_that_slopes_alone_is_a_share() -> None:
-    assert Affine().zero and not Affine(0.0, 1.0).zero and not Affine(1.0).zero
+    assert Affine().is_zero and not Affine(0.0, 1.0).is_zero and not Affine(1.0).is_zero
 
 
 def test_a_plan_is_plain_data() -> None:
@@ -33,8 +33,8 @@ def test_a_plan_is_plain_data() -> None:
 
 
 def test_a_term_in_a_title_alone_is_seen() -> None:
-    assert TermStatistics(0, 1, 0).seen
-    assert not UNSEEN.seen
+    assert TermStatistics(0, 1, 0).is_seen
+    assert not UNSEEN.is_seen
 
 
 def test_averages_of_nothing_are_nothing() -> None:

@@ -11,7 +11,7 @@ from esr.errors import UsageError
 from esr.plans.statistics import CollectionStatistics
 from esr.priors.prior import check_weight
 from esr.ranking.searcher import Searcher
-from tests import worked
+from tests.support import worked_examples as worked
 from tests.support.folder_index import document, load
 
 COLLECTION = CollectionStatistics(sentences=4, documents=2, occurrences=40)

@@ -13,7 +13,7 @@ from esr.ranking.explain import explain
 from esr.ranking.origin import Origin
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests import worked
+from tests.support import worked_examples as worked
 from tests.support.folder_index import document, load
 
 PRIORS = {"importance": 0.5, "importance-surrounding": -1.0, "length": 2.0}

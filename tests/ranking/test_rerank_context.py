@@ -10,8 +10,8 @@ import esr
 from esr.ranking.ranking import Ranking
 from esr.ranking.ranking_signal import RankingSignal
 from esr.ranking.rerank_context import build_context
-from tests.engines.elasticsearch.support import load
 from tests.ranking.test_reranker import QUERIES, documents
+from tests.support.elasticsearch import load
 
 
 def test_evidence_of_more_terms_or_in_another_order_gives_the_same_scores(tmp_path: Path) -> None:

@@ -13,14 +13,14 @@ from esr.documents import Document, ParseWord, Sentence
 from esr.errors import UsageError
 from esr.evaluation import measures
 from esr.evaluation.tuning import grid
-from esr.evaluation.tuning.figures import Task, Tuner
-from esr.evaluation.tuning.search import ascent
+from esr.evaluation.tuning.grid_search import ascend
+from esr.evaluation.tuning.tuner import Task, Tuner
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.reranker import merge_scores
 from esr.ranking.searcher import Searcher
-from tests.engines.elasticsearch.support import close, fresh
-from tests.engines.elasticsearch.support import load as load_there
+from tests.support.elasticsearch import close, fresh
+from tests.support.elasticsearch import load as load_there
 
 WORDS = [f"word{n}" for n in range(12)]
 QUERIES = ["word1 word2 word3", "word4 word4 word5 unseen", "word6", " ".join(WORDS)]
@@ -160,7 +160,7 @@ def test_tuning_sees_the_figures_of_a_search(searcher: Searcher, data: dict[str,
     ranking = Ranking.from_dict(data)
     relevant = tuple(s.id for d in documents() for s in d.sentences if "word1 word2" in s.text)
     tasks = [Task(f"t{n}", query, relevant) for n, query in enumerate(QUERIES[:2])]
-    table = Tuner(searcher, tasks).table([ranking])[0]
+    table = Tuner(searcher, tasks).compute_figures([ranking])[0]
     for task, figure in zip(tasks, table, strict=True):
         hits = searcher.search(task.query, 1000, ranking=ranking, records=False).hits
         run = {task.topic: {hit.sentence_id: hit.score for hit in hits}}
@@ -174,7 +174,7 @@ def test_weights_of_signals_are_tuned_by_their_names(searcher: Searcher) -> None
     values = grid.default(ranking)
     assert {"mu", "mrf_sdm.w", "mrf_sdm.alpha", "mrf_sdm.lambda_SR"} <= values.keys()
     some = {"mrf_sdm.w": [0.0, 2.0], "mrf_sdm.alpha": [0.3, 0.9]}
-    found = ascent(Tuner(searcher, [Task("t", QUERIES[0], relevant)]), ranking, some)
+    found = ascend(Tuner(searcher, [Task("t", QUERIES[0], relevant)]), ranking, some)
     assert found.ranking.rerank[0].params["w"] in (0.0, 2.0)
     assert len(found.tried) > 4
 

@@ -9,7 +9,7 @@ import esr
 from esr.documents import Document, ParseWord, Sentence
 from esr.ranking.searcher import Searcher
 from esr.ranking.sentence_tree import TermDistance, sentence_tree
-from tests.engines.elasticsearch.support import load as load_there
+from tests.support.elasticsearch import load as load_there
 
 WORDS = ["Relief", "teams", "reached", "the", "earthquake", "zone", "with", "relief", "tents"]
 HEADS = [1, 2, -1, 5, 5, 2, 2, 8, 6]

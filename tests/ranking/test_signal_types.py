@@ -12,7 +12,7 @@ from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.ranking.signal_types import find_signal_type, signal_types
-from tests.engines.elasticsearch.support import load
+from tests.support.elasticsearch import load
 
 MODELS = [t.name for t in signal_types().values() if t.group == "models"]
 

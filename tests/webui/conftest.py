@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 
 import esr
 from esr.ranking.searcher import Searcher
-from tests.webui import corpus
-from tests.webui.fake_index import FLOOD, STORM, FakeIndex
+from tests.support import page_corpus as corpus
+from tests.support.fake_index import FLOOD, STORM, FakeIndex
 from webui.app import create_app
 from webui.running.settings import Settings
 

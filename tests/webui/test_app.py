@@ -15,7 +15,7 @@ from esr import models
 from esr.engines.index import Filters, SentenceRecord
 from esr.errors import EngineUnreachable
 from esr.ranking.searcher import Searcher
-from tests.webui.fake_index import STORM, FakeIndex, many
+from tests.support.fake_index import STORM, FakeIndex, many
 from webui.app import create_app
 from webui.running.settings import Settings
 

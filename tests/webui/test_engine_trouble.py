@@ -15,7 +15,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from esr.engines.elasticsearch.search import bound_query, score_query
-from tests.engines.elasticsearch.support import document, fresh, http, indices, load
+from tests.support.elasticsearch import document, fresh, http, indices, load
 from webui.app import create_app
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings

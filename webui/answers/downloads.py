@@ -46,7 +46,7 @@ def sentences_csv(hits: Sequence[Hit], incomplete: str | None = None) -> Respons
 
 def sentences_run(hits: Sequence[Hit], incomplete: str | None = None) -> Response:
     """The run of one topic, which is called TOPIC."""
-    lines = runs.lines(TOPIC, hits, TAG + INCOMPLETE_MARK if incomplete else TAG)
+    lines = runs.format_lines(TOPIC, hits, TAG + INCOMPLETE_MARK if incomplete else TAG)
     return _file("".join(lines), "text/plain", "sentences.run", incomplete)
 
 
@@ -67,7 +67,7 @@ def queries_csv(queries: Mapping[str, str], answers: Mapping[str, Answer]) -> Re
 
 def queries_run(answers: Mapping[str, Answer], tag: str = TAG) -> Response:
     """The run of several topics."""
-    lines = (line for topic, answer in answers.items() for line in runs.lines(topic, answer.hits, tag))
+    lines = (line for topic, answer in answers.items() for line in runs.format_lines(topic, answer.hits, tag))
     return _file("".join(lines), "text/plain", "queries.run", incomplete_topics(answers))
 
 

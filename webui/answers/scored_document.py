@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from esr.documents import Document
 from esr.errors import UsageError
-from esr.plans.evaluate import scores
+from esr.plans.evaluate import score_sentences
 from esr.plans.evidence import Array
 from esr.ranking.searcher import PreparedQuery, Searcher
 from webui.arguments.query_check import check_query
@@ -88,7 +88,7 @@ def _score_sentences(prepared: PreparedQuery, ids: Sequence[str]) -> tuple[Array
     columns = [static.column for static in plan.statics]
     evidence = prepared.index.evidence([term.term for term in plan.terms], ids, columns)
     is_hit = np.asarray(evidence.counts["sentence"].sum(axis=0) > 0)
-    return _rerank(prepared, ids, scores(plan, evidence)), is_hit
+    return _rerank(prepared, ids, score_sentences(plan, evidence)), is_hit
 
 
 def _rerank(prepared: PreparedQuery, ids: Sequence[str], first: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from esr.engines.index import Hit
-from esr.plans.evaluate import scores
+from esr.plans.evaluate import score_sentences
 from esr.ranking.origin import Origin
 from esr.ranking.score_parts import ScoreParts, score_parts
 from esr.ranking.searcher import PreparedQuery
@@ -53,7 +53,7 @@ def evidence_bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> EvidenceBars:
             if origin.kind not in LEFT_OUT
         ]
     if reranker is not None:
-        first = weight * scores(plan, evidence)
+        first = weight * score_sentences(plan, evidence)
         parts.append(ScoreParts(SECOND, np.array([hit.score for hit in hits]) - first))
     positive = [
         [(part.origin, float(part.adds[n])) for part in parts if 0 < part.adds[n] < np.inf]

@@ -56,11 +56,14 @@ def _ends_paragraph(line: str, next_line: str, width: int) -> bool:
     """Whether a line ends a paragraph, as a heading or a byline does, and is not just wrapped."""
     if line.endswith(_UNFINISHED) or next_line[0].islower() or next_line.startswith(_UNFINISHED):
         return False
-    if _is_unspaced(next_line[0]):
-        return width > UNWRAPPED // 2 or len(line) + 1 <= SHORT * width
-    if width > UNWRAPPED or (width < NARROW and next_line[0].isupper() and not line.endswith(".")):
+    if width > (UNWRAPPED // 2 if _is_unspaced(next_line[0]) else UNWRAPPED):
         return True
-    return len(line) + 1 + len(next_line.split(" ", 1)[0]) <= SHORT * width
+    if line.endswith(":"):
+        return False
+    if width < NARROW and next_line[0].isupper() and not line.endswith("."):
+        return True
+    next_word = "" if _is_unspaced(next_line[0]) else next_line.split(" ", 1)[0]
+    return len(line) + 1 + len(next_word) <= SHORT * width
 
 
 def _is_item(line: str, markers: list[re.Pattern[str]]) -> bool:

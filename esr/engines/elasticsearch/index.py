@@ -112,7 +112,7 @@ class ElasticsearchIndex:
         collection = self.bounded_collection(plan)
         result: SearchResult | Unprunable = Unprunable("the alias may move between two requests")
         if self._is_pinned:
-            statistics = self.statistics(plan.matching)
+            statistics = self.statistics(plan.candidate_terms)
             use_impacts = impacts_apply(self._impacts, plan, statistics)
             search = Search(self.cluster, plan, collection, filters, records, use_impacts)
             result = search_pruned(search, k, statistics)

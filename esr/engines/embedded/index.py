@@ -15,10 +15,10 @@ import numpy as np
 from esr import analysis
 from esr.documents import Document
 from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summarize_enrichment
-from esr.engines.embedded.search import facets
-from esr.engines.embedded.search.candidates import select_candidates
+from esr.engines.embedded.search.candidate_evidence import read_candidates
 from esr.engines.embedded.search.evidence import read_column, read_evidence
 from esr.engines.embedded.search.exhaustive import search_exhaustive
+from esr.engines.embedded.search.facets import count_facets
 from esr.engines.embedded.search.kernel_loader import LOADER
 from esr.engines.embedded.search.lazy_hits import LazyHits
 from esr.engines.embedded.search.pruning import search_pruned
@@ -28,7 +28,6 @@ from esr.engines.embedded.search.records import (
     group_by_segment,
     locate,
     read_records,
-    sentence_id,
     sentence_ids,
 )
 from esr.engines.embedded.search.search_cache import SearchCache
@@ -47,16 +46,16 @@ from esr.engines.segments.store import manifest
 from esr.engines.segments.store.segment import SegmentDamaged
 from esr.errors import IndexMissing, UsageError
 from esr.plans.bounds import Unprunable
-from esr.plans.evidence import Evidence, joined
+from esr.plans.evidence import Evidence, concatenate
 from esr.plans.plan import FIELDS, Plan
 from esr.plans.statistics import Statistics
 
 
 class EmbeddedIndex:
-    """An index in a folder. Sees each commit of a loader from its next search on."""
+    """An index in a folder. It sees each commit of a writer from its next search on."""
 
     def __init__(self, where: str, cache: SearchCache | None = None) -> None:
-        """With `cache`, the index stays at the commit that it is of."""
+        """With a cache, the index stays at the commit of that cache."""
         self.where = where
         self._is_pinned = cache is not None
         self._use(cache or SearchCache(self._open()))
@@ -73,9 +72,9 @@ class EmbeddedIndex:
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         cache = self._latest()
         snapshot = cache.snapshot
-        answer, reason = search_pruned(plan, cache, k, filters), None
+        answer, exhaustive = search_pruned(plan, cache, k, filters), None
         if isinstance(answer, Unprunable):
-            reason = answer.reason
+            exhaustive = answer.reason
             with LOADER.count_time():
                 best = search_exhaustive(plan, snapshot, k, filters)
         else:
@@ -83,10 +82,10 @@ class EmbeddedIndex:
         hits: Sequence[Hit] = LazyHits(best, partial(sentence_ids, snapshot))
         if records:
             scores, ordinals = best.scores.tolist(), best.ordinals.tolist()
-            shown = list(read_records(snapshot, locate(snapshot, best.ordinals)))
-            names = [record.sentence_id for record in shown]
-            hits = list(map(Hit, names, scores, shown, ordinals))
-        return SearchResult(hits, best.total, None, best.scored, reason)
+            entries = list(read_records(snapshot, locate(snapshot, best.ordinals)))
+            ids = [record.sentence_id for record in entries]
+            hits = list(map(Hit, ids, scores, entries, ordinals))
+        return SearchResult(hits, best.total, None, best.scored, exhaustive)
 
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
         raise UsageError(
@@ -116,13 +115,13 @@ class EmbeddedIndex:
         ordinals: Sequence[int] | None = None,
     ) -> Evidence:
         snapshot = self._snapshot()
-        wanted = {*EVIDENCE_COLUMNS, *columns}
+        names = {*EVIDENCE_COLUMNS, *columns}
         parts, order = [], []
         for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
             segment, importance = snapshot.segments[owner], snapshot.statistics.importance[owner]
-            parts.append(read_evidence(terms, FIELDS, wanted, segment, importance, numbers))
+            parts.append(read_evidence(terms, FIELDS, names, segment, importance, numbers))
             order += places
-        return joined(parts).at(np.argsort(order))
+        return concatenate(parts).take(np.argsort(order))
 
     def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
         snapshot = self._snapshot()
@@ -136,35 +135,13 @@ class EmbeddedIndex:
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
     ) -> dict[str, FacetCounts]:
-        return facets.facets(self._snapshot().segments, plan, filters_by_field, size)
+        return count_facets(self._snapshot().segments, plan, filters_by_field, size)
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
         return enrichment(Path(self.where))
 
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
-        snapshot = self._snapshot()
-        terms = [term.term for term in plan.terms]
-        wanted = {*EVIDENCE_COLUMNS, *(static.column for static in plan.statics)}
-        numbers, parts = [], []
-        for segment, importance in zip(snapshot.segments, snapshot.statistics.importance, strict=True):
-            numbers.append(select_candidates(plan, segment, filters))
-            parts.append(read_evidence(terms, FIELDS, wanted, segment, importance, numbers[-1]))
-        starts = np.cumsum([0, *map(len, numbers)])
-
-        def name(place: int) -> str:
-            owner = int(np.searchsorted(starts, place, "right")) - 1
-            return sentence_id(snapshot, Location(owner, int(numbers[owner][place - starts[owner]])))
-
-        def place(id: str) -> int | None:
-            location = find_sentence(snapshot, id)
-            if location is None:
-                return None
-            own = numbers[location.segment]
-            at = int(np.searchsorted(own, location.number))
-            is_candidate = at < len(own) and own[at] == location.number
-            return int(starts[location.segment]) + at if is_candidate else None
-
-        return CandidateEvidence(joined(parts), name, place)
+        return read_candidates(self._snapshot(), plan, filters)
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         segments = self._snapshot().segments
@@ -221,7 +198,7 @@ class EmbeddedIndex:
         }
 
     def close(self) -> None:
-        """Nothing to let go of: mapped files close with the last use of them."""
+        """There is nothing to close: mapped files close with their last use."""
 
     def _open(self, before: Snapshot | None = None) -> Snapshot:
         folder = Path(self.where)
@@ -230,7 +207,7 @@ class EmbeddedIndex:
             try:
                 return Snapshot(folder, last, before)
             except SegmentDamaged:
-                # Perhaps a loader replaced the commit and swept the old one between the two steps.
+                # Perhaps a writer replaced the commit and swept the old one between the two steps.
                 if manifest.read(folder) == last:
                     raise
 
@@ -245,13 +222,13 @@ class EmbeddedIndex:
         return status.st_ino, status.st_mtime_ns
 
     def _latest(self) -> SearchCache:
-        """The last commit, opened anew only when there is a new one."""
+        """The cache of the last commit, which is opened only if it is a new one."""
         if self._is_pinned:
             return self._cache
         try:
             mark = self._commit_mark()
         except FileNotFoundError:
-            return self._cache  # removed under a running search: what is mapped still answers
+            return self._cache  # the folder was removed: what is mapped still answers
         if mark != self._mark:
             self._use(SearchCache(self._open(self._cache.snapshot), self._cache))
             self._mark = mark
@@ -263,7 +240,7 @@ class EmbeddedIndex:
     def _locate(
         self, snapshot: Snapshot, ids: Sequence[str], ordinals: Sequence[int] | None
     ) -> list[Location]:
-        """The sentences of these ids, by their ordinals if these are known, which is much faster."""
+        """The sentences of these ids. Looking them up by ordinals, where these are known, is much faster."""
         if ordinals is not None:
             return locate(snapshot, ordinals)
         locations = []

@@ -1,4 +1,4 @@
-"""What a report is made of: judgements and runs read from files, and what is to be said of them."""
+"""The inputs of a report: judgements and runs from files, and notes about them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from esr.evaluation import runs as run_files
 from esr.evaluation.qrels import Qrels
 from esr.evaluation.runs import Scores
 
-_SHOWN = 5
+_MAX_EXAMPLES = 5
 
 
 class Inputs(NamedTuple):
-    """Judgements and runs by name. `baseline` is the name of one; `notes` tell what readers should know."""
+    """Judgements and runs by name. `baseline` is the name of a run; `notes` are for the readers."""
 
     qrels: Qrels
     runs: dict[str, Scores]
@@ -23,56 +23,57 @@ class Inputs(NamedTuple):
 
 
 def read(qrels: str, runs: Sequence[str], baseline: str | None, kinds: Mapping[str, str] | None) -> Inputs:
-    """Read the files; the baseline, which may also stand among the runs, becomes the first run.
+    """Read the files. The baseline, which may also be among the runs, becomes the first run.
 
-    Runs are called by their tags, or by their paths if two have the same tag. Raises InputError.
+    Runs are named by their tags, or by their paths if two have the same tag. Raises InputError.
     """
     judged = judgements.read(qrels)
-    paths = run_files.distinct([*([baseline] if baseline else []), *runs])
-    found = {path: run_files.read(path) for path in paths}
-    names = run_files.names(found)
-    notes = [*_about_qrels(judged, kinds)]
-    scores = {names[path]: run.scores for path, run in found.items()}
-    notes += _about_runs(scores, judged)
+    paths = run_files.remove_duplicates([*([baseline] if baseline else []), *runs])
+    by_path = {path: run_files.read(path) for path in paths}
+    names = run_files.display_names(by_path)
+    notes = [*_check_judgements(judged, kinds)]
+    scores = {names[path]: run.scores for path, run in by_path.items()}
+    notes += _check_runs(scores, judged)
     return Inputs(judged, scores, names[baseline] if baseline else None, notes)
 
 
-def _about_qrels(judged: Qrels, kinds: Mapping[str, str] | None) -> Iterator[str]:
-    some = f"{{}} of {len(judged):,} judged topics have no "
-    yield from _note(some + "relevant sentence and score 0", judgements.without_relevant(judged))
+def _check_judgements(judged: Qrels, kinds: Mapping[str, str] | None) -> Iterator[str]:
+    start = f"{{}} of {len(judged):,} judged topics have no "
+    yield from _format_note(start + "relevant sentence and score 0", judgements.without_relevant(judged))
     if kinds is not None:
-        yield from _note(some + "type", [topic for topic in judged if topic not in kinds])
+        yield from _format_note(start + "type", [topic for topic in judged if topic not in kinds])
 
 
-def _about_runs(runs: Mapping[str, Scores], judged: Qrels) -> Iterator[str]:
-    """Runs that lack the same topics, or answer the same that are not judged, share a note."""
-    lacks = _together({run: [t for t in judged if t not in scores] for run, scores in runs.items()})
+def _check_runs(runs: Mapping[str, Scores], judged: Qrels) -> Iterator[str]:
+    """Runs that lack the same topics, or have the same topics without judgements, share a note."""
+    lacks = _group_runs({run: [t for t in judged if t not in scores] for run, scores in runs.items()})
     for missing, names in lacks.items():
         verb = "lack" if len(names) > 1 else "lacks"
-        text = f"{_called(names)} {verb} {{}} of {len(judged):,} judged topics, which score 0"
-        yield from _note(text, missing)
-    extras = _together({run: [t for t in scores if t not in judged] for run, scores in runs.items()})
+        text = f"{_join_names(names)} {verb} {{}} of {len(judged):,} judged topics, which score 0"
+        yield from _format_note(text, missing)
+    extras = _group_runs({run: [t for t in scores if t not in judged] for run, scores in runs.items()})
     for extra, names in extras.items():
         verb = "answer" if len(names) > 1 else "answers"
-        text = f"{_called(names)} {verb} {{}} topics without judgements, which are passed over"
-        yield from _note(text, extra)
+        text = f"{_join_names(names)} {verb} {{}} topics without judgements, which are ignored"
+        yield from _format_note(text, extra)
 
 
-def _together(found: Mapping[str, Sequence[str]]) -> dict[tuple[str, ...], list[str]]:
-    together: dict[tuple[str, ...], list[str]] = {}
-    for run, topics in found.items():
-        together.setdefault(tuple(sorted(topics)), []).append(run)
-    return together
+def _group_runs(topics_by_run: Mapping[str, Sequence[str]]) -> dict[tuple[str, ...], list[str]]:
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for run, topics in topics_by_run.items():
+        groups.setdefault(tuple(sorted(topics)), []).append(run)
+    return groups
 
 
-def _called(names: Sequence[str]) -> str:
-    """The names within a text that is to be formatted."""
-    text = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+def _join_names(names: Sequence[str]) -> str:
+    """The names, escaped for `str.format`."""
+    more = f" and {len(names) - _MAX_EXAMPLES} more" if len(names) > _MAX_EXAMPLES else ""
+    text = ", ".join(names[:_MAX_EXAMPLES]) + more
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _note(text: str, ids: Sequence[str]) -> Iterator[str]:
+def _format_note(text: str, ids: Sequence[str]) -> Iterator[str]:
     """A note with the number of ids at {} and the first of them, or nothing if there are none."""
     if ids:
-        first = ", ".join(ids[:_SHOWN]) + (", …" if len(ids) > _SHOWN else "")
-        yield f"{text.format(format(len(ids), ','))}: {first}"
+        examples = ", ".join(ids[:_MAX_EXAMPLES]) + (", …" if len(ids) > _MAX_EXAMPLES else "")
+        yield f"{text.format(format(len(ids), ','))}: {examples}"

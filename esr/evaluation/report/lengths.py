@@ -1,4 +1,4 @@
-"""How long the sentences are that runs put first: some models favour short ones, priors long ones."""
+"""Lengths of runs' top-ranked sentences: some models favour short sentences, priors long ones."""
 
 from __future__ import annotations
 
@@ -12,95 +12,97 @@ from esr.errors import UsageError
 from esr.evaluation.qrels import Qrels, unknown_sentences
 from esr.evaluation.report import style
 from esr.evaluation.report.picture import Picture
-from esr.evaluation.runs import Scores, ranked
+from esr.evaluation.runs import Scores, sort_sentences
 
 TOP = 100
 _BATCH = 500
 
 
 class Lengths(NamedTuple):
-    """Means, in terms: of the top of each run, of the collection, and of the relevant sentences, if any."""
+    """Mean lengths in terms: of each run's top, of the collection, and of the relevant sentences, if any."""
 
     runs: Mapping[str, float]
     collection: float
     relevant: float | None
 
 
-def lengths(index: Index, qrels: Qrels, runs: Mapping[str, Scores], top: int = TOP) -> Lengths:
-    """The mean length of the best `top` sentences of all judged topics together. Stop words do not count.
+def measure_lengths(index: Index, qrels: Qrels, runs: Mapping[str, Scores], top: int = TOP) -> Lengths:
+    """The mean length of the `top` best sentences over all judged topics. Stop words do not count.
 
-    A relevant sentence counts once for each topic. Those that the index does not hold are passed over.
-    Raises UsageError for a run with sentences that the index does not hold.
+    A relevant sentence counts once for each of its topics; relevant sentences that the index lacks are
+    ignored. Raises UsageError for a run with sentences that the index lacks.
     """
     missing = set(unknown_sentences(qrels, index))
     relevant = [
         s for grades in qrels.values() for s, grade in grades.items() if grade > 0 and s not in missing
     ]
-    best = {run: list(_best(scores, qrels, top)) for run, scores in runs.items()}
-    known = dict(_lengths(index, relevant))
+    best = {run: list(_iterate_top(scores, qrels, top)) for run, scores in runs.items()}
+    lengths = dict(_read_lengths(index, relevant))
     for run, ids in best.items():
         try:
-            known.update(_lengths(index, [id for id in ids if id not in known]))
+            lengths.update(_read_lengths(index, [id for id in ids if id not in lengths]))
         except UsageError as error:
-            raise UsageError(f"run {run} is not of this index: {error}") from error
+            raise UsageError(f"run {run} has sentences that the index lacks: {error}") from error
     return Lengths(
-        {run: _mean(known[id] for id in ids) for run, ids in best.items()},
+        {run: _mean(lengths[id] for id in ids) for run, ids in best.items()},
         index.statistics([]).collection.average_sentence,
-        _mean(known[id] for id in relevant) if relevant else None,
+        _mean(lengths[id] for id in relevant) if relevant else None,
     )
 
 
-def _best(scores: Scores, qrels: Qrels, top: int) -> Iterator[str]:
+def _iterate_top(scores: Scores, qrels: Qrels, top: int) -> Iterator[str]:
     for topic, answers in scores.items():
         if topic in qrels:
-            yield from ranked(answers)[:top]
+            yield from sort_sentences(answers)[:top]
 
 
-def _lengths(index: Index, ids: Iterable[str]) -> Iterator[tuple[str, float]]:
-    wanted = list(dict.fromkeys(ids))
-    for start in range(0, len(wanted), _BATCH):
-        batch = wanted[start : start + _BATCH]
+def _read_lengths(index: Index, ids: Iterable[str]) -> Iterator[tuple[str, float]]:
+    distinct = list(dict.fromkeys(ids))
+    for start in range(0, len(distinct), _BATCH):
+        batch = distinct[start : start + _BATCH]
         yield from zip(batch, map(float, index.evidence([], batch).lengths["sentence"]), strict=True)
 
 
 def _mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return sum(found) / len(found) if found else 0.0
+    numbers = list(values)
+    return sum(numbers) / len(numbers) if numbers else 0.0
 
 
-def picture(found: Lengths) -> Picture:
+def build_picture(lengths: Lengths) -> Picture:
     return Picture(
         "lengths",
         f"Length of the top {TOP}",
         f"Mean number of terms, without stop words, of the best {TOP} sentences of each topic. The lines "
         "show the mean of all sentences of the index, and of those judged relevant.",
-        draw(found),
-        rows(found),
+        draw(lengths),
+        build_rows(lengths),
     )
 
 
-def rows(found: Lengths) -> list[list[str]]:
-    lines = [["", "terms"], *([run, f"{length:.2f}"] for run, length in found.runs.items())]
-    return lines + [[name, f"{length:.2f}"] for name, length in _references(found).items()]
+def build_rows(lengths: Lengths) -> list[list[str]]:
+    rows = [["", "terms"], *([run, f"{length:.2f}"] for run, length in lengths.runs.items())]
+    return rows + [[name, f"{length:.2f}"] for name, length in _references(lengths).items()]
 
 
-def _references(found: Lengths) -> dict[str, float]:
-    known = {"all sentences": found.collection}
-    return known if found.relevant is None else known | {"relevant sentences": found.relevant}
+def _references(lengths: Lengths) -> dict[str, float]:
+    references = {"all sentences": lengths.collection}
+    if lengths.relevant is not None:
+        references["relevant sentences"] = lengths.relevant
+    return references
 
 
-@style.styled
-def draw(found: Lengths) -> Figure:
-    figure = style.figure(max(1.8, 0.32 * len(found.runs) + 1.1))
+@style.with_style
+def draw(lengths: Lengths) -> Figure:
+    figure = style.create_figure(max(1.8, 0.32 * len(lengths.runs) + 1.1))
     axes = figure.add_subplot()
-    places = range(len(found.runs))
-    colors = [style.look(place).color for place in places]
-    axes.barh(places, list(found.runs.values()), height=0.62, color=colors)
-    axes.set_yticks(places, [style.short(run) for run in found.runs])
-    for place, length in enumerate(found.runs.values()):
+    positions = range(len(lengths.runs))
+    colors = [style.style_of(position).color for position in positions]
+    axes.barh(positions, list(lengths.runs.values()), height=0.62, color=colors)
+    axes.set_yticks(positions, [style.shorten(run) for run in lengths.runs])
+    for position, length in enumerate(lengths.runs.values()):
         axes.annotate(
             f"{length:.1f}",
-            (0, place),
+            (0, position),
             (5, 0),
             textcoords="offset points",
             va="center",
@@ -109,12 +111,12 @@ def draw(found: Lengths) -> Figure:
     axes.invert_yaxis()
     axes.grid(False, axis="y")
     axes.tick_params(axis="y", length=0)
-    known = _references(found)
-    axes.set_xlim(0, max(1.0, *found.runs.values(), *known.values()) * 1.12)
-    last = max(known.values())
-    for (name, length), dashes in zip(known.items(), ("--", ":"), strict=False):
+    references = _references(lengths)
+    axes.set_xlim(0, max(1.0, *lengths.runs.values(), *references.values()) * 1.12)
+    longest = max(references.values())
+    for (name, length), dashes in zip(references.items(), ("--", ":"), strict=False):
         axes.axvline(length, color=style.INK, linestyle=dashes, linewidth=1)
-        at_right = length == last
+        at_right = length == longest
         axes.annotate(
             f"{name} {length:.1f}",
             (length, 1),

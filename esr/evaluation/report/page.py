@@ -1,6 +1,6 @@
-"""The page that holds tables and pictures: one HTML file that needs no other, no host and no script.
+"""The report as a self-contained HTML page with tables and pictures, without scripts.
 
-Colours are variables: the same pictures are dark on white in print, and light on dark on a dark screen.
+Colours are variables: pictures are dark on white in print, and light on dark on a dark screen.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from pathlib import Path
 
 import esr
 from esr.evaluation.report import tables
-from esr.evaluation.report.picture import Picture, inline, variable
+from esr.evaluation.report.picture import Picture, css_variable, to_inline_svg
 from esr.evaluation.report.style import DARK
-from esr.evaluation.results import ALL, Evaluated
+from esr.evaluation.results import ALL, RunEvaluation
 
 _MARKS = "* differs from {} at 95 %, ** at 99 %: paired two-sided t-test{}. Bold is the best of a column."
 
 
 @dataclass(frozen=True)
-class Report:
-    """All that a page shows. `notes` tell of topics and runs that are not as they should be."""
+class ReportPage:
+    """The contents of a page. `notes` report problems of topics and runs."""
 
     title: str
-    results: Sequence[Evaluated]
+    results: Sequence[RunEvaluation]
     pictures: Sequence[Picture]
     notes: Sequence[str] = field(default=())
 
 
-def html(report: Report) -> str:
-    """The whole page. The same report gives the same text: there is no date in it."""
+def render(report: ReportPage) -> str:
+    """The page. It is the same for the same report, because it contains no date."""
     parts = [
         f"<h1>{escape(report.title)}</h1>",
-        f'<p class="faint">{_summary(report.results)}</p>',
-        _notes(report.notes),
-        _tables(report.results),
-        *map(_picture, report.pictures),
+        f'<p class="faint">{_summarise(report.results)}</p>',
+        _render_notes(report.notes),
+        _render_tables(report.results),
+        *map(_render_picture, report.pictures),
         f'<p class="faint">Made by esr {escape(esr.__version__)}; measures by ir_measures.</p>',
     ]
     body = "\n".join(part for part in parts if part)
@@ -44,60 +44,61 @@ def html(report: Report) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape(report.title)}</title>\n<style>\n{_style()}</style>\n</head>\n"
+        f"<title>{escape(report.title)}</title>\n<style>\n{_render_style()}</style>\n</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )
 
 
-def _style() -> str:
-    light = " ".join(f"{variable(color)}: {color};" for color in DARK)
-    dark = " ".join(f"{variable(color)}: {other};" for color, other in DARK.items())
+def _render_style() -> str:
+    light = " ".join(f"{css_variable(color)}: {color};" for color in DARK)
+    dark = " ".join(f"{css_variable(color)}: {other};" for color, other in DARK.items())
     rules = Path(__file__).with_name("page.css").read_text("utf-8")
     on_dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; {dark} }} }}"
     return f":root {{ color-scheme: light; {light} }}\n{on_dark}\n{rules}"
 
 
-def _summary(results: Sequence[Evaluated]) -> str:
-    topics, baseline = len(results[0].parts[ALL].topics), next((r for r in results if r.is_baseline), None)
-    against = f", compared with {escape(baseline.name)}" if baseline else ""
-    return f"{_count(len(results), 'run')} on {_count(topics, 'judged topic')}{against}."
+def _summarise(results: Sequence[RunEvaluation]) -> str:
+    topics = len(results[0].groups[ALL].topics)
+    baseline = next((result for result in results if result.is_baseline), None)
+    comparison = f", compared with {escape(baseline.name)}" if baseline else ""
+    return f"{_count(len(results), 'run')} on {_count(topics, 'judged topic')}{comparison}."
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _notes(notes: Sequence[str]) -> str:
+def _render_notes(notes: Sequence[str]) -> str:
     if not notes:
         return ""
     return f"<h2>Notes</h2>\n<ul>{''.join(f'<li>{escape(note)}</li>' for note in notes)}</ul>"
 
 
-def _tables(results: Sequence[Evaluated]) -> str:
+def _render_tables(results: Sequence[RunEvaluation]) -> str:
     parts = ["<h2>Measures</h2>"]
     baseline = next((result for result in results if result.is_baseline), None)
-    compared = baseline is not None and len(results) > 1
-    if baseline and compared:
+    has_comparisons = baseline is not None and len(results) > 1
+    if baseline and has_comparisons:
         others = len(results) - 1
-        over = f", corrected by Holm over {others} runs" if others > 1 else ""
-        parts.append(f"<p>{_MARKS.format(escape(baseline.name), over)}</p>")
-    parts.append(tables.measures(results))
-    if baseline and compared:
+        correction = f", corrected by Holm over {others} runs" if others > 1 else ""
+        parts.append(f"<p>{_MARKS.format(escape(baseline.name), correction)}</p>")
+    parts.append(tables.build_measures_table(results))
+    if baseline and has_comparisons:
         parts.append(f"<h2>Differences from {escape(baseline.name)}</h2>")
         parts.append(
             "<p>The mean of the topics’ differences, its confidence interval, the p-values of the paired "
             "t-test and of the randomisation test, each also corrected for the number of runs, and the "
             "topics on which the run is better, equal and worse.</p>"
         )
-        parts.append(tables.comparisons(results))
+        parts.append(tables.build_comparisons_table(results))
     return "\n".join(parts)
 
 
-def _picture(picture: Picture) -> str:
-    table = tables.plain(picture.rows) if picture.rows else ""
+def _render_picture(picture: Picture) -> str:
+    table = tables.build_plain_table(picture.rows) if picture.rows else ""
     numbers = f"<details><summary>The numbers</summary>{table}</details>" if table else ""
     return (
         f'<section class="{picture.name}">\n<h2 id="{picture.name}-title">{escape(picture.title)}</h2>\n'
-        f"<figure>\n<figcaption><p>{escape(picture.text)}</p></figcaption>\n{inline(picture)}\n</figure>\n"
+        f"<figure>\n<figcaption><p>{escape(picture.text)}</p></figcaption>\n{to_inline_svg(picture)}\n</figure>\n"
         f"{numbers}\n</section>"
     )

@@ -1,4 +1,4 @@
-"""A picture and the ways to give it out: within a page, as an SVG file, as a PNG file."""
+"""A picture and its output formats: inline in a page, as an SVG file, as a PNG file."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from esr.evaluation.report.style import DARK, styled
+from esr.evaluation.report.style import DARK, with_style
 
 _DPI = 200
-_NO_DATA: dict[str, Any] = {"Date": None, "Creator": None, "Format": None, "Type": None}
+_NO_METADATA: dict[str, Any] = {"Date": None, "Creator": None, "Format": None, "Type": None}
 _FONTS = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure with a file name, a title, what it shows, and its numbers as rows, the first being heads."""
+    """A figure with a file name, a title, a caption, and its numbers as rows after a row of heads."""
 
     name: str
     title: str
@@ -29,46 +29,46 @@ class Picture:
     rows: Sequence[Sequence[str]] = ()
 
 
-def svg(picture: Picture) -> bytes:
-    """A file of its own, in the colours of print. The same picture gives the same bytes."""
-    return _saved(picture, "svg", metadata=_NO_DATA)
+def to_svg(picture: Picture) -> bytes:
+    """An SVG file in the colours of print. The same picture gives the same bytes."""
+    return _save(picture, "svg", metadata=_NO_METADATA)
 
 
-def png(picture: Picture) -> bytes:
-    return _saved(picture, "png", dpi=_DPI, metadata={"Software": None})
+def to_png(picture: Picture) -> bytes:
+    return _save(picture, "png", dpi=_DPI, metadata={"Software": None})
 
 
-def inline(picture: Picture) -> str:
-    """An <svg> element to stand in a page among others. Its colours are the variables of `variable`."""
-    text = svg(picture).decode()
+def to_inline_svg(picture: Picture) -> str:
+    """An <svg> element for a page with others. Its colours are the variables of `css_variable`."""
+    text = to_svg(picture).decode()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, count=1, flags=re.S)
     text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text).replace("xlink:href", "href")
     text = re.sub(r'<svg ([^>]*?)(?:width|height)="[^"]*" ', r"<svg \1", text, count=1)
     text = re.sub(r'(<svg [^>]*?)\b(?:width|height)="[^"]*" ', r"\1", text, count=1)
     text = re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{picture.name}-", text)
-    text = re.sub(r"(?<=: )#[0-9a-f]{6}\b", _variable_of, text)
+    text = re.sub(r"(?<=: )#[0-9a-f]{6}\b", _to_variable, text)
     text = text.replace("'DejaVu Sans'", _FONTS)
     return text.replace("<svg ", f'<svg role="img" aria-labelledby="{picture.name}-title" ', 1).rstrip()
 
 
-def variable(color: str) -> str:
-    """The name of the CSS variable that holds this colour or what stands for it on a dark screen."""
+def css_variable(color: str) -> str:
+    """The name of the CSS variable for this colour, which has another value on a dark screen."""
     return f"--c{color[1:]}"
 
 
-def _variable_of(match: re.Match[str]) -> str:
+def _to_variable(match: re.Match[str]) -> str:
     color = match[0]
-    return f"var({variable(color)})" if color in DARK else color
+    return f"var({css_variable(color)})" if color in DARK else color
 
 
-@styled
-def _saved(picture: Picture, form: str, **options: Any) -> bytes:
+@with_style
+def _save(picture: Picture, format: str, **options: Any) -> bytes:
     file = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph", UserWarning)  # a name in letters that the font lacks
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)  # for names with letters that the font lacks
         if picture.figure.get_layout_engine():
             picture.figure.draw_without_rendering()
-            picture.figure.set_layout_engine("none")  # every new layout would be off by a hair
-        picture.figure.savefig(file, format=form, **options)
+            picture.figure.set_layout_engine("none")  # a new layout would differ slightly
+        picture.figure.savefig(file, format=format, **options)
     return file.getvalue()

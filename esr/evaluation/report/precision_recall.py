@@ -1,4 +1,4 @@
-"""Interpolated precision at the eleven points of recall, a line for each run."""
+"""Interpolated precision at eleven points of recall, one line per run."""
 
 from __future__ import annotations
 
@@ -13,58 +13,58 @@ from esr.evaluation.report.picture import Picture
 from esr.evaluation.runs import Scores
 
 RECALL = tuple(n / 10 for n in range(11))
-_ENOUGH, _LEAST_ROOM = 0.5, 0.02
+_MIN_SPAN, _MIN_MARGIN = 0.5, 0.02
 Curves = dict[str, tuple[float, ...]]
 """Precision at each point of RECALL by run."""
 
 
-def curves(qrels: Qrels, runs: Mapping[str, Scores]) -> Curves:
-    """The means over all judged topics, as ir_measures computes IPrec@recall."""
+def compute_curves(qrels: Qrels, runs: Mapping[str, Scores]) -> Curves:
+    """The means over all judged topics, computed by ir_measures as IPrec@recall."""
     names = [f"IPrec@{recall}" for recall in RECALL]
     evaluator = Evaluator(names, qrels)
-    found = {run: evaluator.evaluate(scores) for run, scores in runs.items()}
-    return {run: tuple(mean(name, values[name].values()) for name in names) for run, values in found.items()}
+    by_run = {run: evaluator.evaluate(scores) for run, scores in runs.items()}
+    return {run: tuple(mean(name, values[name].values()) for name in names) for run, values in by_run.items()}
 
 
-def picture(found: Curves) -> Picture:
+def build_picture(curves: Curves) -> Picture:
     return Picture(
         "precision-recall",
         "Precision and recall",
-        "Interpolated precision at eleven points of recall, the mean over topics. Higher is better: to the "
-        "left the first answers, to the right the last relevant sentence."
-        + (" The axis of precision does not begin at 0." if _limits(found)[0] > 0 else ""),
-        draw(found),
-        rows(found),
+        "Interpolated precision at eleven points of recall, averaged over topics. Higher is better: the "
+        "first answers are on the left, the last relevant sentence on the right."
+        + (" The axis of precision does not begin at 0." if _limits(curves)[0] > 0 else ""),
+        draw(curves),
+        build_rows(curves),
     )
 
 
-def rows(found: Curves) -> Sequence[Sequence[str]]:
+def build_rows(curves: Curves) -> Sequence[Sequence[str]]:
     points = [[f"{recall:.1f}"] for recall in RECALL]
-    for place, row in enumerate(points):
-        row += [f"{values[place]:.4f}" for values in found.values()]
-    return [["recall", *found], *points]
+    for position, row in enumerate(points):
+        row += [f"{values[position]:.4f}" for values in curves.values()]
+    return [["recall", *curves], *points]
 
 
-def _limits(found: Curves) -> tuple[float, float]:
-    """From 0 to 1, or near to the lines if they fill less than half of that."""
-    every = [value for values in found.values() for value in values]
-    low, high = min(every), max(every)
-    if high - low > _ENOUGH:
+def _limits(curves: Curves) -> tuple[float, float]:
+    """From 0 to 1, or close to the lines if they fill less than half of that."""
+    all_values = [value for values in curves.values() for value in values]
+    low, high = min(all_values), max(all_values)
+    if high - low > _MIN_SPAN:
         return 0.0, 1.02
-    room = max(_LEAST_ROOM, (high - low) / 4)
-    return max(0.0, low - room), min(1.02, high + room)
+    margin = max(_MIN_MARGIN, (high - low) / 4)
+    return max(0.0, low - margin), min(1.02, high + margin)
 
 
-@style.styled
-def draw(found: Curves) -> Figure:
-    height = max(4.2, 0.19 * len(found) + 0.7)
-    figure = style.figure(height)
+@style.with_style
+def draw(curves: Curves) -> Figure:
+    height = max(4.2, 0.19 * len(curves) + 0.7)
+    figure = style.create_figure(height)
     axes = figure.add_subplot()
-    for place, values in enumerate(found.values()):
-        how = style.look(place)
-        axes.plot(RECALL, values, color=how.color, marker=how.marker, linestyle=how.dashes)
-    axes.set(xlabel="recall", ylabel="precision", xlim=(-0.015, 1.015), ylim=_limits(found))
+    for position, values in enumerate(curves.values()):
+        run_style = style.style_of(position)
+        axes.plot(RECALL, values, color=run_style.color, marker=run_style.marker, linestyle=run_style.dashes)
+    axes.set(xlabel="recall", ylabel="precision", xlim=(-0.015, 1.015), ylim=_limits(curves))
     axes.set_xticks([n / 5 for n in range(6)])
-    ends = [values[-1] for values in found.values()]
-    style.label_ends(axes, RECALL[-1], ends, [style.short(run) for run in found], height - 0.7)
+    ends = [values[-1] for values in curves.values()]
+    style.label_ends(axes, RECALL[-1], ends, [style.shorten(run) for run in curves], height - 0.7)
     return figure

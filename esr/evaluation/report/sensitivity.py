@@ -1,4 +1,4 @@
-"""How a measure changes along each parameter of a model, the others kept at their given values."""
+"""Sensitivity of a measure to each parameter of a model, with the others fixed."""
 
 from __future__ import annotations
 
@@ -13,51 +13,51 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from esr import models
 from esr.evaluation.report import style
 from esr.evaluation.report.picture import Picture
-from esr.evaluation.tuning.figures import Tuner
-from esr.evaluation.tuning.grid import is_allowed
+from esr.evaluation.tuning.grid import is_valid
+from esr.evaluation.tuning.tuner import Tuner
 from esr.models import Parameter
 from esr.plans.statistics import CollectionStatistics, Statistics
 from esr.ranking.ranking import Ranking
 
 _COLUMNS = 3
-_LEAST_SPAN = 0.02
-_WIDE = 50
-"""From this ratio of the greatest to the least value on, a parameter's axis is logarithmic."""
+_MIN_SPAN = 0.02
+_LOG_RATIO = 50
+"""From this ratio of the largest to the smallest value, a parameter's axis is logarithmic."""
 
 
 class Line(NamedTuple):
-    """A parameter's values, rising, the figure of each, and the value that the ranking has."""
+    """A parameter's values, ascending, their figures, and the ranking's own value."""
 
     parameter: str
     values: tuple[float, ...]
     figures: tuple[float, ...]
-    given: float
+    own_value: float
 
     @property
-    def at_given(self) -> float:
-        return self.figures[self.values.index(self.given)]
+    def own_figure(self) -> float:
+        return self.figures[self.values.index(self.own_value)]
 
 
-def lines(tuner: Tuner, ranking: Ranking, tick: Callable[[int], None] = lambda n: None) -> list[Line]:
-    """A line for every parameter that has a grid and matters in the ranking's context.
+def compute_lines(tuner: Tuner, ranking: Ranking, tick: Callable[[int], None] = lambda n: None) -> list[Line]:
+    """A line for every parameter with a grid that the ranking's context uses.
 
-    The given value is tried too. Values that do not go with the other parameters are left out. Raises
-    UsageError if the given ones do not go together.
+    The ranking's own value is tried too. Values that are incompatible with the other parameters are left
+    out. Raises UsageError if the ranking's own parameters are incompatible.
     """
     ranking.plan({}, Statistics(CollectionStatistics(), {}))
-    found = []
-    for parameter in varied(ranking):
-        given = float(ranking.settings()[parameter.name])
-        values = sorted({given, *(float(value) for value in parameter.grid)})
-        tried = {v: replace(ranking, params={**ranking.params, parameter.name: v}) for v in values}
-        allowed = {value: setting for value, setting in tried.items() if is_allowed(setting)}
-        figures = tuner.table(list(allowed.values()), tick).mean(axis=1)
-        found.append(Line(parameter.name, tuple(allowed), tuple(map(float, figures)), given))
-    return found
+    lines = []
+    for parameter in varied_parameters(ranking):
+        own_value = float(ranking.settings()[parameter.name])
+        values = sorted({own_value, *(float(value) for value in parameter.grid)})
+        settings = {v: replace(ranking, params={**ranking.params, parameter.name: v}) for v in values}
+        valid = {value: setting for value, setting in settings.items() if is_valid(setting)}
+        figures = tuner.compute_figures(list(valid.values()), tick).mean(axis=1)
+        lines.append(Line(parameter.name, tuple(valid), tuple(map(float, figures)), own_value))
+    return lines
 
 
-def varied(ranking: Ranking) -> list[Parameter]:
-    """The parameters that have numbers to try."""
+def varied_parameters(ranking: Ranking) -> list[Parameter]:
+    """The parameters with numbers to try."""
     context = ranking.settings().context
     return [
         parameter
@@ -66,56 +66,56 @@ def varied(ranking: Ranking) -> list[Parameter]:
     ]
 
 
-def picture(found: Sequence[Line], ranking: Ranking, measure: str) -> Picture:
+def build_picture(lines: Sequence[Line], ranking: Ranking, measure: str) -> Picture:
     context = ranking.settings().context
-    called = ranking.model + (f", context {context}" if context else "")
-    given = ", ".join(f"{line.parameter} = {line.given:g}" for line in found)
+    name = ranking.model + (f", context {context}" if context else "")
+    own_values = ", ".join(f"{line.parameter} = {line.own_value:g}" for line in lines)
     return Picture(
         "sensitivity",
-        f"Sensitivity of {called}",
-        f"{measure} along each parameter, the others as given: {given} (ringed). A flat line means that "
-        "tuning the parameter matters little.",
-        draw(found, measure),
-        rows(found, measure),
+        f"Sensitivity of {name}",
+        f"{measure} along each parameter, with the others fixed at {own_values} (circled). A flat line means "
+        "that tuning the parameter matters little.",
+        draw(lines, measure),
+        build_rows(lines, measure),
     )
 
 
-def rows(found: Sequence[Line], measure: str) -> Sequence[Sequence[str]]:
+def build_rows(lines: Sequence[Line], measure: str) -> Sequence[Sequence[str]]:
     return [
         ["parameter", "value", measure],
         *(
-            [line.parameter, f"{value:g}" + (" (given)" if value == line.given else ""), f"{figure:.4f}"]
-            for line in found
+            [line.parameter, f"{value:g}" + (" (given)" if value == line.own_value else ""), f"{figure:.4f}"]
+            for line in lines
             for value, figure in zip(line.values, line.figures, strict=True)
         ),
     ]
 
 
-@style.styled
-def draw(found: Sequence[Line], measure: str) -> Figure:
-    columns = min(_COLUMNS, len(found))
-    down = -(-len(found) // columns)
-    figure = style.figure(2.5 * down + 0.2)
-    panels: list[Axes] = list(figure.subplots(down, columns, sharey=True, squeeze=False).flat)
-    for axes, line in zip(panels, found, strict=False):
-        _panel(axes, line)
-    for place, axes in enumerate(panels):
-        axes.set_visible(place < len(found))
-    every = [figure for line in found for figure in line.figures]
-    low, high = min(every), max(every)
-    room = max(_LEAST_SPAN, high - low) * 0.08  # noise is not to look like a mountain
+@style.with_style
+def draw(lines: Sequence[Line], measure: str) -> Figure:
+    columns = min(_COLUMNS, len(lines))
+    rows = -(-len(lines) // columns)
+    figure = style.create_figure(2.5 * rows + 0.2)
+    panels: list[Axes] = list(figure.subplots(rows, columns, sharey=True, squeeze=False).flat)
+    for axes, line in zip(panels, lines, strict=False):
+        _draw_panel(axes, line)
+    for position, axes in enumerate(panels):
+        axes.set_visible(position < len(lines))
+    figures = [figure for line in lines for figure in line.figures]
+    low, high = min(figures), max(figures)
+    margin = max(_MIN_SPAN, high - low) * 0.08  # so that noise does not look like an effect
     middle = (low + high) / 2
-    half = max(_LEAST_SPAN, high - low) / 2 + room
+    half = max(_MIN_SPAN, high - low) / 2 + margin
     panels[0].set_ylim(middle - half, middle + half)
     figure.supylabel(measure, fontsize="medium")
     return figure
 
 
-def _panel(axes: Axes, line: Line) -> None:
+def _draw_panel(axes: Axes, line: Line) -> None:
     color = style.SERIES[0]
     axes.plot(line.values, line.figures, color=color, marker="o")
-    axes.plot([line.given], [line.at_given], "o", markersize=9, fillstyle="none", color=style.INK)
-    if line.values[0] > 0 and line.values[-1] / line.values[0] >= _WIDE:
+    axes.plot([line.own_value], [line.own_figure], "o", markersize=9, fillstyle="none", color=style.INK)
+    if line.values[0] > 0 and line.values[-1] / line.values[0] >= _LOG_RATIO:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())

@@ -1,4 +1,4 @@
-"""How all pictures look: colours that colour-blind readers tell apart, and names beside the lines."""
+"""The common style of pictures: colours that colour-blind readers can distinguish, labels beside lines."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ DARK = {
     RULE: "#383b42",
     **dict(zip(SERIES, ("#5cb8ee", "#ff944d", "#3fd0a4", "#e58fd0", "#e3c65b", "#bcbec4"), strict=True)),
 }
-"""What stands for each colour on a dark screen."""
+"""The colour on a dark screen for each colour."""
 
 _MARKERS = "os^Dvp"
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
-_LONGEST = 36
+_MAX_NAME = 36
 WIDTH = 7.4
 
-styled = rc_context(
+with_style = rc_context(
     {
         "axes.axisbelow": True,
         "axes.edgecolor": FAINT,
@@ -50,61 +50,60 @@ styled = rc_context(
         "svg.fonttype": "none",
         "svg.hashsalt": "esr",
         "text.color": INK,
-        "text.parse_math": False,  # a run may be called a$b$
+        "text.parse_math": False,  # a run may have the name a$b$
         "xtick.color": FAINT,
         "xtick.labelcolor": INK,
         "ytick.color": FAINT,
         "ytick.labelcolor": INK,
     }
 )
-"""Decorates what draws or saves a picture."""
+"""Decorator for functions that draw or save a picture."""
 
 
-class Look(NamedTuple):
-    """How a run is drawn, the same in every picture."""
+class RunStyle(NamedTuple):
+    """The style of a run, the same in every picture."""
 
     color: str
     marker: str
     dashes: Any
 
 
-def look(place: int) -> Look:
-    """Of the run at a place. More runs than colours go on with other dashes."""
-    color = place % len(SERIES)
-    return Look(SERIES[color], _MARKERS[color], _DASHES[place // len(SERIES) % len(_DASHES)])
+def style_of(position: int) -> RunStyle:
+    """The style of the run at a position. If there are more runs than colours, dashes vary too."""
+    color = position % len(SERIES)
+    return RunStyle(SERIES[color], _MARKERS[color], _DASHES[position // len(SERIES) % len(_DASHES)])
 
 
-def short(name: str) -> str:
-    """A name for a picture, in which a long one has no room."""
-    return name if len(name) <= _LONGEST else f"…{name[1 - _LONGEST :]}"
+def shorten(name: str) -> str:
+    """A name that fits into a picture."""
+    return name if len(name) <= _MAX_NAME else f"…{name[1 - _MAX_NAME :]}"
 
 
-def figure(height: float, width: float = WIDTH) -> Figure:
-    """An empty figure of so many inches."""
+def create_figure(height: float, width: float = WIDTH) -> Figure:
+    """An empty figure of this size in inches."""
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places at least `gap` apart, in the order of the wanted ones and as near to them as can be."""
-    order = np.argsort(wanted, kind="stable")
+def spread_labels(targets: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Positions at least `gap` apart, in the order of the targets and as near to them as possible."""
+    order = np.argsort(targets, kind="stable")
     steps = gap * np.arange(len(order))
-    fitted = isotonic_regression(np.asarray(wanted, dtype=float)[order] - steps).x
-    placed = np.clip(fitted, low, max(low, high - steps[-1])) + steps
-    found = np.empty(len(order))
-    found[order] = placed
-    return [float(place) for place in found]
+    fitted = isotonic_regression(np.asarray(targets, dtype=float)[order] - steps).x
+    positions = np.empty(len(order))
+    positions[order] = np.clip(fitted, low, max(low, high - steps[-1])) + steps
+    return [float(position) for position in positions]
 
 
 def label_ends(axes: Axes, x: float, ends: Sequence[float], texts: Sequence[str], inches: float) -> None:
-    """Write the names of lines to the right of the axes, each tied to the end of its line.
+    """Write the names of lines to the right of the axes, each connected to the end of its line.
 
-    `inches` is about how high the axes are. Their limits must be final.
+    `inches` is the approximate height of the axes, whose limits must be final.
     """
     bottom, top = axes.get_ylim()
-    heights = [(end - bottom) / (top - bottom) for end in ends]
-    for place, (end, height) in enumerate(zip(ends, spread(heights, 0.17 / inches, 0, 1), strict=True)):
+    heights = spread_labels([(end - bottom) / (top - bottom) for end in ends], 0.17 / inches, 0, 1)
+    for position, (end, height) in enumerate(zip(ends, heights, strict=True)):
         axes.annotate(
-            texts[place],
+            texts[position],
             (x, end),
             (1.07, height),
             textcoords="axes fraction",
@@ -112,7 +111,7 @@ def label_ends(axes: Axes, x: float, ends: Sequence[float], texts: Sequence[str]
             annotation_clip=False,
             arrowprops={
                 "arrowstyle": "-",
-                "color": look(place).color,
+                "color": style_of(position).color,
                 "linewidth": 0.8,
                 "relpos": (0, 0.5),
                 "shrinkA": 1,

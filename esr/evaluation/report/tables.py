@@ -1,4 +1,4 @@
-"""Evaluated runs as tables of a page: the figures with their marks, and the comparisons with the baseline."""
+"""Tables of a page: the figures of runs with marks of significance, and comparisons with the baseline."""
 
 from __future__ import annotations
 
@@ -6,51 +6,51 @@ import math
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from esr.evaluation.results import ALL, Evaluated
-from esr.evaluation.significance import Comparison
+from esr.evaluation.results import ALL, RunEvaluation
+from esr.evaluation.significance import SystemComparison
 
 _HEADS = ("topics", "difference", "95 % interval", "t-test", "corrected", "randomised", "corrected")
 
 
-def measures(results: Sequence[Evaluated]) -> str:
-    """A row for each run and type of topics, the best figure of each column in bold."""
+def build_measures_table(results: Sequence[RunEvaluation]) -> str:
+    """One row per run and type of topics, with the best figure of each column in bold."""
     names = list(results[0].values)
-    kinds = list(results[0].parts)
+    kinds = list(results[0].groups)
     heads = ["run", "topics", *names]
     bodies = []
     for kind in kinds:
         lines = [] if len(kinds) == 1 else [_band(f"{kind} topics", len(heads))]
-        best = {name: _best([result.parts[kind].means[name] for result in results]) for name in names}
+        best = {name: _find_best([result.groups[kind].means[name] for result in results]) for name in names}
         for result in results:
-            part = result.parts[kind]
-            cells = [f"<td>{len(part.topics)}</td>"]
-            for name, value in part.means.items():
-                mark = part.significance[name].mark if name in part.significance else ""
-                shown = f"<b>{four(value)}</b>" if value == best[name] else four(value)
-                cells.append(f'<td>{shown}<span class="mark">{mark}</span></td>')
+            figures = result.groups[kind]
+            cells = [f"<td>{len(figures.topics)}</td>"]
+            for name, value in figures.means.items():
+                mark = figures.significance[name].mark if name in figures.significance else ""
+                text = f"<b>{format_figure(value)}</b>" if value == best[name] else format_figure(value)
+                cells.append(f'<td>{text}<span class="mark">{mark}</span></td>')
             lines.append(f"<tr>{_head(result)}{''.join(cells)}</tr>")
         bodies.append(f"<tbody>{''.join(lines)}</tbody>")
     return _table(heads, "".join(bodies))
 
 
-def comparisons(results: Sequence[Evaluated]) -> str:
-    """For each measure and run: by how much, within what, by luck how likely, and on how many topics."""
+def build_comparisons_table(results: Sequence[RunEvaluation]) -> str:
+    """For each measure and run: the difference, its interval, p-values, and topics won, tied and lost."""
     heads = ["run", *_HEADS, "won", "tied", "lost"]
     bodies = []
     for name in results[0].values:
         lines = [_band(name, len(heads))]
         for result in results:
-            for kind, part in result.parts.items():
-                if name in part.significance:
-                    of = result.name if kind == ALL else f"{result.name}, {kind}"
-                    cells = "".join(f"<td>{cell}</td>" for cell in _cells(part.significance[name]))
-                    lines.append(f'<tr><th scope="row">{escape(of)}</th>{cells}</tr>')
+            for kind, figures in result.groups.items():
+                if name in figures.significance:
+                    label = result.name if kind == ALL else f"{result.name}, {kind}"
+                    cells = "".join(f"<td>{cell}</td>" for cell in _cells(figures.significance[name]))
+                    lines.append(f'<tr><th scope="row">{escape(label)}</th>{cells}</tr>')
         bodies.append(f"<tbody>{''.join(lines)}</tbody>")
     return _table(heads, "".join(bodies))
 
 
-def plain(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of text, the first being heads and the first column names."""
+def build_plain_table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of text; the first row has heads, the first column names."""
     lines = "".join(
         f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in rest)}</tr>'
         for first, *rest in rows[1:]
@@ -67,29 +67,29 @@ def _band(text: str, columns: int) -> str:
     return f'<tr><th class="band" scope="rowgroup" colspan="{columns}">{escape(text)}</th></tr>'
 
 
-def _head(result: Evaluated) -> str:
+def _head(result: RunEvaluation) -> str:
     note = ' <span class="note">baseline</span>' if result.is_baseline else ""
     return f'<th scope="row">{escape(result.name)}{note}</th>'
 
 
-def _cells(each: Comparison) -> Iterator[str]:
-    yield str(each.topics)
-    yield signed(each.difference) + (f'<span class="mark">{each.mark}</span>')
-    yield "–" if math.isnan(each.low) else f"{signed(each.low)} to {signed(each.high)}"
-    for value in (each.t_test, each.t_test_holm, each.randomisation, each.randomisation_holm):
-        yield "&lt;0.0001" if value < 0.0001 else four(value)
-    yield from map(str, (each.wins, each.ties, each.losses))
+def _cells(c: SystemComparison) -> Iterator[str]:
+    yield str(c.topics)
+    yield format_signed(c.difference) + (f'<span class="mark">{c.mark}</span>')
+    yield "–" if math.isnan(c.low) else f"{format_signed(c.low)} to {format_signed(c.high)}"
+    for value in (c.t_test, c.t_test_holm, c.randomisation, c.randomisation_holm):
+        yield "&lt;0.0001" if value < 0.0001 else format_figure(value)
+    yield from map(str, (c.wins, c.ties, c.losses))
 
 
-def _best(values: Sequence[float]) -> float:
-    """The greatest, or NaN, which nothing equals, where none is better than another."""
-    known = [value for value in values if not math.isnan(value)]
-    return max(known) if len(set(known)) > 1 else math.nan
+def _find_best(values: Sequence[float]) -> float:
+    """The maximum, or NaN, which equals nothing, if all values are equal."""
+    numbers = [value for value in values if not math.isnan(value)]
+    return max(numbers) if len(set(numbers)) > 1 else math.nan
 
 
-def four(value: float) -> str:
+def format_figure(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.4f}"
 
 
-def signed(value: float) -> str:
+def format_signed(value: float) -> str:
     return f"{value:+.4f}".replace("-", "−")

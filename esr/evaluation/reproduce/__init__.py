@@ -1,1 +1,1 @@
-"""The papers' experiments on the TREC Novelty data, from the raw files to what survives of their results."""
+"""The papers' experiments on the TREC Novelty data, from the raw files to a check of their claims."""

@@ -1,4 +1,4 @@
-"""What was found as one JSON object, at full precision."""
+"""The results of the experiment as one JSON object, at full precision."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from dataclasses import asdict
 from typing import Any
 
 import esr
-from esr.evaluation.reproduce.found import Found
+from esr.evaluation.reproduce.experiment_results import ExperimentResults
 from esr.evaluation.reproduce.protocol import MEASURES
 from esr.evaluation.reproduce.systems import SYSTEMS
 from esr.evaluation.reproduce.target import Verdict
+from esr.evaluation.significance import SystemComparison
 
-COMPARED = ("tfisf", "dir")
+BASELINES = ("tfisf", "dir")
 
 
-def as_json(found: Found, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def as_json(results: ExperimentResults, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """The protocol, the data, the targets and every table."""
     return {
         "esr": esr.__version__,
-        "protocol": {"notes": found.protocol.lines(), **asdict(found.protocol)},
-        "absent": found.absent,
+        "protocol": {"notes": results.protocol.lines(), **asdict(results.protocol)},
+        "absent": results.absent,
         "data": {
-            year: asdict(shape) | {"findings": asdict(found.findings[year])}
-            for year, shape in found.shapes.items()
+            year: asdict(statistics) | {"findings": asdict(results.findings[year])}
+            for year, statistics in results.statistics.items()
         },
-        "readings": found.readings,
+        "readings": results.interpretations,
         "targets": [
             {
                 "id": verdict.target.id,
@@ -39,31 +40,31 @@ def as_json(found: Found, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         ],
         "training": {
             year: {
-                name: {"ranking": one.ranking.as_dict(), "AP": one.figure, "tried": one.tried}
-                for name, one in systems.items()
+                name: {"ranking": system.ranking.as_dict(), "AP": system.figure, "tried": system.tried}
+                for name, system in systems.items()
             }
-            for year, systems in found.trained.items()
+            for year, systems in results.trained.items()
         },
         "tables": [
-            {"train": train, "test": test, "systems": [_row(found, train, test, name) for name in SYSTEMS]}
-            for train, test in found.tested
+            {"train": train, "test": test, "systems": [_row(results, train, test, name) for name in SYSTEMS]}
+            for train, test in results.tested
         ],
     }
 
 
-def _row(found: Found, train: str, test: str, name: str) -> dict[str, Any]:
-    tested = found.tested[train, test][name]
+def _row(results: ExperimentResults, train: str, test: str, name: str) -> dict[str, Any]:
+    tested = results.tested[train, test][name]
     row: dict[str, Any] = {
         "name": name,
         "group": SYSTEMS[name].group,
         "measures": dict(tested.means),
         "top_length": tested.top_length,
     }
-    for other in COMPARED:
-        row[f"p_{other}"] = {m: _p(found, train, test, name, other, m) for m in MEASURES}
+    for baseline in BASELINES:
+        comparisons = {m: results.compare(train, test, name, baseline, m) for m in MEASURES}
+        row[f"p_{baseline}"] = {m: _p_value(comparison) for m, comparison in comparisons.items()}
     return row | {"topics": tested.values}
 
 
-def _p(found: Found, train: str, test: str, name: str, other: str, measure: str) -> float | None:
-    comparison = found.compared(train, test, name, other, measure)
+def _p_value(comparison: SystemComparison | None) -> float | None:
     return None if comparison is None or math.isnan(comparison.t_test) else comparison.t_test

@@ -1,4 +1,4 @@
-"""What was found as a page of Markdown."""
+"""The results of the experiment as a page of Markdown."""
 
 from __future__ import annotations
 
@@ -7,69 +7,70 @@ from dataclasses import fields
 from itertools import groupby
 
 import esr
-from esr.evaluation.reproduce.found import Found
+from esr.evaluation.reproduce.experiment_results import ExperimentResults
 from esr.evaluation.reproduce.protocol import MEASURES
 from esr.evaluation.reproduce.systems import SYSTEMS
 from esr.evaluation.reproduce.target import MET, NOT_BUILT, NOT_MET, UNCHECKED, Verdict
 
-_SHOWN = 5
+_MAX_EXAMPLES = 5
 _SIGNS = {"tfisf": ("*", "**"), "dir": ("†", "††")}
 _FINDINGS = {
-    "unknown_sentences": "relevant sentences that the archive does not hold",
+    "unknown_sentences": "relevant sentences that the archive lacks",
     "outside_of_topic": "relevant sentences outside of their topic's documents",
-    "missing_documents": "documents of topics that the archive does not hold",
-    "conflicting_sentences": "sentences that stand twice with different texts (the first was kept)",
+    "missing_documents": "documents of topics that the archive lacks",
+    "conflicting_sentences": "duplicated sentences with different texts (the first was used)",
     "unjudged_topics": "topics without a relevant sentence, left out",
-    "judged_without_topic": "judged topics that the topics file does not have, left out",
+    "judged_without_topic": "judged topics that the topics file lacks, left out",
     "without_documents": "topics without any document",
 }
 
 
-def as_markdown(found: Found, verdicts: Sequence[Verdict]) -> str:
-    """The protocol, the data, the targets, then a table of each training and test year."""
-    parts = [*_head(found), *_data(found), *_readings(found), *_targets(verdicts)]
-    for train, test in found.tested:
-        parts += _table(found, train, test)
+def as_markdown(results: ExperimentResults, verdicts: Sequence[Verdict]) -> str:
+    """The protocol, the data, the targets, then a table for each pair of training and test year."""
+    parts = [*_head(results), *_data(results), *_interpretations(results), *_targets(verdicts)]
+    for train, test in results.tested:
+        parts += _table(results, train, test)
     return "\n".join(parts) + "\n"
 
 
-def _head(found: Found) -> Iterator[str]:
+def _head(results: ExperimentResults) -> Iterator[str]:
     yield "# The papers' experiments on the TREC Novelty data\n"
     yield f"Written by `esr reproduce novelty`, esr {esr.__version__}. Figures of esr, not of the papers.\n"
     yield "## Protocol\n"
-    yield from (f"- {line}" for line in found.protocol.lines())
-    if found.absent:
-        yield f"- left out, as the folder holds no file of it: {', '.join(found.absent)}"
+    yield from (f"- {line}" for line in results.protocol.lines())
+    if results.absent:
+        yield f"- left out, because the folder has no file of it: {', '.join(results.absent)}"
 
 
-def _data(found: Found) -> Iterator[str]:
+def _data(results: ExperimentResults) -> Iterator[str]:
     yield "\n## Data\n"
     yield from _rows(
         ["year", "topics", "documents", "sentences", "ranked", "relevant", "micro %", "macro %", "terms of a "
          "sentence", "of a relevant one"],
         [
-            [year, *map(str, (s.topics, s.documents, s.sentences, s.ranked, s.relevant)), *map(_two, (
+            [year, *map(str, (s.topics, s.documents, s.sentences, s.ranked, s.relevant)), *map(_format, (
                 100 * s.relevant_micro, 100 * s.relevant_macro, s.sentence_length, s.relevant_length
             ))]
-            for year, s in found.shapes.items()
+            for year, s in results.statistics.items()
         ],
         left=1,
     )  # fmt: skip
     yield ""
-    for year, findings in found.findings.items():
+    for year, findings in results.findings.items():
         for field in fields(findings):
             names = getattr(findings, field.name)
             if field.name in _FINDINGS and names:
-                shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
-                yield f"- {year}: {len(names)} {_FINDINGS[field.name]}: {shown}"
+                examples = ", ".join(names[:_MAX_EXAMPLES]) + (", …" if len(names) > _MAX_EXAMPLES else "")
+                yield f"- {year}: {len(names)} {_FINDINGS[field.name]}: {examples}"
 
 
-def _readings(found: Found) -> Iterator[str]:
-    yield "\n## AP of plain tfisf under each reading of the protocol\n"
-    yield "Cai et al. 2007 give 0.308 for 2003 and 0.215 for 2004: the reading that comes near is theirs.\n"
-    names = list(next(iter(found.readings.values())))
-    rows = [[name, *(f"{of[name]:.4f}" for of in found.readings.values())] for name in names]
-    yield from _rows(["ranked, statistics", *found.readings], rows, left=1)
+def _interpretations(results: ExperimentResults) -> Iterator[str]:
+    yield "\n## AP of plain tfisf under each interpretation of the protocol\n"
+    yield "Cai et al. 2007 give 0.308 for 2003 and 0.215 for 2004: the closest interpretation is theirs.\n"
+    years = results.interpretations
+    names = list(next(iter(years.values())))
+    rows = [[name, *(f"{figures[name]:.4f}" for figures in years.values())] for name in names]
+    yield from _rows(["ranked, statistics", *years], rows, left=1)
 
 
 def _targets(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -86,36 +87,36 @@ def _targets(verdicts: Sequence[Verdict]) -> Iterator[str]:
             yield from _rows(["", "claimed", "found", "holds"], rows, left=4)
 
 
-def _table(found: Found, train: str, test: str) -> Iterator[str]:
+def _table(results: ExperimentResults, train: str, test: str) -> Iterator[str]:
     yield f"\n## Trained on {train}, tested on {test}\n"
     yield "`*` differs from tfisf at 95 %, `**` at 99 %; `†` and `††` from dir.\n"
     for group, systems in groupby(SYSTEMS.values(), key=lambda system: system.group):
         rows = []
         for system in systems:
-            tested, trained = found.tested[train, test][system.name], found.trained[train][system.name]
+            tested, trained = results.tested[train, test][system.name], results.trained[train][system.name]
             row = [system.name]
             row += [
-                f"{tested.means[m]:.4f} {_marks(found, train, test, system.name, m)}".rstrip()
+                f"{tested.means[m]:.4f} {_marks(results, train, test, system.name, m)}".rstrip()
                 for m in MEASURES
             ]
-            params = " ".join(f"{name}={_shown(value)}" for name, value in trained.ranking.params.items())
+            params = " ".join(f"{name}={_format_value(v)}" for name, v in trained.ranking.params.items())
             rows.append([*row, f"{tested.top_length:.2f}", f"{trained.figure:.4f}", params])
         head = [group, *MEASURES, "top-100 length", "AP in training", "parameters"]
         yield from _rows(head, rows, left=1)
         yield ""
 
 
-def _marks(found: Found, train: str, test: str, name: str, measure: str) -> str:
+def _marks(results: ExperimentResults, train: str, test: str, name: str, measure: str) -> str:
     marks = ""
-    for other, (once, twice) in _SIGNS.items():
-        comparison = found.compared(train, test, name, other, measure)
+    for baseline, (at_95, at_99) in _SIGNS.items():
+        comparison = results.compare(train, test, name, baseline, measure)
         if comparison is not None and comparison.t_test < 0.05:
-            marks += twice if comparison.t_test < 0.01 else once
+            marks += at_99 if comparison.t_test < 0.01 else at_95
     return marks.replace("*", "\\*")
 
 
 def _rows(head: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> Iterator[str]:
-    """A Markdown table, the columns from `left` on to the right."""
+    """A Markdown table, with the first `left` columns left-aligned."""
     yield _row(head)
     yield "|" + "|".join("---" if n < left else "---:" for n in range(len(head))) + "|"
     yield from map(_row, rows)
@@ -125,9 +126,9 @@ def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _two(value: float) -> str:
+def _format(value: float) -> str:
     return f"{value:.2f}"
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,55 +1,55 @@
-"""The kinds of checks that targets are made of: a number nearby, a parameter, one system above another."""
+"""The kinds of checks in targets: a number within a tolerance, a parameter, one system above another."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 
-from esr.evaluation.reproduce.found import Found
+from esr.evaluation.reproduce.experiment_results import ExperimentResults
 from esr.evaluation.reproduce.target import Check, Line
 
 LEVEL = 0.05
-_NOT_THERE = "the data or the training are not there"
-Value = Callable[[Found], float | None]
+NO_DATA = "the data or the training are missing"
+Value = Callable[[ExperimentResults], float | None]
 
 
-def every(*checks: Check) -> Check:
-    """All lines of several checks."""
-    return lambda found: [line for check in checks for line in check(found)]
+def all_of(*checks: Check) -> Check:
+    """The lines of several checks."""
+    return lambda results: [line for check in checks for line in check(results)]
 
 
-def near(what: str, claimed: float, tolerance: float, *values: Value, digits: int = 2) -> Check:
-    """A number within the tolerance. Of several readings of it, one is enough."""
+def near(label: str, claimed: float, tolerance: float, *values: Value, digits: int = 2) -> Check:
+    """A number within the tolerance. If it has several interpretations, one is enough."""
 
-    def check(found: Found) -> list[Line]:
-        numbers = [value(found) for value in values]
-        there = [number for number in numbers if number is not None]
+    def check(results: ExperimentResults) -> list[Line]:
+        all_numbers = [value(results) for value in values]
+        numbers = [number for number in all_numbers if number is not None]
         text = f"{claimed:.{digits}f} ± {tolerance:.{digits}f}"
-        if not there:
-            return [Line(what, text, _NOT_THERE, None)]
-        holds = any(abs(number - claimed) <= tolerance for number in there)
-        return [Line(what, text, " or ".join(f"{number:.{digits}f}" for number in there), holds)]
+        if not numbers:
+            return [Line(label, text, NO_DATA, None)]
+        holds = any(abs(number - claimed) <= tolerance for number in numbers)
+        return [Line(label, text, " or ".join(f"{number:.{digits}f}" for number in numbers), holds)]
 
     return check
 
 
-def chosen(train: str, system: str, **claimed: float) -> Check:
-    """The parameters that training chose."""
+def tuned_to(train: str, system: str, **claimed: float) -> Check:
+    """The parameters that training selects."""
 
-    def check(found: Found) -> list[Line]:
-        setting = found.setting(train, system)
+    def check(results: ExperimentResults) -> list[Line]:
+        parameters = results.parameters(train, system)
         lines = []
         for name, value in claimed.items():
-            there = setting.get(name)
-            holds = None if not isinstance(there, float) else math.isclose(there, value, abs_tol=1e-9)
-            text = _NOT_THERE if there is None else f"{there:g}" if isinstance(there, float) else str(there)
+            actual = parameters.get(name)
+            holds = None if not isinstance(actual, float) else math.isclose(actual, value, abs_tol=1e-9)
+            text = NO_DATA if actual is None else f"{actual:g}" if isinstance(actual, float) else str(actual)
             lines.append(Line(f"{name} of {system}, trained on {train}", f"{value:g}", text, holds))
         return lines
 
     return check
 
 
-def _passes(kind: str, difference: float, p: float) -> bool:
+def _is_satisfied(relation: str, difference: float, p: float) -> bool:
     significant = p < LEVEL  # False where p is NaN
     return {
         "above": difference > 0,
@@ -59,33 +59,33 @@ def _passes(kind: str, difference: float, p: float) -> bool:
         "not significantly below": not (significant and difference < 0),
         "below": difference < 0,
         "not significantly different from": not significant,
-    }[kind]
+    }[relation]
 
 
-def against(
-    kind: str,
+def compared(
+    relation: str,
     train: str,
     tests: Iterable[str],
     systems: Sequence[str],
     others: Sequence[str],
     measures: Sequence[str] = ("AP", "RPrec"),
 ) -> Check:
-    """Each of the systems stands to each of the others as `kind` says, such as `significantly above`."""
+    """Each system has this relation, such as `significantly above`, to each of the others."""
     years = tuple(tests)
 
-    def line(found: Found, test: str, system: str, other: str, measure: str) -> Line:
-        what = f"{measure} of {system}, {train} to {test}"
-        comparison = found.compared(train, test, system, other, measure)
-        ours, theirs = found.of(train, test, system), found.of(train, test, other)
+    def compare(results: ExperimentResults, test: str, system: str, other: str, measure: str) -> Line:
+        label, claimed = f"{measure} of {system}, {train} to {test}", f"{relation} {other}"
+        comparison = results.compare(train, test, system, other, measure)
+        ours, theirs = results.figures(train, test, system), results.figures(train, test, other)
         if comparison is None or ours is None or theirs is None:
-            return Line(what, f"{kind} {other}", _NOT_THERE, None)
-        holds = _passes(kind, comparison.difference, comparison.t_test)
+            return Line(label, claimed, NO_DATA, None)
+        holds = _is_satisfied(relation, comparison.difference, comparison.t_test)
         text = f"{ours.means[measure]:.4f} against {theirs.means[measure]:.4f}, p {comparison.t_test:.3f}"
-        return Line(what, f"{kind} {other}", text, holds)
+        return Line(label, claimed, text, holds)
 
-    def check(found: Found) -> list[Line]:
+    def check(results: ExperimentResults) -> list[Line]:
         return [
-            line(found, test, system, other, measure)
+            compare(results, test, system, other, measure)
             for test in years
             for system in systems
             for other in others
@@ -96,16 +96,17 @@ def against(
     return check
 
 
-def most(check: Check) -> Check:
-    """More than half of the lines hold. They become one line, with all of their numbers."""
+def majority_of(check: Check) -> Check:
+    """More than half of the lines hold. They become one line with all of their numbers."""
+    label, claimed = "most of the comparisons", "more than half"
 
-    def counted(found: Found) -> list[Line]:
-        lines = check(found)
-        known = [line for line in lines if line.holds is not None]
-        if len(known) < len(lines) or not known:
-            return [Line("most of the comparisons", "more than half", _NOT_THERE, None)]
-        number = sum(bool(line.holds) for line in known)
-        text = f"{number} of {len(known)}: " + "; ".join(f"{line.what} {line.found}" for line in known)
-        return [Line("most of the comparisons", "more than half", text, 2 * number > len(known))]
+    def count(results: ExperimentResults) -> list[Line]:
+        lines = check(results)
+        checked = [line for line in lines if line.holds is not None]
+        if len(checked) < len(lines) or not checked:
+            return [Line(label, claimed, NO_DATA, None)]
+        number = sum(bool(line.holds) for line in checked)
+        text = f"{number} of {len(checked)}: " + "; ".join(f"{line.what} {line.found}" for line in checked)
+        return [Line(label, claimed, text, 2 * number > len(checked))]
 
-    return counted
+    return count

@@ -1,4 +1,4 @@
-"""The documents of unpacked files, each once, and which file each stands in."""
+"""Reads the distinct documents of unpacked files, and which files contain each."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from esr.errors import InputError
 
 @dataclass
 class Corpus:
-    """Documents by id, the documents of each file, and what was odd.
+    """Documents by id, the documents of each file, and inconsistencies.
 
-    A document that several topics share stands in several files. Its sentences are joined by their ids;
-    `conflicts` are sentences that have another text the second time (the first is kept).
+    A document of several topics is in several files. Its sentences are merged by their ids. `conflicts` are
+    sentences with different texts, of which the first is used.
     """
 
     documents: dict[str, Document] = field(default_factory=dict)
@@ -26,31 +26,34 @@ class Corpus:
 
 
 def read(folder: Path, files: Sequence[Path]) -> Corpus:
-    """Raises InputError for a file that is broken, and if there is no document in any."""
+    """Read the documents. Raises InputError for a broken file, and if no file contains a document."""
     corpus = Corpus()
     for file in files:
         path = folder / file
         if not path.stat().st_size:
             continue
-        found: dict[str, None] = {}
+        ids: dict[str, None] = {}
         for _, document in loaders.read_documents([str(path)], "trec"):
-            found[document.id] = None
-            before = corpus.documents.get(document.id)
-            if before is not None:
+            ids[document.id] = None
+            earlier = corpus.documents.get(document.id)
+            if earlier is not None:
                 corpus.repeated += 1
-                document = _joined(before, document, corpus.conflicts)
+                document = _merge(earlier, document, corpus.conflicts)
             corpus.documents[document.id] = document
-        corpus.files[file] = tuple(found)
+        corpus.files[file] = tuple(ids)
     if not corpus.documents:
-        raise InputError(str(folder), 'there is no sentence like <s docid="..." num="..."> in the archive')
+        raise InputError(
+            str(folder),
+            'the archive has no sentence like <s docid="..." num="...">: is it the right one?',
+        )
     return corpus
 
 
-def _joined(first: Document, second: Document, conflicts: list[str]) -> Document:
+def _merge(first: Document, second: Document, conflicts: list[str]) -> Document:
     sentences: dict[str, Sentence] = {sentence.id: sentence for sentence in first.sentences}
     for sentence in second.sentences:
-        kept = sentences.setdefault(sentence.id, sentence)
-        if kept.text != sentence.text:
+        first_sentence = sentences.setdefault(sentence.id, sentence)
+        if first_sentence.text != sentence.text:
             conflicts.append(sentence.id)
     if len(sentences) == len(first.sentences):
         return first

@@ -1,4 +1,4 @@
-"""The raw files of the TREC Novelty track: what they are called, and where they lie."""
+"""Finds the raw files of the TREC Novelty track."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KINDS = ("topics", "documents", "judgements")
 
 
 @dataclass(frozen=True)
-class Raw:
+class RawFiles:
     """The files of one year."""
 
     year: str
@@ -30,48 +30,48 @@ class Raw:
     qrels: Path
 
 
-class Held(NamedTuple):
-    """The years that a folder holds, and those of which it has no file at all."""
+class AvailableFiles(NamedTuple):
+    """The years in a folder, and the years of which it has no file."""
 
-    years: list[Raw]
+    years: list[RawFiles]
     absent: list[str]
 
 
-def find(folder: Path) -> Held:
-    """The files, anywhere below the folder, by their names.
+def find(folder: Path) -> AvailableFiles:
+    """The files anywhere below the folder, by their names.
 
-    Raises InputError for a year of which some files are missing, for a name that stands twice, and for a
-    folder without any of the files.
+    Raises InputError for an incomplete year, for two files with the same name, and for a folder without any
+    of the files.
     """
     if not folder.is_dir():
         raise InputError(str(folder), "there is no such folder")
-    wanted = {name for names in NAMES.values() for name in names}
-    places: dict[str, list[Path]] = {}
+    known_names = {name for names in NAMES.values() for name in names}
+    paths: dict[str, list[Path]] = {}
     for path in _walk(folder):
-        if path.name in wanted:
-            places.setdefault(path.name, []).append(path)
-    for name, found in places.items():
-        if len(found) > 1:
+        if path.name in known_names:
+            paths.setdefault(path.name, []).append(path)
+    for name, same_name in paths.items():
+        if len(same_name) > 1:
             raise InputError(
-                str(folder), f"has two files called {name}: {found[0]} and {found[1]}; leave one"
+                str(folder), f"has two files named {name}: {same_name[0]} and {same_name[1]}; remove one"
             )
-    held = Held([], [])
+    available = AvailableFiles([], [])
     for year, names in NAMES.items():
-        missing = [f"{name} ({kind})" for name, kind in zip(names, _KINDS, strict=True) if name not in places]
+        missing = [f"{name} ({kind})" for name, kind in zip(names, _KINDS, strict=True) if name not in paths]
         if len(missing) == len(names):
-            held.absent.append(year)
+            available.absent.append(year)
         elif missing:
-            raise InputError(str(folder), f"of {year} there is no {' and no '.join(missing)} in this folder")
+            raise InputError(str(folder), f"the files of {year} are incomplete: add {' and '.join(missing)}")
         else:
-            held.years.append(Raw(year, *(places[name][0] for name in names)))
-    if not held.years:
-        every = "; ".join(f"{year}: {', '.join(names)}" for year, names in NAMES.items())
-        raise InputError(str(folder), f"holds none of the files of the TREC Novelty track ({every})")
-    return held
+            available.years.append(RawFiles(year, *(paths[name][0] for name in names)))
+    if not available.years:
+        expected = "; ".join(f"{year}: {', '.join(names)}" for year, names in NAMES.items())
+        raise InputError(str(folder), f"has none of the files of the TREC Novelty track ({expected})")
+    return available
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """All files below a folder, in the order of their names."""
+    """All files below a folder, sorted by name."""
     for parent, folders, files in os.walk(folder):
         folders.sort()
         yield from (Path(parent, name) for name in sorted(files))

@@ -1,4 +1,4 @@
-"""The systems of the papers' tables: each a ranking whose parameters are tuned, or fixed."""
+"""The systems of the papers' tables: rankings with tuned or fixed parameters."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ WITH_CONTEXT = ("3mm", "2s", "2si")
 
 @dataclass(frozen=True)
 class System:
-    """`fixed` systems are not tuned; `takes` names parameters to take over from a tuned system."""
+    """`is_fixed` systems are not tuned; `inherits` has pairs of a tuned system and its parameter to use."""
 
     name: str
     group: str
     ranking: Ranking
-    fixed: bool = False
-    takes: tuple[tuple[str, str], ...] = ()
+    is_fixed: bool = False
+    inherits: tuple[tuple[str, str], ...] = ()
 
 
 def with_prior(name: str) -> str:
-    """What the same system with the sentence's importance is called."""
+    """The name of the same system with the sentence's importance."""
     return f"{name} + p(d|s)"
 
 
@@ -38,10 +38,10 @@ def language_models() -> list[str]:
     return [system.name for system in SYSTEMS.values() if system.group == PLAIN]
 
 
-def _all() -> Iterator[System]:
+def _build_systems() -> Iterator[System]:
     yield System("tfisf", BASELINES, Ranking("tfisf"))
     yield System("bm25", BASELINES, Ranking("bm25", params={"k3": 0.0}))
-    yield System("okapi", BASELINES, Ranking("bm25", params={"k1": 1.2, "b": 0.75, "k3": 0.0}), fixed=True)
+    yield System("okapi", BASELINES, Ranking("bm25", params={"k1": 1.2, "b": 0.75, "k3": 0.0}), is_fixed=True)
     yield System("kld", BASELINES, Ranking("kld"))
     for group, priors in ((PLAIN, {}), (PRIOR, {"importance": 1.0})):
         for model, context in _models():
@@ -50,10 +50,10 @@ def _all() -> Iterator[System]:
     yield System("idfdoc", VECTOR, Ranking("tfisf", params={"idf": "document"}))
     for context in CONTEXTS:
         yield System(f"tfmix {context}", VECTOR, Ranking("tfmix", context))
-        both = Ranking("tfmix", context, params={"idf": "document"})
-        yield System(f"tfmix {context} + idfdoc", VECTOR, both)
+        with_idfdoc = Ranking("tfmix", context, params={"idf": "document"})
+        yield System(f"tfmix {context} + idfdoc", VECTOR, with_idfdoc)
     for context in CONTEXTS:
-        yield System(f"bm25f {context}", VECTOR, Ranking("bm25f", context), takes=(("bm25", "k1"),))
+        yield System(f"bm25f {context}", VECTOR, Ranking("bm25f", context), inherits=(("bm25", "k1"),))
     for model in ALONE:
         yield System(f"{model} + length", LENGTH, Ranking(model, priors={"length": 1.0}))
 
@@ -63,4 +63,4 @@ def _models() -> Iterator[tuple[str, str | None]]:
     yield from ((model, context) for model in WITH_CONTEXT for context in CONTEXTS)
 
 
-SYSTEMS: dict[str, System] = {system.name: system for system in _all()}
+SYSTEMS: dict[str, System] = {system.name: system for system in _build_systems()}

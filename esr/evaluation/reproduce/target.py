@@ -1,4 +1,4 @@
-"""A claim of a paper, and what came of it here."""
+"""A claim of a paper, and whether it holds here."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from esr.evaluation.reproduce.found import Found
+from esr.evaluation.reproduce.experiment_results import ExperimentResults
 
 MET, NOT_MET, UNCHECKED, NOT_BUILT = "met", "not met", "cannot be checked", "not built yet"
 
 
 class Line(NamedTuple):
-    """One number beside another. `holds` is None if the data or the training it needs are not there."""
+    """A claimed number and the one found here. `holds` is None if data or training are missing."""
 
     what: str
     claimed: str
@@ -20,17 +20,17 @@ class Line(NamedTuple):
     holds: bool | None
 
 
-Check = Callable[[Found], list[Line]]
+Check = Callable[[ExperimentResults], list[Line]]
 
 
-def not_built(found: Found) -> list[Line]:
+def not_built(results: ExperimentResults) -> list[Line]:
     """The check of a claim about something that esr does not have."""
     return []
 
 
 @dataclass(frozen=True)
 class Target:
-    """A claim that survives of a paper: where it stands, and how it is checked."""
+    """A claim that survives of a paper, its source, and its check."""
 
     id: str
     claim: str
@@ -39,18 +39,18 @@ class Target:
 
 
 class Verdict(NamedTuple):
-    """The mark of a target, and the numbers beside each other."""
+    """A target's mark and the lines of its check."""
 
     target: Target
     mark: str
     lines: list[Line]
 
 
-def judge(target: Target, found: Found) -> Verdict:
-    """Met if all of its lines hold; a line that fails decides before one that cannot be checked."""
+def judge(target: Target, results: ExperimentResults) -> Verdict:
+    """Met if all of its lines hold. A line that fails outweighs lines that cannot be checked."""
     if target.check is not_built:
         return Verdict(target, NOT_BUILT, [])
-    lines = target.check(found)
+    lines = target.check(results)
     if any(line.holds is False for line in lines):
         mark = NOT_MET
     else:

@@ -1,4 +1,4 @@
-"""One year of the track, loaded: topics, judgements, documents, and all that does not fit together."""
+"""Loads one year of the track: topics, judgements, documents, and inconsistencies between them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from esr.evaluation import topics as topic_files
 from esr.evaluation.qrels import Qrels
 from esr.evaluation.reproduce import corpus, unpack
 from esr.evaluation.reproduce.corpus import Corpus
-from esr.evaluation.reproduce.raw import Raw
+from esr.evaluation.reproduce.raw import RawFiles
 from esr.evaluation.topic import Topic
 from esr.evaluation.tuning import tasks
-from esr.evaluation.tuning.figures import Task
+from esr.evaluation.tuning.tuner import Task
 
 ANALYZER = "english"
 """Stop words removed, no stemming (docs/formulas.md, A.14)."""
@@ -25,7 +25,7 @@ ANALYZER = "english"
 
 @dataclass(frozen=True)
 class Findings:
-    """What is odd in a year's files. Sentences and documents are named; nothing stops the work."""
+    """Inconsistencies in a year's files, as ids of sentences and documents. None of them is an error."""
 
     unknown_sentences: list[str]
     outside_of_topic: list[str]
@@ -39,9 +39,9 @@ class Findings:
 
 @dataclass(frozen=True)
 class Year:
-    """`tasks` are the topics with a relevant sentence; `qrels` holds these alone.
+    """`tasks` are the topics with a relevant sentence; `qrels` has only these topics.
 
-    `allowed` are the documents of each of the topics, `lengths` the terms of each sentence.
+    `allowed` has the documents of each topic, `lengths` the number of terms of each sentence.
     """
 
     name: str
@@ -58,53 +58,58 @@ class Year:
         return [s.id for id in self.allowed[topic] for s in by_id[id].sentences]
 
 
-def load(raw: Raw, work: Path) -> Year:
+def load(files: RawFiles, work: Path) -> Year:
     """Unpack and read a year. Raises InputError where a file is broken."""
-    folder = work / raw.year / "documents"
-    found = corpus.read(folder, unpack.unpack(raw.archive, folder))
-    topics = topic_files.read(raw.topics)
-    qrels = judgements.read(raw.qrels)
-    named = {topic.id: _documents(topic, found) for topic in topics}
-    allowed = {topic: tuple(id for id in ids if id in found.documents) for topic, ids in named.items()}
+    folder = work / files.year / "documents"
+    archive = corpus.read(folder, unpack.unpack(files.archive, folder))
+    documents = archive.documents
+    topics = topic_files.read(files.topics)
+    qrels = judgements.read(files.qrels)
+    named = {topic.id: _find_documents(topic, archive) for topic in topics}
+    allowed = {topic: tuple(id for id in ids if id in documents) for topic, ids in named.items()}
     if not any(allowed.values()):
-        what = "names no document that the archive holds, and no file of it is called by a topic"
-        raise InputError(str(raw.topics), what)
-    made = tasks.make(topics, qrels, restrictions={t: ids or ("",) for t, ids in allowed.items()})
-    judged = {task.topic: dict.fromkeys(task.relevant, 1) for task in made.ready}
+        problem = "names no document of the archive, and no file of the archive has the name of a topic"
+        raise InputError(str(files.topics), problem)
+    task_set = tasks.build_tasks(topics, qrels, restrictions={t: ids or ("",) for t, ids in allowed.items()})
+    judged = {task.topic: dict.fromkeys(task.relevant, 1) for task in task_set.ready}
     terms = analysis.get(ANALYZER).terms
-    lengths = {s.id: len(terms(s.text)) for d in found.documents.values() for s in d.sentences}
-    owner = {s.id: d.id for d in found.documents.values() for s in d.sentences}
+    lengths = {s.id: len(terms(s.text)) for d in documents.values() for s in d.sentences}
+    document_of = {s.id: d.id for d in documents.values() for s in d.sentences}
     pairs = [(topic, sentence) for topic, grades in judged.items() for sentence in grades]
     findings = Findings(
-        unknown_sentences=_once(s for _, s in pairs if s not in owner),
-        outside_of_topic=_once(f"{t} {s}" for t, s in pairs if s in owner and owner[s] not in allowed[t]),
-        missing_documents=_once(id for ids in named.values() for id in ids if id not in found.documents),
-        conflicting_sentences=_once(found.conflicts),
-        unjudged_topics=made.unjudged,
+        unknown_sentences=_remove_duplicates(s for _, s in pairs if s not in document_of),
+        outside_of_topic=_remove_duplicates(
+            f"{t} {s}" for t, s in pairs if s in document_of and document_of[s] not in allowed[t]
+        ),
+        missing_documents=_remove_duplicates(
+            id for ids in named.values() for id in ids if id not in documents
+        ),
+        conflicting_sentences=_remove_duplicates(archive.conflicts),
+        unjudged_topics=task_set.unjudged,
         judged_without_topic=[topic for topic in qrels if topic not in named],
         without_documents=[topic for topic, ids in allowed.items() if not ids],
-        repeated_documents=found.repeated,
+        repeated_documents=archive.repeated,
     )
-    return Year(raw.year, made.ready, judged, list(found.documents.values()), allowed, lengths, findings)
+    return Year(files.year, task_set.ready, judged, list(documents.values()), allowed, lengths, findings)
 
 
-def _documents(topic: Topic, found: Corpus) -> tuple[str, ...]:
-    """Those that the topic names, or else those of the file or folder that is called by the topic.
+def _find_documents(topic: Topic, archive: Corpus) -> tuple[str, ...]:
+    """The documents that the topic names, or else those of the file or folder with the topic's name.
 
-    Files are called `N1.docs_text`, those of 2004 `51.doc_text` for topic N51.
+    Files are named `N1.docs_text`, and in 2004 `51.doc_text` for topic N51.
     """
     if topic.documents:
         return topic.documents
     for name in (topic.id, topic.id[1:]):
-        ids = [id for file, ids in found.files.items() if name in _names(file) for id in ids]
+        ids = [id for file, ids in archive.files.items() if name in _topic_names(file) for id in ids]
         if ids:
             return tuple(dict.fromkeys(ids))
     return ()
 
 
-def _names(file: Path) -> list[str]:
+def _topic_names(file: Path) -> list[str]:
     return [part.split(".")[0] for part in file.parts]
 
 
-def _once(names: Iterable[str]) -> list[str]:
+def _remove_duplicates(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))

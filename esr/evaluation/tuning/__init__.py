@@ -1,1 +1,1 @@
-"""Finding a ranking's parameters: from judgements, or from the collection alone."""
+"""Tuning of a ranking's parameters: on judgements, or on the collection alone."""

@@ -1,4 +1,4 @@
-"""Curves trained from judgements: indep and FLOE of a feature over the topics of a tuner."""
+"""Trains curves of a feature on judgements: indep and FLOE."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from esr.adjustments import FORMS, Adjustment, estimate
 from esr.adjustments.estimate import Estimates, EstimationOptions, ValueCounts
 from esr.errors import UsageError, unknown
 from esr.evaluation.qrels import unknown_sentences
-from esr.evaluation.tuning.figures import Task
+from esr.evaluation.tuning.tuner import Task
 from esr.plans.evidence import Array
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher, UnsearchableQuery
@@ -22,117 +22,123 @@ from esr.ranking.searcher import Searcher, UnsearchableQuery
 _BATCH = 500
 
 
-class Training(NamedTuple):
-    """A curve to be trained: its form, its feature, and how probabilities are estimated."""
+class CurveTraining(NamedTuple):
+    """A curve to train: its form, its feature, and how probabilities are estimated."""
 
     form: str
     feature: str
-    how: EstimationOptions = EstimationOptions()
+    options: EstimationOptions = EstimationOptions()
 
 
-def parse(text: str) -> Training:
-    """From `FORM:FEATURE[:OPTION=VALUE...]`, as `floe:pos` or `indep:subj:delta=1`."""
+def parse_training(text: str) -> CurveTraining:
+    """From `FORM:FEATURE[:OPTION=VALUE...]`, like `floe:pos` or `indep:subj:delta=1`."""
     form, _, rest = text.partition(":")
-    feature, *options = rest.split(":")
-    trained = [known.name for known in FORMS.values() if known.is_trained]
-    if form not in trained:
-        raise unknown("form to train", form, trained)
+    feature, *option_texts = rest.split(":")
+    trainable = [form.name for form in FORMS.values() if form.is_trained]
+    if form not in trainable:
+        raise unknown("form to train", form, trainable)
     adjustments.feature_column(feature)
-    known = [option.name for option in estimate.OPTIONS]
+    option_names = [option.name for option in estimate.OPTIONS]
     values = {}
-    for option in options:
+    for option in option_texts:
         name, equals, value = option.partition("=")
         if not equals:
             raise UsageError(
-                f"--train wants FORM:FEATURE[:OPTION=VALUE...], as floe:pos:delta=1, not {text!r}"
+                f"--train needs FORM:FEATURE[:OPTION=VALUE...], like floe:pos:delta=1, not {text!r}"
             )
-        if name not in known:
-            raise unknown("option of --train", name, known)
+        if name not in option_names:
+            raise unknown("option of --train", name, option_names)
         values[name] = value
-    return Training(form, feature, EstimationOptions.from_values(values))
+    return CurveTraining(form, feature, EstimationOptions.from_values(values))
 
 
-def fit(searcher: Searcher, tasks: Sequence[Task], base: Ranking, trainings: Iterable[Training]) -> Ranking:
-    """The ranking with the trained curves, one after another: each learns what those before it left.
+def train_curves(
+    searcher: Searcher, tasks: Sequence[Task], base: Ranking, trainings: Iterable[CurveTraining]
+) -> Ranking:
+    """The ranking with the trained curves. They are trained in turn, each on top of those before it.
 
-    A curve of the same form and feature that the ranking has already is replaced.
+    A curve replaces one with the same form and feature that the ranking already has.
     """
     for training in trainings:
-        rest = without(base, training.feature, training.form)
-        found = estimates(searcher, tasks, rest, training.feature, training.how)
-        made = Adjustment(training.feature, training.form, curve=found.curve(training.form))
-        base = replace(rest, features=(*rest.features, made))
+        rest = remove_feature(base, training.feature, training.form)
+        estimates = estimate_over(searcher, tasks, rest, training.feature, training.options)
+        adjustment = Adjustment(training.feature, training.form, curve=estimates.curve(training.form))
+        base = replace(rest, features=(*rest.features, adjustment))
     return base
 
 
-def without(ranking: Ranking, feature: str, form: str | None = None) -> Ranking:
+def remove_feature(ranking: Ranking, feature: str, form: str | None = None) -> Ranking:
     """The ranking without this feature in this form, or in any."""
-    kept = tuple(f for f in ranking.features if f.feature != feature or form not in (None, f.form))
-    return replace(ranking, features=kept)
+    rest = tuple(f for f in ranking.features if f.feature != feature or form not in (None, f.form))
+    return replace(ranking, features=rest)
 
 
-def estimates(
-    searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: str, how: EstimationOptions
+def estimate_over(
+    searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: str, options: EstimationOptions
 ) -> Estimates:
-    """What indep and FLOE add over a base. After a curve was added to the base, what is left to gain."""
-    return estimate.estimate(sample(searcher, tasks, base, feature), how)
+    """What indep and FLOE add over a base. If the base has the curve, what is left to gain."""
+    return estimate.estimate(count_feature_values(searcher, tasks, base, feature), options)
 
 
-def left_over(
-    searcher: Searcher, tasks: Sequence[Task], ranking: Ranking, trainings: Iterable[Training]
+def measure_residuals(
+    searcher: Searcher, tasks: Sequence[Task], ranking: Ranking, trainings: Iterable[CurveTraining]
 ) -> list[dict[str, Any]]:
-    """How far FLOE is from 0 on the mean sentence, before the curve and after. Near 0, no more can be gained.
+    """FLOE's mean distance from 0 over sentences, before and after the curve. Near 0, no gain is left.
 
     Fernández & Losada 2012, section 5.2.2: P(I|T) computed again with T from the combined ranking.
     """
-    found = []
+    residuals = []
     for training in trainings:
         before, after = (
-            estimates(searcher, tasks, base, training.feature, training.how)
-            for base in (without(ranking, training.feature, training.form), ranking)
+            estimate_over(searcher, tasks, base, training.feature, training.options)
+            for base in (remove_feature(ranking, training.feature, training.form), ranking)
         )
         distances = (float(np.average(abs(e.floe), weights=e.everywhere)) for e in (before, after))
-        found.append({"feature": training.feature, **dict(zip(("before", "after"), distances, strict=True))})
-    return found
+        residuals.append(
+            {"feature": training.feature, **dict(zip(("before", "after"), distances, strict=True))}
+        )
+    return residuals
 
 
-def sample(searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: str) -> ValueCounts:
+def count_feature_values(
+    searcher: Searcher, tasks: Sequence[Task], base: Ranking, feature: str
+) -> ValueCounts:
     """The feature's values in the collection, in R and in T, pooled over the topics.
 
     T has the base's best r sentences of each topic, where r is the number of its relevant sentences.
-    Those that the index does not hold are passed over.
+    Relevant sentences that the index lacks are ignored.
     """
     searcher = searcher.snapshot()
     searcher.check_features([feature])
     column = adjustments.feature_column(feature)
-    judged = {task.topic: dict.fromkeys(task.relevant, 1) for task in tasks}
-    missing = set(unknown_sentences(judged, searcher.index))
+    judgements = {task.topic: dict.fromkeys(task.relevant, 1) for task in tasks}
+    missing = set(unknown_sentences(judgements, searcher.index))
     relevant = [[id for id in task.relevant if id not in missing] for task in tasks]
-    top = [_best(searcher, task, base, len(ids)) for task, ids in zip(tasks, relevant, strict=True)]
+    top = [_search_top(searcher, task, base, len(ids)) for task, ids in zip(tasks, relevant, strict=True)]
     histogram = searcher.index.histogram(column)
     return estimate.count_values(
         histogram.values,
         histogram.counts,
-        _values(searcher, chain.from_iterable(relevant), column),
-        _values(searcher, chain.from_iterable(top), column),
+        _read_column(searcher, chain.from_iterable(relevant), column),
+        _read_column(searcher, chain.from_iterable(top), column),
     )
 
 
-def _best(searcher: Searcher, task: Task, base: Ranking, k: int) -> list[str]:
+def _search_top(searcher: Searcher, task: Task, base: Ranking, k: int) -> list[str]:
     if not k:
         return []
     try:
-        found = searcher.search(task.query, k, ranking=base, filters=task.filters, records=False)
+        answer = searcher.search(task.query, k, ranking=base, filters=task.filters, records=False)
     except UnsearchableQuery:
         return []
-    return [hit.sentence_id for hit in found.hits]
+    return [hit.sentence_id for hit in answer.hits]
 
 
-def _values(searcher: Searcher, ids: Iterable[str], column: str) -> Array:
+def _read_column(searcher: Searcher, ids: Iterable[str], column: str) -> Array:
     """The column of these sentences, each once."""
     distinct = list(dict.fromkeys(ids))
-    parts = [
+    batches = [
         searcher.index.evidence([], distinct[start : start + _BATCH], [column]).columns[column]
         for start in range(0, len(distinct), _BATCH)
     ]
-    return np.concatenate([np.zeros(0), *parts])
+    return np.concatenate([np.zeros(0), *batches])

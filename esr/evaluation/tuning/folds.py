@@ -1,4 +1,4 @@
-"""Topics cut into folds, so that every figure is of topics that were not trained on."""
+"""Splits topics into folds, so that every figure is for held-out topics."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ from typing import Protocol
 from esr.errors import UsageError
 
 
-class OfTopic(Protocol):
+class HasTopic(Protocol):
     @property
     def topic(self) -> str: ...
 
 
-def folds(tasks: Sequence[OfTopic], number: int, groups: Mapping[str, str], seed: int = 0) -> list[list[int]]:
-    """Places of the tasks, in `number` parts. Topics of one group stay together.
+def split_folds(
+    tasks: Sequence[HasTopic], number: int, groups: Mapping[str, str], seed: int = 0
+) -> list[list[int]]:
+    """The positions of the tasks in `number` folds. Topics of a group are in the same fold.
 
-    Deterministic for a seed. Raises UsageError if there are fewer groups than parts.
+    Deterministic for a seed. Raises UsageError if there are fewer groups than folds.
     """
     by_group: dict[str, list[int]] = {}
-    for place, task in enumerate(tasks):
-        by_group.setdefault(groups.get(task.topic, task.topic), []).append(place)
+    for position, task in enumerate(tasks):
+        by_group.setdefault(groups.get(task.topic, task.topic), []).append(position)
     if not 2 <= number <= len(by_group):
-        raise UsageError(f"{number} folds need at least 2 and at most {len(by_group)}, one topic group each")
+        raise UsageError(
+            f"the number of folds must be from 2 to {len(by_group)}, the number of topic groups, not {number}"
+        )
     names = sorted(by_group)
     random.Random(seed).shuffle(names)
-    parts: list[list[int]] = [[] for _ in range(number)]
+    folds: list[list[int]] = [[] for _ in range(number)]
     for name in names:
-        min(parts, key=len).extend(by_group[name])
-    return [sorted(part) for part in parts]
+        min(folds, key=len).extend(by_group[name])
+    return [sorted(fold) for fold in folds]

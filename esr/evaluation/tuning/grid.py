@@ -1,4 +1,4 @@
-"""Settings to try: the values of each parameter, and every combination that makes sense."""
+"""Grids: the values to try for each parameter, and their valid combinations."""
 
 from __future__ import annotations
 
@@ -16,90 +16,94 @@ from esr.ranking.ranking import Ranking
 Grid = Mapping[str, Sequence[Value]]
 
 
-class Part(NamedTuple):
-    """What of a ranking has parameters of its own: an adjusted feature, a signal or a boost.
+class TunablePart(NamedTuple):
+    """A part of a ranking with its own parameters: an adjusted feature, a signal or a boost.
 
-    A grid calls a parameter of it `name.parameter`, as `subj.w`; `given` are those that the ranking sets.
+    A grid names its parameters `name.parameter`, like `subj.w`. `values` are those that the ranking sets.
     """
 
     name: str
     parameters: Sequence[Parameter]
-    given: Mapping[str, Value]
+    values: Mapping[str, Value]
 
 
-def parts(ranking: Ranking) -> list[Part]:
-    """All of a ranking that has parameters, but for its model."""
+def tunable_parts(ranking: Ranking) -> list[TunablePart]:
+    """All parts of a ranking with parameters, except its model."""
     return [
-        *(
-            Part(each.feature, adjustments.get(each.form).parameters, each.params)
-            for each in ranking.features
-        ),
-        *(Part(each.signal, each.parameters, each.params) for each in ranking.rerank),
-        *(Part(name, boosts.get(name).parameters, given) for name, given in ranking.boosts.items()),
+        *(TunablePart(f.feature, adjustments.get(f.form).parameters, f.params) for f in ranking.features),
+        *(TunablePart(s.signal, s.parameters, s.params) for s in ranking.rerank),
+        *(TunablePart(name, boosts.get(name).parameters, params) for name, params in ranking.boosts.items()),
     ]
 
 
 def default(ranking: Ranking) -> Grid:
-    """The values of the model's own grid, for what its context uses, and of the other parts.
-
-    A parameter that the ranking sets itself is kept as it is.
-    """
+    """The default values of all parameters that the ranking leaves open, of its model and other parts."""
     model = models.get(ranking.model)
     context = ranking.settings().context
-    of_model = {
+    model_grid = {
         p.name: p.grid
         for p in model.parameters
         if p.grid and p.name not in ranking.params and p.only_with in (None, context)
     }
-    return of_model | {
+    return model_grid | {
         f"{part.name}.{p.name}": p.grid
-        for part in parts(ranking)
+        for part in tunable_parts(ranking)
         for p in part.parameters
-        if p.grid and p.name not in part.given
+        if p.grid and p.name not in part.values
     }
 
 
-def placed(ranking: Ranking, values: Mapping[str, Value]) -> Ranking:
-    """The ranking with these parameters, of whatever part. Raises UsageError for a bad one."""
+def set_parameters(ranking: Ranking, values: Mapping[str, Value]) -> Ranking:
+    """The ranking with these parameters, of any part. Raises UsageError for an invalid one."""
     params, features, rerank = dict(ranking.params), list(ranking.features), list(ranking.rerank)
-    boosted = dict(ranking.boosts)
+    boost_params = dict(ranking.boosts)
     for name, value in values.items():
-        feature, dot, param = name.partition(".")
+        part, dot, param = name.partition(".")
         if not dot:
             params[name] = value
             continue
-        if feature in boosted:
-            boosted[feature] = {**boosted[feature], param: value}
+        if part in boost_params:
+            boost_params[part] = {**boost_params[part], param: value}
             continue
-        signal = [n for n, each in enumerate(rerank) if each.signal == feature]
-        if signal:
-            each = rerank[signal[0]]
-            rerank[signal[0]] = replace(each, params={**each.params, param: value})
+        position = next((n for n, signal in enumerate(rerank) if signal.signal == part), None)
+        if position is not None:
+            signal = rerank[position]
+            rerank[position] = replace(signal, params={**signal.params, param: value})
             continue
-        at = _feature_at(ranking, feature, param)
-        changed = {**features[at].params, param: value}
-        features[at] = replace(features[at], params=changed)  # type: ignore[arg-type]  # checked when made
-    return replace(ranking, params=params, features=tuple(features), rerank=tuple(rerank), boosts=boosted)
-
-
-def _feature_at(ranking: Ranking, feature: str, param: str) -> int:
-    named = [n for n, each in enumerate(ranking.features) if each.feature == feature]
-    if not named:
-        raise unknown("feature of the ranking", feature, [each.feature for each in ranking.features])
-    taking = [
-        n for n in named if param in {p.name for p in adjustments.get(ranking.features[n].form).parameters}
-    ]
-    if len(taking) > 1:
-        raise UsageError(
-            f"{feature}.{param} is a parameter of two forms of {feature}: tune one after the other"
+        position = _find_feature(ranking, part, param)
+        new_params = {**features[position].params, param: value}
+        features[position] = replace(
+            features[position],
+            params=new_params,  # type: ignore[arg-type]  # its constructor checks them
         )
-    return taking[0] if taking else named[0]
+    return replace(
+        ranking, params=params, features=tuple(features), rerank=tuple(rerank), boosts=boost_params
+    )
 
 
-def values_of(ranking: Ranking) -> dict[str, Value]:
-    """The parameters that the ranking sets, by the names that a grid has for them."""
-    named = {f"{part.name}.{name}": value for part in parts(ranking) for name, value in part.given.items()}
-    return {**ranking.params, **named}
+def _find_feature(ranking: Ranking, feature: str, param: str) -> int:
+    """The position of the feature, in the form that has the parameter."""
+    positions = [n for n, f in enumerate(ranking.features) if f.feature == feature]
+    if not positions:
+        raise unknown("feature of the ranking", feature, [f.feature for f in ranking.features])
+    with_param = [
+        n
+        for n in positions
+        if param in {p.name for p in adjustments.get(ranking.features[n].form).parameters}
+    ]
+    if len(with_param) > 1:
+        raise UsageError(
+            f"{feature}.{param} is ambiguous, two forms of {feature} have it: tune one form at a time"
+        )
+    return with_param[0] if with_param else positions[0]
+
+
+def parameter_values(ranking: Ranking) -> dict[str, Value]:
+    """The parameters that the ranking sets, by their names in grids."""
+    of_parts = {
+        f"{part.name}.{name}": value for part in tunable_parts(ranking) for name, value in part.values.items()
+    }
+    return {**ranking.params, **of_parts}
 
 
 def parse(texts: Sequence[str]) -> Grid:
@@ -108,34 +112,36 @@ def parse(texts: Sequence[str]) -> Grid:
     for text in texts:
         name, equals, values = text.partition("=")
         if not equals or not values.strip(","):
-            raise UsageError(f"--grid wants NAME=VALUE,VALUE,..., not {text!r}")
-        grid[name.strip()] = [_value(value.strip()) for value in values.split(",") if value.strip()]
+            raise UsageError(f"--grid needs NAME=VALUE,VALUE,..., not {text!r}")
+        grid[name.strip()] = [_parse_value(value.strip()) for value in values.split(",") if value.strip()]
     return grid
 
 
-def settings(ranking: Ranking, grid: Grid) -> list[Ranking]:
-    """Every combination that the model takes. Raises UsageError if a value alone is out of range.
+def expand(ranking: Ranking, grid: Grid) -> list[Ranking]:
+    """All valid combinations. Raises UsageError if a single value is out of range.
 
     Combinations whose shares add up to more than 1 are left out, as in the papers.
     """
     for name, values in grid.items():
         for value in values:
-            placed(ranking, {name: value})
-    found = list(_combinations(ranking, grid))
-    if not found:
-        raise UsageError("no combination of the grid's values is allowed: shares add up to more than 1")
-    return found
+            set_parameters(ranking, {name: value})
+    settings = list(_iterate_valid(ranking, grid))
+    if not settings:
+        raise UsageError(
+            "the grid has no valid combination, shares always add up to more than 1: use smaller values"
+        )
+    return settings
 
 
-def _combinations(ranking: Ranking, grid: Grid) -> Iterator[Ranking]:
+def _iterate_valid(ranking: Ranking, grid: Grid) -> Iterator[Ranking]:
     for values in product(*grid.values()):
-        candidate = placed(ranking, dict(zip(grid, values, strict=True)))
-        if is_allowed(candidate):
-            yield candidate
+        setting = set_parameters(ranking, dict(zip(grid, values, strict=True)))
+        if is_valid(setting):
+            yield setting
 
 
-def is_allowed(ranking: Ranking) -> bool:
-    """Whether the parameters go together. Each by itself is in range already."""
+def is_valid(ranking: Ranking) -> bool:
+    """Whether the parameters are compatible. Each of them is already in range."""
     try:
         ranking.plan({}, Statistics(CollectionStatistics(), {}))
     except UsageError:
@@ -143,7 +149,7 @@ def is_allowed(ranking: Ranking) -> bool:
     return True
 
 
-def _value(text: str) -> Value:
+def _parse_value(text: str) -> Value:
     try:
         return float(text)
     except ValueError:

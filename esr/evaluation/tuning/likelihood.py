@@ -1,9 +1,9 @@
-"""The textbook way to parameters without judgements: the likelihood of words that are left out.
+"""The textbook estimation of parameters without judgements: the likelihood of held-out words.
 
-Each word of a sentence is taken out in turn, and the model says how probable it is from what is left of the
-sentence, its context and the collection (Zhai & Lafferty 2002 for mu). The weights that expectation
-maximisation climbs to are where this likelihood is highest; here every setting of a grid is tried.
-It is kept as a reference: it explains text, and finds sentences badly (docs/results.md).
+Each word of a sentence is held out in turn, and the model predicts it from the rest of the sentence, its
+context and the collection (Zhai & Lafferty 2002 for mu). Expectation maximisation converges to the maximum
+of this likelihood; here every setting of a grid is tried. It serves as a reference only: it explains text,
+and retrieves sentences badly (docs/results.md).
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ import numpy.typing as npt
 from esr.documents import Sentence
 from esr.engines.index import Index
 from esr.errors import UsageError
-from esr.plans.evaluate import scores
-from esr.plans.evidence import Array, Evidence, joined
+from esr.plans.evaluate import score_sentences
+from esr.plans.evidence import Array, Evidence, concatenate
 from esr.plans.plan import Mixture, Plan, PlanTerm
 from esr.plans.statistics import CollectionStatistics, Statistics
 from esr.ranking.ranking import Ranking
 
 
-class _LeftOut(NamedTuple):
-    """Words of sentences: how often each stands there, p(t|C), and what is left without one of them.
+class _HeldOut(NamedTuple):
+    """Words of sentences: their numbers of occurrences, p(t|C), and the evidence without one occurrence.
 
-    Arrays have the shape (n,), n pairs of a sentence and a term of it; the evidence is of one term.
+    Arrays have the shape (n,), for n pairs of a sentence and one of its terms; the evidence has one term.
     """
 
     occurrences: Array
@@ -38,58 +38,61 @@ class _LeftOut(NamedTuple):
     evidence: Evidence
 
 
-def table(
+def compute_likelihoods(
     index: Index, settings: Sequence[Ranking], sentences: int, seed: int = 0
 ) -> npt.NDArray[np.float64]:
-    """Mean log likelihood of a word that is left out, of shape (settings,).
+    """The mean log likelihood of a held-out word under each setting, of shape (settings,).
 
-    Raises UsageError for a model that gives no probabilities.
+    Raises UsageError for a model without probabilities.
     """
-    plans = [_one_term(setting) for setting in settings]
-    chosen = drawn(index, sentences, seed)
-    words = [_left_out(index, settings[0], sentence.id, sentence.text) for sentence in chosen]
-    found = [some for some in words if some is not None]
-    if not found:
+    plans = [_plan_single_term(setting) for setting in settings]
+    sample = sample_sentences(index, sentences, seed)
+    held_out = [
+        words
+        for sentence in sample
+        if (words := _hold_out(index, settings[0], sentence.id, sentence.text)) is not None
+    ]
+    if not held_out:
         raise UsageError(f"{index.where} has no words: parameters cannot be estimated from it")
-    occurrences = np.concatenate([some.occurrences for some in found])
-    background = np.concatenate([some.background for some in found])
-    evidence = joined([some.evidence for some in found])
+    occurrences = np.concatenate([words.occurrences for words in held_out])
+    background = np.concatenate([words.background for words in held_out])
+    evidence = concatenate([words.evidence for words in held_out])
     means = []
     for plan in plans:
-        # Counts over p(t|C) make it one term of p = 1: the score is log p(t|s) - log p(t|C).
-        gains = scores(plan, evidence)
+        # Counts divided by p(t|C) give one term with p = 1: the score is log p(t|s) - log p(t|C).
+        gains = score_sentences(plan, evidence)
         means.append(float(np.average(gains + np.log(background), weights=occurrences)))
     return np.array(means)
 
 
-def drawn(index: Index, number: int, seed: int) -> list[Sentence]:
-    """Sentences of as many documents, one of each, at random. All documents if there are no more."""
-    chance = random.Random(seed)
+def sample_sentences(index: Index, number: int, seed: int) -> list[Sentence]:
+    """A random sentence from each of `number` random documents, or from all if there are fewer."""
+    generator = random.Random(seed)
     total = index.statistics([]).collection.documents
-    documents = index.documents_at(sorted(chance.sample(range(total), min(total, number))))
-    return [chance.choice(document.sentences) for document in documents if document.sentences]
+    documents = index.documents_at(sorted(generator.sample(range(total), min(total, number))))
+    return [generator.choice(document.sentences) for document in documents if document.sentences]
 
 
-def _one_term(setting: Ranking) -> Plan:
+def _plan_single_term(setting: Ranking) -> Plan:
     plan = setting.plan({}, Statistics(CollectionStatistics(), {}))
     if not isinstance(plan.transform, Mixture):
         raise UsageError(
-            f"{setting.model} gives no probabilities, so words have no likelihood: estimate it from topics"
+            f"{setting.model} has no probabilities, so words have no likelihood: use --from pseudo-topics"
         )
     return replace(plan, terms=(PlanTerm("", 1.0, 1.0),))
 
 
-def _left_out(index: Index, ranking: Ranking, sentence_id: str, text: str) -> _LeftOut | None:
-    """One sentence's words; None if it has none. Each word takes one occurrence and one of length away."""
+def _hold_out(index: Index, ranking: Ranking, sentence_id: str, text: str) -> _HeldOut | None:
+    """A sentence's words, or None if it has none. Each held-out word reduces its count and the length."""
     counts = Counter(index.analyzer.terms(text))
     if not counts:
         return None
     terms = ranking.plan(counts, index.statistics(list(counts))).terms
-    whole = index.evidence([term.term for term in terms], [sentence_id])
+    evidence = index.evidence([term.term for term in terms], [sentence_id])
     p = np.array([term.background for term in terms])
-    left = Evidence(
-        {field: ((found[:, 0] - 1.0) / p)[None, :] for field, found in whole.counts.items()},
-        {field: np.repeat(length - 1.0, len(terms)) for field, length in whole.lengths.items()},
+    rest = Evidence(
+        {field: ((field_counts[:, 0] - 1.0) / p)[None, :] for field, field_counts in evidence.counts.items()},
+        {field: np.repeat(length - 1.0, len(terms)) for field, length in evidence.lengths.items()},
         {},
     )
-    return _LeftOut(np.array([float(counts[term.term]) for term in terms]), p, left)
+    return _HeldOut(np.array([float(counts[term.term]) for term in terms]), p, rest)

@@ -1,4 +1,4 @@
-"""Training and testing apart: no figure is given for topics that were trained on."""
+"""Training and cross-validation, in which no figure is for a training topic."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import NamedTuple
 import numpy as np
 
 from esr.errors import UsageError
-from esr.evaluation.tuning.curves import Training, fit
-from esr.evaluation.tuning.figures import Table, Task, Tuner
-from esr.evaluation.tuning.folds import folds
+from esr.evaluation.tuning.curves import CurveTraining, train_curves
+from esr.evaluation.tuning.folds import split_folds
 from esr.evaluation.tuning.grid import Grid
-from esr.evaluation.tuning.search import Tick, Tuned, ascent, full
+from esr.evaluation.tuning.grid_search import Tick, TuningResult, ascend, search_grid
+from esr.evaluation.tuning.tuner import Figures, Task, Tuner
 from esr.ranking.ranking import Ranking
 
-WAYS = {"grid": full, "ascent": ascent}
+WAYS = {"grid": search_grid, "ascent": ascend}
 
 
-class Validated(NamedTuple):
-    """Cross-validation: each fold's setting; every topic's setting and figure, by the folds without it."""
+class CrossValidation(NamedTuple):
+    """Each fold's setting, and each topic's setting and figure, trained on the folds without the topic."""
 
     settings: list[Ranking]
-    of_topics: list[Ranking]
-    figures: Table
+    by_topic: list[Ranking]
+    figures: Figures
 
 
 def train(
@@ -32,14 +32,14 @@ def train(
     grid: Grid,
     way: str,
     tick: Tick = lambda n: None,
-    curves: Sequence[Training] = (),
-) -> Tuned:
-    """The best setting on all of the tuner's topics, then the curves, trained on the same topics."""
-    found = WAYS[way](tuner, ranking, grid, tick)
+    curves: Sequence[CurveTraining] = (),
+) -> TuningResult:
+    """The best setting on all of the tuner's topics, with curves that are then trained on the same topics."""
+    best = WAYS[way](tuner, ranking, grid, tick)
     if not curves:
-        return found
-    fitted = fit(tuner.searcher, tuner.tasks, found.ranking, curves)
-    return Tuned(fitted, tuner.table([fitted], tick)[0], found.tried)
+        return best
+    with_curves = train_curves(tuner.searcher, tuner.tasks, best.ranking, curves)
+    return TuningResult(with_curves, tuner.compute_figures([with_curves], tick)[0], best.tried)
 
 
 def cross_validate(
@@ -50,29 +50,29 @@ def cross_validate(
     number: int,
     groups: Mapping[str, str],
     tick: Tick = lambda n: None,
-    curves: Sequence[Training] = (),
-) -> Validated:
-    """Train on all folds but one, test on that one, for each. Figures have the shape (topics,)."""
+    curves: Sequence[CurveTraining] = (),
+) -> CrossValidation:
+    """For each fold, train on the others and test on it. Figures have the shape (topics,)."""
     figures = np.zeros(len(tuner.tasks))
-    of_topics = [ranking] * len(tuner.tasks)
-    chosen = []
-    for part in folds(tuner.tasks, number, groups):
-        rest = sorted(set(range(len(tuner.tasks))) - set(part))
-        found = train(tuner.part(rest), ranking, grid, way, tick, curves)
-        chosen.append(found.ranking)
-        figures[part] = tuner.part(part).table([found.ranking])[0]
-        for place in part:
-            of_topics[place] = found.ranking
-    return Validated(chosen, of_topics, figures)
+    by_topic = [ranking] * len(tuner.tasks)
+    settings = []
+    for fold in split_folds(tuner.tasks, number, groups):
+        others = sorted(set(range(len(tuner.tasks))) - set(fold))
+        best = train(tuner.select_tasks(others), ranking, grid, way, tick, curves).ranking
+        settings.append(best)
+        figures[fold] = tuner.select_tasks(fold).compute_figures([best])[0]
+        for position in fold:
+            by_topic[position] = best
+    return CrossValidation(settings, by_topic, figures)
 
 
-def check_apart(trained: Sequence[Task], tested: Sequence[Task]) -> None:
-    """Raises UsageError if a topic or its very query is in both."""
-    ids = {task.topic for task in trained} & {task.topic for task in tested}
-    queries = {task.query.lower() for task in trained} & {task.query.lower() for task in tested}
+def check_disjoint(training: Sequence[Task], test: Sequence[Task]) -> None:
+    """Raise UsageError if a topic or its exact query is in both."""
+    ids = {task.topic for task in training} & {task.topic for task in test}
+    queries = {task.query.lower() for task in training} & {task.query.lower() for task in test}
     if ids or queries:
-        some = ", ".join(sorted(ids or queries)[:3])
+        examples = ", ".join(sorted(ids or queries)[:3])
         raise UsageError(
-            f"{len(ids or queries)} topics are in both training and test ({some}, …): a figure on them "
-            "says nothing; take other topics, use --folds, or insist with --test-on-training"
+            f"{len(ids or queries)} topics are in both training and test ({examples}, …), so the test is not "
+            "valid: use other topics or --folds, or allow it by --test-on-training"
         )

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.speed import figures, report
 from benchmarks.speed.__main__ import PARTS
-from tests.benchmarks.speed import toy
+from tests.support import toy_collection as toy
 
 ROOT = Path(__file__).resolve().parents[3]
 PEERS = ("bm25s", "geventhttpclient", "numba", "psutil", "tantivy")

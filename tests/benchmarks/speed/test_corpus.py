@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.speed import corpus
-from tests.benchmarks.speed import toy
+from tests.support import toy_collection as toy
 
 
 @pytest.fixture

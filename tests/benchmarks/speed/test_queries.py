@@ -4,7 +4,7 @@ from pathlib import Path
 
 from benchmarks.speed import queries
 from benchmarks.speed.setup import Setup
-from tests.benchmarks.speed import toy
+from tests.support import toy_collection as toy
 
 
 def test_queries_have_two_to_six_terms_and_come_once(tmp_path: Path) -> None:

@@ -11,19 +11,6 @@ old, went down in the storm. Nobody knows where Lt.
 Matt Harris is."""
 
 
-@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
-def test_a_blank_line_ends_a_sentence_without_a_full_stop(line_end):
-    text = "Quake in the north\n \t\nTeams set out\nat dawn".replace("\n", line_end)
-    assert split_sentences(text) == ["Quake in the north", "Teams set out at dawn"]
-
-
-def test_wrapped_lines_and_runs_of_blanks_become_single_blanks():
-    assert split_sentences("  The teams\n   set \u00a0 out\tat dawn.  \n They came\nlate. ") == [
-        "The teams set out at dawn.",
-        "They came late.",
-    ]
-
-
 def test_wrapped_lines_are_one_paragraph_whatever_they_end_and_begin_with():
     assert split_sentences(WRAPPED) == [
         "The teams set out at dawn to look for the men, said President Donald Trump.",

@@ -50,7 +50,8 @@ def test_a_dotted_acronym_ends_a_sentence_only_before_a_word_that_begins_one(mar
         "It was in Jan. 6 hearings on Capitol Hill. | It ended in Jan. | The room was cold.",
         "He lives on Wall St. | The bank is near. | St. Louis is far.",
         "They grow apples, pears, etc. | Farmers like it. | They sell apples, etc. to us.",
-        "Sen. Bob Corker (R-Tenn.), of Tenn. and D-Mass. Senator Warren met. | They talked in Mass. | The deal held.",
+        "Sen. Bob Corker (R-Tenn.), of Tenn. and D-Mass. Senator Warren met. | They talked.",
+        "They met in Mass. | The deal held.",
         "Smith et al. found it, e.g. The Hague, i.e. Dutch cities, as in Roe v. Wade. | It counts.",
     ],
 )
@@ -115,7 +116,8 @@ def test_a_dateline_stays_with_its_sentence(text):
     "marked",
     [
         "Trump doubles down on his deportation plan | It already looks like a failure, Smith says.",
-        "Travel ban | After a month in office he signed it. | Lack of fresh water | But the rains came in 2015 | It rained.",
+        "Travel ban | After a month in office he signed it. | Lack of fresh water | But the rains came.",
+        "Storms of 2015 | It rained.",
         "He saw the film In Flames, the show The Week In Politics and wrote Love It again.",
         "Of the two He chose one, and in It he trusted.",
         'He says: "When it rains, it pours." | They left: He stayed.',
@@ -129,8 +131,8 @@ def test_a_heading_that_runs_into_the_text_ends_before_a_word_that_begins_senten
     "marked",
     [
         "i like this. | you do not. | do they? | yes! | it is ok",
-        "We love this song. | pic.twitter.com/AnlBSMinm4 is a picture. | It ends in Rome. | www.news.example has more.",
-        "He met voc. ed. classes, so they left... and came back. | Then... | It was over. | The end… | He left.",
+        "We love this song. | pic.twitter.com/AnlBSMinm4 shows it. | We left. | www.news.example has more.",
+        "He met voc. ed. classes. | They left... and came. | Then... | It was over. | The end… | He left.",
         'She left Rome. | "the best city," she said. | "We left." he said.',
     ],
 )

@@ -5,7 +5,7 @@ import pytest
 from esr.documents.sentences import split_sentences
 
 
-def check(language: str, marked: str, glue: str = " ") -> None:
+def check(language: str, marked: str) -> None:
     assert split_sentences(marked.replace("|", "").replace("  ", " "), language) == [
         sentence.strip() for sentence in marked.split("|")
     ]
@@ -15,9 +15,10 @@ def check(language: str, marked: str, glue: str = " ") -> None:
     "marked",
     [
         "Er kam am 7. Juli und ging am 31. Mai. | Er kommt am 7. | Die Polizei wartet.",
-        "Im 3. Quartal des 19. Jahrhunderts stieg es. | Der 1. FC Köln spielt in der 2. Bundesliga. | Er wurde 52. | Sein Sohn kam.",
+        "Im 3. Quartal des 19. Jahrhunderts stieg es. | Der 1. FC Köln spielt in der 2. Bundesliga.",
+        "Er wurde 52. | Sein Sohn kam.",
         "Es war 1995. | Danach kam er. | Im Jahr 2016. | Ende Mai ging er.",
-        "Ludwig XIV. August und Papst Johannes XXIII. Anton kamen. | Er war Ludwig XIV. | Die Leute wussten es.",
+        "Ludwig XIV. August und Johannes XXIII. Anton kamen. | Er hieß Ludwig XIV. | Die Leute lachen.",
         "Öl bzw. Butter, z. B. Brot, d. h. Essen, z.B. Käse, u. a. Wurst. | Er aß.",
         "Es kostet 5 Mrd. Euro, nicht 3 Mio. Dollar. | Es kostet 5 Mrd. | Die Regierung zahlt.",
         "Die Fahrt dauert 3 Std. Anfahrt. | Er wartet 3 Std. | Dann geht er.",
@@ -50,16 +51,16 @@ def test_german(marked):
         ),
         (
             "pt",
-            "O Sr. Silva mora na Av. Paulista, n. 5. | Ele foi aos EUA. | Comprou pão, etc. | Lisboa é longe.",
+            "O Sr. Silva mora na Av. Paulista, n. 5. | Ele foi aos EUA. | Comprou pão, etc. | Ana não.",
         ),
         ("nl", "Dr. Jansen komt o.a. met mr. Bakker, bijv. Jan. | ,,Hij zei het. '' | Daarna ging hij."),
         (
             "pl",
-            "Prof. Kowalski mieszka przy ul. Długiej w 1999 r. | Potem wyjechał. | Ma psy, koty itd. | Anna nie.",
+            "Prof. Nowak mieszka przy ul. Długiej w 1999 r. | Potem nie. | Ma psy, koty itd. | Anna nie.",
         ),
         (
             "ru",
-            "В 1999 г. Россия вошла. | Он родился там в 1999 г. | Потом уехал. | А. С. Пушкин жил в г. Москва.",
+            "В 1999 г. Россия вошла. | Он родился там в 1999 г. | Потом уехал. | А. С. Пушкин жил в г. Тула.",
         ),
         (
             "ru",
@@ -72,7 +73,7 @@ def test_german(marked):
         ),
         (
             "tr",
-            "Prof. Dr. Ahmet Bey 2. Dünya Savaşı için yazdı. | A.B.D. Başkanı geldi. | O A.B.D. | İçin geldi.",
+            "Prof. Dr. Ahmet Bey 2. Dünya Savaşı için geldi. | A.B.D. Başkanı geldi. | A.B.D. | İçin geldi.",
         ),
         ("el", "Ο κ. Παπαδόπουλος ήρθε π.χ. Δευτέρα. | Αγόρασε ψωμί κ.λπ. | Η Άννα όχι."),
         ("ar", "من هو؟ | قال د. محمد ذلك. | ثم ذهب! | إنه... لا يصدق."),

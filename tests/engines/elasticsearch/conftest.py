@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.engines.elasticsearch.support import fresh
+from tests.support.elasticsearch import fresh
 
 
 @pytest.fixture

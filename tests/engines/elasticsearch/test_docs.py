@@ -22,7 +22,7 @@ import esr
 from esr import resources
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.store import templates
-from tests.engines.elasticsearch.support import fresh, http
+from tests.support.elasticsearch import fresh, http
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "elasticsearch.md").read_text("utf-8")

@@ -18,7 +18,7 @@ from esr.engines.elasticsearch.cluster import cluster as connection
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.factory import LoadOptions, open_writer
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
-from tests.engines.elasticsearch.support import document, http, indices, load
+from tests.support.elasticsearch import document, http, indices, load
 
 DOCUMENTS = [document(f"d{n}", f"A flood in town {n}.", "A river.", "The bank of it.") for n in range(40)]
 READ_ONLY = {"reader": {"indices": [{"names": ["news*"], "privileges": ["read", "view_index_metadata"]}]}}

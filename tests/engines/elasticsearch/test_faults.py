@@ -16,9 +16,9 @@ from esr.engines.elasticsearch.maintenance import delivery
 from esr.engines.factory import LoadOptions, open_generations
 from esr.engines.factory import open_delivery as delivery_to
 from esr.errors import EngineUnreachable, EsrError
-from tests.engines.elasticsearch.support import document, http, indices, load, located
-from tests.engines.index_contents import index_contents
 from tests.engines.test_parity import random_documents
+from tests.support.elasticsearch import document, http, indices, load, located
+from tests.support.index_contents import index_contents
 from tests.support.proxy import HARMS, Proxy
 
 pytestmark = pytest.mark.elasticsearch

@@ -18,12 +18,12 @@ from esr.engines.elasticsearch.search.score_query import SCORE_SCRIPT, score_que
 from esr.engines.elasticsearch.store.static_bounds import static_bounds
 from esr.engines.index import Filters
 from esr.errors import EsrError
-from esr.plans.evaluate import static_part
+from esr.plans.evaluate import score_static
 from esr.plans.plan import Plan, PlanTerm, Saturation, Smoothing
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.engines.elasticsearch.support import close, differences, fresh, http, load
+from tests.support.elasticsearch import close, differences, fresh, http, load
 
 TFISF = Saturation(None, Smoothing(1.0), Smoothing(), Smoothing())
 SPECIAL = [
@@ -129,7 +129,7 @@ def test_the_script_adds_what_the_plan_means(loaded: Loaded, form: str, feature:
             {"feature": feature, "form": form, **draw_parameters(chance, form)}
         )
         evidence = loaded.embedded.index.evidence([], loaded.ids, [column])
-        right = static_part(adjustment.static(), evidence.columns[column])
+        right = score_static(adjustment.static(), evidence.columns[column])
         got = doubles(loaded, adjustment)
         assert len(got) == len(right) == 240
         for place, name in enumerate(loaded.ids):
@@ -151,7 +151,7 @@ def test_what_is_added_stays_within_the_bounds(loaded: Loaded, form: str, featur
         ).static()
         plan = Plan((), TFISF, "all", "document", (static,))
         low, high = static_bounds(static, loaded.elasticsearch.index.bounded_collection(plan))
-        added = static_part(static, evidence.columns[column])
+        added = score_static(static, evidence.columns[column])
         assert low <= added.min() + 1e-9 and added.max() <= high + 1e-9, (static, low, high)
 
 

@@ -16,7 +16,7 @@ import esr
 from esr import loaders, models, resources
 from esr.cli import main
 from esr.documents import Document, Sentence
-from tests.engines.elasticsearch.support import document, fresh, http, load
+from tests.support.elasticsearch import document, fresh, http, load
 
 ARTICLES = Path(__file__).resolve().parents[3] / "examples" / "articles.jsonl"
 SPLITS = [
@@ -29,7 +29,7 @@ QUERIES = ["earthquake relief county", "flood flood bank", "Titleword bank"]
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
 def where(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[str]:
     chance = random.Random(5)
-    articles = [located.document for located in loaders.documents([str(ARTICLES)], "auto")]
+    articles = [located.document for located in loaders.read_documents([str(ARTICLES)], "auto")]
     generated = [
         document(
             f"r{n}", *(" ".join(chance.choices(["flood", "bank", "river", "stone"], k=6)) for _ in range(4))
@@ -72,7 +72,7 @@ def test_as_it_is(where: str, model: str, context: str | None) -> None:
 def test_a_second_stage_is_said_to_be_left_out(where: str, options: list[str]) -> None:
     done = CliRunner().invoke(main, ["query", QUERIES[0], "--index", where, *options])
     assert done.exit_code == 0, done.output
-    assert "the request is the first stage alone" in done.stderr
+    assert "the request is the first stage only" in done.stderr
     assert json.loads(done.stdout)["query"]
 
 

@@ -27,8 +27,8 @@ from esr.engines.factory import LoadOptions, open_delivery, open_generations, op
 from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from tests.conftest import without_node
-from tests.engines.elasticsearch.support import document, load, located
 from tests.support import certificates
+from tests.support.elasticsearch import document, load, located
 from tests.support.node import Cluster, NoNode
 from tests.support.secured import Api
 from tests.webui.test_engine_trouble import PAGES, PROGRAMS, served
@@ -118,7 +118,7 @@ def test_a_key_is_made_into_a_file_and_not_shown(
     assert result.exit_code == 0, result.output
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text() not in result.output
-    assert "cannot be made" in call("roles", loaded, "--role", "page", "--key", str(file)).output
+    assert "cannot create" in call("roles", loaded, "--role", "page", "--key", str(file)).output
     monkeypatch.delenv(login.USER)
     monkeypatch.delenv(login.PASSWORD)
     refused(Api(secured, file.read_text()), NOTHING_ELSE)
@@ -249,7 +249,7 @@ def test_a_certificate_is_checked_unless_it_is_said_loudly(
             esr.open(loaded)
     with pytest.raises(EngineUnreachable, match="and whether it requires https://"):
         esr.open(loaded.replace("https", "http"))
-    assert "NOT checked" not in caplog.text
+    assert "NOT verified" not in caplog.text
     monkeypatch.setenv(login.INSECURE, "1")
     with caplog.at_level(logging.WARNING, "esr"):
         for uses in (1, 2):
@@ -259,7 +259,7 @@ def test_a_certificate_is_checked_unless_it_is_said_loudly(
     monkeypatch.delenv(login.INSECURE)
     command = [sys.executable, "-c", "from esr.cli import main; main()", "--insecure", "status"]
     done = subprocess.run([*command, "--index", loaded], capture_output=True, text=True, check=True)
-    assert "NOT checked" in done.stderr
+    assert "NOT verified" in done.stderr
 
 
 def test_who_may_not_enter_is_told_why(

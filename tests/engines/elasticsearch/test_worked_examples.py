@@ -8,8 +8,8 @@ import pytest
 
 import esr
 from esr.ranking.searcher import Searcher
-from tests import worked
-from tests.engines.elasticsearch.support import close, fresh, load
+from tests.support import worked_examples as worked
+from tests.support.elasticsearch import close, fresh, load
 
 RUNS = [*worked.runs(), *worked.adjusted(), *worked.dependence()]
 

@@ -21,7 +21,7 @@ def test_stop_words_are_not_indexed(where: Path) -> None:
     index = EmbeddedIndex(str(where))
     statistics = index.statistics(["storm", "the", "and"])
     assert (statistics.collection.occurrences, statistics.terms["storm"].cf) == (2, 2)
-    assert not statistics.terms["the"].seen and not statistics.terms["and"].seen
+    assert not statistics.terms["the"].is_seen and not statistics.terms["and"].is_seen
 
 
 def test_a_record_has_neighbors_from_its_own_document_only(where: Path) -> None:
@@ -120,7 +120,7 @@ def test_statistics_are_those_of_all_segments(where: Path, monkeypatch: pytest.M
     single, many = EmbeddedIndex(str(where)), EmbeddedIndex(str(where.with_name("many")))
     assert many.status()["segments"] > 3 and single.status()["segments"] == 1
     assert many.statistics([*"abcdef", "unseen"]) == single.statistics([*"abcdef", "unseen"])
-    assert single.statistics(["unseen"]).terms["unseen"].seen is False
+    assert single.statistics(["unseen"]).terms["unseen"].is_seen is False
     assert single.statistics([]).collection.longest_sentence == 5
 
 

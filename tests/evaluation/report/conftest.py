@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from esr.evaluation.qrels import Qrels
-from esr.evaluation.results import Evaluated, evaluate_runs
+from esr.evaluation.results import RunEvaluation, evaluate_runs
 from esr.evaluation.runs import Scores
 
 TOPICS = tuple(f"t{n}" for n in range(6))
@@ -25,12 +25,12 @@ def runs() -> Mapping[str, Scores]:
     return {
         run: {
             topic: {sentence: -float(rank) for rank, sentence in enumerate(order)}
-            for topic, order in zip(TOPICS, of_topics, strict=True)
+            for topic, order in zip(TOPICS, by_topic, strict=True)
         }
-        for run, of_topics in orders.items()
+        for run, by_topic in orders.items()
     }
 
 
 @pytest.fixture
-def results(qrels: Qrels, runs: Mapping[str, Scores]) -> list[Evaluated]:
+def results(qrels: Qrels, runs: Mapping[str, Scores]) -> list[RunEvaluation]:
     return evaluate_runs(["AP", "P@1"], qrels, runs, baseline="base")

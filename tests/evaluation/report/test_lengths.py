@@ -5,7 +5,7 @@ from esr.documents import Document, Located, Sentence
 from esr.engines.index import Description
 from esr.engines.segments.writer.folder_writer import FolderWriter
 from esr.errors import UsageError
-from esr.evaluation.report.lengths import draw, lengths, rows
+from esr.evaluation.report.lengths import build_rows, draw, measure_lengths
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def index(tmp_path):
     """Sentences s1 to s4 of one to four terms."""
     words = ["one", "one two", "one two three", "one two three four"]
     document = Document("d", tuple(Sentence(f"s{n}", text) for n, text in enumerate(words, 1)))
-    FolderWriter(tmp_path / "index", Description("plain", True)).load([Located("made up", document)])
+    FolderWriter(tmp_path / "index", Description("plain", True)).load([Located("sample", document)])
     with esr.open(str(tmp_path / "index")) as searcher:
         yield searcher.index
 
@@ -25,23 +25,23 @@ RUNS = {
 QRELS = {"t": {"s3": 1, "s1": 0, "gone": 1}, "u": {"s2": 2}}
 
 
-def test_lengths_are_means_over_the_top_of_all_judged_topics(index):
-    found = lengths(index, QRELS, RUNS, top=2)
-    assert found.runs == {"long": pytest.approx(11 / 3), "short": 1.5}
+def test_a_length_is_the_mean_over_the_top_of_all_judged_topics(index):
+    lengths = measure_lengths(index, QRELS, RUNS, top=2)
+    assert lengths.runs == {"long": pytest.approx(11 / 3), "short": 1.5}
 
 
-def test_the_collection_and_the_relevant_sentences_that_it_holds_are_shown_beside(index):
-    found = lengths(index, QRELS, RUNS)
-    assert (found.collection, found.relevant) == (2.5, 2.5)
-    assert rows(found)[-2:] == [["all sentences", "2.50"], ["relevant sentences", "2.50"]]
+def test_the_table_ends_with_the_collection_and_its_relevant_sentences(index):
+    lengths = measure_lengths(index, QRELS, RUNS)
+    assert (lengths.collection, lengths.relevant) == (2.5, 2.5)
+    assert build_rows(lengths)[-2:] == [["all sentences", "2.50"], ["relevant sentences", "2.50"]]
 
 
-def test_nothing_relevant_is_no_line(index):
-    found = lengths(index, {"t": {"s1": 0}}, RUNS)
-    assert found.relevant is None
-    assert [bar.get_width() for bar in draw(found).axes[0].patches] == list(found.runs.values())
+def test_without_relevant_sentences_there_is_no_line_for_them(index):
+    lengths = measure_lengths(index, {"t": {"s1": 0}}, RUNS)
+    assert lengths.relevant is None
+    assert [bar.get_width() for bar in draw(lengths).axes[0].patches] == list(lengths.runs.values())
 
 
-def test_a_run_of_another_index_is_refused(index):
-    with pytest.raises(UsageError, match=r"run strange is not of this index: .*'x1'"):
-        lengths(index, QRELS, {"strange": {"t": {"x1": 1.0}}})
+def test_a_run_of_another_index_is_rejected(index):
+    with pytest.raises(UsageError, match=r"run strange has sentences that the index lacks: .*'x1'"):
+        measure_lengths(index, QRELS, {"strange": {"t": {"x1": 1.0}}})

@@ -1,30 +1,30 @@
 import pytest
 
-from esr.evaluation.report.style import DARK, INK, PAPER, SERIES, look, short, spread
+from esr.evaluation.report.style import DARK, INK, PAPER, SERIES, shorten, spread_labels, style_of
 
 
-def test_places_apart_stay_as_they_are():
-    assert spread([0.9, 0.1, 0.5], 0.2, 0, 1) == pytest.approx([0.9, 0.1, 0.5])
+def test_labels_that_are_far_apart_stay_in_place():
+    assert spread_labels([0.9, 0.1, 0.5], 0.2, 0, 1) == pytest.approx([0.9, 0.1, 0.5])
 
 
-def test_places_too_near_are_moved_apart_in_their_order():
-    found = spread([0.5, 0.52, 0.51], 0.1, 0, 1)
-    assert found == pytest.approx([0.41, 0.61, 0.51])
+def test_labels_that_are_too_close_are_moved_apart_in_order():
+    positions = spread_labels([0.5, 0.52, 0.51], 0.1, 0, 1)
+    assert positions == pytest.approx([0.41, 0.61, 0.51])
 
 
-def test_places_stay_within_their_limits():
-    assert spread([0.0, 0.0, 0.0], 0.1, 0, 1) == pytest.approx([0.0, 0.1, 0.2])
-    assert spread([1.0, 1.0], 0.1, 0, 1) == pytest.approx([0.9, 1.0])
+def test_labels_stay_within_the_limits():
+    assert spread_labels([0.0, 0.0, 0.0], 0.1, 0, 1) == pytest.approx([0.0, 0.1, 0.2])
+    assert spread_labels([1.0, 1.0], 0.1, 0, 1) == pytest.approx([0.9, 1.0])
 
 
 def test_runs_beyond_the_colours_differ_in_their_dashes():
-    looks = [look(place) for place in range(4 * len(SERIES))]
-    assert len({str(each) for each in looks}) == len(looks)
+    styles = [style_of(position) for position in range(4 * len(SERIES))]
+    assert len({str(style) for style in styles}) == len(styles)
 
 
 def test_a_long_name_keeps_its_end():
-    assert short("a" * 50 + ".run") == "…" + "a" * 31 + ".run"
-    assert short("2si") == "2si"
+    assert shorten("a" * 50 + ".run") == "…" + "a" * 31 + ".run"
+    assert shorten("2si") == "2si"
 
 
 def luminance(color):
@@ -39,6 +39,6 @@ def contrast(a, b):
 
 
 @pytest.mark.parametrize("color", [*SERIES, INK])
-def test_every_colour_stands_out_on_both_papers(color):
+def test_every_colour_is_legible_on_both_backgrounds(color):
     assert contrast(color, PAPER) >= 4.5
     assert contrast(DARK[color], DARK[PAPER]) >= 4.5

@@ -1,4 +1,4 @@
-"""The miniature on disk, and what the whole experiment finds on it with few settings."""
+"""The miniature on disk, and the results of the whole experiment on it with a small grid."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from esr.evaluation.reproduce import experiment, indexes, raw
-from esr.evaluation.reproduce.found import Found
-from esr.evaluation.reproduce.laboratory import Laboratory
+from esr.evaluation.reproduce.experiment_results import ExperimentResults
 from esr.evaluation.reproduce.protocol import Protocol
 from esr.evaluation.reproduce.year import Year, load
+from esr.evaluation.reproduce.year_experiment import YearExperiment
 from tests.evaluation.reproduce import miniature
 
 GRID = {
@@ -37,16 +37,16 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def years(data: Path, work: Path) -> dict[str, Year]:
-    return {each.year: load(each, work) for each in raw.find(data).years}
+    return {files.year: load(files, work) for files in raw.find(data).years}
 
 
 @pytest.fixture
-def laboratory(years: dict[str, Year], work: Path) -> Iterator[Laboratory]:
-    """2003, with rankings that end early, so that their ends differ."""
-    with indexes.opened(years["2003"], work, "year") as parts:
-        yield Laboratory(years["2003"], parts, Protocol(depth=20, grid=GRID))
+def year_experiment(years: dict[str, Year], work: Path) -> Iterator[YearExperiment]:
+    """2003, with so small a depth that the rankings end at different places."""
+    with indexes.open_indexes(years["2003"], work, "year") as topic_indexes:
+        yield YearExperiment(years["2003"], topic_indexes, Protocol(depth=20, grid=GRID))
 
 
 @pytest.fixture(scope="session")
-def found(data: Path, work: Path) -> Found:
+def results(data: Path, work: Path) -> ExperimentResults:
     return experiment.run(data, work, "all", Protocol(depth=20, grid=GRID))

@@ -1,8 +1,8 @@
-"""A made-up miniature of the TREC Novelty data: the three years in exactly the raw formats.
+"""A synthetic miniature of the TREC Novelty data: the three years in exactly the raw formats.
 
-Nothing of it is TREC's. The words are invented from syllables, the sentences from words; every call makes
-the same bytes. Each topic has two words of its own. Its documents speak of them now and then, and relevant
-are most of the sentences that do, and some of their neighbours.
+None of the text is from TREC. Words are made of random syllables and sentences of these words; every call
+gives the same bytes. Each topic has two words of its own, which appear now and then in its documents. Most
+sentences with such a word are relevant, and so are a few of the others.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TOPICS = 4
 DOCUMENTS = 5
 SENTENCES = 12
 _CONSONANTS, _VOWELS = "bdfgklmnprtvz", "aeiou"
-# What the files of a topic are called in the archives; those of 2004 leave the topic's letter out.
+# How the archives name the file of a topic; 2004 omits the letter of the topic.
 _FILE = {"2002": "{}.docs_text", "2003": "{}.docs_text", "2004": "{}.doc_text"}
 _FIRST = {"2002": 303, "2003": 1, "2004": 51}
 _SHARE = {"2002": 0.3, "2003": 0.9, "2004": 0.6}
@@ -50,27 +50,29 @@ def word(chance: random.Random) -> str:
 def topics(year: str) -> list[Topic]:
     """The topics of a year. The first two share a document, the first and the last a word."""
     chance = random.Random(int(year))
-    usual = [word(chance) for _ in range(60)]
-    made: list[Topic] = []
+    vocabulary = [word(chance) for _ in range(60)]
+    topics_of_year: list[Topic] = []
     for n in range(TOPICS):
         id = f"{'' if year == '2002' else 'N'}{_FIRST[year] + n}"
         own = [word(chance) + "x" for _ in range(2)]
         if n == TOPICS - 1:
-            own[1] = made[0].title.split()[0]
+            own[1] = topics_of_year[0].title.split()[0]
         documents = [f"XIE{year}0101.{n:02}{d:02}" for d in range(DOCUMENTS)]
-        sentences = [s for document in documents for s in _document(chance, document, own, usual)]
+        sentences = [s for document in documents for s in _document(chance, document, own, vocabulary)]
         if n == 1:
-            shared = made[0].documents[0]
+            shared = topics_of_year[0].documents[0]
             documents.append(shared)
-            sentences += [s for s in made[0].sentences if s.document == shared]
+            sentences += [s for s in topics_of_year[0].sentences if s.document == shared]
         relevant = [f"{s.document}:{s.number}" for s in sentences if _is_relevant(chance, year, s, own)]
-        made.append(Topic(id, " ".join(own), documents, sentences, relevant or [f"{documents[0]}:1"]))
-    return made
+        topics_of_year.append(
+            Topic(id, " ".join(own), documents, sentences, relevant or [f"{documents[0]}:1"])
+        )
+    return topics_of_year
 
 
-def _document(chance: random.Random, id: str, own: list[str], usual: list[str]) -> Iterator[Sentence]:
+def _document(chance: random.Random, id: str, own: list[str], vocabulary: list[str]) -> Iterator[Sentence]:
     for number in range(1, SENTENCES + 1):
-        words = chance.choices([*usual, "kafé"], k=chance.randint(3, 12))
+        words = chance.choices([*vocabulary, "kafé"], k=chance.randint(3, 12))
         for topical in own:
             words += [topical] * chance.choice((0, 0, 1, 1, 2) if number % 3 else (0, 0, 0, 1))
         chance.shuffle(words)
@@ -78,45 +80,55 @@ def _document(chance: random.Random, id: str, own: list[str], usual: list[str]) 
 
 
 def _is_relevant(chance: random.Random, year: str, sentence: Sentence, own: list[str]) -> bool:
-    speaks = any(topical in sentence.text.split() for topical in own)
-    return chance.random() < (_SHARE[year] if speaks else 0.05)
+    is_topical = any(topical in sentence.text.split() for topical in own)
+    return chance.random() < (_SHARE[year] if is_topical else 0.05)
 
 
 def write(
     folder: Path, years: tuple[str, ...] = tuple(NAMES), add: Mapping[str, bytes] | None = None
 ) -> Path:
-    """The raw files of some years, each in a folder of its own. `add` are more members of the archives."""
+    """Write the raw files of `years`, each year into its own folder. `add` adds members to the archives."""
     for year in years:
-        below = folder / f"novelty{year}"
-        below.mkdir(parents=True, exist_ok=True)
+        year_folder = folder / f"novelty{year}"
+        year_folder.mkdir(parents=True, exist_ok=True)
         topics_name, archive, qrels = NAMES[year]
-        made = topics(year)
-        (below / topics_name).write_text("\n".join(_topic(year, topic) for topic in made))
-        (below / qrels).write_text("".join(f"{t.id} {sentence}\n" for t in made for sentence in t.relevant))
-        members = {_FILE[year].format(t.id.lstrip("N") if year == "2004" else t.id): _text(t) for t in made}
-        pack(below / archive, members | dict(add or {}))
+        topics_of_year = topics(year)
+        (year_folder / topics_name).write_text("\n".join(_topic(year, topic) for topic in topics_of_year))
+        (year_folder / qrels).write_text(
+            "".join(f"{t.id} {sentence}\n" for t in topics_of_year for sentence in t.relevant)
+        )
+        members = {
+            _FILE[year].format(t.id.lstrip("N") if year == "2004" else t.id): _text(t) for t in topics_of_year
+        }
+        pack(year_folder / archive, members | dict(add or {}))
     return folder
 
 
 def _topic(year: str, topic: Topic) -> str:
-    """2002 names no documents, as if its files alone told them; the other years do."""
+    """Topics of 2002 list no documents, so that those of the file must do; the other years list them."""
     lines = ["<top>", "", f"<num> Number: {topic.id}", f"<title> {topic.title}", ""]
     if year != "2002":
         lines.append("<toptype> event" if int(topic.id[1:]) % 2 else "<toptype> opinion")
-    lines += ["<desc> Description:", f"What is told of {topic.title}?", "", "<narr> Narrative:", "All of it."]
+    lines += [
+        "<desc> Description:",
+        f"What is reported about {topic.title}?",
+        "",
+        "<narr> Narrative:",
+        "Everything.",
+    ]
     if year != "2002":
         lines += ["", "<docs>", *topic.documents]
     return "\n".join([*lines, "</top>", ""])
 
 
 def _text(topic: Topic) -> bytes:
-    """The file of a topic. Not UTF-8, as newswire of those years may be."""
+    """The file of a topic. It is not UTF-8, like some newswire of those years."""
     lines = [f'<s docid="{s.document}" num="{s.number}"> {s.text}</s>\n' for s in topic.sentences]
     return "".join(lines).encode("latin-1")
 
 
 def pack(path: Path, members: Mapping[str, bytes]) -> None:
-    """A .tar.gz that is the same at every call."""
+    """Write a .tar.gz whose bytes are the same at every call."""
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, data in members.items():

@@ -1,7 +1,7 @@
 import pytest
 
-from esr.evaluation.reproduce import checks, laboratory
-from esr.evaluation.reproduce.found import Found
+from esr.evaluation.reproduce import checks, experiment
+from esr.evaluation.reproduce.experiment_results import ExperimentResults
 from esr.evaluation.reproduce.protocol import Protocol
 from esr.evaluation.reproduce.target import MET, NOT_BUILT, NOT_MET, UNCHECKED, Target, judge, not_built
 from esr.ranking.ranking import Ranking
@@ -12,23 +12,23 @@ NEAR = [0.12, 0.18, 0.33, 0.38, 0.5]
 
 def figures_of(values):
     by_topic = {f"N{n}": value for n, value in enumerate(values)}
-    return laboratory.Tested({"AP": by_topic}, {"AP": sum(values) / len(values)}, 9.0)
+    return experiment.SystemFigures({"AP": by_topic}, {"AP": sum(values) / len(values)}, 9.0)
 
 
-def made(**systems):
-    """Trained on 2002, tested on 2003."""
-    trained = {"bm25": laboratory.Trained(Ranking("bm25", params={"k1": 1.5, "b": 0.0}), 0.5, 4)}
+def results_of(**systems):
+    """Results of systems that were trained on 2002 and tested on 2003."""
+    trained = {"bm25": experiment.TrainedSystem(Ranking("bm25", params={"k1": 1.5, "b": 0.0}), 0.5, 4)}
     figures = {name: figures_of(values) for name, values in systems.items()}
-    return Found(Protocol(), [], {}, {}, {"2002": trained}, {("2002", "2003"): figures}, {})
+    return ExperimentResults(Protocol(), [], {}, {}, {"2002": trained}, {("2002", "2003"): figures}, {})
 
 
-def against(kind, one, other, **systems):
-    check = checks.against(kind, "2002", ["2003"], [one], [other], ["AP"])
-    return [line.holds for line in check(made(**systems))]
+def check_relation(relation, system, other, **systems):
+    check = checks.compared(relation, "2002", ["2003"], [system], [other], ["AP"])
+    return [line.holds for line in check(results_of(**systems))]
 
 
 @pytest.mark.parametrize(
-    ("kind", "high_to_low", "low_to_high", "low_to_near", "near_to_low", "same"),
+    ("relation", "high_to_low", "low_to_high", "low_to_near", "near_to_low", "same"),
     [
         ("above", True, False, False, True, False),
         ("below", False, True, True, False, False),
@@ -39,43 +39,45 @@ def against(kind, one, other, **systems):
         ("not significantly different from", False, False, True, True, True),
     ],
 )
-def test_one_system_against_another(kind, high_to_low, low_to_high, low_to_near, near_to_low, same):
-    assert against(kind, "a", "b", a=HIGH, b=LOW) == [high_to_low]
-    assert against(kind, "a", "b", a=LOW, b=HIGH) == [low_to_high]
-    assert against(kind, "a", "b", a=LOW, b=NEAR) == [low_to_near]
-    assert against(kind, "a", "b", a=NEAR, b=LOW) == [near_to_low]
-    assert against(kind, "a", "b", a=LOW, b=LOW) == [same]
+def test_every_relation_between_two_systems(
+    relation, high_to_low, low_to_high, low_to_near, near_to_low, same
+):
+    assert check_relation(relation, "a", "b", a=HIGH, b=LOW) == [high_to_low]
+    assert check_relation(relation, "a", "b", a=LOW, b=HIGH) == [low_to_high]
+    assert check_relation(relation, "a", "b", a=LOW, b=NEAR) == [low_to_near]
+    assert check_relation(relation, "a", "b", a=NEAR, b=LOW) == [near_to_low]
+    assert check_relation(relation, "a", "b", a=LOW, b=LOW) == [same]
 
 
 def test_a_comparison_without_figures_cannot_be_checked():
-    assert against("above", "a", "none", a=HIGH) == [None]
-    check = checks.against("above", "2004", ["2003"], ["a"], ["b"], ["AP"])
-    assert [line.holds for line in check(made(a=HIGH, b=LOW))] == [None]
+    assert check_relation("above", "a", "none", a=HIGH) == [None]
+    check = checks.compared("above", "2004", ["2003"], ["a"], ["b"], ["AP"])
+    assert [line.holds for line in check(results_of(a=HIGH, b=LOW))] == [None]
 
 
-def test_a_number_is_near_within_its_tolerance_and_one_reading_is_enough():
+def test_one_value_within_the_tolerance_is_enough():
     def holds(*values):
-        check = checks.near("x", 10.0, 0.5, *(lambda found, v=v: v for v in values))
-        return check(made())[0].holds
+        check = checks.near("x", 10.0, 0.5, *(lambda results, v=v: v for v in values))
+        return check(results_of())[0].holds
 
     assert holds(10.5) and holds(9.5) and holds(2.0, 10.1)
     assert holds(10.51) is False and holds(2.0, None) is False
     assert holds(None) is None
 
 
-def test_a_parameter_is_the_claimed_one():
+def test_a_tuned_parameter_is_compared_with_the_claim():
     def holds(**claimed):
-        return [line.holds for line in checks.chosen("2002", "bm25", **claimed)(made())]
+        return [line.holds for line in checks.tuned_to("2002", "bm25", **claimed)(results_of())]
 
     assert holds(b=0.0, k1=1.5) == [True, True]
     assert holds(b=0.1, k1=1.5) == [False, True]
-    assert [line.holds for line in checks.chosen("2004", "bm25", b=0.0)(made())] == [None]
+    assert [line.holds for line in checks.tuned_to("2004", "bm25", b=0.0)(results_of())] == [None]
 
 
-def test_most_is_more_than_half():
+def test_a_majority_is_more_than_half():
     def holds(*systems):
-        check = checks.most(checks.against("below", "2002", ["2003"], systems, ["b"], ["AP"]))
-        return check(made(b=NEAR, low=LOW, high=HIGH, more=HIGH))[0].holds
+        check = checks.majority_of(checks.compared("below", "2002", ["2003"], systems, ["b"], ["AP"]))
+        return check(results_of(b=NEAR, low=LOW, high=HIGH, higher=HIGH))[0].holds
 
     assert holds("low") is True
     assert holds("low", "high") is False
@@ -92,10 +94,10 @@ def test_most_is_more_than_half():
         ([], UNCHECKED),
     ],
 )
-def test_the_mark_follows_from_the_lines(holds, mark):
-    lines = [checks.Line("", "", "", each) for each in holds]
-    assert judge(Target("X", "", "", lambda found: lines), made()).mark == mark
+def test_the_mark_follows_from_its_lines(holds, mark):
+    lines = [checks.Line("", "", "", outcome) for outcome in holds]
+    assert judge(Target("X", "", "", lambda results: lines), results_of()).mark == mark
 
 
-def test_what_is_not_built_is_neither_met_nor_failed():
-    assert judge(Target("X", "", "", not_built), made()).mark == NOT_BUILT
+def test_a_claim_about_an_unbuilt_part_is_neither_met_nor_failed():
+    assert judge(Target("X", "", "", not_built), results_of()).mark == NOT_BUILT

@@ -1,4 +1,4 @@
-"""Both engines give a researcher the same numbers, to the last digit."""
+"""Tuning and estimation give identical numbers on both engines."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import esr
-from esr.evaluation.tuning import likelihood, pseudo
-from esr.evaluation.tuning.figures import Tuner
-from esr.evaluation.tuning.search import full
+from esr.evaluation.tuning import likelihood, pseudo_topics
+from esr.evaluation.tuning.grid_search import search_grid
 from esr.evaluation.tuning.training import cross_validate
+from esr.evaluation.tuning.tuner import Tuner
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.engines.elasticsearch.support import fresh, load
 from tests.evaluation.tuning.conftest import documents, tasks
+from tests.support.elasticsearch import fresh, load
 
 pytestmark = pytest.mark.elasticsearch
 GRID = {"mu": [1.0, 10.0, 100.0], "lambda": [0.1, 0.5], "nu": [0.0, 0.4]}
@@ -24,20 +24,20 @@ START = Ranking("2si", "both")
 
 
 @pytest.fixture(scope="module")
-def both(elasticsearch_url: str, place: Path) -> Iterator[list[Searcher]]:
-    with fresh(elasticsearch_url) as where:
-        load(where, documents(), analyzer="plain", shards=3)
-        with esr.open(str(place)) as embedded, esr.open(where) as elasticsearch:
+def both(elasticsearch_url: str, index_path: Path) -> Iterator[list[Searcher]]:
+    with fresh(elasticsearch_url) as index:
+        load(index, documents(), analyzer="plain", shards=3)
+        with esr.open(str(index_path)) as embedded, esr.open(index) as elasticsearch:
             yield [embedded, elasticsearch]
 
 
-def test_tuning_finds_the_same_figures_on_both_engines(both: list[Searcher]) -> None:
-    first, second = (full(Tuner(searcher, tasks()), START, GRID) for searcher in both)
+def test_tuning_gives_the_same_figures_on_both_engines(both: list[Searcher]) -> None:
+    first, second = (search_grid(Tuner(searcher, tasks()), START, GRID) for searcher in both)
     assert first.tried == second.tried
     assert np.array_equal(first.figures, second.figures)
 
 
-def test_folds_choose_the_same_settings_on_both_engines(both: list[Searcher]) -> None:
+def test_folds_select_the_same_settings_on_both_engines(both: list[Searcher]) -> None:
     first, second = (
         cross_validate(Tuner(searcher, tasks()), START, GRID, "ascent", 3, {}) for searcher in both
     )
@@ -46,11 +46,11 @@ def test_folds_choose_the_same_settings_on_both_engines(both: list[Searcher]) ->
 
 
 def test_pseudo_topics_are_the_same_on_both_engines(both: list[Searcher]) -> None:
-    first, second = (pseudo.tasks(searcher.index, 40, seed=2) for searcher in both)
+    first, second = (pseudo_topics.generate_tasks(searcher.index, 40, seed=2) for searcher in both)
     assert first == second
 
 
 def test_the_likelihood_is_the_same_on_both_engines(both: list[Searcher]) -> None:
     settings = [Ranking("2si", "both", {"mu": mu}) for mu in (3.0, 30.0)]
-    first, second = (likelihood.table(searcher.index, settings, 30) for searcher in both)
+    first, second = (likelihood.compute_likelihoods(searcher.index, settings, 30) for searcher in both)
     assert np.array_equal(first, second)

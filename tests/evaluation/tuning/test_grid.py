@@ -8,21 +8,21 @@ from esr.evaluation.tuning import grid
 from esr.ranking.ranking import Ranking
 
 
-def test_the_default_grid_of_2si_is_the_papers() -> None:
+def test_the_default_grid_of_2si_is_that_of_the_paper() -> None:
     ranking = Ranking("2si", "document")
-    assert len(grid.settings(ranking, grid.default(ranking))) == 12 * 9
+    assert len(grid.expand(ranking, grid.default(ranking))) == 12 * 9
 
 
-def test_the_default_grid_of_3mm_leaves_out_what_exceeds_one() -> None:
+def test_the_default_grid_of_3mm_omits_shares_above_1() -> None:
     ranking = Ranking("3mm", "document")
-    assert len(grid.settings(ranking, grid.default(ranking))) == 36
+    assert len(grid.expand(ranking, grid.default(ranking))) == 36
 
 
 def test_a_parameter_that_is_set_is_not_tuned() -> None:
     assert "mu" not in grid.default(Ranking("2si", "document", {"mu": 3}))
 
 
-def test_nu_is_tuned_only_where_both_contexts_are_used() -> None:
+def test_nu_is_tuned_only_with_both_contexts() -> None:
     assert "nu" in grid.default(Ranking("2si", "both"))
     assert "nu" not in grid.default(Ranking("2si", "surrounding"))
 
@@ -34,7 +34,7 @@ def test_every_value_of_a_default_grid_is_in_range(model: models.Model) -> None:
             assert parameter.check(value) == value
 
 
-def test_a_grid_is_read_from_text() -> None:
+def test_a_grid_is_parsed_from_text() -> None:
     assert grid.parse(["mu=1,2.5", "idf=sentence,document"]) == {
         "mu": [1.0, 2.5],
         "idf": ["sentence", "document"],
@@ -42,16 +42,16 @@ def test_a_grid_is_read_from_text() -> None:
 
 
 @pytest.mark.parametrize("text", ["mu", "mu=", "mu=,", "=1"])
-def test_a_malformed_grid_is_refused(text: str) -> None:
+def test_a_malformed_grid_is_rejected(text: str) -> None:
     with pytest.raises(UsageError):
-        grid.settings(Ranking("dir"), grid.parse([text]))
+        grid.expand(Ranking("dir"), grid.parse([text]))
 
 
-def test_a_value_out_of_range_is_refused_even_if_others_are_in_range() -> None:
+def test_a_value_out_of_range_is_rejected_even_if_others_are_in_range() -> None:
     with pytest.raises(UsageError, match="mu"):
-        grid.settings(Ranking("dir"), {"mu": [1.0, 0.0]})
+        grid.expand(Ranking("dir"), {"mu": [1.0, 0.0]})
 
 
-def test_a_grid_without_any_allowed_combination_is_refused() -> None:
-    with pytest.raises(UsageError, match="no combination"):
-        grid.settings(Ranking("3mm", "document"), {"lambda": [0.9], "gamma": [0.9]})
+def test_a_grid_without_a_valid_combination_is_rejected() -> None:
+    with pytest.raises(UsageError, match="no valid combination"):
+        grid.expand(Ranking("3mm", "document"), {"lambda": [0.9], "gamma": [0.9]})

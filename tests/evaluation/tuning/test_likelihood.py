@@ -12,39 +12,39 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests.evaluation.tuning.conftest import documents
 
-ALL = 60  # as many sentences as there are documents: one of each is drawn
+ALL = 60  # as many sentences as there are documents: one of each is sample
 
 
-def test_the_likelihood_of_dir_is_that_of_each_word_given_the_others(searcher: Searcher) -> None:
+def test_the_likelihood_of_dir_predicts_each_word_from_the_others(searcher: Searcher) -> None:
     mu = 7.0
-    every = Counter(word for d in documents() for s in d.sentences for word in s.text.split())
-    total = every.total()
+    counts = Counter(word for d in documents() for s in d.sentences for word in s.text.split())
+    total = counts.total()
     by_id = {s.id: s.text.split() for d in documents() for s in d.sentences}
-    drawn = likelihood.drawn(searcher.index, ALL, seed=0)
+    sample = likelihood.sample_sentences(searcher.index, ALL, seed=0)
     sums, words = 0.0, 0
-    for sentence in drawn:
-        found = by_id[sentence.id]
-        for word in found:
-            p = every[word] / total
-            sums += log((found.count(word) - 1 + mu * p) / (len(found) - 1 + mu))
+    for sentence in sample:
+        terms = by_id[sentence.id]
+        for word in terms:
+            p = counts[word] / total
+            sums += log((terms.count(word) - 1 + mu * p) / (len(terms) - 1 + mu))
             words += 1
-    table = likelihood.table(searcher.index, [Ranking("dir", params={"mu": mu})], ALL)
+    table = likelihood.compute_likelihoods(searcher.index, [Ranking("dir", params={"mu": mu})], ALL)
     assert table[0] == pytest.approx(sums / words, rel=1e-12)
 
 
-def test_context_explains_the_words_of_a_sentence(searcher: Searcher) -> None:
+def test_context_raises_the_likelihood(searcher: Searcher) -> None:
     settings = [Ranking("2si", "document", {"mu": 5.0, "lambda": share}) for share in (0.0, 0.5)]
-    without, with_context = likelihood.table(searcher.index, settings, ALL)
+    without, with_context = likelihood.compute_likelihoods(searcher.index, settings, ALL)
     assert with_context > without
 
 
 def test_the_same_seed_gives_the_same_figures(searcher: Searcher) -> None:
     settings = [Ranking("3mm", "both")]
-    tables = [likelihood.table(searcher.index, settings, 20, seed) for seed in (4, 4, 5)]
+    tables = [likelihood.compute_likelihoods(searcher.index, settings, 20, seed) for seed in (4, 4, 5)]
     assert np.array_equal(tables[0], tables[1])
     assert not np.array_equal(tables[0], tables[2])
 
 
-def test_a_model_without_probabilities_is_refused(searcher: Searcher) -> None:
-    with pytest.raises(UsageError, match="bm25 gives no probabilities"):
-        likelihood.table(searcher.index, [Ranking("bm25")], 10)
+def test_a_model_without_probabilities_is_rejected(searcher: Searcher) -> None:
+    with pytest.raises(UsageError, match="bm25 has no probabilities"):
+        likelihood.compute_likelihoods(searcher.index, [Ranking("bm25")], 10)

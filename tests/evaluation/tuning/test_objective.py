@@ -5,8 +5,8 @@ import pytest
 from esr.engines.index import Filters
 from esr.errors import UsageError
 from esr.evaluation import measures, runs
-from esr.evaluation.tuning.figures import Task, Tuner
-from esr.evaluation.tuning.objective import measure
+from esr.evaluation.tuning.objective import parse_objective
+from esr.evaluation.tuning.tuner import Task, Tuner
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests.evaluation.tuning.conftest import tasks
@@ -22,35 +22,35 @@ RANKINGS = [
 
 
 def figures_of_a_run(searcher: Searcher, ranking: Ranking, name: str, depth: int) -> dict[str, float]:
-    """What evaluating the run file gives, topic by topic."""
-    found = {}
+    """The figures by topic from an evaluation of the run file."""
+    figures = {}
     for task in tasks():
         hits = searcher.search(task.query, depth, ranking=ranking, filters=Filters(), records=False).hits
-        lines = [line.split() for line in runs.lines(task.topic, hits, "x")]
+        lines = [line.split() for line in runs.format_lines(task.topic, hits, "x")]
         run = {task.topic: {line[2]: float(line[4]) for line in lines}}
         qrels = {task.topic: dict.fromkeys(task.relevant, 1)}
-        found[task.topic] = measures.evaluate([name], qrels, run)[name][task.topic]
-    return found
+        figures[task.topic] = measures.evaluate([name], qrels, run)[name][task.topic]
+    return figures
 
 
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize("ranking", RANKINGS, ids=lambda r: r.model)
 @pytest.mark.parametrize("depth", [1000, 7])
-def test_tuning_sees_the_figures_that_a_run_and_its_evaluation_give_to_the_last_digit(
+def test_tuning_figures_equal_those_of_an_evaluated_run_exactly(
     searcher: Searcher, ranking: Ranking, name: str, depth: int
 ) -> None:
-    table = Tuner(searcher, tasks(), name, depth).table([ranking])
+    table = Tuner(searcher, tasks(), name, depth).compute_figures([ranking])
     assert dict(zip((t.topic for t in tasks()), table[0].tolist(), strict=True)) == figures_of_a_run(
         searcher, ranking, name, depth
     )
 
 
-def test_a_topic_without_a_known_word_scores_zero(searcher: Searcher) -> None:
-    nothing = [Task("t", "unheardof", ("d0.s0",)), Task("u", "...", ("d0.s0",))]
-    assert Tuner(searcher, nothing).table([Ranking()]).tolist() == [[0.0, 0.0]]
+def test_a_topic_without_an_indexed_word_scores_zero(searcher: Searcher) -> None:
+    unmatched = [Task("t", "unheardof", ("d0.s0",)), Task("u", "...", ("d0.s0",))]
+    assert Tuner(searcher, unmatched).compute_figures([Ranking()]).tolist() == [[0.0, 0.0]]
 
 
 @pytest.mark.parametrize("name", ["nDCG@10", "P@0", "", "P@x"])
-def test_a_measure_that_ranks_do_not_decide_is_refused(name: str) -> None:
+def test_a_measure_that_ranks_do_not_determine_is_rejected(name: str) -> None:
     with pytest.raises(UsageError, match="cannot tune for"):
-        measure(name)
+        parse_objective(name)

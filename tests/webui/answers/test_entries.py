@@ -6,7 +6,7 @@ import pytest
 
 from esr import analysis
 from esr.engines.index import Hit
-from tests.webui.fake_index import STORM
+from tests.support.fake_index import STORM
 from webui.answers.entries import arrange_hits, hits_to_fetch
 from webui.arguments.arrangement import Arrangement
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from esr import analysis
 from esr.engines.index import Hit
-from tests.webui.fake_index import STORM
+from tests.support.fake_index import STORM
 from webui.answers.near_duplicates import FoldedHit, fold_near_duplicates, jaccard
 
 ANALYZER = analysis.get("english-stem")

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 import esr
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.evaluation import runs
-from tests.webui.api.requests import get, ids, post
+from tests.support.api_requests import get, ids, post
 from webui.answers.downloads import COLUMNS
 from webui.app import create_app
 from webui.running.settings import Settings

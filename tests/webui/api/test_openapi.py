@@ -42,6 +42,8 @@ GOOD = {
     "batch": {},
 }
 """Arguments that make an answer likely."""
+GOOD_BODY = {"queries": [{"id": "1", "query": "storm flood"}]}
+"""What of a batch's body makes an answer likely."""
 
 
 @pytest.fixture
@@ -124,6 +126,9 @@ def fuzz(app: Flask, name: str) -> Counter[int]:
             # Most generated texts are no words, and most settings do not fit each other.
             kept = data.draw(st.lists(st.sampled_from(sorted(case.query)), max_size=1))
             case.query = {n: v for n, v in case.query.items() if n in kept} | GOOD[name]
+        if mode is GenerationMode.POSITIVE and isinstance(case.body, dict) and data.draw(st.integers(0, 3)):
+            kept = data.draw(st.lists(st.sampled_from(sorted(case.body)), max_size=1))
+            case.body = {n: v for n, v in case.body.items() if n in kept} | GOOD_BODY
         statuses[case.call_and_validate(checks=checks_of(case)).status_code] += 1
 
     check()

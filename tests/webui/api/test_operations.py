@@ -9,7 +9,7 @@ from esr import adjustments, boosts, models, priors
 from esr.dependency.signals import SIGNALS
 from esr.features import FEATURES
 from esr.plans.plan import CANDIDATES
-from tests.webui.api.requests import error, get, ids
+from tests.support.api_requests import error, get, ids
 
 
 def test_models_lists_every_registry(client: FlaskClient) -> None:

@@ -8,8 +8,8 @@ from flask.testing import FlaskClient
 
 import esr
 from esr.ranking import answers
+from tests.support.api_requests import error, get, ids
 from tests.webui.api.conftest import TEXTS, load
-from tests.webui.api.requests import error, get, ids
 from webui.api.paging import page_token
 from webui.app import create_app
 from webui.running.settings import Settings

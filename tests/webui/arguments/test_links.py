@@ -3,7 +3,7 @@ from __future__ import annotations
 from flask.testing import FlaskClient
 
 from esr.ranking.searcher import Searcher
-from tests.webui.fake_index import FakeIndex
+from tests.support.fake_index import FakeIndex
 from webui.app import create_app
 from webui.arguments.links import Links, change_arguments
 

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from esr.errors import UsageError
 from esr.ranking.searcher import Searcher
-from tests.webui.fake_index import FakeIndex
+from tests.support.fake_index import FakeIndex
 from webui.app import create_app
 from webui.pages.batch import parse_queries
 from webui.running.settings import Settings

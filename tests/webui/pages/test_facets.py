@@ -7,7 +7,7 @@ from esr.engines.index import Filters
 from esr.errors import EngineUnreachable
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.webui.fake_index import FakeIndex
+from tests.support.fake_index import FakeIndex
 from webui.pages.facets import FacetList, count_facets
 
 

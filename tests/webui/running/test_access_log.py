@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from esr.errors import EngineUnreachable
 from esr.ranking.searcher import Searcher
-from tests.webui.fake_index import STORM, FakeIndex
+from tests.support.fake_index import STORM, FakeIndex
 from webui.app import create_app
 from webui.running.access_log import REQUEST_ID
 from webui.running.logs import JsonFormatter, log_to_standard_error

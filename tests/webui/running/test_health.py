@@ -7,7 +7,7 @@ from flask.testing import FlaskClient
 
 from esr.errors import EngineUnreachable, IndexMissing, IndexUnusable
 from esr.ranking.searcher import Searcher
-from tests.webui.fake_index import FLOOD, STORM, FakeIndex
+from tests.support.fake_index import FLOOD, STORM, FakeIndex
 from webui.app import create_app
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings

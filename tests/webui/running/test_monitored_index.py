@@ -7,7 +7,7 @@ import pytest
 from esr.engines import deadline
 from esr.engines.index import Index
 from esr.errors import EngineUnreachable, UsageError
-from tests.webui.fake_index import STORM, FakeIndex
+from tests.support.fake_index import STORM, FakeIndex
 from webui.running.circuit_breaker import FAILURES, CircuitBreaker
 from webui.running.monitored_index import CACHED_METHODS, ENGINE_METHODS, monitor
 

@@ -5,7 +5,7 @@ from flask.testing import FlaskClient
 
 from esr.errors import UsageError
 from esr.ranking.searcher import Searcher
-from tests.webui.fake_index import STORM, FakeIndex
+from tests.support.fake_index import STORM, FakeIndex
 from webui.app import create_app
 from webui.running.rate_limit import client_key, parse_rate
 from webui.running.settings import Settings

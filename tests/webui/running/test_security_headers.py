@@ -4,7 +4,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from esr.errors import EngineUnreachable
-from tests.webui.fake_index import FakeIndex
+from tests.support.fake_index import FakeIndex
 
 PATHS = [
     "/",

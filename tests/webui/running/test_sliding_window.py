@@ -9,7 +9,7 @@ from threading import Barrier
 import pytest
 
 from esr.ranking.searcher import Searcher
-from tests.webui.fake_index import STORM, FakeIndex
+from tests.support.fake_index import STORM, FakeIndex
 from webui.app import create_app
 from webui.running.settings import Settings
 from webui.running.sliding_window import SlidingWindow

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from esr.engines.elasticsearch.store.impacts import EMPTY, SMALLEST
 from esr.engines.elasticsearch.store.term_maxima import short_float
 from esr.engines.segments.reader.snapshot import Snapshot
-from esr.engines.segments.reader.term_bounds import all_upper_bounds, round_outward
+from esr.engines.segments.reader.term_bounds import compute_upper_bounds, round_outward
 from esr.plans.bounds import Bound
 from esr.plans.evidence import Array
 from esr.plans.plan import Mixture
@@ -28,12 +28,12 @@ class SegmentImpacts:
         self._ends = np.cumsum(np.bincount(documents, minlength=segment.document_count)).tolist()
         terms = np.arange(len(segment.terms), dtype=np.int32)
         self._terms = np.repeat(terms, np.diff(segment.column("document_starts")))[by_document]
-        self._upper_bits = _upper_bits(all_upper_bounds(statistics, owner, transform))[by_document]
+        self._upper_bits = _upper_bits(compute_upper_bounds(statistics, owner, transform))[by_document]
         self._names = segment.terms.get_many(terms)
-        in_segment = slice(int(table.owners[owner]), int(table.owners[owner + 1]))
+        in_segment = slice(int(table.document_bases[owner]), int(table.document_bases[owner + 1]))
         bound = Bound(transform, statistics.collection.longest_sentence)
-        highest, _ = bound.ends(table.shortest[in_segment], table.longest[in_segment])
-        self._empty_bits = _upper_bits(highest - bound.least)
+        highest, _ = bound.log_collection_range(table.shortest[in_segment], table.longest[in_segment])
+        self._empty_bits = _upper_bits(highest - bound.least_log_collection)
 
     def of_document(self, document: int) -> dict[str, float]:
         """The field `impacts` of the document with this number in the segment."""

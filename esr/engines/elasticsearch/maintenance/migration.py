@@ -63,7 +63,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
         try:
             if all(load.format == templates.FORMAT for load in self._loads):
                 report.notes.append(
-                    f"the index has format {templates.FORMAT}, this esr's: there is nothing to do"
+                    f"the index already has format {templates.FORMAT}: there is nothing to do"
                 )
                 return report
             with tempfile.TemporaryDirectory(prefix="esr-migrate-") as folder:

@@ -70,7 +70,7 @@ class ElasticsearchPriors:
         statistics = AliasStatistics(self._cluster).lookup(terms)
         collection = statistics.collection
         log_background = {
-            term: math.log(collection.share(of_term)) for term, of_term in statistics.terms.items()
+            term: math.log(collection.background(of_term)) for term, of_term in statistics.terms.items()
         }
         return [_drift(sample, log_background) for sample in samples]
 

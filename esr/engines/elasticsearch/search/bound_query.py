@@ -50,7 +50,7 @@ def bound_query(
     `use_impacts`: the documents have impacts that apply to the plan.
     """
     bound = Bound(plan.transform, collection.longest_sentence)
-    reason = bound.impossible(plan.terms)
+    reason = bound.unavailable_reason(plan.terms)
     if reason is not None:
         return Unprunable(reason)
     ranges = [static_bounds(static, collection) for static in plan.statics]
@@ -62,7 +62,7 @@ def bound_query(
         if use_impacts:
             weight = math.fsum(term.weight for term in plan.terms)
             query = {"bool": {"must": [query], "should": [_impact_clause(EMPTY, weight)]}}
-            constants.append(weight * bound.least)
+            constants.append(weight * bound.least_log_collection)
         else:
             params = _base_params(plan, transform, collection)
             query = {"script_score": {"query": query, "script": {"id": BASE_SCRIPT, "params": params}}}
@@ -81,7 +81,7 @@ def _term_sum(plan: Plan, filters: Filters, use_impacts: bool) -> Query:
         clauses = [_term_clause(plan, term) for term in plan.terms]
     filter = filter_clauses(filters, of="documents")
     # If every term makes candidates, the clauses match exactly the documents that can have some.
-    terms_match_candidates = plan.candidates != "all" and len(plan.matching) == len(plan.terms)
+    terms_match_candidates = plan.candidates != "all" and len(plan.candidate_terms) == len(plan.terms)
     if not terms_match_candidates:
         filter.append(_candidate_clause(plan))
     return {
@@ -93,7 +93,7 @@ def _candidate_clause(plan: Plan) -> Query:
     """Matches documents that can have candidates."""
     if plan.candidates == "all":
         return {"match_all": {}}
-    return {"terms": {"context": list(plan.matching)}}
+    return {"terms": {"context": list(plan.candidate_terms)}}
 
 
 def _impact_clause(term: str, weight: float) -> Query:

@@ -39,7 +39,7 @@ def rule_clause(plan: Plan) -> Query:
     if plan.candidates == "all":
         return {"match_all": {}}
     field = "text" if plan.candidates == "matching" else INDEXED_FIELD[plan.context]
-    return {"terms": {field: list(plan.matching)}}
+    return {"terms": {field: list(plan.candidate_terms)}}
 
 
 def required_value_clauses(plan: Plan) -> list[Query]:

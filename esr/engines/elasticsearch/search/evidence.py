@@ -15,8 +15,8 @@ from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import search_pages
 from esr.engines.elasticsearch.search.candidate_query import candidate_query
 from esr.engines.index import EVIDENCE_COLUMNS, CandidateEvidence, Filters
-from esr.plans.evidence import Array, Evidence, joined
-from esr.plans.plan import FEATURES, Plan
+from esr.plans.evidence import Array, Evidence, concatenate
+from esr.plans.plan import FEATURE_PREFIX, Plan
 
 _PAGE = 1000
 _CACHED_SENTENCES = 20_000
@@ -68,7 +68,7 @@ class EvidenceReader:
             ids += [hit["_id"] for hit in hits]
             pages.append(self.evidence(terms, [hit["_source"] for hit in hits], columns))
         places = {sentence_id: place for place, sentence_id in enumerate(ids)}
-        return CandidateEvidence(joined(pages), ids.__getitem__, places.get)
+        return CandidateEvidence(concatenate(pages), ids.__getitem__, places.get)
 
 
 def _column(sources: Sequence[Mapping[str, Any]], name: str) -> Array:
@@ -77,6 +77,6 @@ def _column(sources: Sequence[Mapping[str, Any]], name: str) -> Array:
 
 def _value(source: Mapping[str, Any], column: str) -> float:
     """The value of a column in a stored sentence, NaN if it has none."""
-    name = column.removeprefix(FEATURES)
+    name = column.removeprefix(FEATURE_PREFIX)
     value = source[column] if name == column else source.get("features", {}).get(name)
     return math.nan if value is None else float(value)

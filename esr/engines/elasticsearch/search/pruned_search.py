@@ -84,7 +84,7 @@ def _merge_hits(hits: list[Hit], others: list[Hit], k: int) -> list[Hit]:
 
 def _estimate_candidates(plan: Plan, statistics: Statistics) -> int:
     collection = statistics.collection
-    terms = [statistics.terms[term] for term in plan.matching]
+    terms = [statistics.terms[term] for term in plan.candidate_terms]
     if plan.candidates == "all":
         return collection.sentences
     if plan.candidates == "context" and plan.context == "document":

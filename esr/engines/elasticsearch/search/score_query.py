@@ -84,7 +84,7 @@ def _terms_match_candidates(plan: Plan, nested: list[FieldName]) -> bool:
     """Whether the clauses of the terms match exactly the candidates, so that no clause need restrict them."""
     by_rule = {"matching": len(nested) == 1, "context": nested[-1] == plan.context, "all": False}
     never_negative = all(term.weight >= 0 for term in plan.terms)
-    return never_negative and by_rule[plan.candidates] and len(plan.matching) == len(plan.terms)
+    return never_negative and by_rule[plan.candidates] and len(plan.candidate_terms) == len(plan.terms)
 
 
 def _term_clause(

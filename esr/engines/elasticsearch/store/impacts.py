@@ -18,7 +18,8 @@ IMPACTS_FIELD = "impacts"
 SMALLEST = 2.0**-10
 """The smallest impact of a term: with an impact of 0, the document would not match."""
 EMPTY = " "
-"""Stands for no term: its impact is that of a document's best sentence length, above `Bound.least`."""
+"""Stands for no term: its impact is that of a document's best sentence length, above
+`Bound.least_log_collection`."""
 _PARTS = ("sentence", "surrounding", "document", "collection")
 
 
@@ -40,7 +41,7 @@ def described_mixture(description: Mapping[str, Any]) -> Mixture:
 
 def has_bounds(transform: Mixture, collection: CollectionStatistics) -> bool:
     """Whether there are bounds at all for this mixture."""
-    return Bound(transform, collection.longest_sentence).impossible([]) is None
+    return Bound(transform, collection.longest_sentence).unavailable_reason([]) is None
 
 
 def impacts_apply(description: Mapping[str, Any], plan: Plan, statistics: Statistics) -> bool:
@@ -54,6 +55,6 @@ def impacts_apply(description: Mapping[str, Any], plan: Plan, statistics: Statis
         term.own
         and term.weight > 0
         and term.term in statistics.terms
-        and term.background == statistics.collection.share(statistics.terms[term.term])
+        and term.background == statistics.collection.background(statistics.terms[term.term])
         for term in plan.terms
     )

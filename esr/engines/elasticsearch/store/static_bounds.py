@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from esr.plans.plan import FEATURES, Static
+from esr.plans.plan import FEATURE_PREFIX, Static
 from esr.plans.statistics import CollectionStatistics
 
 GREATEST_OFFSET = 1e6
@@ -22,7 +22,7 @@ def static_bounds(static: Static, collection: CollectionStatistics) -> tuple[flo
         return 0.0, 0.0
     extremes = [static.weight * value + static.constant for value in _form_bounds(static, *values)]
     # Only a logarithm's value is enforced where it is required; a missing feature adds 0.
-    if not static.required or (static.column.startswith(FEATURES) and static.form != "log"):
+    if not static.required or (static.column.startswith(FEATURE_PREFIX) and static.form != "log"):
         extremes.append(0.0)
     return min(extremes), max(extremes)
 

@@ -28,7 +28,7 @@ def mask_candidates(plan: Plan, segment: Segment, filters: Filters) -> Mask:
 
 def _mask_matches(plan: Plan, segment: Segment, document_mask: Mask | None) -> Mask:
     """The sentences that the rule takes, in the documents of the mask."""
-    numbers = [segment.terms.find(term) for term in plan.matching]
+    numbers = [segment.terms.find(term) for term in plan.candidate_terms]
     document = segment.column("document")
     if plan.candidates == "context" and plan.context == "document":
         has_term = np.zeros(segment.document_count, bool)

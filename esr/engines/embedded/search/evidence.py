@@ -11,7 +11,7 @@ from esr.engines.segments.reader.commit_statistics import IMPORTANCE
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store.segment import NO_POSTINGS, Postings, Segment
 from esr.plans.evidence import Array, Evidence
-from esr.plans.plan import FEATURES, FieldName, Plan
+from esr.plans.plan import FEATURE_PREFIX, FieldName, Plan
 
 Numbers = npt.NDArray[np.int64]
 
@@ -51,14 +51,14 @@ def read_columns(plan: Plan, snapshot: Snapshot, ordinals: Numbers) -> dict[str,
     """The columns that a plan looks at, of these sentences of a commit, ascending."""
     names = list(dict.fromkeys(static.column for static in plan.statics))
     columns = {name: np.empty(len(ordinals)) for name in names}
-    starts = snapshot.statistics.starts
-    borders = np.searchsorted(ordinals, starts)
+    bases = snapshot.statistics.sentence_bases
+    borders = np.searchsorted(ordinals, bases)
     for owner, segment in enumerate(snapshot.segments):
         if borders[owner] < borders[owner + 1]:
             own = slice(int(borders[owner]), int(borders[owner + 1]))
             importance = read_importance(snapshot, names, owner)
             for name in names:
-                columns[name][own] = read_column(name, segment, importance, ordinals[own] - starts[owner])
+                columns[name][own] = read_column(name, segment, importance, ordinals[own] - bases[owner])
     return columns
 
 
@@ -69,8 +69,8 @@ def read_importance(snapshot: Snapshot, columns: Iterable[str], owner: int) -> d
 
 def read_column(name: str, segment: Segment, importance: dict[str, Array], numbers: Numbers) -> Array:
     """A column of these sentences, of shape (n,): NaN where it is not known."""
-    if name.startswith(FEATURES):
-        return segment.enrichment.feature(name.removeprefix(FEATURES), numbers)
+    if name.startswith(FEATURE_PREFIX):
+        return segment.enrichment.feature(name.removeprefix(FEATURE_PREFIX), numbers)
     values: Array
     if name == "length":
         values = segment.column("length")[numbers].astype(float)

@@ -9,7 +9,7 @@ from esr.engines.embedded.search.evidence import read_evidence, read_importance
 from esr.engines.embedded.search.top_k import TopK
 from esr.engines.index import Filters
 from esr.engines.segments.reader.snapshot import Snapshot
-from esr.plans.evaluate import scores
+from esr.plans.evaluate import score_sentences
 from esr.plans.plan import Plan
 from esr.plans.top_k import top_k
 
@@ -24,11 +24,12 @@ def search_exhaustive(plan: Plan, snapshot: Snapshot, k: int, filters: Filters) 
         numbers = select_candidates(plan, segment, filters)
         importance = read_importance(snapshot, columns, owner)
         fields = plan.transform.fields()
-        found = scores(plan, read_evidence(terms, fields, columns, segment, importance, numbers))
-        has_score = np.flatnonzero(np.isfinite(found))
+        evidence = read_evidence(terms, fields, columns, segment, importance, numbers)
+        scores = score_sentences(plan, evidence)
+        has_score = np.flatnonzero(np.isfinite(scores))
         scored += len(numbers)
-        ordinals.append(numbers[has_score] + snapshot.statistics.starts[owner])
-        values.append(found[has_score])
+        ordinals.append(numbers[has_score] + snapshot.statistics.sentence_bases[owner])
+        values.append(scores[has_score])
     all_ordinals, all_scores = np.concatenate(ordinals), np.concatenate(values)
     best = top_k(all_scores, k)
     return TopK(all_ordinals[best], all_scores[best], len(all_scores), scored)

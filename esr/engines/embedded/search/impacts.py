@@ -1,9 +1,8 @@
 """What terms add at most in each document (impacts), kept in memory once a query has asked for them.
 
-An impact depends on the transform, the term and its background, and on nothing else of the query:
-`Bound.most`. So the bounds of a query are one addition for each document of each term. Impacts are rounded up
-to 32 bits. Those of all terms of a transform lie one after another in one array, and what is filled never
-changes.
+An impact (`Bound.upper_bounds`) depends on the transform, the term and its background, and on nothing else of
+the query. So the bounds of a query are one addition for each document of each term. Impacts are rounded up to
+32 bits. Those of all terms of a transform follow one another in one array, and what is filled never changes.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy.typing as npt
 
 from esr.engines.embedded.search.kernel.layout import HYPERBOLA, LOGARITHM, MIXTURE, Transform
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
-from esr.engines.segments.reader.postings import of_term
+from esr.engines.segments.reader.postings import read_postings
 from esr.engines.segments.reader.term_bounds import round_outward
 from esr.plans.bounds import Bound
 from esr.plans.evidence import Array
@@ -64,10 +63,10 @@ class Impacts:
         """The transform as the kernel takes it."""
         if self._kernel_transform is None:
             table = self._statistics.document_table
-            high, low = self.bound.ends(table.shortest, table.longest)
+            high, low = self.bound.log_collection_range(table.shortest, table.longest)
             self._kernel_transform = Transform(
                 *_transform_numbers(self._transform),
-                self.bound.lengths(),
+                self.bound.length_table(),
                 round_outward(high, up=True),
                 round_outward(low, up=False),
             )
@@ -93,8 +92,8 @@ class Impacts:
             self._append(key, impacts)
 
     def _compute(self, term: PlanTerm) -> Values:
-        rows, entries = of_term(self._statistics, term.term, self._fields)
-        return round_outward(self.bound.most(term, rows, entries), up=term.weight >= 0)
+        postings = read_postings(self._statistics, term.term, self._fields)
+        return round_outward(self.bound.upper_bounds(term, *postings), up=term.weight >= 0)
 
     def _append(self, key: _Key, impacts: Values) -> None:
         end = self._used + len(impacts)

@@ -25,16 +25,16 @@ class KernelTables:
     """Threads share it; each search has a scratch of its own."""
 
     def __init__(self, statistics: CommitStatistics) -> None:
-        table, starts = statistics.document_table, statistics.starts
+        table, bases = statistics.document_table, statistics.sentence_bases
         self._mapped = [segment.columns for segment in statistics.segments]  # keeps the addresses valid
-        addresses = list(map(_addresses, statistics.segments, starts, table.owners.tolist()))
+        addresses = list(map(_addresses, statistics.segments, bases, table.document_bases.tolist()))
         documents = (table.first, table.size, table.length, table.shortest, table.longest)
-        is_first = np.zeros(64 * (starts[-1] // 64 + 1), bool)
+        is_first = np.zeros(64 * (bases[-1] // 64 + 1), bool)
         is_first[table.first[table.size > 0]] = True
-        is_first[starts[-1] :] = True  # nothing stands behind the last sentence
+        is_first[bases[-1] :] = True  # there is nothing behind the last sentence
         self.commit = Commit(
             np.array(addresses, np.int64).reshape(-1, FIRST_DOCUMENT + 1),
-            table.owners.astype(np.int64),
+            table.document_bases.astype(np.int64),
             np.stack(documents, axis=1).astype(np.int32),
             table.size.astype(np.int32),
             np.packbits(is_first, bitorder="little").view("<u8").astype(np.uint64),

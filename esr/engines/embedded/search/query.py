@@ -50,7 +50,7 @@ class BoundQuery(NamedTuple):
         """What rounding may put between a bound and a score. `greatest`: what a term adds at most."""
         if self.statics is not None:
             greatest = max(greatest, self.statics.greatest)
-        return self.impacts.bound.slack(self.plan, greatest)
+        return self.impacts.bound.rounding_margin(self.plan, greatest)
 
     def count_candidates(self) -> int:
         """How many sentences of `candidate_mask` have a value."""
@@ -63,7 +63,7 @@ class BoundQuery(NamedTuple):
 def bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> BoundQuery | Unprunable:
     """The search, if there are bounds for the plan."""
     segments, impacts = cache.snapshot.segments, cache.impacts.get(plan.transform)
-    reason = impacts.bound.impossible(plan.terms)
+    reason = impacts.bound.unavailable_reason(plan.terms)
     if reason is not None:
         return Unprunable(reason)
     statics = cache.statics.bounds(plan.statics) if plan.statics else None

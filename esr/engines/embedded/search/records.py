@@ -74,9 +74,9 @@ def read_records(snapshot: Snapshot, locations: Sequence[Location]) -> Iterator[
 
 def _split(snapshot: Snapshot, ordinals: Numbers) -> tuple[Numbers, Numbers]:
     """The segments of sentences, and their numbers there."""
-    starts = np.array(snapshot.statistics.starts)
-    owners = np.searchsorted(starts, ordinals, "right") - 1
-    return owners, ordinals - starts[owners]
+    bases = np.array(snapshot.statistics.sentence_bases)
+    owners = np.searchsorted(bases, ordinals, "right") - 1
+    return owners, ordinals - bases[owners]
 
 
 def _features(snapshot: Snapshot, locations: Sequence[Location]) -> list[dict[str, float]]:

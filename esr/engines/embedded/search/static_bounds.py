@@ -12,7 +12,7 @@ import numpy.typing as npt
 from esr.engines.embedded.search.evidence import read_column, read_importance
 from esr.engines.segments.reader.document_table import reduce_by_document
 from esr.engines.segments.reader.snapshot import Snapshot
-from esr.plans.evaluate import static_part
+from esr.plans.evaluate import score_static
 from esr.plans.evidence import Array
 from esr.plans.plan import Static
 
@@ -90,4 +90,4 @@ class StaticCache:
         segment = self._snapshot.segments[owner]
         importance = read_importance(self._snapshot, [static.column], owner)
         column = read_column(static.column, segment, importance, np.arange(segment.sentence_count))
-        return static_part(static, column)
+        return score_static(static, column)

@@ -11,7 +11,7 @@ from esr.engines.embedded.search.kernel import layout
 from esr.engines.embedded.search.kernel.layout import DOCUMENT_LEVEL, MATCHING, SURROUNDING
 from esr.engines.embedded.search.query import BoundQuery
 from esr.engines.embedded.search.top_k import TopK
-from esr.plans.evaluate import summed
+from esr.plans.evaluate import sum_scores
 
 MAX_STATIC = 1e30
 """Statics that add more cannot be pruned: the kernel has them in 32 bits."""
@@ -22,7 +22,7 @@ _NO_STATICS = layout.Statics(np.zeros(0), np.zeros(0, np.float32), False)
 def topk_numba(kernel: Any, query: BoundQuery) -> TopK:
     """The answer. Sentences that the kernel selects are scored as any sentence is."""
     plan, cache = query.plan, query.cache
-    if not cache.snapshot.statistics.starts[-1]:
+    if not cache.snapshot.statistics.sentence_bases[-1]:
         return TopK(np.zeros(0, np.int64), np.zeros(0), 0, 0)
     tables, terms, greatest = cache.kernel_tables, *_terms(query)
     groups = (_rule(query, greatest), query.impacts.kernel_transform(), terms, tables.commit)
@@ -34,7 +34,7 @@ def topk_numba(kernel: Any, query: BoundQuery) -> TopK:
     if query.candidate_mask is not None:
         total = query.count_candidates()
     columns = read_columns(plan, cache.snapshot, ordinals) if plan.statics else {}
-    scores = summed(plan, len(ordinals), evidence, columns)
+    scores = sum_scores(plan, len(ordinals), evidence, columns)
     if columns:
         has_score = np.isfinite(scores)
         ordinals, scores = ordinals[has_score], scores[has_score]
@@ -53,7 +53,7 @@ def _terms(query: BoundQuery) -> tuple[layout.Terms, float]:
         np.array(ranges, np.int64).reshape(len(terms), len(statistics.segments), 4),
         impacts,
         np.array(starts, np.int64),
-        np.array(query.impacts.bound.base(terms)),
+        np.array(query.impacts.bound.termless_score(terms)),
     )
     return group, greatest
 
@@ -66,7 +66,7 @@ def _rule(query: BoundQuery, greatest: float) -> layout.Rule:
     margin = 2.0 * query.rounding_margin(greatest)
     if query.statics is not None:
         margin += 2.0**-22 * query.statics.greatest
-    k = min(query.k, query.cache.snapshot.statistics.starts[-1])
+    k = min(query.k, query.cache.snapshot.statistics.sentence_bases[-1])
     return layout.Rule(k, candidates, query.plan.candidates == "all", margin)
 
 

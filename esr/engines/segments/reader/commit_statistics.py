@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.segments.reader.document_table import DocumentTable, document_table
+from esr.engines.segments.reader.document_table import DocumentTable, make_document_table
 from esr.engines.segments.store.segment import Segment
 from esr.plans.evidence import Array
 from esr.plans.statistics import CollectionStatistics, TermStatistics
@@ -40,13 +40,13 @@ class CommitStatistics:
     def __init__(self, segments: Sequence[Segment]) -> None:
         # Without their layers: this outlives commits that replace layers.
         self.segments = [segment.with_layers(()) for segment in segments]
-        self.starts = [0, *accumulate(segment.sentence_count for segment in segments)]
+        self.sentence_bases = [0, *accumulate(segment.sentence_count for segment in segments)]
         """The ordinal of each segment's first sentence, and the number of all sentences."""
         self._term_entries: dict[str, TermEntry] = {}
 
     @cached_property
     def document_table(self) -> DocumentTable:
-        return document_table(self.segments, self.starts)
+        return make_document_table(self.segments, self.sentence_bases)
 
     @cached_property
     def collection(self) -> CollectionStatistics:

@@ -19,7 +19,7 @@ class DocumentTable(NamedTuple):
 
     `first` is the ordinal of a document's first sentence, `size` how many sentences it has, `length` c(d),
     `shortest` and `longest` the terms in its shortest and longest sentence (0 where it has no sentence).
-    `owners`, of shape (segments + 1,), has the number of each segment's first document.
+    `document_bases`, of shape (segments + 1,), has the number of each segment's first document.
     """
 
     first: Numbers
@@ -27,23 +27,23 @@ class DocumentTable(NamedTuple):
     length: Array
     shortest: Array
     longest: Array
-    owners: Numbers
+    document_bases: Numbers
 
 
-def document_table(segments: Sequence[Segment], starts: Sequence[int]) -> DocumentTable:
-    """The table of these segments, whose first sentences have the ordinals `starts`."""
-    first = [segment.column("first")[:-1] + start for segment, start in zip(segments, starts, strict=False)]
+def make_document_table(segments: Sequence[Segment], sentence_bases: Sequence[int]) -> DocumentTable:
+    """The table of these segments. `sentence_bases` has the ordinal of each segment's first sentence."""
+    first = [s.column("first")[:-1] + base for s, base in zip(segments, sentence_bases, strict=False)]
     size = [np.diff(segment.column("first")) for segment in segments]
     length = [segment.column("document_length").astype(float) for segment in segments]
     extremes = [segment.sentence_length_range for segment in segments]
-    owners = np.cumsum([0, *map(len, size)])
+    document_bases = np.cumsum([0, *map(len, size)])
     return DocumentTable(
         np.concatenate([np.zeros(0, np.int64), *first]),
         np.concatenate([np.zeros(0, np.int64), *size]),
         np.concatenate([np.zeros(0), *length]),
         np.concatenate([np.zeros(0), *(shortest for shortest, _ in extremes)]),
         np.concatenate([np.zeros(0), *(longest for _, longest in extremes)]),
-        owners,
+        document_bases,
     )
 
 

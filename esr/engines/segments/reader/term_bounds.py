@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
-from esr.engines.segments.reader.postings import of_terms
+from esr.engines.segments.reader.postings import read_batch
 from esr.plans.bounds import Bound
 from esr.plans.evidence import Array
 from esr.plans.plan import Mixture
@@ -15,8 +15,8 @@ BATCH = 1 << 17
 """About how many sentence postings are looked at together: they take some 30 MB."""
 
 
-def all_upper_bounds(statistics: CommitStatistics, owner: int, transform: Mixture) -> Array:
-    """`Bound.most` of all terms of a segment, in the order and the shape of its postings of documents.
+def compute_upper_bounds(statistics: CommitStatistics, owner: int, transform: Mixture) -> Array:
+    """`Bound.upper_bounds` of all terms of a segment, in the order of its postings of documents.
 
     Terms are a query's own, and p(t|C) is that of the commit.
     """
@@ -27,8 +27,8 @@ def all_upper_bounds(statistics: CommitStatistics, owner: int, transform: Mixtur
     for first, last in _batches(sentence_starts):
         batch = slice(int(document_starts[first]), int(document_starts[last]))
         by_posting = np.repeat(background[first:last], np.diff(document_starts[first : last + 1]))
-        postings = of_terms(statistics, owner, first, last, set(transform.fields()))
-        upper_bounds[batch] = bound.most_of_several(*postings, by_posting)
+        postings = read_batch(statistics, owner, first, last, set(transform.fields()))
+        upper_bounds[batch] = bound.upper_bounds_batch(*postings, by_posting)
     return upper_bounds
 
 

@@ -12,7 +12,7 @@ from elastic_transport import NodeConfig, Urllib3HttpNode
 
 import esr
 from esr.engines.elasticsearch.cluster.node_selector import StickyNodeSelector
-from tests.engines.elasticsearch.support import document, load
+from tests.support.elasticsearch import document, load
 
 Hosts = list[str]
 

@@ -25,7 +25,7 @@ from esr.engines.elasticsearch.load.bulk_actions import elasticsearch_date
 from esr.engines.elasticsearch.store import load_owner
 from esr.engines.factory import LoadOptions, open_generations, open_writer
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, InputError, UsageError
-from tests.engines.elasticsearch.support import document, http, indices, load, located
+from tests.support.elasticsearch import document, http, indices, load, located
 
 ROOT = Path(__file__).resolve().parents[4]
 OLD = [document("old", "An old flood.", "A river.")]
@@ -328,7 +328,7 @@ def test_the_load_of_another_process_is_left_alone(where: str) -> None:
     with closing(open_generations(where)) as at:
         generations = {generation.name: generation for generation in at.all()}
         assert [generations[f"20250101t00000000000{n}"].host for n in (0, 1)] == ["elsewhere", ""]
-        with pytest.raises(UsageError, match="wait until it has ended"):
+        with pytest.raises(UsageError, match="stop the load, or wait for its end"):
             at.delete(["20250101t000000000001"])
         at.delete(["20250101t000000000000"])
 

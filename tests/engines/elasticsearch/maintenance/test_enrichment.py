@@ -9,9 +9,9 @@ import esr
 from esr.engines.elasticsearch.maintenance import enrichment as engine
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError
-from tests.engines.elasticsearch.support import document, http, load
-from tests.enrichment.fake_enricher import FakeEnricher
-from tests.enrichment.stored_enrichment import enrich, read_enrichment
+from tests.support.elasticsearch import document, http, load
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.stored_enrichment import enrich, read_enrichment
 
 DOCUMENTS = [document(f"n{n}", *(f"storm {n} {m}" for m in range(n % 4))) for n in range(25)]
 

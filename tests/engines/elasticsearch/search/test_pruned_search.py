@@ -25,25 +25,28 @@ from esr.errors import EsrError
 from esr.plans.bounds import Unprunable
 from esr.plans.plan import CANDIDATES, Affine, Mixture, Plan, PlanTerm, Static
 from esr.ranking.ranking import Ranking
-from tests.engines.elasticsearch.support import fresh
-from tests.engines.pruning import (
-    ENDS,
+from tests.support.elasticsearch import fresh
+from tests.support.folder_index import document
+from tests.support.pruning import (
+    EXTREME_RANKINGS,
     FILTERS,
     FIRST_STAGES,
     QUERIES,
     SETTINGS,
     adverse_documents,
-    made,
-    planned,
+    make_plan,
+    numbered_document,
     plans,
 )
-from tests.support.folder_index import document
 
 pytestmark = pytest.mark.elasticsearch
 KS = (1, 2, 7, 1000)
 MIXTURES = [
     ranking
-    for ranking in [*({"model": model, "context": context} for model, context in FIRST_STAGES), *ENDS]
+    for ranking in [
+        *({"model": model, "context": context} for model, context in FIRST_STAGES),
+        *EXTREME_RANKINGS,
+    ]
     if Ranking.from_dict(ranking).mixture() is not None
 ]
 
@@ -84,7 +87,7 @@ def check_pruned(
     index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters
 ) -> SearchResult | Unprunable:
     """Compares the pruned result with the exhaustive one, and returns it."""
-    statistics = index.statistics(plan.matching)
+    statistics = index.statistics(plan.candidate_terms)
     use_impacts = impacts_apply(index._impacts, plan, statistics)
     search = Search(index.cluster, plan, index.bounded_collection(plan), filters, False, use_impacts)
     result = pruned_search.search_pruned(search, k, statistics)
@@ -101,7 +104,7 @@ def check_pruned(
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_plan(adverse: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> None:
     statistics = adverse.statistics([term.term for term in plan.terms]).terms
-    plan = replace(plan, terms=tuple(term for term in plan.terms if statistics[term.term].seen))
+    plan = replace(plan, terms=tuple(term for term in plan.terms if statistics[term.term].is_seen))
     try:
         incomplete = exhaustive(adverse, plan, k, filters).incomplete
     except (EsrError, ValueError, AssertionError):
@@ -116,7 +119,7 @@ def test_models(adverse: ElasticsearchIndex, model: str, context: str | None) ->
     for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
         ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **more})
         result = check_pruned(
-            adverse, planned(adverse, query, ranking), KS[n % len(KS)], FILTERS[n % len(FILTERS)]
+            adverse, make_plan(adverse, query, ranking), KS[n % len(KS)], FILTERS[n % len(FILTERS)]
         )
         assert not isinstance(result, Unprunable), result
 
@@ -130,8 +133,8 @@ def test_a_mixture_that_the_index_was_prepared_for(elasticsearch_url: str, ranki
         index = ElasticsearchIndex(where)
         now = index.snapshot()
         for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
-            plan = planned(now, query, Ranking.from_dict({**ranking, "candidates": rule, **more}))
-            statistics = now.statistics(plan.matching)
+            plan = make_plan(now, query, Ranking.from_dict({**ranking, "candidates": rule, **more}))
+            statistics = now.statistics(plan.candidate_terms)
             assert isinstance(plan.transform, Mixture)
             is_bounded = has_bounds(plan.transform, statistics.collection)
             assert impacts_apply(now._impacts, plan, statistics) is is_bounded
@@ -146,15 +149,15 @@ def test_a_mixture_that_the_index_was_prepared_for(elasticsearch_url: str, ranki
         index.close()
 
 
-@pytest.mark.parametrize("ranking", ENDS, ids=str)
+@pytest.mark.parametrize("ranking", EXTREME_RANKINGS, ids=str)
 def test_parameters_at_their_ends(adverse: ElasticsearchIndex, ranking: dict[str, Any]) -> None:
     for (n, query), filters in product(enumerate(QUERIES), FILTERS[1:4]):
-        check_pruned(adverse, planned(adverse, query, Ranking.from_dict(ranking)), KS[n % len(KS)], filters)
+        check_pruned(adverse, make_plan(adverse, query, Ranking.from_dict(ranking)), KS[n % len(KS)], filters)
 
 
 def test_terms_that_are_not_the_querys_own(adverse: ElasticsearchIndex) -> None:
     for query, weight, k in product(("flood", "rare stone"), (0.3, 2.0), (1, 7)):
-        plan = planned(adverse, query, Ranking())
+        plan = make_plan(adverse, query, Ranking())
         added = (PlanTerm("bank", weight, 0.01, own=False), PlanTerm("only", 3 * weight, 1e-4, own=False))
         check_pruned(adverse, replace(plan, terms=(*plan.terms, *added)), k, Filters())
 
@@ -163,14 +166,14 @@ def test_a_required_feature_that_is_not_there_adds_nothing(adverse: Elasticsearc
     """No model writes such a plan; hypothesis did."""
     required = Static("features.x", "linear", -2.0, -1.0, required=True)
     for rule, k in product(CANDIDATES, (1, 7)):
-        plan = planned(adverse, "bank", Ranking(candidates=rule))
+        plan = make_plan(adverse, "bank", Ranking(candidates=rule))
         assert not isinstance(
             check_pruned(adverse, replace(plan, statics=(required,)), k, Filters()), Unprunable
         )
 
 
 def test_equal_documents_stand_in_the_order_of_the_collection(adverse: ElasticsearchIndex) -> None:
-    result = check_pruned(adverse, planned(adverse, "only", Ranking()), 2, Filters())
+    result = check_pruned(adverse, make_plan(adverse, "only", Ranking()), 2, Filters())
     assert not isinstance(result, Unprunable)
     first, second = result.hits
     assert first.score == second.score and first.ordinal < second.ordinal
@@ -178,7 +181,7 @@ def test_equal_documents_stand_in_the_order_of_the_collection(adverse: Elasticse
 
 def test_a_filter_that_no_document_passes_lets_nothing_through(adverse: ElasticsearchIndex) -> None:
     for rule in CANDIDATES:
-        plan = planned(adverse, "bank", Ranking(candidates=rule))
+        plan = make_plan(adverse, "bank", Ranking(candidates=rule))
         result = check_pruned(adverse, plan, 2, Filters(documents=("none",)))
         assert not isinstance(result, Unprunable) and (result.hits, result.total, result.scored) == ([], 0, 0)
 
@@ -199,7 +202,7 @@ def test_what_is_not_worth_pruning_is_scored_in_full_and_says_why(
     k: int,
     why: str,
 ) -> None:
-    plan = planned(adverse, "bank flood", Ranking())
+    plan = make_plan(adverse, "bank flood", Ranking())
     before = adverse.search(plan, k, Filters())
     assert before.exhaustive is None
     monkeypatch.setattr(pruned_search, constant, value)
@@ -209,7 +212,7 @@ def test_what_is_not_worth_pruning_is_scored_in_full_and_says_why(
 
 
 def test_a_plan_without_a_bound_is_answered_in_full_and_says_so(adverse: ElasticsearchIndex) -> None:
-    plan = planned(adverse, "rare stone", Ranking())
+    plan = make_plan(adverse, "rare stone", Ranking())
     odd = replace(plan, transform=replace(plan.transform, collection=Affine(1e-295)))
     result = adverse.search(odd, 3, Filters())
     assert result.exhaustive == "the mixture may be 0 without the collection's part"
@@ -217,7 +220,7 @@ def test_a_plan_without_a_bound_is_answered_in_full_and_says_so(adverse: Elastic
 
 def test_an_alias_that_may_move_is_searched_in_one_request(adverse: ElasticsearchIndex) -> None:
     index = ElasticsearchIndex(adverse.where.replace(adverse.cluster.alias, alias_of(adverse)))
-    plan = planned(index, "rare stone", Ranking())
+    plan = make_plan(index, "rare stone", Ranking())
     result = index.search(plan, 3, Filters())
     assert result.exhaustive == "the alias may move between two requests"
     assert index.snapshot().search(plan, 3, Filters()).hits == result.hits
@@ -230,7 +233,7 @@ def alias_of(index: ElasticsearchIndex) -> str:
 def test_a_shard_that_fails_in_any_of_the_requests_makes_the_answer_incomplete(
     adverse: ElasticsearchIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = planned(adverse, "bank flood", Ranking())
+    plan = make_plan(adverse, "bank flood", Ranking())
     send = Search.send
     requests: list[Any] = []
 
@@ -253,14 +256,14 @@ def test_few_candidates_are_scored_also_when_the_entries_were_updated(elasticsea
     chance = random.Random(5)
     words = [f"w{n}" for n in range(50)]
     texts = [[" ".join(chance.choices(words, k=8)) for _ in range(5)] for _ in range(200)]
-    documents = [made(n, each, [None] * 5, None) for n, each in enumerate(texts)]
+    documents = [numbered_document(n, each, [None] * 5, None) for n, each in enumerate(texts)]
     recipe, one = Recipe(("features",), {"model": "none"}), SentenceEnrichment({"x": 1.0}, (), None)
     with fresh(elasticsearch_url) as where:
         load(where, documents)
         index = ElasticsearchIndex(where)
         for _ in range(2):
             now = index.snapshot()
-            got = check_pruned(now, planned(now, "w3 w7", Ranking()), 2, Filters())
+            got = check_pruned(now, make_plan(now, "w3 w7", Ranking()), 2, Filters())
             assert not isinstance(got, Unprunable) and got.scored is not None and got.scored < 0.6 * got.total
             with index.enrichment() as stored:
                 stored.store(recipe, [(d.document.id, [one] * 5) for d in documents])
@@ -278,5 +281,7 @@ def test_deliveries_keep_the_bounds_right(elasticsearch_url: str) -> None:
         index = ElasticsearchIndex(where)
         now = index.snapshot()
         for query, k in product(QUERIES, KS):
-            assert not isinstance(check_pruned(now, planned(now, query, Ranking()), k, Filters()), Unprunable)
+            assert not isinstance(
+                check_pruned(now, make_plan(now, query, Ranking()), k, Filters()), Unprunable
+            )
         index.close()

@@ -19,9 +19,9 @@ from esr.engines.segments.store.layer_file import EncodedEnrichment, save_layer
 from esr.engines.segments.store.segment import SegmentDamaged
 from esr.engines.segments.writer import segment_builder
 from esr.errors import IndexUnusable
-from tests.enrichment.fake_enricher import FakeEnricher
-from tests.enrichment.stored_enrichment import enrich, expected, read_enrichment
+from tests.support.fake_enricher import FakeEnricher
 from tests.support.folder_index import document, file_contents, load
+from tests.support.stored_enrichment import enrich, expected, read_enrichment
 
 NEWS = [document(f"n{n}", *(f"storm {n} {m}" for m in range(n % 4))) for n in range(40)]
 DOCUMENTS = [located.document for located in NEWS]

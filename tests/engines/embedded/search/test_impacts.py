@@ -15,7 +15,7 @@ import pytest
 from esr.engines.embedded.search import impacts
 from esr.engines.embedded.search.impacts import ImpactCache, Impacts
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
-from esr.engines.segments.reader.postings import of_term
+from esr.engines.segments.reader.postings import read_postings
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
 from esr.plans.plan import Affine, Mixture, PlanTerm
@@ -55,8 +55,8 @@ def test_they_are_rounded_to_the_side_where_they_stay_bounds(
     statistics: CommitStatistics, cache: ImpactCache, weight: float
 ) -> None:
     cached, term = cache.get(mixture()), PlanTerm("flood", weight, 0.003)
-    postings = of_term(statistics, "flood", {"sentence", "surrounding", "document"})
-    exact = cached.bound.most(term, *postings)
+    postings = read_postings(statistics, "flood", {"sentence", "surrounding", "document"})
+    exact = cached.bound.upper_bounds(term, *postings)
     (rounded,) = values(cached, statistics, [term])
     assert (weight * np.array(rounded) >= weight * exact).all()
     np.testing.assert_allclose(rounded, exact, rtol=1e-6)
@@ -70,9 +70,9 @@ def test_they_are_computed_once_for_each_background_and_sign(
 
     def count(statistics: CommitStatistics, term: str, fields: Any) -> Any:
         computed.append(term)
-        return of_term(statistics, term, fields)
+        return read_postings(statistics, term, fields)
 
-    monkeypatch.setattr(impacts, "of_term", count)
+    monkeypatch.setattr(impacts, "read_postings", count)
     cached = cache.get(mixture())
     plain = PlanTerm("flood", 1.0, 1e-3)
     same = [plain, plain._replace(weight=3.5)]

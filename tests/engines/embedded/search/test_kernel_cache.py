@@ -58,6 +58,7 @@ def test_a_change_in_the_file_of_a_called_function_compiles_again(tmp_path: Path
     assert [run(tmp_path), run(tmp_path)] == [[2, 0], [2, 1]]
     (tmp_path / "called.py").write_text(CALLED.format(decorator=decorator, number=7))
     assert run(tmp_path) == [8, 0]
+    assert len(list((tmp_path / "cache").rglob("*.nbi"))) == 1, "what is outdated is deleted"
 
 
 def test_all_files_of_the_kernel_are_in_its_name() -> None:

@@ -10,7 +10,7 @@ import esr
 from esr.engines.embedded.search.lazy_hits import LazyHits
 from esr.engines.embedded.search.top_k import Numbers, TopK
 from esr.engines.index import Hit
-from tests.engines.elasticsearch.support import document, load
+from tests.support.elasticsearch import document, load
 
 HITS = [Hit("s7", 2.0, None, 7), Hit("s3", 1.5, None, 3), Hit("s9", 1.5, None, 9)]
 

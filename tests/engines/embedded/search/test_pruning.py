@@ -38,8 +38,9 @@ from esr.plans.plan import (
     Static,
 )
 from esr.ranking.ranking import Ranking
-from tests.engines.pruning import (
-    ENDS,
+from tests.support.folder_index import document, load
+from tests.support.pruning import (
+    EXTREME_RANKINGS,
     FILTERS,
     FIRST_STAGES,
     QUERIES,
@@ -47,31 +48,31 @@ from tests.engines.pruning import (
     WORDS,
     adverse_documents,
     documents,
-    made,
-    planned,
+    make_plan,
+    numbered_document,
+    plain_documents,
     plans,
 )
-from tests.support.folder_index import document, load
 
 KS = (1, 2, 7, 100_000)
 
 
-def same(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> TopK | Unprunable:
-    """Holds the pruned answer to the exhaustive one, and gives it."""
+def check_pruned(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> TopK | Unprunable:
+    """Hold the pruned answer to the exhaustive one, and return it."""
     cache = index._latest()
-    got = search_pruned(plan, cache, k, filters)
-    if not isinstance(got, Unprunable):
+    answer = search_pruned(plan, cache, k, filters)
+    if not isinstance(answer, Unprunable):
         right = search_exhaustive(plan, cache.snapshot, k, filters)
-        assert got.ordinals.tolist() == right.ordinals.tolist(), (plan, k, filters)
-        assert got.scores.tolist() == right.scores.tolist()
-        assert got.total == right.total
-        assert len(got.ordinals) <= got.scored <= right.scored
-    return got
+        assert answer.ordinals.tolist() == right.ordinals.tolist(), (plan, k, filters)
+        assert answer.scores.tolist() == right.scores.tolist()
+        assert answer.total == right.total
+        assert len(answer.ordinals) <= answer.scored <= right.scored
+    return answer
 
 
 @contextmanager
 def corpus(*loads: Sequence[Located], full: int = segment_builder.FULL_TERMS) -> Iterator[EmbeddedIndex]:
-    """These documents, one load after another; a segment is full with so many terms."""
+    """An index of these documents, one load after another. A segment is full with so many terms."""
     with tempfile.TemporaryDirectory() as folder, mock.patch("os.fsync"):
         where = Path(folder, "index")
         with mock.patch.object(segment_builder, "FULL_TERMS", full):
@@ -82,7 +83,7 @@ def corpus(*loads: Sequence[Located], full: int = segment_builder.FULL_TERMS) ->
 
 @pytest.fixture(autouse=True)
 def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Loaded, however many searches there were."""
+    """The kernel is loaded, however few searches there were."""
     monkeypatch.setattr(LOADER, "kernel", pytest.importorskip(KERNEL, reason="needs numba"))
 
 
@@ -90,29 +91,32 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(
     loads=st.lists(documents(), min_size=1, max_size=2),
     full=st.sampled_from([0, 60, segment_builder.FULL_TERMS]),
-    asked=st.lists(plans(tiny=True), min_size=8, max_size=8),
+    drawn_plans=st.lists(plans(tiny=True), min_size=8, max_size=8),
     k=st.sampled_from(KS),
     filters=st.sampled_from(FILTERS),
 )
 @settings(max_examples=50)
-def test_any_plan(loads: list[list[Located]], full: int, asked: list[Plan], k: int, filters: Filters) -> None:
-    second = [Located(f"more:{n}", d.document) for n, (d) in enumerate(_renamed(loads[1:]))]
-    with corpus(loads[0], *([second] if second else []), full=full) as index:
-        for plan in asked:
-            same(index, plan, k, filters)
+def test_any_plan(
+    loads: list[list[Located]], full: int, drawn_plans: list[Plan], k: int, filters: Filters
+) -> None:
+    with corpus(loads[0], *map(_with_other_ids, loads[1:]), full=full) as index:
+        for plan in drawn_plans:
+            check_pruned(index, plan, k, filters)
 
 
-def _renamed(loads: list[list[Located]]) -> Iterator[Located]:
-    for found in (found for some in loads for found in some):
-        sentences = (Sentence("e" + s.id, s.text, s.features) for s in found.document.sentences)
-        yield document("e" + found.document.id, *sentences, source=found.document.source)
+def _with_other_ids(load: Sequence[Located]) -> list[Located]:
+    def copy(located: Located) -> Located:
+        sentences = (Sentence("e" + s.id, s.text, s.features) for s in located.document.sentences)
+        return document("e" + located.document.id, *sentences, source=located.document.source)
+
+    return list(map(copy, load))
 
 
 @pytest.fixture(scope="module", params=[1500, segment_builder.FULL_TERMS], ids=["segments", "segment"])
 def adverse(request: pytest.FixtureRequest) -> Iterator[EmbeddedIndex]:
-    """Equal documents, a term 300 times, one sentence and a thousand, none, empty ones, two loads."""
-    found = adverse_documents()
-    with corpus(found[:50], found[50:], full=request.param) as index:
+    """An index of `adverse_documents`, of two loads."""
+    documents = adverse_documents()
+    with corpus(documents[:50], documents[50:], full=request.param) as index:
         yield index
 
 
@@ -121,72 +125,72 @@ def adverse(request: pytest.FixtureRequest) -> Iterator[EmbeddedIndex]:
 def test_models(adverse: EmbeddedIndex, model: str, context: str | None) -> None:
     for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
         ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **more})
-        found = same(adverse, planned(adverse, query, ranking), KS[n % len(KS)], FILTERS[n % len(FILTERS)])
-        assert not isinstance(found, Unprunable), found
+        plan = make_plan(adverse, query, ranking)
+        answer = check_pruned(adverse, plan, KS[n % len(KS)], FILTERS[n % len(FILTERS)])
+        assert not isinstance(answer, Unprunable), answer
 
 
 @pytest.mark.parametrize("width", [np.int32, np.int64])
 def test_numbers_of_other_widths_are_read_the_same(width: type[np.integer[Any]]) -> None:
     with corpus(adverse_documents()) as index:
         (segment,) = index._snapshot().segments
-        asked = [planned(index, query, Ranking(candidates=rule)) for query in QUERIES for rule in CANDIDATES]
-        right = [same(index, plan, 50, Filters()) for plan in asked]
+        rankings = [Ranking(candidates=rule) for rule in CANDIDATES]
+        query_plans = [make_plan(index, query, ranking) for query in QUERIES for ranking in rankings]
+        right = [check_pruned(index, plan, 50, Filters()) for plan in query_plans]
         narrow = [name for name, column in segment.columns.items() if column.dtype.kind == "u"]
         assert {"document_numbers", "document", "length", "sentence_counts"} <= {*narrow}
         for name in narrow:
             save_array(segment.folder / f"{name}.npy", segment.columns[name].astype(width))
         wider = EmbeddedIndex(index.where)
-        for plan, best in zip(asked, right, strict=True):
-            assert not isinstance(best, Unprunable)
-            found = same(wider, plan, 50, Filters())
-            assert [each.tolist() for each in found[:2]] == [each.tolist() for each in best[:2]]
+        for plan, expected in zip(query_plans, right, strict=True):
+            answer = check_pruned(wider, plan, 50, Filters())
+            assert not isinstance(answer, Unprunable) and not isinstance(expected, Unprunable)
+            assert answer.ordinals.tolist() == expected.ordinals.tolist()
+            assert answer.scores.tolist() == expected.scores.tolist()
 
 
 @pytest.mark.parametrize("count, bytes", [(256, 1), (257, 2)])
-def test_documents_are_found_up_to_the_last_number_that_a_column_holds(count: int, bytes: int) -> None:
+def test_documents_are_found_up_to_the_largest_number_of_a_column(count: int, bytes: int) -> None:
     with corpus([document(f"d{n}", "A flood.", "A bank.") for n in range(count)]) as index:
         (segment,) = index._snapshot().segments
         assert segment.column("document").itemsize == segment.column("document_numbers").itemsize == bytes
-        found = index.search(planned(index, "flood", Ranking()), 2 * count, Filters(), records=False)
-        assert [hit.sentence_id for hit in found.hits] == [f"d{n}.s{s}" for s in (0, 1) for n in range(count)]
+        plan = make_plan(index, "flood", Ranking())
+        hits = index.search(plan, 2 * count, Filters(), records=False).hits
+        assert [hit.sentence_id for hit in hits] == [f"d{n}.s{s}" for s in (0, 1) for n in range(count)]
 
 
-@pytest.mark.parametrize(
-    "ranking",
-    ENDS,
-    ids=str,
-)
-def test_parameters_at_their_ends(adverse: EmbeddedIndex, ranking: dict[str, Any]) -> None:
+@pytest.mark.parametrize("ranking", EXTREME_RANKINGS, ids=str)
+def test_parameters_at_the_ends_of_their_ranges(adverse: EmbeddedIndex, ranking: dict[str, Any]) -> None:
     for (n, query), filters in product(enumerate(QUERIES), FILTERS[1:4]):
-        same(adverse, planned(adverse, query, Ranking.from_dict(ranking)), KS[n % len(KS)], filters)
+        plan = make_plan(adverse, query, Ranking.from_dict(ranking))
+        check_pruned(adverse, plan, KS[n % len(KS)], filters)
 
 
 @pytest.mark.slow
 def test_layers_of_enrichment_and_filters_by_entity() -> None:
-    """What is stored later counts: a bound made before it must not stand."""
+    """What is stored later counts: a bound from before it must not be used."""
     chance = random.Random(3)
-    found = [
-        made(n, [" ".join(chance.choices(WORDS, k=5)) for _ in range(n % 7)], [None] * (n % 7), None)
-        for n in range(40)
-    ]
+    documents = plain_documents(
+        [" ".join(chance.choices(WORDS, k=5)) for _ in range(n % 7)] for n in range(40)
+    )
     recipe = Recipe(("features", "entities"), {"model": "none"})
-    with corpus(found[:25], found[25:]) as index:
-        for some in (found[:13], found[8:33]):
+    with corpus(documents[:25], documents[25:]) as index:
+        for enriched in (documents[:13], documents[8:33]):
             for query, rule, k in product(QUERIES, CANDIDATES, (2, 5)):
                 ranking = Ranking(candidates=rule, priors={"importance": 0.2})
-                plan = planned(index, query, ranking)
+                plan = make_plan(index, query, ranking)
                 required = (Static("features.x", "linear", 1.5, required=True),)
                 for statics in (plan.statics, *((*plan.statics, s) for s in LAYERED), required):
                     for filters in (Filters(), Filters(entities=("Ann",)), Filters(entities=("Bo", "Ann"))):
-                        same(index, replace(plan, statics=statics), k, filters)
+                        check_pruned(index, replace(plan, statics=statics), k, filters)
             with index.enrichment() as stored:
-                stored.store(recipe, [(d.document.id, _enriched(d.document, chance)) for d in some])
+                stored.store(recipe, [(d.document.id, _enrichment(d.document, chance)) for d in enriched])
 
 
 LAYERED = [Static("features.x", "linear", -2.0), Static("features.x", "satu", 3.0, required=True)]
 
 
-def _enriched(document: Document, chance: random.Random) -> list[SentenceEnrichment]:
+def _enrichment(document: Document, chance: random.Random) -> list[SentenceEnrichment]:
     return [
         SentenceEnrichment(
             {"x": chance.choice([-5.0, 0.1, 9.0])} if chance.random() < 0.7 else {},
@@ -199,26 +203,26 @@ def _enriched(document: Document, chance: random.Random) -> list[SentenceEnrichm
 
 def test_most_candidates_of_a_plain_query_are_not_scored() -> None:
     chance = random.Random(5)
-    texts = [[" ".join(chance.choices(WORDS, k=8)) for _ in range(5)] for _ in range(200)]
-    with corpus([made(n, each, [None] * 5, None) for n, each in enumerate(texts)]) as index:
-        found = same(index, planned(index, "rare stone", Ranking()), 2, Filters())
-    assert not isinstance(found, Unprunable) and found.scored < found.total / 4
+    bodies = [[" ".join(chance.choices(WORDS, k=8)) for _ in range(5)] for _ in range(200)]
+    with corpus(plain_documents(bodies)) as index:
+        answer = check_pruned(index, make_plan(index, "rare stone", Ranking()), 2, Filters())
+    assert not isinstance(answer, Unprunable) and answer.scored < answer.total / 4
 
 
-def test_a_plan_without_a_bound_is_answered_in_full_and_says_so(adverse: EmbeddedIndex) -> None:
-    plan = planned(adverse, "rare stone", Ranking())
-    odd = replace(plan, transform=replace(plan.transform, collection=Affine(1e-295)))
-    found = adverse.search(odd, 3, Filters())
-    assert found.exhaustive == "the mixture may be 0 without the collection's part"
-    assert found.scored == adverse.search(plan, 3, Filters()).total
-    usual = adverse.search(plan, 3, Filters())
-    assert usual.exhaustive is None and usual.scored is not None
+def test_a_search_for_a_plan_without_a_bound_is_exhaustive_and_says_why(adverse: EmbeddedIndex) -> None:
+    plan = make_plan(adverse, "rare stone", Ranking())
+    unbounded = replace(plan, transform=replace(plan.transform, collection=Affine(1e-295)))
+    result = adverse.search(unbounded, 3, Filters())
+    assert result.exhaustive == "the mixture may be 0 without the collection's part"
+    pruned = adverse.search(plan, 3, Filters())
+    assert result.scored == pruned.total
+    assert pruned.exhaustive is None and pruned.scored is not None
 
 
 def test_without_the_kernel_everything_is_scored(
     adverse: EmbeddedIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = planned(adverse, "rare stone", Ranking())
+    plan = make_plan(adverse, "rare stone", Ranking())
     pruned = adverse.search(plan, 3, Filters())
     monkeypatch.setattr(LOADER, "kernel", None)
     full = adverse.search(plan, 3, Filters())
@@ -227,10 +231,10 @@ def test_without_the_kernel_everything_is_scored(
 
 
 def test_a_static_that_32_bits_do_not_hold_is_not_pruned(adverse: EmbeddedIndex) -> None:
-    plan = planned(adverse, "rare stone", Ranking())
+    plan = make_plan(adverse, "rare stone", Ranking())
     for weight, reason in ((9e29, None), (1.1e30, "a prior or a feature adds more than 1e+30")):
         large = replace(plan, statics=(Static("position", "step", weight),))
-        same(adverse, large, 3, Filters())
+        check_pruned(adverse, large, 3, Filters())
         assert adverse.search(large, 3, Filters()).exhaustive == reason
 
 
@@ -241,27 +245,27 @@ def test_a_static_that_32_bits_do_not_hold_is_not_pruned(adverse: EmbeddedIndex)
         ("bm25f", {"alpha": 0.0, "b_context": 1.0}, ["bank " * 80, "flood", "bank"], "flood " + "bank " * 9),
     ],
 )
-def test_the_best_sentence_may_have_the_term_beside_it_only(
+def test_the_best_sentence_may_have_the_term_in_its_neighbour_only(
     model: str, params: dict[str, float], best: list[str], other: str
 ) -> None:
     bodies = [best, [other], *([["court " * 40]] * 50)]
-    with corpus([made(n, body, [None] * len(body), None) for n, body in enumerate(bodies)]) as index:
-        plan = planned(index, "flood", Ranking(model, "surrounding", params))
-        found = same(index, plan, 1, Filters())
-    assert not isinstance(found, Unprunable) and found.ordinals.tolist() == [len(best) - 1]
+    with corpus(plain_documents(bodies)) as index:
+        plan = make_plan(index, "flood", Ranking(model, "surrounding", params))
+        answer = check_pruned(index, plan, 1, Filters())
+    assert not isinstance(answer, Unprunable) and answer.ordinals.tolist() == [len(best) - 1]
 
 
 def test_sentences_far_from_the_terms_are_among_the_best() -> None:
-    """Of a document they have what it gives and what their own length gives: the short and the long ones."""
+    """They get what their document adds and what their own length adds: the short ones and the long ones."""
     bodies = []
     for n in range(30):
-        held = " ".join(["flood"] * (1 + n % 7) + ["bank"] * (n % 5 == 0) + ["stone"] * (n % 11))
-        bodies.append([held, "relief", "court", "vote " * (1 + n % 3), "court", "vote " * (9 + n), "relief"])
-    with corpus([made(n, body, [None] * len(body), None) for n, body in enumerate(bodies)]) as index:
+        first = " ".join(["flood"] * (1 + n % 7) + ["bank"] * (n % 5 == 0) + ["stone"] * (n % 11))
+        bodies.append([first, "relief", "court", "vote " * (1 + n % 3), "court", "vote " * (9 + n), "relief"])
+    with corpus(plain_documents(bodies)) as index:
         for query, context in product(("flood", "flood bank", "bank flood flood"), ("both", "document")):
-            plan = planned(index, query, Ranking("2si", context))
+            plan = make_plan(index, query, Ranking("2si", context))
             for k in (1, 3, 10, 20, 31, 40, 50, 60, 75, 90, 110, 150, 190):
-                same(index, plan, k, Filters())
+                check_pruned(index, plan, k, Filters())
 
 
 @pytest.mark.slow
@@ -270,28 +274,28 @@ def test_huge_counts_and_long_queries() -> None:
     many = [f"w{n}" for n in range(300)]
     bodies = [["bank " * 70_000, "bank flood"], ["flood " * 300], ["flood"], [" ".join(many)] * 3, many]
     bodies += [[" ".join(many[n : n + 20]), "bank"] for n in range(0, 280, 7)]
-    with corpus([made(n, body, [None] * len(body), None) for n, body in enumerate(bodies)]) as index:
+    with corpus(plain_documents(bodies)) as index:
         for query, model in product(("bank", "flood bank", " ".join(many)), ("2si", "bm25f", "2s")):
-            plan = planned(index, query, Ranking(model))
+            plan = make_plan(index, query, Ranking(model))
             for k in KS:
-                same(index, plan, k, Filters())
+                check_pruned(index, plan, k, Filters())
             terms = tuple(term._replace(background=1e-90) for term in plan.terms)
-            same(index, replace(plan, terms=terms), 3, Filters())
+            check_pruned(index, replace(plan, terms=terms), 3, Filters())
 
 
 @pytest.mark.slow
 def test_threads_search_at_once(adverse: EmbeddedIndex) -> None:
     plans = [
-        planned(adverse, query, Ranking(candidates=rule)) for query, rule in product(QUERIES, CANDIDATES)
+        make_plan(adverse, query, Ranking(candidates=rule)) for query, rule in product(QUERIES, CANDIDATES)
     ]
     right = [adverse.search(plan, 5, Filters()) for plan in plans]
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda plan: adverse.search(plan, 5, Filters()), plans * 20))
-    assert found == right * 20
+        results = list(pool.map(lambda plan: adverse.search(plan, 5, Filters()), plans * 20))
+    assert results == right * 20
 
 
 def test_an_index_without_documents_has_no_candidates() -> None:
-    with corpus([made(0, [], [], "river")]) as index:
+    with corpus([numbered_document(0, [], [], "river")]) as index:
         for rule in CANDIDATES:
-            plan = planned(index, "river flood", Ranking(candidates=rule))
+            plan = make_plan(index, "river flood", Ranking(candidates=rule))
             assert index.search(plan, 3, Filters()).total == 0

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import esr
 from esr.engines.index import Hit
 from esr.engines.segments.writer import segment_builder
-from tests.reference import CONTEXTS, DEFAULTS, Reference, Text
 from tests.support.folder_index import document, load
+from tests.support.reference_scores import CONTEXTS, DEFAULTS, Reference, Text
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
 TITLE_WORDS = [*WORDS, "headline"]

@@ -13,8 +13,8 @@ from esr.engines.index import Filters
 from esr.enrichment.recipe import Recipe
 from esr.plans.plan import Plan, Static
 from esr.ranking.ranking import Ranking
-from tests.engines.pruning import planned
 from tests.support.folder_index import document, load
+from tests.support.pruning import make_plan
 
 RECIPE = Recipe(("features",), {"model": "none"})
 STATICS = (Static("features.x", "linear"), Static("importance", "linear"))
@@ -32,7 +32,7 @@ def enrich(index: EmbeddedIndex, value: float) -> None:
 
 
 def plan(index: EmbeddedIndex) -> Plan:
-    return planned(index, "flood", Ranking())
+    return make_plan(index, "flood", Ranking())
 
 
 def test_enrichment_takes_over_what_texts_give_and_drops_what_features_give(index: EmbeddedIndex) -> None:
@@ -61,7 +61,7 @@ def test_other_segments_begin_anew(index: EmbeddedIndex, where: Path) -> None:
     assert after.snapshot.statistics.find("flood").statistics.sf == 3
     assert before.snapshot.statistics.find("flood").statistics.sf == 2
     assert after.impacts.get(plan(index).transform) is not impacts
-    assert after.kernel_tables is not tables and len(after.kernel_tables.sizes) == 3
+    assert after.kernel_tables is not tables and len(after.kernel_tables.commit.sizes) == 3
 
 
 def test_statistics_hold_no_layer(index: EmbeddedIndex) -> None:

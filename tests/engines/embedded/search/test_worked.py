@@ -6,9 +6,9 @@ import pytest
 
 import esr
 from esr.ranking.searcher import Searcher
-from tests import worked
-from tests.reference import CONTEXTS, Reference, Text
+from tests.support import worked_examples as worked
 from tests.support.folder_index import load
+from tests.support.reference_scores import CONTEXTS, Reference, Text
 
 RUNS = [*worked.runs(), *worked.adjusted(), *worked.dependence()]
 

@@ -1,4 +1,4 @@
-"""The evidence for the selected sentences, to the last digit as `esr.plans.evaluate.of_terms` has it."""
+"""The evidence for the selected sentences: to the last digit that of `esr.plans.evaluate`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def weigh_fields(transform, lengths, shares, n):
 
 @compiled
 def compute_evidence(transform, terms, commit, ordinals):
-    """What `esr.plans.evaluate.of_terms` gives for these sentences, ascending, of shape (T, n).
+    """What `esr.plans.evaluate.combine_evidence` gives for these sentences, ascending, of shape (T, n).
 
     Each number is computed by the same steps.
     """

@@ -31,9 +31,9 @@ FIRST, SIZE, LENGTH, SHORTEST, LONGEST = range(5)
 """Columns of `Commit.documents`: a document's first sentence, its number of sentences, its terms, the terms
 in its shortest and in its longest sentence."""
 IN_SENTENCE, IN_SURROUNDING, IN_DOCUMENT, LOG_COLLECTION = range(4)
-"""Columns of `Transform.length_table`, as `Bound.lengths` has them: by the length of a sentence, what one
-occurrence is worth over the collection's weight, in the sentence, per term of its surroundings, as a share of
-the document; and the logarithm of that weight."""
+"""Columns of `Transform.length_table`: by the length of a sentence, what one occurrence is worth over the
+collection's weight, in the sentence, per term of the surrounding, as a share of the document; and the
+logarithm of that weight."""
 WEIGHT, BACKGROUND, OWN = range(3)
 """Columns of `Terms.table`."""
 SENTENCES_FROM, SENTENCES_TO, DOCUMENTS_FROM, DOCUMENTS_TO = range(4)
@@ -54,8 +54,9 @@ class Rule(NamedTuple):
 
 
 class Transform(NamedTuple):
-    """A transform in a commit: its shape, its parameters in the order of their declaration, `Bound.lengths`
-    (longest sentence + 1, 4), and for each document what `Bound.ends` gives (D,)."""
+    """A transform in a commit: its shape, its parameters in the order of their declaration,
+    `Bound.length_table` (longest sentence + 1, 4), and for each document what `Bound.log_collection_range`
+    gives (D,)."""
 
     shape: int
     numbers: Doubles
@@ -66,7 +67,7 @@ class Transform(NamedTuple):
 
 class Terms(NamedTuple):
     """The plan's terms: `table` (T, 3), `posting_ranges` (T, G, 4), the impacts of all terms, the first of
-    each term (T,), and `Bound.base`, what a sentence has without any term (3,)."""
+    each term (T,), and `Bound.termless_score`, what a sentence has without any term (3,)."""
 
     table: Doubles
     posting_ranges: Longs

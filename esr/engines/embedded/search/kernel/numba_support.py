@@ -7,7 +7,9 @@ functions that this one calls. So the name under which it is kept has a digest o
 from __future__ import annotations
 
 import hashlib
+import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +38,20 @@ def eager_jit(*signature: types.Type) -> Callable[[Callable[..., Any]], Any]:
     """Compile for these arguments now, or read what is kept of that. Does not hold the interpreter's lock."""
 
     def compile(function: Callable[..., Any]) -> Any:
-        function.__qualname__ += f"_{SOURCES}"  # numba names its files after it
-        return njit([signature], cache=True, nogil=True, error_model="numpy")(function)
+        name = function.__qualname__
+        function.__qualname__ = f"{name}_{SOURCES}"  # numba names its files after it
+        dispatcher = njit([signature], cache=True, nogil=True, error_model="numpy")(function)
+        if dispatcher.stats.cache_path is not None:
+            module = Path(inspect.getfile(function)).stem
+            _delete_outdated(Path(dispatcher.stats.cache_path), f"{module}.{name}_")
+        return dispatcher
 
     return compile
+
+
+def _delete_outdated(folder: Path, prefix: str) -> None:
+    """Delete what was compiled from other sources."""
+    for path in folder.glob(f"{prefix}*.nb[ic]"):
+        if not path.name.startswith(prefix + SOURCES):
+            with suppress(OSError):
+                path.unlink()

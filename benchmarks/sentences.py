@@ -1,0 +1,144 @@
+"""Compares sentence splitters: F1 of their boundaries, and their time on English news. Prints Markdown.
+
+    pip install nupunkt pysbd sentencex spacy
+    python benchmarks/sentences.py ud-sentences/ news.jsonl
+
+The folder has a file for each language, `de.txt`: the sentences as people marked them, one a line, an empty
+line between documents. The news are JSON Lines with `text`. Splitters that are not installed are left out.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+from esr.documents.sentences import split_sentences
+from esr.documents.sentences.rules import load_rules
+
+Split = Callable[[str], list[str]]
+
+DOCUMENT = 10
+"""Sentences of a document where the file says nothing of documents."""
+GLUED = ("ja", "zh")
+"""Languages without a blank between sentences."""
+PEERS = ("nupunkt", "sentencex", "pysbd", "spacy")
+TITLES = sorted(word for word in load_rules("en").titles if word[0].isupper())
+_CUT_TITLE = re.compile(rf"(?:^|[\s(\"“-])(?:{'|'.join(map(re.escape, TITLES))})\.$")
+
+
+def read_documents(path: Path) -> Iterator[list[str]]:
+    """The documents of a file, as lists of sentences."""
+    lines = path.read_text("utf-8").split("\n")
+    if sum(not line for line in lines) > len(lines) / 3:  # each sentence is a document
+        lines = [line for line in lines if line]
+    document: list[str] = []
+    for line in [*lines, ""]:
+        if line:
+            document.append(line)
+        if document and (not line or len(document) == DOCUMENT):
+            yield document
+            document = []
+
+
+def boundaries(sentences: Iterable[str]) -> set[int]:
+    """Where sentences end within their document, in characters without blanks."""
+    ends, position = set(), 0
+    for sentence in sentences:
+        position += len("".join(sentence.split()))
+        ends.add(position)
+    return ends - {position}
+
+
+def f1(path: Path, split: Split) -> float:
+    """F1 of the boundaries of all documents of a file."""
+    correct = predicted = marked = 0
+    for document in read_documents(path):
+        found = boundaries(split(("" if path.stem in GLUED else " ").join(document)))
+        gold = boundaries(document)
+        correct, predicted, marked = correct + len(found & gold), predicted + len(found), marked + len(gold)
+    return 2 * correct / (predicted + marked)
+
+
+def splitter(name: str, language: str) -> Split | None:
+    """A splitter by the name of its library; None if it does not have the language, or is not installed."""
+    if name == "esr":
+        return partial(split_sentences, language=language)
+    if importlib.util.find_spec(name) is None:
+        return None
+    if name == "nupunkt":
+        import nupunkt
+
+        tokenizer = nupunkt.load("default")
+        return lambda text: list(tokenizer.tokenize(text))
+    if name == "sentencex":
+        import sentencex
+
+        return lambda text: list(sentencex.segment(language, text))
+    if name == "pysbd":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # its patterns are not raw strings
+            import pysbd
+        segmenter = pysbd.Segmenter(language=language, clean=False)
+        return lambda text: list(segmenter.segment(text))
+    import spacy
+
+    try:
+        model = spacy.blank(language)
+    except ImportError:  # Japanese has words only with a further package
+        return None
+    model.add_pipe("sentencizer")
+    return lambda text: [sentence.text for sentence in model(text).sents]
+
+
+def report_boundaries(folder: Path) -> Iterator[str]:
+    """The table of F1 by language and splitter."""
+    names = ["esr", *(name for name in PEERS if importlib.util.find_spec(name))]
+    yield f"| language | {' | '.join(names)} |"
+    yield f"| --- |{' --: |' * len(names)}"
+    for path in sorted(folder.glob("??.txt")):
+        splitters = [splitter(name, path.stem) for name in names]
+        cells = [f"{f1(path, split):.3f}" if split else "" for split in splitters]
+        yield f"| {path.stem} | {' | '.join(cells)} |"
+
+
+def report_news(path: Path) -> Iterator[str]:
+    """The table of what splitters make of English news: there, a sentence that ends with a title is wrong."""
+    with path.open(encoding="utf-8") as lines:
+        texts = [json.loads(line)["text"] for line in lines]
+    yield "| splitter | sentences | of these ending with a rank or title | seconds |"
+    yield "| --- | --: | --: | --: |"
+    for name in ("esr", *PEERS):
+        split = splitter(name, "en")
+        if split is None or name == "pysbd":  # it takes hours on some texts
+            continue
+        split(texts[0])
+        start = time.process_time()
+        sentences = [sentence.strip() for text in texts for sentence in split(text)]
+        seconds = time.process_time() - start
+        titles = sum(bool(_CUT_TITLE.search(sentence)) for sentence in sentences)
+        yield f"| {name} | {len(sentences):,} | {titles:,} | {seconds:.1f} |"
+
+
+def main(arguments: list[str]) -> int:
+    """Print the tables. Returns the exit status."""
+    if len(arguments) not in (1, 2):
+        print("usage: python benchmarks/sentences.py UD_FOLDER [NEWS.jsonl]", file=sys.stderr)
+        return 2
+    for line in report_boundaries(Path(arguments[0])):
+        print(line, flush=True)
+    if len(arguments) == 2:
+        print()
+        for line in report_news(Path(arguments[1])):
+            print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,208 @@
+"""Rankings on collections: each pair is a cell of a comparison, computed once and stored in a file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import esr
+from esr import models
+from esr.errors import InputError, UsageError, unknown
+from esr.evaluation import measures, qrels, restrictions, topics
+from esr.evaluation.parameter_sources import SOURCES
+from esr.evaluation.topic import TITLE
+from esr.evaluation.tuning.tasks import build_tasks
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import UnsearchableQuery
+
+_LINE_START = '{"key": '
+
+
+@dataclass(frozen=True)
+class Collection:
+    """An index with topics and judgements."""
+
+    index: str
+    topics: str
+    qrels: str
+    field: str = TITLE
+    restrict: str | None = None
+
+
+@dataclass(frozen=True)
+class ComparisonPlan:
+    """What to compare: collections and rankings by name, the measures, and the depth of runs.
+
+    `parameters` names the sources of the rankings' parameters (`esr.evaluation.parameter_sources`).
+    """
+
+    collections: Mapping[str, Collection]
+    rankings: Mapping[str, Ranking] = field(default_factory=lambda: build_default_rankings())
+    measures: tuple[str, ...] = ("AP", "P@10", "RR")
+    depth: int = 1000
+    baseline: str | None = None
+    parameters: tuple[str, ...] = ("default",)
+
+    @staticmethod
+    def from_file(path: Path) -> ComparisonPlan:
+        """From JSON. Raises InputError with the file's name."""
+        try:
+            return _parse_plan(json.loads(path.read_text("utf-8")))
+        except OSError as error:
+            raise InputError(str(path), f"cannot be read: {error.strerror}") from error
+        except ValueError as error:
+            raise InputError(str(path), f"not JSON: {error}") from error
+        except UsageError as error:
+            raise InputError(str(path), str(error)) from error
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One ranking on one collection with parameters from one source, and the inputs of its computation."""
+
+    collection: str
+    ranking: str
+    parameters: str
+    inputs: Collection
+    settings: Ranking
+    measures: tuple[str, ...]
+    depth: int
+
+    def key(self) -> str:
+        """Everything that the figures depend on except the index; files are represented by digests."""
+        files = [f for f in (self.inputs.topics, self.inputs.qrels, self.inputs.restrict) if f]
+        digests = [hashlib.blake2b(Path(file).read_bytes(), digest_size=8).hexdigest() for file in files]
+        parts = [self.inputs.__dict__, self.settings.as_dict(), self.measures, self.depth, digests]
+        parts += [self.parameters] if self.parameters != "default" else []
+        return json.dumps(parts, sort_keys=True)
+
+
+def build_default_rankings() -> dict[str, Ranking]:
+    """Every model in each of its contexts, with default parameters."""
+    return {
+        f"{name} {context}" if context else name: Ranking(name, context)
+        for name, model in models.MODELS.items()
+        for context in model.contexts or (None,)
+    }
+
+
+def build_cells(plan: ComparisonPlan) -> list[Cell]:
+    """All cells of a comparison: collections, by rankings, by sources of parameters."""
+    return [
+        Cell(collection, ranking, source, inputs, settings, plan.measures, plan.depth)
+        for collection, inputs in plan.collections.items()
+        for ranking, settings in plan.rankings.items()
+        for source in plan.parameters
+    ]
+
+
+def read_results(path: Path) -> dict[str, dict[str, Any]]:
+    """The cells that an earlier call stored, by key. An incomplete line is ignored.
+
+    Raises InputError for a file with other contents: results are never written into it.
+    """
+    results: dict[str, dict[str, Any]] = {}
+    lines = path.read_text("utf-8", "replace").splitlines() if path.exists() else []
+    for number, line in enumerate(lines, 1):
+        if line and not line.startswith(_LINE_START[: len(line)]):
+            raise InputError(f"{path}:{number}", "not a result of a comparison: write to another file")
+        with suppress(ValueError):
+            result = json.loads(line)
+            results[result["key"]] = result
+    return results
+
+
+def compute_cells(cells: Mapping[str, Cell], path: Path, workers: int) -> Iterator[dict[str, Any]]:
+    """Compute cells by key. Each result is written to the file when it is ready, and yielded."""
+    with path.open("a", encoding="utf-8") as file, _create_pool(workers) as pool:
+        if file.tell():
+            file.write("\n")  # ends an incomplete line of a killed call
+        pending = [pool.submit(compute_cell, cell, key) for key, cell in cells.items()]
+        try:
+            for future in as_completed(pending):
+                result = future.result()
+                file.write(json.dumps(result) + "\n")
+                file.flush()
+                yield result
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def compute_cell(cell: Cell, key: str) -> dict[str, Any]:
+    """The result of a cell: its values by measure and topic, under its key."""
+    inputs = cell.inputs
+    allowed = restrictions.read(inputs.restrict) if inputs.restrict else None
+    judgements = qrels.read(inputs.qrels)
+    judged_topics = [topic for topic in topics.read(inputs.topics) if topic.id in judgements]
+    with esr.open(inputs.index) as searcher:
+        tasks = build_tasks(judged_topics, judgements, field=inputs.field, restrictions=allowed).ready
+        choice = SOURCES[cell.parameters](searcher, cell.settings, tasks)
+        run = {}
+        for task, setting in zip(tasks, choice.by_task, strict=True):
+            try:
+                answer = searcher.search(
+                    task.query, cell.depth, ranking=setting, filters=task.filters, records=False
+                )
+            except UnsearchableQuery:  # only stop words: an empty answer
+                continue
+            if answer.incomplete:
+                raise UsageError(f"{cell.collection}: an answer is incomplete: {answer.incomplete}")
+            run[task.topic] = {hit.sentence_id: hit.score for hit in answer.hits}
+    judgements = {topic.id: judgements[topic.id] for topic in judged_topics}
+    values = measures.evaluate(cell.measures, judgements, run)
+    return {
+        "key": key,
+        "collection": cell.collection,
+        "ranking": cell.ranking,
+        "parameters": cell.parameters,
+        "settings": [setting.as_dict()["params"] for setting in choice.settings],
+        "topics": len(judgements),
+        "measures": {name: measures.mean(name, by_topic.values()) for name, by_topic in values.items()},
+        "values": values,
+    }
+
+
+def _create_pool(workers: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+
+
+def _parse_plan(data: Any) -> ComparisonPlan:
+    if not isinstance(data, dict) or not isinstance(data.get("collections"), dict):
+        raise UsageError('must be an object with "collections", each with its index, topics and qrels')
+    for key in data:
+        if key not in ComparisonPlan.__dataclass_fields__:
+            raise unknown("key of a comparison", key, ComparisonPlan.__dataclass_fields__)
+    fields = dict(data)
+    fields["collections"] = {name: _parse_collection(name, c) for name, c in data["collections"].items()}
+    if "rankings" in data:
+        fields["rankings"] = {name: Ranking.from_dict(r) for name, r in data["rankings"].items()}
+    for name in {"measures", "parameters"} & data.keys():
+        fields[name] = tuple(data[name])
+    plan = ComparisonPlan(**fields)
+    for name in plan.measures:
+        measures.parse(name)
+    for name in plan.parameters:
+        if name not in SOURCES:
+            raise unknown("source of parameters", name, SOURCES)
+    if plan.baseline is not None and plan.baseline not in plan.rankings:
+        raise unknown("baseline", plan.baseline, plan.rankings)
+    return plan
+
+
+def _parse_collection(name: str, data: Any) -> Collection:
+    fields = Collection.__dataclass_fields__
+    for key in data:
+        if key not in fields:
+            raise unknown(f"key of collection {name!r}", key, fields)
+    for key in ("index", "topics", "qrels"):
+        if not isinstance(data.get(key), str):
+            raise UsageError(f"collection {name!r} needs the key {key!r}, a string")
+    return Collection(**data)
