@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
@@ -17,11 +15,6 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.register_profile("quick", hypothesis.settings.get_profile("esr"), max_examples=10)
 hypothesis.settings.load_profile("esr")
-
-# The tests import `tests.support`, whether pytest is started as a program or by `python -m pytest`.
-ROOT = str(Path(__file__).resolve().parent.parent)
-if ROOT not in sys.path:
-    sys.path.insert(0, ROOT)
 
 if TYPE_CHECKING:
     from tests.support.node import Cluster

@@ -152,7 +152,7 @@ def test_missing_years_are_left_out_and_reported(tmp_path):
     miniature.write(tmp_path / "data", ("2003", "2004"))
     done = novelty(tmp_path / "data")
     assert "- left out, because the folder has no file of it: 2002" in done.stdout
-    assert "holds no file of it: 2002" in done.stderr
+    assert "has no file of it: 2002" in done.stderr
     assert "## Trained on 2003, tested on 2004" in done.stdout
     assert "| **cannot be checked** |" in done.stdout
     message = novelty(tmp_path / "data", "--train", "2002", code=2).stderr

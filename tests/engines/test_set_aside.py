@@ -40,7 +40,7 @@ def test_a_document_that_elasticsearch_rejects_in_part_is_set_aside_whole(elasti
     with fresh(elasticsearch_url) as where, fresh(elasticsearch_url) as other:
         report = load(where, [*NEWS, bad], set_aside=lambda document, reason: aside.append(reason))
         assert (report.documents, report.sentences, report.set_aside) == (20, 40, 1)
-        assert len(aside) == 1 and aside[0].startswith("Elasticsearch refused bad.s1: ")
+        assert len(aside) == 1 and aside[0].startswith("Elasticsearch rejected bad.s1: ")
         load(other, NEWS)
         assert index_contents(where, priors=False) == index_contents(other, priors=False)
 
