@@ -28,7 +28,12 @@ DOCUMENT = 10
 """Sentences of a document where the file says nothing of documents."""
 GLUED = ("ja", "zh")
 """Languages without a blank between sentences."""
-PEERS = ("nupunkt", "sentencex", "pysbd", "spacy")
+PEERS = {"nupunkt": "nupunkt", "sentencex": "sentencex", "pysbd": "pysbd", "spacy": "spaCy's sentencizer"}
+"""By module, the name of a splitter."""
+LANGUAGES = {
+    **{"ar": "Arabic", "zh": "Chinese", "en": "English", "fr": "French", "de": "German", "hi": "Hindi"},
+    **{"ja": "Japanese", "ru": "Russian"},
+}
 TITLES = sorted(word for word in load_rules("en").titles if word[0].isupper())
 _CUT_TITLE = re.compile(rf"(?:^|[\s(\"“-])(?:{'|'.join(map(re.escape, TITLES))})\.$")
 
@@ -100,12 +105,14 @@ def splitter(name: str, language: str) -> Split | None:
 def report_boundaries(folder: Path) -> Iterator[str]:
     """The table of F1 by language and splitter."""
     names = ["esr", *(name for name in PEERS if importlib.util.find_spec(name))]
-    yield f"| language | {' | '.join(names)} |"
+    yield f"| language | {' | '.join(PEERS.get(name, name) for name in names)} |"
     yield f"| --- |{' --: |' * len(names)}"
-    for path in sorted(folder.glob("??.txt")):
-        splitters = [splitter(name, path.stem) for name in names]
-        cells = [f"{f1(path, split):.3f}" if split else "" for split in splitters]
-        yield f"| {path.stem} | {' | '.join(cells)} |"
+    for code, language in LANGUAGES.items():
+        path = folder / f"{code}.txt"
+        splitters = [splitter(name, code) for name in names]
+        figures = [f"{f1(path, split):.3f}".lstrip("0") if split else "" for split in splitters]
+        cells = [f"**{figure}**" if figure == max(figures) else figure for figure in figures]
+        yield f"| {language} | {' | '.join(cells)} |"
 
 
 def report_news(path: Path) -> Iterator[str]:

@@ -17,7 +17,7 @@ def check(marked: str, language: str = "en") -> None:
         "Sens. John McCain and Lindsey Graham met Reps. Devin Nunes and Adam Schiff. | They talked.",
         "Gen. He Weidong met Mr. So and Ms. An in Beijing. | He left.",
         "Dr. J. K. Smith Jr. and the Rev. Martin Luther King Jr. met at St. John's. | It rained.",
-        "George W. Bush spoke. | C. S. Lewis wrote it.",
+        "George W. Bush spoke. | C. S. Lewis wrote it. | They chose plan B. | It worked.",
     ],
 )
 def test_ranks_titles_and_initials_stay_with_the_name(marked):
@@ -63,6 +63,7 @@ def test_abbreviations_of_companies_months_states_and_places(marked):
     "marked",
     [
         "It cost Rs. 500 crore. | It rose.",
+        "It ends at 5p.m. Monday. | It is worth $5bn. Ford knew? | It did.",
         "It is worth $5 bn. Ford shares rose. | It is worth 3.5 mln. | The deal closed at $3.50. | It held.",
         "He is 5 ft. 10 in. tall and 180 lbs. | Nobody knew. | He fled at 60 mph.",
         "See No. 5, Art. 3, vol. 2, pp. 1-8 and Fig. 3. | It shows more. | Vol. II is out.",
@@ -84,7 +85,7 @@ def test_money_units_and_numbers(marked):
         '"Why?" he asked. | "We left." | He did, too.',
         'It is "the best show!" of all. | "Who came?" | Nobody knew.',
         "It was so in 1805.[19] | His luck held. [20] | It was late.",
-        '"It is late. " | "We left. " | He knew.',
+        '"It is late. " | "We left. " | He knew. | " We go. " | She stayed.',
     ],
 )
 def test_closing_quotes_brackets_and_notes_stay_with_their_sentence(marked):
@@ -131,7 +132,7 @@ def test_a_heading_that_runs_into_the_text_ends_before_a_word_that_begins_senten
     "marked",
     [
         "i like this. | you do not. | do they? | yes! | it is ok",
-        "We love this song. | pic.twitter.com/AnlBSMinm4 shows it. | We left. | www.news.example has more.",
+        "We love this song. | pic.twitter.com/AnlBSMinm4 shows it. | We left Rome. | www.a.example has more.",
         "He met voc. ed. classes. | They left... and came. | Then... | It was over. | The end… | He left.",
         'She left Rome. | "the best city," she said. | "We left." he said.',
     ],
