@@ -21,10 +21,13 @@ NEAR = 100
 """How many characters before an abbreviation are looked at, as a sentence may be endless."""
 
 _OPENING = "\"'“‘„«»‹›([{¿¡`*_<#$€£¥₹"
-_LAST_PART = re.compile(r"[^-–/'’]+$")
-# "U.S"; in scripts of India "बी.सी", and in those where a full stop ends few short words also "கே"
+# Behind a hyphen, an elision or a mark without a blank. A single letter is none: "Vitamin-D", "geht's".
+_LAST_PART = re.compile(r"(?<=[-–—/'’\"“”‘„«(\[,:;])[^-–—/'’\"“”‘„«(\[,:;]{2,}$")
+# "U.S", "J.-C", "d'A"; in scripts of India "बी.सी", and in those where a full stop ends few
+# short words also "கே"
 _INITIALISM = re.compile(
-    r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}"
+    r"(?:[dlDL]['’])?(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,2}"
+    r"|[dlDL]['’][A-Z]"
     r"|(?:[\u0900-\u0dff]{1,3}\.)+[\u0900-\u0dff]{1,3}"
     r"|[\u0b80-\u0d7f]{1,3}"
 )
@@ -97,14 +100,15 @@ def _abbreviation_ends_sentence(before: str, word: str, between: str, after: Fol
     word_before = before.rpartition(" ")[2]
     spaced = word_before + word if word_before.endswith(".") else word
     for form in (spaced, word, unit, last_part[0] if last_part else word):
-        if form not in rules.abbreviations:
+        # What a digit precedes is a unit or nothing: "5bn", but not "1st".
+        if form not in rules.abbreviations or (form == unit != word and form not in rules.behind_digits):
             continue
         if _DASH.search(between):
             return False
         if form in rules.units and (unit != word or _ends_with_number(before)):
             return is_capital and (begins_sentence or before.count(" ") >= OPENING_WORDS)
         if form in rules.titles or form in rules.inside:
-            return False
+            return begins_sentence and _is_other_word(form, before, after, rules)
         if form in rules.before_number and _is_number(after):
             return False
         if form in rules.final:
@@ -114,6 +118,13 @@ def _abbreviation_ends_sentence(before: str, word: str, between: str, after: Fol
     if (len(word) == 1 and word < "\u2e80") or _INITIALISM.fullmatch(word):
         return begins_sentence and bool(before)
     return True
+
+
+def _is_other_word(form: str, before: str, after: Following, rules: Rules) -> bool:
+    """Whether it is no abbreviation but an acronym, "the MS. He", or a name, "von Max. Er"."""
+    if len(form) > 1 and form.isupper():
+        return not after.word.isupper()
+    return bool(before) and form in rules.capitalised_inside
 
 
 def _is_number(after: Following) -> bool:

@@ -30,6 +30,12 @@ class Rules:
     openers           words that begin a sentence wherever they have a capital, even without a mark before
     capital_nouns     whether nouns have capitals
     lowercase_starts  whether sentences may begin with a small letter, as in informal text
+
+    Derived from these:
+
+    abbreviations       of all lists
+    capitalised_inside  what `inside` has in small letters, with a capital: behind other words it is a name
+    behind_digits       what may follow a digit without a blank: "5bn", "6p.m"
     """
 
     titles: frozenset[str] = _NONE
@@ -46,6 +52,8 @@ class Rules:
     capital_nouns: bool = False
     openers: re.Pattern[str] | None = None
     abbreviations: frozenset[str] = _NONE
+    capitalised_inside: frozenset[str] = _NONE
+    behind_digits: frozenset[str] = _NONE
 
     @property
     def has_ordinals(self) -> bool:
@@ -74,6 +82,12 @@ def parse_rules(table: str) -> Rules:
         capital_nouns=fields.get("capital_nouns", False),
         openers=_openers_pattern(fields.get("openers", "").split()),
         abbreviations=frozenset().union(*abbreviations.values()),
+        capitalised_inside=frozenset(
+            word[0].upper() + word[1:] for word in fields.get("inside", "").split() if word == word.lower()
+        ),
+        behind_digits=frozenset().union(
+            *(abbreviations.get(name, _NONE) for name in ("either", "final", "units"))
+        ),
     )
 
 
@@ -87,7 +101,9 @@ _WORDS = ("starters", "speech", "ordinal_after", "ordinal_before")
 
 
 def _forms(word: str) -> tuple[str, ...]:
-    """The spellings of an abbreviation. "Sat" does not stand for "sat", which is a word."""
+    """The spellings of an abbreviation. "Sat" does not stand for "sat", nor "d" for the "D" of "Vitamin D"."""
+    if len(word) == 1:
+        return (word,)
     if word != word.lower():
         return word, word.upper()
     return word, word[0].upper() + word[1:], word.upper()

@@ -18,11 +18,15 @@ _MARKS = re.compile(
     rf"(?P<closing>[{_CLOSING}]*+) ?"
 )
 _OPENING = re.compile(f"[{''.join(map(re.escape, _PAIRS))}]")
-# What continues a sentence behind a quotation: a mark, a Japanese particle, or the speaker.
+# What continues a sentence behind a quotation: a mark, a Japanese particle, or the speaker. Not words that
+# merely begin like a particle (はい, もちろん) or end like a verb of speech (知道, 訪問, 名稱, 小說).
 _CONTINUATION = re.compile(
     r"[，、。；：,;:!?！？）)」』】》…—–]"
-    r"|(?:って|という|といっ|との|として|とか|とも|とは|と|など|の|を|に|は|が|も|で|や|か|な|だ|へ|ら)(?=[\u3040-\u9fff、])"
-    r"|[^，。！？、]{0,6}(?:說|道|問|表示|稱|喊|叫|寫|答|说|问|称|写)[，。：:,]"
+    r"|(?!はい|はじ|はる|はっき|もちろん|もし|もっと|もう|ところ|とても|とにかく|とりあえず|とうとう|がん|でも、|では、|だが|だから|だって"
+    r"|なぜ|なお|なるほど|なんと|なんで|やはり|やっぱり|やがて|やっと|かつて|かれ|かの)"
+    r"(?:って|という|といっ|との|として|とか|とも|とは|と|など|の|を|に|は|が|も|で|や|か|な|だ|へ|ら)(?=[\u3040-\u9fff、])"
+    r"|[^，。！？、]{0,6}(?:(?<!小)[說说]|(?<![知報报街軌轨管通味頻频])道|(?<![訪访學学疑顧顾])[問问]|(?<![名簡简])[稱称]"
+    r"|表示|喊|叫|寫|写|答)[，。：:,]"
 )
 
 

@@ -100,6 +100,21 @@ def test_a_quote_closes_a_sentence_that_lacks_the_blank_behind_it():
 
 
 @pytest.mark.parametrize(
+    "marked",
+    [
+        "She lives with MS. | The disease is rare. | MS. JONES and DR. SMITH came to ST. LOUIS.",
+        "He lives in San Diego, CA. | The rent is high. | It was built ca. 1850. | It burnt.",
+        "It rose 5 per cent. | Shares fell. | He edited Viz. | Since then he paints.",
+        "He came 1st. | 20 others came. | It is state of the art. | 40 paintings hang there.",
+        "The man—Lt. Matt Harris—left. | He met Then-Sen. Obama. | They can't. | Smith left.",
+        "They chose vitamin-C. | Smith left. | He was here in June (Gen. Smith knew). | He left.",
+    ],
+)
+def test_a_word_is_no_abbreviation_because_it_ends_like_one_or_has_capitals(marked):
+    check(marked)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "BERLIN (Reuters) - The chancellor spoke to reporters on Monday.",

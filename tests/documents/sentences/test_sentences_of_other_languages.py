@@ -100,6 +100,44 @@ def test_languages_with_blanks_between_words(language, marked):
 @pytest.mark.parametrize(
     ("language", "marked"),
     [
+        ("de", "So geht's. | Forscher essen Vitamin D. | Der Arzt weiß es. | Vitamin-D. | Forscher nicht."),
+        (
+            "de",
+            "Sie hieß Steffi Graf. | Sie kam mit Max. | Er kaufte Bayer. | Die Aktie fiel. | (Max. 5 Euro.)",
+        ),
+        ("fr", "Un roman d'A. Camus, de J.-C. Brialy et de l'U.R.S.S. Gorbatchev. | C'est fini."),
+        (
+            "ru",
+            "Он забил гол. | Команда ждёт. | Он сказал им. | Потом ушёл. | Он едет в центр. | Москва ждёт.",
+        ),
+        ("ru", "Улица им. Пушкина. | Так сказал доктор. | Иванов ушёл. | Он был 2-м. | Иванов 3-м."),
+        ("bg", "Той каза им. | След това си тръгна. | Той е роден. | През 1990 г. дойде."),
+        ("ro", "Aceasta a avut loc. | Apoi a plecat în anul respectiv. | Ion nu."),
+        ("no", "Han kom. | Hun dro. | Han er dr. Hansen."),
+        ("cs", "Řekl mnoho slov. | Potom odešel. | Gen. Novák zůstal."),
+        ("ar", "كان ذلك في شهر عام 1990 م. | ثم ذهب من هنا في عام 1995م. | قال م. محمد ذلك."),
+    ],
+)
+def test_a_word_is_no_abbreviation_because_it_is_spelt_or_ends_like_one(language, marked):
+    check(language, marked)
+
+
+@pytest.mark.parametrize(
+    ("language", "marked"),
+    [
+        ("ja", "「行こう。」|はい、彼は言った。|「行こう。」|もちろん行く。|「行こう。」|でも、彼は残った。"),
+        ("ja", "「行こう。」と彼は言った。|「行こう。」は短い。"),
+        ("zh", "「他走了。」|我知道，他回家了。|“他走了。”|据报道，他病了。|「走吧。」他說：好。"),
+        ("zh", "「走吧。」|這部小說，他看過。|“走吧。”他问道，然后走了。"),
+    ],
+)
+def test_what_follows_a_quotation_is_told_by_words_and_not_by_their_beginning(language, marked):
+    check(language, marked)
+
+
+@pytest.mark.parametrize(
+    ("language", "marked"),
+    [
         ("zh", "他走了。|她來了！|誰？|「好。」|他笑了。"),
         ("zh", "「誰會想要聽呢？」他問道。|然後他離開了（真的。）。|完"),
         ("zh", "他说：“我们走吧。天黑了。”|然后他离开了。|增长3.5%。"),
