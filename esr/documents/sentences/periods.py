@@ -104,7 +104,7 @@ def _abbreviation_ends_sentence(before: str, word: str, between: str, after: Fol
         if form not in rules.abbreviations or (form == unit != word and form not in rules.behind_digits):
             continue
         if _DASH.search(between):
-            return False
+            return begins_sentence and between.startswith("-")  # for a blank: "the U.S.- The"
         if form in rules.units and (unit != word or _ends_with_number(before)):
             return is_capital and (begins_sentence or before.count(" ") >= OPENING_WORDS)
         if form in rules.titles or form in rules.inside:

@@ -101,7 +101,7 @@ _WORDS = ("starters", "speech", "ordinal_after", "ordinal_before")
 
 
 def _forms(word: str) -> tuple[str, ...]:
-    """The spellings of an abbreviation. "Sat" does not stand for "sat", nor "d" for the "D" of "Vitamin D"."""
+    """The spellings of an abbreviation. "Sat" does not stand for "sat", nor "d" for the D of "Vitamin D"."""
     if len(word) == 1:
         return (word,)
     if word != word.lower():

@@ -23,8 +23,8 @@ _NOTES = r"(?: \[\d{1,3}\])*+"
 # A quote between blanks. Whether a straight one opens or closes depends on the number of those before it.
 _APART = r"(?: (?:[»”]|''|(?P<straight>\"))(?= ))?+"
 _END = rf"(?<![{_MARKS}])[{_MARKS}]++(?P<closing>{_CLOSING}){_NOTES}{_APART}"
-# Text from web pages lacks some blanks: 'so."He'
-_BLANK = r"(?P<blank> |(?<=[.!?][\"”])(?=[A-Z]|- ))"
+# Text from web pages lacks some blanks, or has a dash for one: 'so."He', "so.'He", "so.- He"
+_BLANK = r"(?P<blank> |(?<=[.!?][\"”'’])(?=[A-Z]|- )|(?<=[.!?])(?=--? [\"'“‘]?[A-Z]))"
 _BEFORE_BLANK = re.compile(f"{_END}{_BLANK}")
 _ANYWHERE = re.compile(f"{_END}{_BLANK}?")
 _HAS_FULL_STOP = re.compile(f"[{_FULL_STOPS}]")
@@ -89,7 +89,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str], after: Following
     return True
 
 
-_SPEAKER = re.compile(r"(?:[A-Z][\w.'’-]*+ ){1,4}?([a-z]++)")
+_SPEAKER = re.compile(r"(?:[A-Z][\w.'’-]*+ ){1,4}?([a-z]++)\b")
 
 
 def _is_attribution(text: str, after: Following, rules: Rules) -> bool:

@@ -115,6 +115,20 @@ def test_a_word_is_no_abbreviation_because_it_ends_like_one_or_has_capitals(mark
 
 
 @pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("It fell, he said.- The dollar rose.", ["It fell, he said.", "- The dollar rose."]),
+        ("They left the U.S.- The dollar rose.", ["They left the U.S.", "- The dollar rose."]),
+        ("'You never know.'Police agreed.", ["'You never know.'", "Police agreed."]),
+        ("The U.S.'s role and the U.S.-led force of Inc.- Owned firms.", None),
+        ("Bayern vs.- Augsburg (20:30), he said.-and left.", None),
+    ],
+)
+def test_a_sentence_ends_where_a_web_page_has_no_blank_or_a_dash_for_it(text, sentences):
+    assert split_sentences(text, "en") == (sentences or [text])
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "BERLIN (Reuters) - The chancellor spoke to reporters on Monday.",
