@@ -16,12 +16,16 @@ class ParseWord(NamedTuple):
 
 @dataclass(slots=True)  # a frozen one takes three times as long to create, a large part of a load
 class Sentence:
-    """One sentence. `id` is unique in its index; features and parse are stored unchanged."""
+    """One sentence. `id` is unique in its index; features and parse are stored unchanged.
+
+    `paragraph` is the number of its paragraph in the source text, from 0; None if unknown.
+    """
 
     id: str
     text: str
     features: Mapping[str, float] = field(default_factory=dict)
     parse: tuple[ParseWord, ...] | None = None
+    paragraph: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

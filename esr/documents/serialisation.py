@@ -37,6 +37,8 @@ def checksum(document: Document) -> str:
 def _sentence_fields(sentence: Sentence, default_id: str) -> dict[str, Any]:
     fields: dict[str, Any] = {} if sentence.id == default_id else {"id": sentence.id}
     fields["text"] = sentence.text
+    if sentence.paragraph is not None:
+        fields["paragraph"] = sentence.paragraph
     if sentence.features:
         fields["features"] = dict(sentence.features)
     if sentence.parse is not None:

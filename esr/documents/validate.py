@@ -22,7 +22,7 @@ from esr.documents.json_values import (
     require_string,
     type_name,
 )
-from esr.documents.sentences import split_sentences
+from esr.documents.sentences import split_numbered_sentences
 
 # The limit of Elasticsearch's `_id`.
 MAX_ID_BYTES = 512
@@ -31,7 +31,9 @@ _SUFFIX_BYTES = 12
 
 # Lines of runs and judgements are separated by blanks, so an id must not contain one.
 _INVALID_IN_ID = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
-_SENTENCE_FIELDS = ("id", "text", "features", "parse")
+MAX_PARAGRAPH = 2**31 - 1
+"""The greatest integer of Elasticsearch."""
+_SENTENCE_FIELDS = ("id", "text", "features", "parse", "paragraph")
 _FEATURE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 
@@ -61,8 +63,11 @@ def _build_sentences(id: str, text: Any, entries: Any, language: str | None) -> 
     if text is not None and entries is not None:
         raise InvalidDocument("the document has both text and sentences: leave one of them out")
     if text is not None:
-        texts = split_sentences(require_string(text, "text"), language)
-        return tuple(Sentence(_default_id(id, n), text) for n, text in enumerate(texts))
+        split = split_numbered_sentences(require_string(text, "text"), language)
+        return tuple(
+            Sentence(_default_id(id, n), sentence.text, paragraph=sentence.paragraph)
+            for n, sentence in enumerate(split)
+        )
     if entries is None:
         return ()
     prefix, is_long = default_id_prefix(id), _is_long(id)
@@ -82,7 +87,7 @@ def _build_sentence(document_id: str, position: int, fields: Any, default_id: st
         raise InvalidDocument(
             f'sentences[{position}] must be an object like {{"text": "…"}}, not {type_name(fields)}'
         )
-    id, text, features, parse = map(fields.get, _SENTENCE_FIELDS)
+    id, text, features, parse, paragraph = map(fields.get, _SENTENCE_FIELDS)
     if text is None:
         raise InvalidDocument(f'sentences[{position}] has no text: write "" for an empty sentence')
     # A load runs this for every sentence, so the common case, a text and nothing else, returns early.
@@ -92,14 +97,24 @@ def _build_sentence(document_id: str, position: int, fields: Any, default_id: st
         id = _check_id(id, f"sentences[{position}].id")
     if type(text) is not str or not text.isascii():
         text = require_string(text, f"sentences[{position}].text")
+    if paragraph is not None:
+        _check_paragraph(paragraph, f"sentences[{position}].paragraph")
     if features is None and parse is None:
-        return Sentence(id, text)
+        return Sentence(id, text, paragraph=paragraph)
     return Sentence(
         id,
         text,
         features={} if features is None else _build_features(features, f"sentences[{position}].features"),
         parse=None if parse is None else _build_parse(parse, f"sentences[{position}].parse"),
+        paragraph=paragraph,
     )
+
+
+def _check_paragraph(value: Any, name: str) -> None:
+    if type(value) is not int or not 0 <= value <= MAX_PARAGRAPH:
+        raise InvalidDocument(
+            f"{name} must be an integer from 0 to {MAX_PARAGRAPH}: the number of the sentence's paragraph"
+        )
 
 
 def _check_unique_ids(sentences: Sequence[Sentence]) -> None:

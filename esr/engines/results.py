@@ -20,6 +20,7 @@ class SentenceRecord:
     """A sentence with its neighbors (None at either end of the document) and the document's metadata.
 
     `features` holds those that are known. `entities` holds the names by type, None before enrichment.
+    `paragraph` is the number of its paragraph in the source text, from 0; None if unknown.
     """
 
     sentence_id: str
@@ -35,6 +36,7 @@ class SentenceRecord:
     language: str | None
     features: Mapping[str, float] = field(default_factory=dict)
     entities: Mapping[str, Sequence[str]] | None = None
+    paragraph: int | None = None
 
 
 class Hit(NamedTuple):

@@ -23,7 +23,7 @@ UNUSUAL = {
     "url": "https://u.example/?a=1&b",
     "language": "de",
     "sentences": [
-        {"text": "", "features": {"subj": 0.1, "big": 1e300}},
+        {"text": "", "paragraph": 0, "features": {"subj": 0.1, "big": 1e300}},
         {
             "id": "given",
             "text": "A\tflood.",
@@ -73,7 +73,8 @@ def test_only_the_export_goes_to_standard_output(esr: Esr, tmp_path: Path) -> No
     source.write_text('{"id": "a", "text": "A storm. It passed."}\n')
     esr("load", source, "--index", tmp_path / "index")
     (only,) = esr("export", tmp_path / "index").stdout.splitlines()
-    assert json.loads(only) == {"id": "a", "sentences": [{"text": "A storm."}, {"text": "It passed."}]}
+    sentences = [{"text": "A storm.", "paragraph": 0}, {"text": "It passed.", "paragraph": 0}]
+    assert json.loads(only) == {"id": "a", "sentences": sentences}
 
 
 def test_a_failed_export_leaves_no_file(esr_error: Esr, tmp_path: Path) -> None:

@@ -27,11 +27,16 @@ def sentence_error_message(fields) -> str:
     return error_message({"id": "d", "sentences": [{"text": "x"}, fields]})
 
 
-def test_a_text_is_split_and_its_sentences_are_numbered_from_0():
-    assert build_document({"id": "d", "title": "T", "text": "One is here. Two is there."}) == Document(
+def test_a_text_is_split_and_its_sentences_and_paragraphs_are_numbered_from_0():
+    text = "One is here. Two is there.\n\nThree."
+    assert build_document({"id": "d", "title": "T", "text": text}) == Document(
         id="d",
         title="T",
-        sentences=(Sentence("d.s0", "One is here."), Sentence("d.s1", "Two is there.")),
+        sentences=(
+            Sentence("d.s0", "One is here.", paragraph=0),
+            Sentence("d.s1", "Two is there.", paragraph=0),
+            Sentence("d.s2", "Three.", paragraph=1),
+        ),
     )
 
 
@@ -69,10 +74,24 @@ def test_default_sentence_ids_count_the_position_among_all_sentences():
     assert [s.id for s in document.sentences] == ["d.s0", "b", "d.s2"]
 
 
+@pytest.mark.parametrize("paragraph", [None, 0, 7, 2**31 - 1])
+def test_sentences_of_the_source_keep_their_paragraph(paragraph):
+    assert sentence(paragraph=paragraph).paragraph == paragraph
+    assert sentence(paragraph=paragraph, features={"subj": 1}).paragraph == paragraph
+
+
+@pytest.mark.parametrize("paragraph", [-1, 2**31, 1.0, "1", True, [0]])
+def test_an_invalid_paragraph_is_rejected(paragraph):
+    message = sentence_error_message({"text": "x", "paragraph": paragraph})
+    assert "sentences[1].paragraph must be an integer from 0 to 2147483647" in message
+
+
 def test_null_counts_as_missing():
     nothing = dict.fromkeys(["title", "date", "source", "url", "language", "text", "sentences"])
     assert build_document({"id": "d", **nothing}) == Document("d", ())
-    assert sentence(id=None, features=None, parse=None) == Sentence("d.s1", "An earthquake hit.")
+    assert sentence(id=None, features=None, parse=None, paragraph=None) == Sentence(
+        "d.s1", "An earthquake hit."
+    )
 
 
 @pytest.mark.parametrize("name", ["title", "date", "source", "url", "language"])

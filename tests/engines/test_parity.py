@@ -43,6 +43,7 @@ QUERIES = [
     "rare titleword unseenword",
     "court vote river stone",
 ]
+PARAGRAPHS = [1, 300, 2**29 - 1]
 SPLITS = [(m.name, c) for m in models.MODELS.values() for c in (m.contexts or (None,))]
 FIRST_STAGES = [split for split in SPLITS if models.get(split[0]).second_stage is None]
 PRIORS: list[dict[str, float]] = [
@@ -81,7 +82,11 @@ def random_documents(first: int, count: int, seed: int) -> Iterator[Document]:
             f"r{number}",
             tuple(
                 Sentence(
-                    f"r{number}/{n}", text, {"subj": n / 3} if n % 2 else {}, _parse(text) if n == 1 else None
+                    f"r{number}/{n}",
+                    text,
+                    {"subj": n / 3} if n % 2 else {},
+                    _parse(text) if n == 1 else None,
+                    None if number % 4 == 1 or n == 4 else n // 2 * PARAGRAPHS[number % 3],
                 )
                 for n, text in enumerate(texts)
             ),

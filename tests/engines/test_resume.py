@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -56,6 +57,12 @@ def interrupt(
 def states(where: str) -> list[str]:
     with closing(open_generations(where)) as generations:
         return [generation.state for generation in generations.all()]
+
+
+def in_paragraphs(document: Document) -> Document:
+    """The same document, each sentence in a paragraph of its own."""
+    sentences = (replace(sentence, paragraph=n) for n, sentence in enumerate(document.sentences))
+    return replace(document, sentences=tuple(sentences))
 
 
 def documents_of(where: str) -> list[Document]:
@@ -125,7 +132,7 @@ def test_an_interrupted_load_is_not_resumed_with_other_documents(
 ) -> None:
     """The embedded engine refuses. Elasticsearch finds no load of these documents, and starts one."""
     interrupt(anywhere, monkeypatch)
-    for other in (NEWS[:3] + OLD + NEWS[4:], NEWS[:2]):
+    for other in (NEWS[:3] + OLD + NEWS[4:], NEWS[:2], [*NEWS[:3], in_paragraphs(NEWS[3]), *NEWS[4:]]):
         if anywhere.startswith("http"):
             load(anywhere, other, resume=True, if_exists="replace")
             assert documents_of(anywhere) == other

@@ -1,12 +1,14 @@
 import io
 import json
 import tracemalloc
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from esr.documents import Document, ParseWord, Sentence
+from esr.documents.validate import MAX_PARAGRAPH
 from esr.errors import InputError
 from esr.loaders import Source, jsonl, read_documents, utf8
 
@@ -23,7 +25,9 @@ def load_error(load, data) -> str:
 def test_a_line_is_a_document(load):
     data = '{"id": "a", "title": "T", "text": "One. Two."}\n{"id": "b", "sentences": [{"text": "x"}]}'
     assert load(data, "jsonl") == [
-        Document("a", (Sentence("a.s0", "One."), Sentence("a.s1", "Two.")), title="T"),
+        Document(
+            "a", (Sentence("a.s0", "One.", paragraph=0), Sentence("a.s1", "Two.", paragraph=0)), title="T"
+        ),
         Document("b", (Sentence("b.s0", "x"),)),
     ]
 
@@ -133,7 +137,13 @@ ID = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=
 def random_documents(draw):
     ids = draw(st.lists(ID, unique=True, max_size=4))
     sentences = tuple(
-        Sentence(id, draw(TEXT), draw(st.dictionaries(NAME, NUMBER, max_size=3)), draw(st.none() | PARSES))
+        Sentence(
+            id,
+            draw(TEXT),
+            draw(st.dictionaries(NAME, NUMBER, max_size=3)),
+            draw(st.none() | PARSES),
+            draw(st.none() | st.integers(0, MAX_PARAGRAPH)),
+        )
         for id in ids
     )
     known = st.none() | TEXT.filter(str.strip)
@@ -144,7 +154,7 @@ def random_documents(draw):
 def as_json(document: Document, ascii: bool) -> str:
     def sentence(s: Sentence) -> dict:
         parse = None if s.parse is None else [word._asdict() for word in s.parse]
-        return {"id": s.id, "text": s.text, "features": s.features, "parse": parse}
+        return {**asdict(s), "parse": parse}
 
     names = ("id", "title", "date", "source", "url", "language")
     fields = {name: getattr(document, name) for name in names}

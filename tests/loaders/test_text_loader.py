@@ -12,9 +12,9 @@ def test_the_first_line_is_the_title_and_the_rest_the_text(load):
         Document(
             "stdin",
             (
-                Sentence("stdin.s0", "It was strong."),
-                Sentence("stdin.s1", "Nobody was hurt."),
-                Sentence("stdin.s2", "More soon"),
+                Sentence("stdin.s0", "It was strong.", paragraph=0),
+                Sentence("stdin.s1", "Nobody was hurt.", paragraph=0),
+                Sentence("stdin.s2", "More soon", paragraph=1),
             ),
             title="Quake in the north",
         )

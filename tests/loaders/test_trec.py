@@ -55,9 +55,9 @@ def test_a_plain_document_gives_id_title_date_and_split_text(load):
         Document(
             "AP-1",
             (
-                Sentence("AP-1.s0", "It was strong."),
-                Sentence("AP-1.s1", "AT&T lines went down."),
-                Sentence("AP-1.s2", "Relief teams set out"),
+                Sentence("AP-1.s0", "It was strong.", paragraph=0),
+                Sentence("AP-1.s1", "AT&T lines went down.", paragraph=0),
+                Sentence("AP-1.s2", "Relief teams set out", paragraph=1),
             ),
             title="Quake in the north",
             date="1999-01-01T00:10:27",

@@ -29,6 +29,7 @@ def test_an_answer_has_the_documented_keys() -> None:
             "language": "en",
             "features": {},
             "entities": None,
+            "paragraph": None,
         }
     ]
     assert shape == {

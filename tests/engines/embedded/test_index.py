@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import esr
@@ -99,6 +100,28 @@ def test_an_index_of_documents_without_sentences_can_be_searched(where: Path) ->
         for candidates in ("matching", "context", "all"):
             assert searcher.search("storm", candidates=candidates).hits == []
         assert searcher.index.status()["documents"] == 2
+
+
+def test_paragraphs_are_stored_in_the_smallest_integers_that_hold_them(where: Path) -> None:
+    paragraphs = [[0, 0, 1], [None, 254, None], []]
+    documents = [
+        document(str(n), *(Sentence(f"{n}.s{m}", "storm", paragraph=p) for m, p in enumerate(of_document)))
+        for n, of_document in enumerate(paragraphs)
+    ]
+    load(where, documents)
+    index = EmbeddedIndex(str(where))
+    assert [[s.paragraph for s in d.sentences] for d in index.documents()] == paragraphs
+    assert [record.paragraph for record in index.sentences(["1.s1", "0.s2", "1.s0"])] == [254, 1, None]
+    (path,) = where.glob("segments/*/paragraph.npy")
+    assert np.load(path).tolist() == [1, 1, 2, 0, 255, 0] and np.load(path).dtype == np.uint8
+
+
+def test_the_paragraphs_of_a_segment_without_that_column_are_unknown(where: Path) -> None:
+    load(where, [document("A", Sentence("A.s0", "storm", paragraph=3), "flood")])
+    (path,) = where.glob("segments/*/paragraph.npy")
+    path.unlink()
+    (found,) = EmbeddedIndex(str(where)).documents()
+    assert [s.paragraph for s in found.sentences] == [None, None]
 
 
 def test_an_empty_index_returns_no_hits(where: Path) -> None:

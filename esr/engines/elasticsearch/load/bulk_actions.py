@@ -82,6 +82,7 @@ class ActionBuilder:
                 "sentence_id": sentence.id,
                 "document_id": document.id,
                 "position": n,
+                **({} if sentence.paragraph is None else {"paragraph": sentence.paragraph}),
                 "order": order + n,
                 "text": sentence.text,
                 "context": joined_context,
@@ -134,6 +135,8 @@ def _neighbours(sentences: Sequence[Sentence], n: int) -> Iterator[tuple[str, st
 def _stored_sentence(sentence: Sentence) -> dict[str, Any]:
     """A sentence as the entry of its document stores it."""
     stored: dict[str, Any] = {"id": sentence.id, "text": sentence.text}
+    if sentence.paragraph is not None:
+        stored["paragraph"] = sentence.paragraph
     if sentence.features:
         stored["features"] = dict(sentence.features)
     if sentence.parse is not None:

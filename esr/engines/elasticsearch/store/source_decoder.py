@@ -25,6 +25,7 @@ def decode_document(source: Mapping[str, Any]) -> Document:
             stored["text"],
             stored.get("features", {}),
             tuple(ParseWord(*word) for word in stored["parse"]) if "parse" in stored else None,
+            stored.get("paragraph"),
         )
         for stored in source["sentences"]
     )

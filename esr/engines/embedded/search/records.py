@@ -104,4 +104,5 @@ def _record(
         **document.metadata,
         features=features,
         entities=entities,
+        paragraph=document.paragraph(position),
     )

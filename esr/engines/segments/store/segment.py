@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from esr.documents import Document
 from esr.engines.segments.store.arrays import map_array
-from esr.engines.segments.store.document_codec import StoredDocument
+from esr.engines.segments.store.document_codec import NO_PARAGRAPH, StoredDocument
 from esr.engines.segments.store.layer import Layer
 from esr.engines.segments.store.layer_info import LayerInfo
 from esr.engines.segments.store.layer_stack import LayerStack
@@ -64,6 +64,8 @@ COLUMNS = [
     "surrounding_length",
     "surrounding_likelihood",
 ]
+PARAGRAPH = "paragraph"
+"""The column of the sentences' paragraphs, numbered from 1. Segments of older formats have none."""
 
 
 class Segment:
@@ -81,6 +83,7 @@ class Segment:
             self._explicit_id_numbers = map_array(folder / "given_at.npy")
             self._blobs = BlobTable(folder, "texts")
             self.columns = {name: map_array(folder / f"{name}.npy") for name in COLUMNS}
+            self.columns[PARAGRAPH] = _map_paragraphs(folder, len(self.columns["length"]))
             self.sources: list[str | None] = json.loads((folder / "sources.json").read_text("utf-8"))
         except (FileNotFoundError, EOFError, ValueError) as error:
             raise SegmentDamaged(folder) from error
@@ -94,7 +97,7 @@ class Segment:
         return segment
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        """A stored column, one of COLUMNS."""
+        """A stored column, one of COLUMNS, or that of the paragraphs."""
         return self.columns[name]
 
     @property
@@ -163,7 +166,9 @@ class Segment:
 
     def stored_document(self, number: int) -> StoredDocument:
         """A document, for callers that do not need all of it."""
-        return StoredDocument(self._blobs[number])
+        first = self.column("first")
+        paragraphs = self.column(PARAGRAPH)[int(first[number]) : int(first[number + 1])]
+        return StoredDocument(self._blobs[number], paragraphs)
 
     def blob(self, number: int) -> bytes:
         """A document as it is stored."""
@@ -218,6 +223,13 @@ class Segment:
         index = int(np.searchsorted(self._explicit_id_numbers, number))
         known = index < len(self._explicit_id_numbers) and self._explicit_id_numbers[index] == number
         return index if known else None
+
+
+def _map_paragraphs(folder: Path, sentence_count: int) -> npt.NDArray[Any]:
+    try:
+        return map_array(folder / f"{PARAGRAPH}.npy")
+    except FileNotFoundError:
+        return np.full(sentence_count, NO_PARAGRAPH, np.uint8)
 
 
 def is_position(text: str) -> bool:

@@ -64,6 +64,7 @@ class LoadSession:
             for prepared in stream:
                 self._read += 1
                 self._digest.update(prepared.encoded)
+                self._digest.update(prepared.paragraphs)
                 if self._read == self._start.documents and self._digest.hexdigest() != self._start.digest:
                     raise EsrError(_OTHER_DOCUMENTS)
                 if self._accept(prepared):

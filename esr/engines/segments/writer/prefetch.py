@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from esr.documents import Document, Located
 from esr.documents.document import custom_id_positions
-from esr.engines.segments.store.document_codec import encode_document
+from esr.engines.segments.store.document_codec import encode_document, encode_paragraphs
 from esr.engines.segments.writer.batch import Batch, BatchBuilder
 from esr.engines.segments.writer.prepared_document import PreparedDocument, split_batch
 from esr.engines.segments.writer.worker_client import WorkerClient, can_start_worker
@@ -51,7 +51,8 @@ class _PendingBatch:
         payloads = split_batch(self.batch, [len(document.sentences) for document in self.with_payload])
         for (where, document), explicit_ids, encoded, needs_payload in self.documents:
             payload = next(payloads) if needs_payload else None
-            yield PreparedDocument(where, document, explicit_ids, encoded, payload)
+            paragraphs = encode_paragraphs(document)
+            yield PreparedDocument(where, document, explicit_ids, encoded, paragraphs, payload)
 
 
 def prepare(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -27,14 +28,15 @@ class Payload(NamedTuple):
 class PreparedDocument(NamedTuple):
     """A document, the place where it was read, and its JSON.
 
-    `explicit_ids` are the positions of the sentences whose id is not the default. `payload` is None if the
-    document is not to be written.
+    `explicit_ids` are the positions of the sentences whose id is not the default. `paragraphs` is the
+    document's part of the column of paragraphs. `payload` is None if the document is not to be written.
     """
 
     where: str
     document: Document
     explicit_ids: list[int]
     encoded: bytes
+    paragraphs: array[int]
     payload: Payload | None
 
 

@@ -12,9 +12,9 @@ from esr.analysis import Analyzer
 from esr.dependency.codec import encode
 from esr.documents import Sentence
 from esr.documents.dates import parse_date_start
-from esr.engines.segments.store.arrays import save_array, save_bytes, sync_folder
+from esr.engines.segments.store.arrays import narrow, save_array, save_bytes, sync_folder
 from esr.engines.segments.store.layer_file import NO_ENRICHMENT, EncodedEnrichment, save_layer
-from esr.engines.segments.store.segment import NO_DATE
+from esr.engines.segments.store.segment import NO_DATE, PARAGRAPH
 from esr.engines.segments.store.string_table import BlobTable, StringTable, hash_strings
 from esr.engines.segments.writer.columns import Array, TokenizedTexts, build_columns
 from esr.engines.segments.writer.prepared_document import PreparedDocument
@@ -35,6 +35,7 @@ class SegmentBuilder:
         self._dates = array("q")
         self._sources: dict[str | None, int] = {}
         self._source_numbers = array("i")
+        self._paragraphs = array("I")
         self._blobs: list[bytes] = []
         self._bytes = 0
         self._sentences = 0
@@ -55,6 +56,11 @@ class SegmentBuilder:
     def sentence_count(self) -> int:
         return self._sentences
 
+    @property
+    def paragraphs(self) -> Array:
+        """The column of paragraphs."""
+        return narrow(np.asarray(self._paragraphs, np.uint32))
+
     def add(self, prepared: PreparedDocument) -> None:
         document, payload = prepared.document, prepared.payload
         assert payload, "the document was not prepared for writing"
@@ -65,6 +71,7 @@ class SegmentBuilder:
             self._explicit_id_numbers.append(self._sentences + position)
             self.explicit_ids.append(document.sentences[position].id)
         self._sentences += len(document.sentences)
+        self._paragraphs.extend(prepared.paragraphs)
         self._tokens.add(payload.batch, payload.texts, payload.numbers)
         self._term_count += payload.term_count
         self._sizes.append(len(document.sentences))
@@ -85,6 +92,7 @@ class SegmentBuilder:
             save_array(folder / f"{name}.npy", column)
         save_array(folder / "date.npy", np.asarray(self._dates, np.int64))
         save_array(folder / "source.npy", np.asarray(self._source_numbers, np.int32))
+        save_array(folder / f"{PARAGRAPH}.npy", self.paragraphs)
         StringTable.save(folder, "documents", self.document_ids)
         StringTable.save(folder, "given", self.explicit_ids)
         save_array(folder / "given_at.npy", np.asarray(self._explicit_id_numbers, np.int64))

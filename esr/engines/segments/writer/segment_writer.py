@@ -7,11 +7,13 @@ from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 
+import numpy as np
+
 from esr import analysis
 from esr.engines.segments.store.arrays import sync_folder
 from esr.engines.segments.store.layer_info import LAYERS, LayerInfo
 from esr.engines.segments.store.manifest import SEGMENTS
-from esr.engines.segments.store.segment import Segment
+from esr.engines.segments.store.segment import PARAGRAPH, Segment
 from esr.engines.segments.writer.prepared_document import PreparedDocument
 from esr.engines.segments.writer.segment_builder import SegmentBuilder
 from esr.engines.writer import Description
@@ -83,6 +85,11 @@ class SegmentWriter:
             raise EsrError(
                 f"{segment.folder} has {counts[0]} documents and {counts[1]} sentences instead of "
                 f"{len(builder)} and {builder.sentence_count}, nothing was committed: "
+                "check the disk and load again"
+            )
+        if not np.array_equal(segment.column(PARAGRAPH), builder.paragraphs):
+            raise EsrError(
+                f"{segment.folder} has other numbers of paragraphs when read back, nothing was committed: "
                 "check the disk and load again"
             )
         for number, checksum in enumerate(self._checksums):

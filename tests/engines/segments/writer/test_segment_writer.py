@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,20 @@ def test_a_document_that_is_read_back_differently_stops_the_load(
     ):
         load(where, NEWS, if_exists="replace")
     assert file_contents(where) == before
+
+
+def test_paragraphs_that_are_read_back_differently_stop_the_load(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = segment_builder.save_array
+
+    def save_damaged(path: Path, column: Any) -> None:
+        save(path, column + 1 if path.name == "paragraph.npy" else column)
+
+    monkeypatch.setattr(segment_builder, "save_array", save_damaged)
+    with pytest.raises(EsrError, match="other numbers of paragraphs when read back, nothing was committed"):
+        load(where, NEWS)
+    assert not where.exists()
 
 
 def test_a_segment_with_fewer_documents_or_sentences_stops_the_load(

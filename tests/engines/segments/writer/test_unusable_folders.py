@@ -80,7 +80,7 @@ def test_a_broken_manifest_is_refused(where: Path, content: str) -> None:
 COLUMNS = """
     sentence_starts sentence_numbers sentence_counts document_starts document_numbers
     document_counts occurrences length surrounding_length document_length document first
-    document_likelihood surrounding_likelihood date source given_at terms.ends terms.hashes
+    document_likelihood surrounding_likelihood date source paragraph given_at terms.ends terms.hashes
     terms.numbers documents.ends documents.hashes documents.numbers given.ends given.hashes
     given.numbers texts.ends
 """
@@ -107,6 +107,8 @@ def test_a_missing_or_truncated_file_of_a_segment_is_reported(where: Path, name:
     with pytest.raises(IndexUnusable, match="is damaged"):
         esr.open(str(where))
     (segment / name).unlink()
+    if name == "paragraph.npy":
+        return  # segments of older formats have none
     with pytest.raises(IndexUnusable, match="is damaged"):
         esr.open(str(where))
     with pytest.raises(IndexUnusable, match="is damaged"):
