@@ -32,7 +32,8 @@ def test_a_result_leads_to_its_place_in_the_shaded_document_and_back(opens: Open
     page.wait_for_timeout(100)
     assert in_view(page, place)
     shades = {
-        each.split()[0] for each in page.locator(".whole > p").evaluate_all("a => a.map(e => e.className)")
+        each.split()[0]
+        for each in page.locator(".whole [id^=s]").evaluate_all("a => a.map(e => e.className)")
     }
     assert len(shades) >= 3
     page.get_by_role("link", name="Back to the sentences").click()
@@ -42,7 +43,7 @@ def test_a_result_leads_to_its_place_in_the_shaded_document_and_back(opens: Open
 def test_the_best_sentence_of_a_document_is_the_darkest(opens: Opens) -> None:
     page = opens(PAGES["document"])
     page.get_by_role("link", name="Go to the best sentence").click()
-    best = page.locator(".whole > p.best")
+    best = page.locator(".whole .best")
     assert "shade-5" in (best.get_attribute("class") or "")
     scores = page.locator(".whole .why").all_inner_texts()
     values = [float(text.replace("Score", "").replace("−", "-")) for text in scores]

@@ -35,6 +35,7 @@ class ScoredSentence:
     score: float | None
     shade: int
     is_hit: bool
+    paragraph: int | None
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,18 @@ class ScoredDocument:
     @property
     def hits(self) -> list[ScoredSentence]:
         return [sentence for sentence in self.sentences if sentence.is_hit]
+
+    @property
+    def paragraphs(self) -> list[list[ScoredSentence]]:
+        """The sentences by paragraph. One whose paragraph is unknown is a paragraph of its own."""
+        paragraphs: list[list[ScoredSentence]] = []
+        for sentence in self.sentences:
+            number = sentence.paragraph
+            if paragraphs and number is not None and paragraphs[-1][-1].paragraph == number:
+                paragraphs[-1].append(sentence)
+            else:
+                paragraphs.append([sentence])
+        return paragraphs
 
 
 def score_document(
@@ -74,7 +87,15 @@ def score_document(
     is_finite = np.isfinite(values)
     rows = zip(document.sentences, values.tolist(), shades(values).tolist(), is_hit.tolist(), strict=True)
     sentences = [
-        ScoredSentence(sentence.id, n, sentence.text, score if is_finite[n] else None, shade, hit)
+        ScoredSentence(
+            sentence.id,
+            n,
+            sentence.text,
+            score if is_finite[n] else None,
+            shade,
+            hit,
+            sentence.paragraph,
+        )
         for n, (sentence, score, shade, hit) in enumerate(rows)
     ]
     has_best = is_finite.any() and is_hit.any()
