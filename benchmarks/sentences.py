@@ -1,14 +1,16 @@
 """Compares sentence splitters: F1 of their boundaries, and their time on English news. Prints Markdown.
 
     pip install nupunkt pysbd sentencex spacy
-    python benchmarks/sentences.py ud-sentences/ news.jsonl
+    python -m benchmarks.sentences ud-sentences/ newsarticles-cc0/docs.jsonl.gz
 
 The folder has a file for each language, `de.txt`: the sentences as people marked them, one a line, an empty
-line between documents. The news are JSON Lines with `text`. Splitters that are not installed are left out.
+line between documents. The news are JSON Lines with `text` or `sentences`. Splitters that are not installed
+are left out.
 """
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 import json
 import re
@@ -115,10 +117,17 @@ def report_boundaries(folder: Path) -> Iterator[str]:
         yield f"| {language} | {' | '.join(cells)} |"
 
 
+def read_texts(path: Path) -> Iterator[str]:
+    """The texts of JSON Lines, packed or not. Sentences are joined again."""
+    open_text = gzip.open if path.suffix == ".gz" else open
+    with open_text(path, "rt", encoding="utf-8") as lines:
+        for document in map(json.loads, lines):
+            yield document.get("text") or " ".join(sentence["text"] for sentence in document["sentences"])
+
+
 def report_news(path: Path) -> Iterator[str]:
     """The table of what splitters make of English news: there, a sentence that ends with a title is wrong."""
-    with path.open(encoding="utf-8") as lines:
-        texts = [json.loads(line)["text"] for line in lines]
+    texts = list(read_texts(path))
     yield "| splitter | sentences | of these ending with a rank or title | seconds |"
     yield "| --- | --: | --: | --: |"
     for name in ("esr", *PEERS):
@@ -136,7 +145,7 @@ def report_news(path: Path) -> Iterator[str]:
 def main(arguments: list[str]) -> int:
     """Print the tables. Returns the exit status."""
     if len(arguments) not in (1, 2):
-        print("usage: python benchmarks/sentences.py UD_FOLDER [NEWS.jsonl]", file=sys.stderr)
+        print("usage: python -m benchmarks.sentences UD_FOLDER [NEWS.jsonl[.gz]]", file=sys.stderr)
         return 2
     for line in report_boundaries(Path(arguments[0])):
         print(line, flush=True)
