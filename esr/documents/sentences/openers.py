@@ -15,7 +15,35 @@ NEAR = 40
 
 
 def split_at_openers(sentence: str, rules: Rules) -> Iterator[str]:
-    """The sentence, split before each opener in it that has a capital."""
+    """The sentence, split before each opener in it that has a capital, and around dates that are lines."""
+    for piece in _split_at_date_lines(sentence, rules):
+        yield from _split_at_words(piece, rules)
+
+
+def _split_at_date_lines(sentence: str, rules: Rules) -> Iterator[str]:
+    start = 0
+    if rules.date_lines:
+        for match in rules.date_lines.finditer(sentence):
+            if not _is_date_line(sentence, max(start, match.start() - NEAR), match, rules):
+                continue
+            for end in (match.start() - 1, match.end()):
+                if end > start:
+                    yield sentence[start:end]
+                    start = end + 1
+    yield sentence[start:]
+
+
+def _is_date_line(sentence: str, near: int, match: re.Match[str], rules: Rules) -> bool:
+    """Whether a word with a capital follows, without a comma, and no preposition precedes: "on Friday, …"."""
+    is_word = match.start() == 0 or sentence[match.start() - 1] == " "
+    if not is_word or sentence[match.end() : match.end() + 1] != " ":
+        return False
+    before = sentence[near : match.start()].rstrip(" ").rpartition(" ")[2]
+    is_apart = not before or (_HEADING_END.fullmatch(before) and before.lower() not in rules.starters)
+    return bool(is_apart) and following(sentence, match.end() + 1).beginning is Beginning.UPPER
+
+
+def _split_at_words(sentence: str, rules: Rules) -> Iterator[str]:
     start = 0
     if rules.openers:
         for match in rules.openers.finditer(sentence, 1):

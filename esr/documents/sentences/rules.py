@@ -28,6 +28,7 @@ class Rules:
     ordinal_after     words before ordinals, which are numbers with a full stop: "am 7. Juli"
     ordinal_before    words after ordinals
     openers           words that begin a sentence wherever they have a capital, even without a mark before
+    date_lines        the pattern of dates that are lines of their own, between a heading and the text
     capital_nouns     whether nouns have capitals
     lowercase_starts  whether sentences may begin with a small letter, as in informal text
 
@@ -51,6 +52,7 @@ class Rules:
     lowercase_starts: bool = False
     capital_nouns: bool = False
     openers: re.Pattern[str] | None = None
+    date_lines: re.Pattern[str] | None = None
     abbreviations: frozenset[str] = _NONE
     capitalised_inside: frozenset[str] = _NONE
     behind_digits: frozenset[str] = _NONE
@@ -81,6 +83,7 @@ def parse_rules(table: str) -> Rules:
         lowercase_starts=fields.get("lowercase_starts", False),
         capital_nouns=fields.get("capital_nouns", False),
         openers=_openers_pattern(fields.get("openers", "").split()),
+        date_lines=_date_pattern(fields.get("date_lines", "")),
         abbreviations=frozenset().union(*abbreviations.values()),
         capitalised_inside=frozenset(
             word[0].upper() + word[1:] for word in fields.get("inside", "").split() if word == word.lower()
@@ -94,6 +97,10 @@ def parse_rules(table: str) -> Rules:
 def _openers_pattern(words: list[str]) -> re.Pattern[str] | None:
     """Finds the openers with a capital. They come first in the pattern, which makes the search fast."""
     return re.compile(rf"(?:{'|'.join(word.capitalize() for word in words)})\b[,'’]? ") if words else None
+
+
+def _date_pattern(pattern: str) -> re.Pattern[str] | None:
+    return re.compile(pattern.replace("\n", "")) if pattern else None
 
 
 _ABBREVIATIONS = ("titles", "before_number", "inside", "either", "final", "units")

@@ -160,6 +160,20 @@ def test_a_heading_that_runs_into_the_text_ends_before_a_word_that_begins_senten
 @pytest.mark.parametrize(
     "marked",
     [
+        "Crane falls in the city | Saturday, September 12, 2015 | A crane fell on Friday. | Nobody was hurt.",
+        "Monday, May 18, 2015 | On Friday, fishermen left. | It was late.",
+        "He came on Monday, May 18, 2015 Ford said. | The trial begins Friday, July 21, 2017 in Rome.",
+        "They met (Friday, July 21, 2017 Rome) here. | It was late—Friday, July 21, 2017 Rome time.",
+        "It ends Friday, July 21, 2017. | It was Sunday, May 7, 2017, Ford said.",
+    ],
+)
+def test_a_date_between_a_heading_and_the_text_is_a_line_of_its_own(marked):
+    check(marked)
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
         "i like this. | you do not. | do they? | yes! | it is ok",
         "We love this song. | pic.twitter.com/AnlBSMinm4 shows it. | We left Rome. | www.a.example has more.",
         "He met voc. ed. classes. | They left... and came. | Then... | It was over. | The end… | He left.",
