@@ -24,11 +24,12 @@ class Beginning(Enum):
 
 
 class Following(NamedTuple):
-    """The next word: its first character's position, and how it begins."""
+    """The next word: its first character's position, how it begins, and whether it is an initial, "A." """
 
     start: int
     word: str
     beginning: Beginning
+    is_initial: bool
 
 
 def following(text: str, end: int) -> Following:
@@ -36,7 +37,8 @@ def following(text: str, end: int) -> Following:
     match = _WORD.match(text, end)
     assert match  # the pattern matches the empty string, too
     word = match[1]
-    return Following(match.start(1), word, _beginning(word[0]) if word else _sign(text, end))
+    is_initial = len(word) == 1 and text[match.end() : match.end() + 1] == "."
+    return Following(match.start(1), word, _beginning(word[0]) if word else _sign(text, end), is_initial)
 
 
 def _beginning(character: str) -> Beginning:

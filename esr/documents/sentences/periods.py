@@ -59,7 +59,9 @@ def period_ends_sentence(text: str, start: int, period: int, after: Following, r
 
 
 def _begins_sentence(after: Following, rules: Rules) -> bool:
-    return after.word.replace("İ", "i").lower() in rules.starters and after.beginning is not Beginning.DIGIT
+    if after.is_initial or after.beginning is Beginning.DIGIT:
+        return False
+    return after.word.replace("İ", "i").lower() in rules.starters
 
 
 def _ends_before_small_letter(text: str, period: int, word: str, after: Following, rules: Rules) -> bool:

@@ -17,6 +17,7 @@ def check(marked: str, language: str = "en") -> None:
         "Sens. John McCain and Lindsey Graham met Reps. Devin Nunes and Adam Schiff. | They talked.",
         "Gen. He Weidong met Mr. So and Ms. An in Beijing. | He left.",
         "Dr. J. K. Smith Jr. and the Rev. Martin Luther King Jr. met at St. John's. | It rained.",
+        "J. A. Hobson and E. I. du Pont met J. I. Packer. | I. A. Smith and A. B. Lee left. | A dog came.",
         "George W. Bush spoke. | C. S. Lewis wrote it. | They chose plan B. | It worked.",
     ],
 )
