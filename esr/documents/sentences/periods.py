@@ -107,6 +107,8 @@ def _abbreviation_ends_sentence(before: str, word: str, between: str, after: Fol
             continue
         if _DASH.search(between):
             return begins_sentence and between.startswith("-")  # for a blank: "the U.S.- The"
+        if form == unit != word and "." not in form and not rules.capital_nouns:
+            return is_capital  # those who write "5bn" leave out the full stop
         if form in rules.units and (unit != word or _ends_with_number(before)):
             return is_capital and (begins_sentence or before.count(" ") >= OPENING_WORDS)
         if form in rules.titles or form in rules.inside:

@@ -82,11 +82,17 @@ def _ends_sentence(text: str, start: int, match: re.Match[str], after: Following
         return period_ends_sentence(text, start, mark, after, rules)
     if text[mark] in "!?":
         if after.beginning is Beginning.LOWER:
-            return rules.lowercase_starts and not match["closing"]
+            return rules.lowercase_starts and not match["closing"] and not _is_name(text, start, mark)
         return not (rules.speech and _QUOTE.search(match["closing"]) and _is_attribution(text, after, rules))
     if text[mark] in ".…":
         return after.beginning not in (Beginning.LOWER, Beginning.UNCASED)
     return True
+
+
+def _is_name(text: str, start: int, mark: int) -> bool:
+    """Whether the word before the mark is a name within a sentence: "owns Yahoo! and AOL"."""
+    word_start = text.rfind(" ", start, mark) + 1
+    return word_start > start and text[word_start:mark].istitle()
 
 
 _SPEAKER = re.compile(r"(?:[A-Z][\w.'’-]*+ ){1,4}?([a-z]++)\b")
