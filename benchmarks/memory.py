@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks.speed.prepared import ESR
+from benchmarks.speed.workspace import ESR
 
 INTERVAL = 0.1  # seconds
 MB = 1_000_000
