@@ -1,9 +1,8 @@
-"""A process that opens an index, searches, and prints what that took and the memory it holds.
+"""A process that opens an index, searches, and prints its times and memory.
 
-    python -m benchmarks.speed.opened INDEX < queries
+    python -m benchmarks.speed.cold_start INDEX < queries
 
-Queries are lines. Memory is the resident set in MB, and the part of it that is the process's own and no
-file's that others may share.
+Queries are lines. Memory is the resident set in MB, and its part that is private to the process.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ import time
 
 import psutil
 
-AFTER = (1, 100, 1000)
-"""Searches after which memory is looked at."""
+MEMORY_SAMPLES = (1, 100, 1000)
+"""Numbers of searches after which memory is measured."""
 
 
 def main() -> None:
-    asked = sys.stdin.read().splitlines()
+    queries = sys.stdin.read().splitlines()
     started = time.perf_counter()
     import esr
     import esr.engines.embedded.index
@@ -31,19 +30,19 @@ def main() -> None:
     opened = time.perf_counter()
     memory["opened"] = _memory()
     searched = opened
-    for number, query in enumerate(asked, 1):
+    for number, query in enumerate(queries, 1):
         searcher.search(query, records=False)
         if number == 1:
             searched = time.perf_counter()
-        if number in AFTER:
+        if number in MEMORY_SAMPLES:
             memory[str(number)] = _memory()
     steps = {"import": imported - started, "open": opened - imported, "first search": searched - opened}
     print(json.dumps({"ms": {name: round(1000 * s, 2) for name, s in steps.items()}, "memory": memory}))
 
 
 def _memory() -> dict[str, float]:
-    found = psutil.Process().memory_full_info()
-    return {"resident": round(found.rss / 1e6, 1), "own": round(found.uss / 1e6, 1)}
+    memory = psutil.Process().memory_full_info()
+    return {"resident": round(memory.rss / 1e6, 1), "own": round(memory.uss / 1e6, 1)}
 
 
 if __name__ == "__main__":
