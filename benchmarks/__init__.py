@@ -1,0 +1,1 @@
+"""Measurements of esr, and comparisons with other software: see README.md."""
