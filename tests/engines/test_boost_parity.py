@@ -94,10 +94,14 @@ def test_boosts_features_and_a_second_stage_go_together(engines: Engines) -> Non
         }
     )
     for query in QUERIES:
-        embedded_plan, other = (searcher.search(query, 30, ranking=ranking).hits for searcher in engines)
-        assert [hit.sentence_id for hit in other] == [hit.sentence_id for hit in embedded_plan]
-        assert [hit.score for hit in other] == pytest.approx([hit.score for hit in embedded_plan], rel=1e-5)
-        for hit in embedded_plan[:3]:
+        embedded_hits, elasticsearch_hits = (
+            searcher.search(query, 30, ranking=ranking).hits for searcher in engines
+        )
+        assert [hit.sentence_id for hit in elasticsearch_hits] == [hit.sentence_id for hit in embedded_hits]
+        assert [hit.score for hit in elasticsearch_hits] == pytest.approx(
+            [hit.score for hit in embedded_hits], rel=1e-5
+        )
+        for hit in embedded_hits[:3]:
             first, second = (
                 explain(searcher.prepare(query, ranking), hit.sentence_id) for searcher in engines
             )

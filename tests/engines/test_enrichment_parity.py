@@ -23,9 +23,9 @@ from tests.engines.test_parity import (
     QUERIES,
     SPLITS,
     Engines,
+    compare_answers,
     corpus,
     random_documents,
-    compare_answers,
     test_statistics,
 )
 from tests.support.elasticsearch import fresh, http, load

@@ -49,7 +49,7 @@ class IndexLife(RuleBasedStateMachine):
 
     @initialize()
     def load_first(self) -> None:
-        self._stack = self.place()
+        self._stack = self.create_location()
         self.where = self._stack.__enter__()
         self.next_id = 0
         self.generations: list[ModelGeneration] = []
@@ -63,17 +63,17 @@ class IndexLife(RuleBasedStateMachine):
     @rule(keep=KEEP)
     def replace(self, keep: int) -> None:
         """`esr load --if-exists replace`"""
-        id = self._new_id()
+        id = self._create_id()
         load(self.where, [document(id, f"A flood in {id}.")], if_exists="replace", keep=keep)
-        self._begin(frozenset([id]), keep)
+        self._record_generation(frozenset([id]), keep)
 
     @rule(keep=KEEP)
     def append(self, keep: int) -> None:
-        id = self._new_id()
+        id = self._create_id()
         report = self._delivery(keep).append(located([document(id, f"A flood in {id}.")]))
         previous = self.serving
-        self._begin(self._served() | {id}, keep)
-        self._says_what_is_kept(report, previous)
+        self._record_generation(self._served() | {id}, keep)
+        self._assert_note_names_kept_generation(report, previous)
 
     @rule(keep=KEEP)
     def append_existing(self, keep: int) -> None:
@@ -87,8 +87,8 @@ class IndexLife(RuleBasedStateMachine):
         id = max(self._served())
         report = self._delivery(keep).remove([id])
         previous = self.serving
-        self._begin(self._served() - {id}, keep)
-        self._says_what_is_kept(report, previous)
+        self._record_generation(self._served() - {id}, keep)
+        self._assert_note_names_kept_generation(report, previous)
 
     @rule()
     def rollback(self) -> None:
@@ -99,7 +99,7 @@ class IndexLife(RuleBasedStateMachine):
                     generations.rollback()
                 return
             generations.rollback()
-        self._serve(max(older, key=lambda g: g.name).name)
+        self._mark_as_serving(max(older, key=lambda g: g.name).name)
 
     @precondition(lambda self: len(self.generations) > 1)
     @rule(data=st.data())
@@ -107,7 +107,7 @@ class IndexLife(RuleBasedStateMachine):
         name = data.draw(st.sampled_from(self._kept_names()))
         with closing(open_generations(self.where)) as generations:
             generations.rollback(name)
-        self._serve(name)
+        self._mark_as_serving(name)
 
     @precondition(lambda self: len(self.generations) > 1)
     @rule(data=st.data())
@@ -122,14 +122,14 @@ class IndexLife(RuleBasedStateMachine):
         if not hasattr(self, "where"):
             return
         with esr.open(self.where) as searcher:
-            assert {located.id for located in searcher.index.documents()} == self._served()
+            assert {stored.id for stored in searcher.index.documents()} == self._served()
 
     @invariant()
     def the_same_generations_are_kept(self) -> None:
         if not hasattr(self, "where"):
             return
         states = {g.name: "serving" if g.name == self.serving else "kept" for g in self.generations}
-        assert {g.name: g.state for g in self._listed()} == states
+        assert {g.name: g.state for g in self._list_generations()} == states
 
     def _delivery(self, keep: int) -> Any:
         return open_delivery(self.where, LoadOptions(keep=keep))
@@ -150,7 +150,7 @@ class IndexLife(RuleBasedStateMachine):
 
     def _record_generation(self, documents: frozenset[str], keep: int) -> None:
         """A new generation is served. What a rollback rejected is the first to go."""
-        (name,) = [g.name for g in self._listed() if g.state == "serving"]
+        (name,) = [g.name for g in self._list_generations() if g.state == "serving"]
         for g in self.generations:
             g.rejected &= g.name != self.serving
         self.generations.sort(key=lambda g: g.name, reverse=True)
@@ -212,7 +212,7 @@ def test_a_rollback_never_loses_the_collection_that_it_went_back_to(anywhere: st
 
     def served() -> set[str]:
         with esr.open(anywhere) as searcher:
-            return {located.id for located in searcher.index.documents()}
+            return {stored.id for stored in searcher.index.documents()}
 
     load(anywhere, [document("a", "A flood in a.")])
     deliver("good")
