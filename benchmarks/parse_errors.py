@@ -130,15 +130,15 @@ def _replace_parses(document: Document, change: Callable[[Parse], Parse | None])
 
 def generate_topics(documents: list[Document], number: int, *, linked: bool) -> Iterator[Topic]:
     """Topics of two or three words of a sentence and as many of another one."""
-    chance = random.Random(7)
+    rng = random.Random(7)
     analyzer = get(ANALYZER)
     sentences = [s for document in documents for s in document.sentences if len(analyzer.terms(s.text)) >= 6]
-    chance.shuffle(sentences)
+    rng.shuffle(sentences)
     count = 0
     for sentence, other in zip(sentences, reversed(sentences), strict=True):
-        size = chance.choice((2, 3))
-        own = _sample_words(sentence, size, linked, chance, analyzer)
-        foreign = _sample_words(other, size, False, chance, analyzer)
+        size = rng.choice((2, 3))
+        own = _sample_words(sentence, size, linked, rng, analyzer)
+        foreign = _sample_words(other, size, False, rng, analyzer)
         if (
             own
             and foreign
@@ -151,15 +151,15 @@ def generate_topics(documents: list[Document], number: int, *, linked: bool) -> 
 
 
 def _sample_words(
-    sentence: Sentence, size: int, linked: bool, chance: random.Random, analyzer: Analyzer
+    sentence: Sentence, size: int, linked: bool, rng: random.Random, analyzer: Analyzer
 ) -> list[str]:
     parse = sentence.parse or ()
     positions = [n for n, word in enumerate(parse) if len(analyzer.terms(word.word)) == 1]
     if len(positions) < size:
         return []
     if not linked:
-        return [parse[n].word for n in sorted(chance.sample(positions, size))]
-    subtree = {chance.choice(positions)}
+        return [parse[n].word for n in sorted(rng.sample(positions, size))]
+    subtree = {rng.choice(positions)}
     while len(subtree) < size:
         linked_positions = [
             n
@@ -168,7 +168,7 @@ def _sample_words(
         ]
         if not linked_positions:
             return []
-        subtree.add(chance.choice(linked_positions))
+        subtree.add(rng.choice(linked_positions))
     return [parse[n].word for n in sorted(subtree)]
 
 

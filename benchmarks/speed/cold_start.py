@@ -24,19 +24,23 @@ def main() -> None:
     import esr.engines.embedded.index
     import esr.ranking.searcher
 
-    imported = time.perf_counter()
+    import_end = time.perf_counter()
     memory = {"imported": _memory()}
     searcher = esr.open(sys.argv[1])
-    opened = time.perf_counter()
+    open_end = time.perf_counter()
     memory["opened"] = _memory()
-    searched = opened
+    search_end = open_end
     for number, query in enumerate(queries, 1):
         searcher.search(query, records=False)
         if number == 1:
-            searched = time.perf_counter()
+            search_end = time.perf_counter()
         if number in MEMORY_SAMPLES:
             memory[str(number)] = _memory()
-    steps = {"import": imported - started, "open": opened - imported, "first search": searched - opened}
+    steps = {
+        "import": import_end - started,
+        "open": open_end - import_end,
+        "first search": search_end - open_end,
+    }
     print(json.dumps({"ms": {name: round(1000 * s, 2) for name, s in steps.items()}, "memory": memory}))
 
 

@@ -40,10 +40,10 @@ def write(source: Path, target: Path, times: int, seed: int = 1) -> None:
                 _write_line(file, document)
 
 
-def recombine(documents: list[Document], part: int, chance: random.Random) -> Iterator[Document]:
+def recombine(documents: list[Document], part: int, rng: random.Random) -> Iterator[Document]:
     """One more part, with as many documents and sentences as the collection."""
     halves = [half for document in documents for half in _halves(document)]
-    chance.shuffle(halves)
+    rng.shuffle(halves)
     stream = ((title, text) for title, texts in halves for text in texts)
     for number, document in enumerate(documents):
         sentences = [next(stream) for _ in document["sentences"]]

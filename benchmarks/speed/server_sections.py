@@ -23,8 +23,8 @@ def elasticsearch(figures: Figures, pictures: Path) -> Iterator[str]:
     yield from tables.environment(figure)
     yield from tables.comparison(figure["times"], ("match, top 100", "match in esr's index, top 100"))
     yield from tables.pruning(figure["answers"])
-    stored = figure["bytes"]
-    sentences, documents, plain = (stored[name] / 1e6 for name in ("sentences", "documents", "plain"))
+    index_bytes = figure["bytes"]
+    sentences, documents, plain = (index_bytes[name] / 1e6 for name in ("sentences", "documents", "plain"))
     yield (
         f"Version {figure['version']}. esr's indexes take {sentences:,.0f} MB (sentences) and "
         f"{documents:,.0f} MB (documents), the plain one {plain:,.0f} MB.\n"
@@ -32,20 +32,22 @@ def elasticsearch(figures: Figures, pictures: Path) -> Iterator[str]:
 
 
 def servers(figures: Figures, pictures: Path) -> Iterator[str]:
-    page, many = figures.get("page"), figures.get("throughput")
+    page, throughput_figure = figures.get("page"), figures.get("throughput")
     if page is not None:
         yield "### The page, one user\n"
         yield from tables.environment(page)
         rows = [(name, f"{p50(times):.3g}", f"{p95(times):.3g}") for name, times in page["times"].items()]
         yield from tables.table(("", "p50 ms", "p95 ms"), rows)
-    if many is not None:
-        yield f"### Queries a second, {many['clients']} clients\n"
-        yield from tables.environment(many)
+    if throughput_figure is not None:
+        yield f"### Queries a second, {throughput_figure['clients']} clients\n"
+        yield from tables.environment(throughput_figure)
         throughput = []
-        for name, runs in many["runs"].items():
+        for name, runs in throughput_figure["runs"].items():
             cost = np.median([1000 * run["processor"] / run["answered"] for run in runs])
             failed = sum(run["failed"] for run in runs)
-            throughput.append((name, f"{median_rate(many, name):,.0f}", f"{cost:.3g}", f"{failed}"))
+            throughput.append(
+                (name, f"{median_rate(throughput_figure, name):,.0f}", f"{cost:.3g}", f"{failed}")
+            )
         yield from tables.table(
             ("", "answers a second", "ms of processor time a client needs for one", "failed"), throughput
         )

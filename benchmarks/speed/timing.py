@@ -16,13 +16,13 @@ Times = dict[str, list[float]]
 
 def time_interleaved(searches: Mapping[str, Search], queries: Sequence[str], rounds: int) -> Times:
     """Time all peers after a warm-up round. The order of peers changes from query to query."""
-    chance = random.Random(1)
+    rng = random.Random(1)
     order = list(searches)
     times: dict[str, list[list[float]]] = {name: [[] for _ in queries] for name in order}
     for number in range(rounds + 1):
         gc.collect()
         for position, query in enumerate(queries):
-            chance.shuffle(order)
+            rng.shuffle(order)
             for name in order:
                 milliseconds = time_search(searches[name], query)
                 if number:
