@@ -1,6 +1,6 @@
-"""Claims of the papers, each tested on one collection's figures.
+"""Claims of the papers, each tested on the figures of one collection.
 
-They were made where a topic's few relevant documents are ranked; here whole collections are.
+The papers rank the sentences of a few relevant documents per topic; here, whole collections are ranked.
 """
 
 from __future__ import annotations
@@ -16,17 +16,20 @@ LANGUAGE_MODELS = ("jm", "dir", "3mm document", "3mm surrounding", "2s document"
 
 
 class Verdict(NamedTuple):
-    """Whether a claim holds, and the figures that say so."""
+    """Whether a claim holds, and the figures that decide it."""
 
     holds: bool
-    shown: str
+    figures: str
+
+    def __str__(self) -> str:
+        return f"{'holds' if self.holds else 'does not hold'}: {self.figures}"
 
 
 class Claim(NamedTuple):
     """A claim and its test on a collection.
 
-    `source` is the number of its place in the formulas' page: "A.15, 8" is docs/formulas.md, A.15, line 8.
-    Claims beyond the papers have `esr`.
+    `source` is its place in docs/formulas.md: "A.15, 8" is line 8 of A.15. Claims beyond the papers have
+    `esr`.
     """
 
     text: str
@@ -34,37 +37,39 @@ class Claim(NamedTuple):
     test: Callable[[Figures, str], Verdict]
 
 
-def _shown(figures: Figures, collection: str, *names: str, source: str = "tuned", measure: str = "AP") -> str:
+def _format_means(
+    figures: Figures, collection: str, *names: str, source: str = "tuned", measure: str = "AP"
+) -> str:
     return ", ".join(f"{name} {figures.mean(collection, name, source, measure):.3f}" for name in names)
 
 
 def _above(name: str, others: Sequence[str], source: str = "tuned") -> Callable[[Figures, str], Verdict]:
-    """Significantly better than each of the others."""
+    """Test that a ranking is significantly better than each of the others."""
 
     def test(figures: Figures, collection: str) -> Verdict:
         value = figures.mean(collection, name, source)
         holds = all(
             value > figures.mean(collection, other, source)
-            and figures.p(collection, name, other, source) < LEVEL
+            and figures.p_value(collection, name, other, source) < LEVEL
             for other in others
         )
-        return Verdict(holds, _shown(figures, collection, name, *others, source=source))
+        return Verdict(holds, _format_means(figures, collection, name, *others, source=source))
 
     return test
 
 
-def _falling(*names: str) -> Callable[[Figures, str], Verdict]:
-    """Each is better than the next, whether significantly or not."""
+def _descending(*names: str) -> Callable[[Figures, str], Verdict]:
+    """Test that each ranking is better than the next, significantly or not."""
 
     def test(figures: Figures, collection: str) -> Verdict:
         values = [figures.mean(collection, name) for name in names]
-        return Verdict(values == sorted(values, reverse=True), _shown(figures, collection, *names))
+        return Verdict(values == sorted(values, reverse=True), _format_means(figures, collection, *names))
 
     return test
 
 
 def _not_above(names: Sequence[str], others: Sequence[str]) -> Callable[[Figures, str], Verdict]:
-    """None is significantly better than the best of the others."""
+    """Test that no ranking is significantly better than the best of the others."""
 
     def test(figures: Figures, collection: str) -> Verdict:
         best = max(others, key=lambda name: figures.mean(collection, name))
@@ -72,55 +77,59 @@ def _not_above(names: Sequence[str], others: Sequence[str]) -> Callable[[Figures
             name
             for name in names
             if figures.mean(collection, name) > figures.mean(collection, best)
-            and figures.p(collection, name, best) < LEVEL
+            and figures.p_value(collection, name, best) < LEVEL
         ]
-        return Verdict(not better, _shown(figures, collection, *names, best))
+        return Verdict(not better, _format_means(figures, collection, *names, best))
 
     return test
 
 
 def _best(name: str, others: Sequence[str]) -> Callable[[Figures, str], Verdict]:
+    """Test that a ranking is better than all others, significantly or not."""
+
     def test(figures: Figures, collection: str) -> Verdict:
         second = max(others, key=lambda other: figures.mean(collection, other))
         holds = figures.mean(collection, name) > figures.mean(collection, second)
-        return Verdict(holds, _shown(figures, collection, name, second))
+        return Verdict(holds, _format_means(figures, collection, name, second))
 
     return test
 
 
-def _same(one: str, other: str) -> Callable[[Figures, str], Verdict]:
-    def test(figures: Figures, collection: str) -> Verdict:
-        p = figures.p(collection, one, other)
-        return Verdict(p >= LEVEL, f"{_shown(figures, collection, one, other)} (p {p:.2g})")
-
-    return test
-
-
-def _chosen(ranking: str, **wanted: float) -> Callable[[Figures, str], Verdict]:
-    """Tuning chooses these values in most folds."""
+def _equal(name: str, other: str) -> Callable[[Figures, str], Verdict]:
+    """Test that two rankings do not differ significantly."""
 
     def test(figures: Figures, collection: str) -> Verdict:
-        found = {name: figures.parameter(collection, ranking, name) for name in wanted}
-        holds = all(found[name].count(value) > len(found[name]) / 2 for name, value in wanted.items())
-        shown = "; ".join(f"{name} {' '.join(f'{v:g}' for v in values)}" for name, values in found.items())
-        return Verdict(holds, shown)
+        p = figures.p_value(collection, name, other)
+        return Verdict(p >= LEVEL, f"{_format_means(figures, collection, name, other)} (p {p:.2g})")
 
     return test
 
 
-def _p10_below(figures: Figures, collection: str) -> Verdict:
+def _tuned_to(ranking: str, **expected: float) -> Callable[[Figures, str], Verdict]:
+    """Test that tuning selects these values in most folds."""
+
+    def test(figures: Figures, collection: str) -> Verdict:
+        tuned = {name: figures.parameter(collection, ranking, name) for name in expected}
+        holds = all(tuned[name].count(value) > len(tuned[name]) / 2 for name, value in expected.items())
+        text = "; ".join(f"{name} {' '.join(f'{v:g}' for v in values)}" for name, values in tuned.items())
+        return Verdict(holds, text)
+
+    return test
+
+
+def _precision_below(figures: Figures, collection: str) -> Verdict:
     names = [
         f"{model} {context}" for model in ("3mm", "2s", "2si") for context in ("document", "surrounding")
     ]
     best = max(("tfisf", "dir"), key=lambda name: figures.mean(collection, name, measure="P@10"))
     limit = figures.mean(collection, best, measure="P@10")
     below = [name for name in names if figures.mean(collection, name, measure="P@10") < limit]
-    told = f"{len(below)} of {len(names)} below {best} {limit:.3f}"
-    return Verdict(len(below) > len(names) / 2, told)
+    text = f"{len(below)} of {len(names)} below {best} {limit:.3f}"
+    return Verdict(len(below) > len(names) / 2, text)
 
 
-def _at_every_point(name: str, others: Sequence[str]) -> Callable[[Figures, str], Verdict]:
-    """More precise than each of the others at each of the eleven points of recall."""
+def _above_at_every_recall(name: str, others: Sequence[str]) -> Callable[[Figures, str], Verdict]:
+    """Test that a ranking is more precise than the others at each of the eleven points of recall."""
 
     def test(figures: Figures, collection: str) -> Verdict:
         above = [
@@ -136,7 +145,7 @@ def _at_every_point(name: str, others: Sequence[str]) -> Callable[[Figures, str]
     return test
 
 
-def _near(figures: Figures, collection: str) -> Verdict:
+def _estimated_near_tuned(figures: Figures, collection: str) -> Verdict:
     tuned = figures.mean(collection, "2si both")
     estimated = figures.mean(collection, "2si both", "estimated")
     return Verdict(estimated >= 0.98 * tuned, f"{estimated / tuned - 1:+.1%} ({estimated:.4f}, {tuned:.4f})")
@@ -161,26 +170,30 @@ CLAIMS = (
     Claim(
         "2S-I: the document is as good a context as the surrounding sentences",
         "A.15, 8",
-        _same("2si document", "2si surrounding"),
+        _equal("2si document", "2si surrounding"),
     ),
     Claim(
         "3MM and 2S bring no improvement over tfisf and Dirichlet",
         "A.15, 9",
         _not_above(("3mm document", "3mm surrounding", "2s document", "2s surrounding"), ("tfisf", "dir")),
     ),
-    Claim("P@10 of most context models is below the better of tfisf and Dirichlet", "A.15, 10", _p10_below),
-    Claim("tfisf is as good as tuned BM25", "A.15, 13", _same("tfisf", "bm25")),
-    Claim("The best BM25 has b = 0", "A.15, 5", _chosen("bm25", b=0.0)),
+    Claim(
+        "P@10 of most context models is below the better of tfisf and Dirichlet", "A.15, 10", _precision_below
+    ),
+    Claim("tfisf is as good as tuned BM25", "A.15, 13", _equal("tfisf", "bm25")),
+    Claim("The best BM25 has b = 0", "A.15, 5", _tuned_to("bm25", b=0.0)),
     Claim(
         "The best BM25f ignores the document: alpha = 1, b_sent = 0",
         "A.15, 6",
-        _chosen("bm25f document", alpha=1.0, b_sent=0.0),
+        _tuned_to("bm25f document", alpha=1.0, b_sent=0.0),
     ),
-    Claim("The best tfmix ignores the document: alpha = 1", "A.15, 7", _chosen("tfmix document", alpha=1.0)),
+    Claim(
+        "The best tfmix ignores the document: alpha = 1", "A.15, 7", _tuned_to("tfmix document", alpha=1.0)
+    ),
     Claim(
         "The best tfmix with the surrounding sentences has alpha = 0.6",
         "A.15, 7",
-        _chosen("tfmix surrounding", alpha=0.6),
+        _tuned_to("tfmix surrounding", alpha=0.6),
     ),
     Claim(
         "p(d|s) improves Dirichlet significantly (default parameters)",
@@ -211,9 +224,9 @@ CLAIMS = (
     Claim(
         "TDSR, ties by tfisf, is above them at every point of recall",
         "C.6",
-        _at_every_point("tdsr, ties by tfisf", ("tfisf", "bm25", "kld")),
+        _above_at_every_recall("tdsr, ties by tfisf", ("tfisf", "bm25", "kld")),
     ),
-    Claim("tfisf is above KLD, and KLD above BM25", "C.6", _falling("tfisf", "kld", "bm25")),
+    Claim("tfisf is above KLD, and KLD above BM25", "C.6", _descending("tfisf", "kld", "bm25")),
     Claim("SDM is above tfisf, KLD and FIDM", "D.10", _above("mrf_sdm", ("tfisf", "kld", "mrf_fidm"))),
     Claim("FDM is above tfisf, KLD and FIDM", "D.10", _above("mrf_fdm", ("tfisf", "kld", "mrf_fidm"))),
     Claim(
@@ -236,5 +249,9 @@ CLAIMS = (
         "esr",
         _above("2si both", ("2si document", "2si surrounding")),
     ),
-    Claim("Beyond the paper: estimated parameters lose less than 2 % of the tuned AP", "esr", _near),
+    Claim(
+        "Beyond the paper: estimated parameters lose less than 2 % of the tuned AP",
+        "esr",
+        _estimated_near_tuned,
+    ),
 )

@@ -1,10 +1,9 @@
-"""What term dependence costs for the candidates of one query: median processor time of each step.
+"""The cost of term dependence for the candidates of one query: median processor time of each step.
 
     OMP_NUM_THREADS=1 python benchmarks/dependency.py [docs.jsonl.gz] [--query "five words of a query"]
 
-Sentences are parsed by spaCy, each as a text of its own. Candidates are those with the most query terms,
-again from the first one until there are 1,000. Without a query the five terms that most sentences have are
-asked for.
+Sentences are parsed by spaCy, each as a separate text. The candidates are the sentences with the most query
+terms, repeated until there are 1,000. Without --query, the query is the five most frequent terms.
 """
 
 from __future__ import annotations
@@ -40,24 +39,25 @@ def main() -> None:
     options.add_argument("--most", type=int, default=5000, help="sentences to read")
     options.add_argument("--candidates", type=int, default=1000)
     options.add_argument("--rounds", type=int, default=100)
-    given = options.parse_args()
-    documents = islice(loaders.read_documents([given.documents]), given.most)
+    arguments = options.parse_args()
+    documents = islice(loaders.read_documents([arguments.documents]), arguments.most)
     texts = [sentence.text for _, document in documents for sentence in document.sentences]
-    has = [set(ANALYZER.terms(text)) for text in texts[: given.most]]
-    terms = ANALYZER.terms(given.query) if given.query else _frequent(has)
-    hits = [len(of & set(terms)) for of in has]
-    chosen = [texts[n] for n in sorted(range(len(hits)), key=lambda n: -hits[n]) if hits[n]]
-    if not chosen:
-        raise SystemExit(f"no sentence has one of {' '.join(terms)}")
-    blobs = list(islice(cycle(_parsed(chosen[: given.candidates], given.model)), given.candidates))
-    _measure(blobs, terms, given.rounds)
+    term_sets = [set(ANALYZER.terms(text)) for text in texts[: arguments.most]]
+    terms = ANALYZER.terms(arguments.query) if arguments.query else _most_frequent(term_sets)
+    matches = [len(term_set & set(terms)) for term_set in term_sets]
+    best = [texts[n] for n in sorted(range(len(matches)), key=lambda n: -matches[n]) if matches[n]]
+    if not best:
+        raise SystemExit(f"no sentence contains any of {' '.join(terms)}: use another --query")
+    blobs = list(islice(cycle(_parse(best[: arguments.candidates], arguments.model)), arguments.candidates))
+    _measure(blobs, terms, arguments.rounds)
 
 
-def _frequent(has: list[set[str]]) -> list[str]:
-    return [term for term, _ in Counter(term for of in has for term in sorted(of)).most_common(5)]
+def _most_frequent(term_sets: list[set[str]]) -> list[str]:
+    counts = Counter(term for term_set in term_sets for term in sorted(term_set))
+    return [term for term, _ in counts.most_common(5)]
 
 
-def _parsed(texts: list[str], model: str) -> list[bytes]:
+def _parse(texts: list[str], model: str) -> list[bytes]:
     nlp = spacy.load(model, exclude=["tagger", "attribute_ruler", "lemmatizer", "ner"])
     blobs = []
     for doc in nlp.pipe(texts, batch_size=128):
@@ -74,21 +74,21 @@ def _measure(blobs: list[bytes], terms: list[str], rounds: int) -> None:
     single = np.zeros(len(forest))
     matched = np.bincount(np.diff(evidence.occurrences.posting_starts), minlength=len(terms) + 1)
     words, stored = len(forest.heads) / len(forest), sum(map(len, blobs)) / len(blobs)
-    print(f"query: {' '.join(terms)}; sentences by terms they have, from 0: {matched.tolist()}")
+    print(f"query: {' '.join(terms)}; sentences by number of matching terms, from 0: {matched.tolist()}")
     print(
         f"{len(forest):,} sentences of {words:.1f} words and {stored:.0f} bytes; medians of {rounds} rounds"
     )
 
-    def everything() -> None:
+    def score_all() -> None:
         evidence = clique_evidence(decode(blobs), terms)
         tdsr.rank_sentences(tdsr.score_best_sets(tdsr.nearest_distances(evidence), 0.5, 0.9).scores)
         mrf.score_sentences(single, mrf.compute_potentials("sdm", evidence, settings), settings)
         mrf.score_sentences(single, mrf.compute_potentials("fdm", evidence, settings), settings)
 
-    def ready() -> Potentials:
+    def full_potentials() -> Potentials:
         return mrf.compute_potentials("fdm", clique_evidence(forest, terms), settings)
 
-    potentials, nearest = ready(), tdsr.nearest_distances(evidence)
+    potentials, nearest = full_potentials(), tdsr.nearest_distances(evidence)
     steps: dict[str, Callable[[], object]] = {
         "decode": lambda: decode(blobs),
         "match": lambda: find_occurrences(forest, terms),
@@ -102,22 +102,22 @@ def _measure(blobs: list[bytes], terms: list[str], rounds: int) -> None:
             mrf.compute_potentials("sdm", clique_evidence(forest, terms, "adjacent"), settings),
             settings,
         ),
-        "FDM, from decoded parses": lambda: mrf.score_sentences(single, ready(), settings),
+        "FDM, from decoded parses": lambda: mrf.score_sentences(single, full_potentials(), settings),
         "TDSR, other alpha and beta": lambda: tdsr.score_best_sets(nearest, 0.4, 0.8),
         "FDM, other weights": lambda: mrf.score_sentences(single, potentials, settings),
-        "decode, TDSR, SDM and FDM together": everything,
+        "decode, TDSR, SDM and FDM together": score_all,
     }
     for name, step in steps.items():
         print(f"  {name:<40}{_median(step, rounds):7.2f} ms")
 
 
 def _median(step: Callable[[], T], rounds: int) -> float:
-    took = []
+    times = []
     for _ in range(rounds):
         started = time.process_time()
         step()
-        took.append(time.process_time() - started)
-    return 1000 * float(np.median(took))
+        times.append(time.process_time() - started)
+    return 1000 * float(np.median(times))
 
 
 if __name__ == "__main__":

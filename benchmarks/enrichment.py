@@ -1,12 +1,11 @@
-"""Enrichment beside a bare spaCy pool: the same components, sentences and number of processes.
+"""The rate of enrichment beside a bare spaCy pool with the same components, sentences and processes.
 
     python benchmarks/enrichment.py docs.jsonl.gz [--turns 12] [--sentences 1000] [--workers 2]
 
-The bare pool does what nobody can do without: tokenise, run the components in batches of 128, and send the
-counts of words, entities and heads back. Both pools are there all the time and take turns with the same
-sentences, so that other work on the machine falls on both. Processor time is that of the workers and of
-this process. Needs Linux and `pip install esr[enrich]`; `python -m esr.loaders.example_news news.jsonl`
-makes documents.
+The bare pool does only the necessary work: it tokenises, runs the components in batches of 128, and returns
+the counts of words, entities and heads. Both pools exist all the time and take turns with the same sentences,
+so that other work on the machine affects both. Processor time is that of the workers and of this process.
+Needs Linux and `pip install esr[enrich]`; `python -m esr.loaders.example_news news.jsonl` writes documents.
 """
 
 from __future__ import annotations
@@ -44,24 +43,28 @@ SHARED = ("tok2vec", "tagger", "parser")
 ALL = (*SHARED, "ner", "attribute_ruler", "lemmatizer")
 
 
-class Took(NamedTuple):
+class Timing(NamedTuple):
+    """Seconds by the clock and of the processor."""
+
     seconds: float
     processor: float
 
 
 class Peer(NamedTuple):
+    """A pool, and a function that processes documents with it and returns the number of sentences."""
+
     processes: ProcessPoolExecutor
-    work: Callable[[Sequence[Document]], int]
+    process: Callable[[Sequence[Document]], int]
 
-    def turn(self, documents: Sequence[Document]) -> Took:
-        processor, started = self._processor(), time.perf_counter()
-        done = self.work(documents)
-        took = Took(time.perf_counter() - started, self._processor() - processor)
-        assert done == _sentences(documents)
-        return took
+    def time(self, documents: Sequence[Document]) -> Timing:
+        processor, started = self._processor_time(), time.perf_counter()
+        sentences = self.process(documents)
+        timing = Timing(time.perf_counter() - started, self._processor_time() - processor)
+        assert sentences == _count_sentences(documents)
+        return timing
 
-    def _processor(self) -> float:
-        """Seconds of the workers and of this process."""
+    def _processor_time(self) -> float:
+        """Processor seconds of the workers and of this process."""
         ticks = 0
         for number in self.processes._processes:
             fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
@@ -73,46 +76,47 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("documents")
     options.add_argument("--turns", type=int, default=12)
-    options.add_argument("--sentences", type=int, default=1000, help="a turn")
+    options.add_argument("--sentences", type=int, default=1000, help="per turn")
     options.add_argument("--workers", type=int, default=2)
-    options.add_argument("--parts", choices=PARTS, help="one of them; default: all three")
-    given = options.parse_args()
-    parts = (given.parts,) if given.parts else PARTS
-    source = (located.document for located in loaders.read_documents([given.documents]))
-    turns = list(islice(_turns(source, given.sentences), given.turns + 1))
-    with _bare(COMPONENTS[parts], given.workers) as bare, _esr(parts, given.workers) as own:
-        took = [_both(bare, own, documents, number) for number, documents in enumerate(turns)][1:]
-    count = sum(map(_sentences, turns[1:]))
-    print(f"{count:,} sentences in {len(took)} turns, {given.workers} workers, {', '.join(parts)}")
-    for name, times in zip(("spaCy", "esr"), zip(*took, strict=True), strict=True):
-        rates = [_sentences(turn) / each.seconds for turn, each in zip(turns[1:], times, strict=True)]
-        processor = 1000 * sum(each.processor for each in times) / count
+    options.add_argument("--parts", choices=PARTS, help="one part; default: all three")
+    arguments = options.parse_args()
+    parts = (arguments.parts,) if arguments.parts else PARTS
+    source = (located.document for located in loaders.read_documents([arguments.documents]))
+    turns = list(islice(_split_into_turns(source, arguments.sentences), arguments.turns + 1))
+    with _bare(COMPONENTS[parts], arguments.workers) as bare, _esr(parts, arguments.workers) as own:
+        timings = [_time_both(bare, own, documents, number) for number, documents in enumerate(turns)][1:]
+    count = sum(map(_count_sentences, turns[1:]))
+    print(f"{count:,} sentences in {len(timings)} turns, {arguments.workers} workers, {', '.join(parts)}")
+    for name, times in zip(("spaCy", "esr"), zip(*timings, strict=True), strict=True):
+        rates = [_count_sentences(turn) / t.seconds for turn, t in zip(turns[1:], times, strict=True)]
+        processor = 1000 * sum(timing.processor for timing in times) / count
         print(f"{name:6} {statistics.median(rates):6.1f} sentences/s  {processor:.2f} ms of processor each")
-    for what in Took._fields:
-        ratios = sorted(getattr(a, what) / getattr(b, what) for a, b in took)
+    for field in Timing._fields:
+        ratios = sorted(getattr(a, field) / getattr(b, field) for a, b in timings)
         print(
-            f"rate of esr over spaCy's by {what}: median {statistics.median(ratios):.3f}, "
+            f"rate of esr over spaCy's by {field}: median {statistics.median(ratios):.3f}, "
             f"from {ratios[0]:.3f} to {ratios[-1]:.3f}"
         )
 
 
-def _both(bare: Peer, own: Peer, documents: Sequence[Document], number: int) -> tuple[Took, Took]:
+def _time_both(bare: Peer, own: Peer, documents: Sequence[Document], number: int) -> tuple[Timing, Timing]:
+    """The timings of both, which change their order from turn to turn."""
     if number % 2:
-        return bare.turn(documents), own.turn(documents)
-    took = own.turn(documents)
-    return bare.turn(documents), took
+        return bare.time(documents), own.time(documents)
+    own_timing = own.time(documents)
+    return bare.time(documents), own_timing
 
 
-def _turns(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
+def _split_into_turns(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
     turn: list[Document] = []
     for document in documents:
         turn.append(document)
-        if _sentences(turn) >= size:
+        if _count_sentences(turn) >= size:
             yield turn
             turn = []
 
 
-def _sentences(documents: Sequence[Document]) -> int:
+def _count_sentences(documents: Sequence[Document]) -> int:
     return sum(len(document.sentences) for document in documents)
 
 
@@ -123,11 +127,13 @@ def _esr(parts: tuple[str, ...], workers: int) -> Iterator[Peer]:
     with ProcessPoolExecutor(workers, context, worker_pool.init_worker, setup) as processes:
         worker_pool.start_workers(processes, workers)
 
-        def work(documents: Sequence[Document]) -> int:
-            done = worker_pool.results_in_order(processes, worker_pool.split_into_chunks(documents), workers)
-            return sum(len(sentences) for _, result in done for sentences in result)
+        def process(documents: Sequence[Document]) -> int:
+            results = worker_pool.results_in_order(
+                processes, worker_pool.split_into_chunks(documents), workers
+            )
+            return sum(len(sentences) for _, result in results for sentences in result)
 
-        yield Peer(processes, work)
+        yield Peer(processes, process)
 
 
 @contextmanager
@@ -137,15 +143,15 @@ def _bare(components: Sequence[str], workers: int) -> Iterator[Peer]:
     with worker_pool.worker_environment(), ProcessPoolExecutor(workers, context, _load, setup) as processes:
         list(processes.map(_count, [["Ready?"]] * workers))
 
-        def work(documents: Sequence[Document]) -> int:
-            # The chunks of the other side, to start with.
+        def process(documents: Sequence[Document]) -> int:
+            # The same chunks as those of esr.
             chunks = [
-                [s.text for d in some for s in d.sentences]
-                for some in worker_pool.split_into_chunks(documents)
+                [sentence.text for document in chunk for sentence in document.sentences]
+                for chunk in worker_pool.split_into_chunks(documents)
             ]
             return sum(map(len, processes.map(_count, chunks)))
 
-        yield Peer(processes, work)
+        yield Peer(processes, process)
 
 
 _nlp: Language
@@ -154,8 +160,8 @@ _nlp: Language
 
 def _load(components: Sequence[str], all_loaded: Barrier) -> None:
     global _nlp
-    wanted = {*components, "tok2vec"} if set(SHARED) & set(components) else set(components)
-    _nlp = spacy.load(installed_model(), exclude=[name for name in ALL if name not in wanted])
+    needed = {*components, "tok2vec"} if set(SHARED) & set(components) else set(components)
+    _nlp = spacy.load(installed_model(), exclude=[name for name in ALL if name not in needed])
     all_loaded.wait()
 
 

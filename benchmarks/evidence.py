@@ -1,17 +1,17 @@
-"""Writes docs/evidence.md: each feature in each form on three collections.
+"""Write docs/evidence.md: each feature in each form on three collections.
 
     python -m benchmarks.evidence COLLECTIONS --work FOLDER
 
-COLLECTIONS and FOLDER are those of benchmarks/results.py, which makes the indexes and enriches them. Weights
-are tuned and curves trained in five folds: each topic's figure is from the folds without it. A call that was
-stopped goes on where it was. Forty minutes on two cores.
+COLLECTIONS and FOLDER are those of benchmarks/results.py, which builds and enriches the indexes. Weights are
+tuned and curves trained in five folds: the figure of a topic comes from the folds without it. An interrupted
+call resumes. Takes forty minutes on two cores.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from multiprocessing import get_context
@@ -21,10 +21,10 @@ from typing import Any
 from tqdm import tqdm
 
 import esr
-from benchmarks.evidence_claims import CLAIMS, Found
-from benchmarks.results import COLLECTIONS, prepared
+from benchmarks.evidence_claims import CLAIMS, FeatureResults
+from benchmarks.results import COLLECTIONS, prepare_collection
 from esr.adjustments import Adjustment
-from esr.adjustments.estimate import Estimates
+from esr.adjustments.estimate import Estimates, EstimationOptions
 from esr.evaluation import qrels, topics
 from esr.evaluation.parameter_sources import FOLDS
 from esr.evaluation.report.feature_curves import estimate_curves
@@ -32,36 +32,43 @@ from esr.evaluation.significance import compare_systems
 from esr.evaluation.tuning import grid as grids
 from esr.evaluation.tuning.curves import CurveTraining
 from esr.evaluation.tuning.tasks import build_tasks
-from esr.evaluation.tuning.training import cross_validate
+from esr.evaluation.tuning.training import CrossValidation, cross_validate
 from esr.evaluation.tuning.tuner import Tuner
 from esr.features import FEATURES
+from esr.parameter import Value
 from esr.ranking.ranking import Ranking
 
 BASES = {"tfisf": Ranking("tfisf")}
-WEIGHED = ("linear", "log", "step", "satu", "sigm")
+WEIGHTED = ("linear", "log", "step", "satu", "sigm")
 TRAINED = ("indep", "floe")
+FORMS = (*WEIGHTED, *TRAINED)
 MEASURES = ("AP", "P@10")
 WEIGHTS = [sign * w for w in (0.02, 0.05, 0.1, 0.2, 0.5, 1.0) for sign in (1, -1)]
-# Where satu and sigm bend, by the size that a feature has.
-BENDS = {"len": (5.0, 20.0), "position": (2.0, 10.0), "novelty": (0.2, 0.5), "title_overlap": (0.2, 0.5)}
-BEND = (1.0, 3.0)
-# Shares and scores with too many values for relative frequencies get a kernel.
-BANDWIDTH = {"subj_score": 0.3, "novelty": 0.1, "title_overlap": 0.1, "quote": 0.1}
+HALF_POINTS = {
+    "len": (5.0, 20.0),
+    "position": (2.0, 10.0),
+    "novelty": (0.2, 0.5),
+    "title_overlap": (0.2, 0.5),
+}
+"""The values of k for satu and sigm, by the range of a feature."""
+DEFAULT_HALF_POINTS = (1.0, 3.0)
+BANDWIDTHS = {"subj_score": 0.3, "novelty": 0.1, "title_overlap": 0.1, "quote": 0.1}
+"""Kernel bandwidths of features with too many values for relative frequencies."""
+MEMORY = 4_000_000_000  # bytes, enough to retrieve the candidates of each topic only once for all forms
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "evidence.md"
 HEAD = """# Features, one at a time
 
 What one feature adds to tfisf, the second paper's baseline, on the collections of [the results](results.md).
 Weights were tuned (0 and ±0.02 to ±1, by AP; satu and sigm with two values of k each, sigm with a = 2) and
-curves trained in five folds: each topic's figure is from the folds without it. Written by
+curves trained in five folds: the figure of a topic comes from the folds without it. This page is written by
 `python -m benchmarks.evidence`.
 
-`*` and `**` mark differences from the base at 95 % and 99 % (paired t-test, not corrected: 15 features were
-tried, so that one false `*` in 20 is to be expected). A weight of 0 is in the grid: where it was chosen, the
-feature was left out.
+`*` and `**` mark differences from the base at 95 % and 99 % (paired t-test, not corrected: with 15 features,
+one `*` in 20 is expected by chance). The grid includes the weight 0, which leaves the feature out.
 """
 
-
-MEMORY = 4_000_000_000  # bytes: each topic's candidates are gathered once for all forms
+Results = dict[tuple[str, str, str], Any]
+"""Values by form, measure and topic, by collection, base and feature."""
 
 
 def main() -> None:
@@ -69,133 +76,134 @@ def main() -> None:
     options.add_argument("collections", type=Path)
     options.add_argument("--work", type=Path, required=True)
     options.add_argument("--workers", type=int, default=2)
-    given = options.parse_args()
-    path = given.work / "evidence.jsonl"
-    known = _read(path)
-    wanted = [
+    arguments = options.parse_args()
+    path = arguments.work / "evidence.jsonl"
+    results = _read(path)
+    missing = [
         (collection, base, feature)
         for base in BASES
         for collection in COLLECTIONS
         for feature in FEATURES
-        if (collection, base, feature) not in known
+        if (collection, base, feature) not in results
     ]
-    pool = ProcessPoolExecutor(given.workers, mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(arguments.workers, mp_context=get_context("spawn"))
     with pool, path.open("a", encoding="utf-8") as file:
-        waiting = [pool.submit(figures, given.collections / c, given.work, b, f) for c, b, f in wanted]
-        for future in tqdm(waiting, unit=" features"):
+        futures = [
+            pool.submit(measure_feature, arguments.collections / collection, arguments.work, base, feature)
+            for collection, base, feature in missing
+        ]
+        for future in tqdm(futures, unit=" features"):
             file.write(json.dumps(future.result()) + "\n")
             file.flush()
-    TARGET.write_text("\n".join(_page(_read(path), given)), "utf-8")
+    TARGET.write_text("\n".join(_render(_read(path), arguments)), "utf-8")
 
 
-def figures(source: Path, work: Path, base: str, feature: str) -> dict[str, Any]:
+def measure_feature(source: Path, work: Path, base: str, feature: str) -> dict[str, Any]:
     """One feature in every form over one base: values by form, measure and topic."""
-    where = prepared(source, work)
-    found: dict[str, Any] = {}
-    with esr.open(where.index) as searcher:
-        tasks = build_tasks(topics.read(where.topics), qrels.read(where.qrels)).ready
+    collection = prepare_collection(source, work)
+    values: dict[str, Any] = {}
+    with esr.open(collection.index) as searcher:
+        tasks = build_tasks(topics.read(collection.topics), qrels.read(collection.qrels)).ready
         tuner = Tuner(searcher, tasks, memory=MEMORY)
-        by_measure = {m: tuner.with_objective(m) for m in MEASURES}
-        found["base"] = {m: _values(by_measure[m], [BASES[base]] * len(tasks)) for m in MEASURES}
-        for form in (*WEIGHED, *TRAINED):
-            curves, grid, ranking = [], {}, BASES[base]
-            if form in TRAINED:
-                how = {"bandwidth": BANDWIDTH[feature]} if feature in BANDWIDTH else {}
-                curves = [CurveTraining(form, feature, how_of(how))]
-            else:
-                ranking = Ranking(
-                    ranking.model,
-                    ranking.context,
-                    ranking.params,
-                    features=(Adjustment(feature, form, {"w": 0.0}),),
-                )
-                grid = {f"{feature}.w": [0.0, *WEIGHTS]}
-                if form in ("satu", "sigm"):
-                    grid[f"{feature}.k"] = list(BENDS.get(feature, BEND))
-                if form == "sigm":
-                    grid[f"{feature}.a"] = [2.0]
-            done = cross_validate(tuner, ranking, grid, "grid", FOLDS, {}, curves=curves)
-            found[form] = {m: _values(by_measure[m], done.by_topic) for m in MEASURES}
-            if not curves:
-                found[form]["w"] = [
-                    grids.parameter_values(setting)[f"{feature}.w"] for setting in done.settings
-                ]
-    return {"collection": source.name, "base": base, "feature": feature, "values": found}
+        tuners = {measure: tuner.with_objective(measure) for measure in MEASURES}
+        values["base"] = {m: _values(tuners[m], [BASES[base]] * len(tasks)) for m in MEASURES}
+        for form in FORMS:
+            validation = _cross_validate(tuner, BASES[base], feature, form)
+            values[form] = {m: _values(tuners[m], validation.by_topic) for m in MEASURES}
+            if form in WEIGHTED:
+                weight = f"{feature}.w"
+                values[form]["w"] = [grids.parameter_values(s)[weight] for s in validation.settings]
+    return {"collection": source.name, "base": base, "feature": feature, "values": values}
 
 
-def how_of(options: dict[str, float]) -> Any:
-    from esr.adjustments.estimate import EstimationOptions
-
-    return EstimationOptions.from_values(options)
+def _cross_validate(tuner: Tuner, base: Ranking, feature: str, form: str) -> CrossValidation:
+    if form in TRAINED:
+        options = {"bandwidth": BANDWIDTHS[feature]} if feature in BANDWIDTHS else {}
+        training = CurveTraining(form, feature, EstimationOptions.from_values(options))
+        return cross_validate(tuner, base, {}, "grid", FOLDS, {}, curves=[training])
+    adjustment = Adjustment(feature, form, {"w": 0.0})
+    ranking = Ranking(base.model, base.context, base.params, features=(adjustment,))
+    grid: dict[str, list[Value]] = {f"{feature}.w": [0.0, *WEIGHTS]}
+    if form in ("satu", "sigm"):
+        grid[f"{feature}.k"] = list(HALF_POINTS.get(feature, DEFAULT_HALF_POINTS))
+    if form == "sigm":
+        grid[f"{feature}.a"] = [2.0]
+    return cross_validate(tuner, ranking, grid, "grid", FOLDS, {}, curves=[])
 
 
 def _values(tuner: Tuner, settings: list[Ranking]) -> dict[str, float]:
-    """Each topic's figure under its own setting."""
+    """The figure of each topic under its own setting."""
     return {
-        task.topic: float(tuner.select_tasks([place]).compute_figures([setting])[0, 0])
-        for place, (task, setting) in enumerate(zip(tuner.tasks, settings, strict=True))
+        task.topic: float(tuner.select_tasks([position]).compute_figures([setting])[0, 0])
+        for position, (task, setting) in enumerate(zip(tuner.tasks, settings, strict=True))
     }
 
 
-def _read(path: Path) -> dict[tuple[str, str, str], Any]:
+def _read(path: Path) -> Results:
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    cells = [json.loads(line) for line in lines if line.endswith("}")]
-    return {(cell["collection"], cell["base"], cell["feature"]): cell["values"] for cell in cells}
+    records = [json.loads(line) for line in lines if line.endswith("}")]
+    return {(record["collection"], record["base"], record["feature"]): record["values"] for record in records}
 
 
-def _page(known: dict[tuple[str, str, str], Any], given: argparse.Namespace) -> Iterator[str]:
+def _render(results: Results, arguments: argparse.Namespace) -> Iterator[str]:
     yield HEAD
     for base in BASES:
         for measure in MEASURES:
             yield f"## {measure} over {base}\n"
-            heads = [f"{collection}, {form}" for collection in COLLECTIONS for form in (*WEIGHED, *TRAINED)]
-            yield "| feature | " + " | ".join(heads) + " |"
-            yield "| --- |" + " ---: |" * len(heads)
-            plain = [_mean(known[c, base, next(iter(FEATURES))]["base"][measure]) for c in COLLECTIONS]
-            cells = [f"{value:.4f}" for value in plain for _ in (*WEIGHED, *TRAINED)]
-            yield "| none | " + " | ".join(cells) + " |"
-            for feature in FEATURES:
-                row = [
-                    _cell(known[collection, base, feature], form, measure)
-                    for collection in COLLECTIONS
-                    for form in (*WEIGHED, *TRAINED)
-                ]
-                yield f"| {feature} | " + " | ".join(row) + " |"
-            yield ""
-    yield "## What holds of the claims\n"
+            yield from _table(results, base, measure)
+    yield "## Which claims hold\n"
     yield "Over tfisf (docs/formulas.md, B.11); n.s.: not significant at 95 %. Curves are trained on all"
-    yield "topics. Topics of the collections have no type: whether gains hold for events and opinions alike"
-    yield "cannot be tested.\n"
+    yield "topics. The topics have no types, so whether the gains hold for both events and opinions cannot be"
+    yield "tested.\n"
     yield "| claim | " + " | ".join(COLLECTIONS) + " |"
     yield "| --- |" + " --- |" * len(COLLECTIONS)
-    found = {c: _found(known, c, given) for c in COLLECTIONS}
+    by_collection = [_feature_results(results, collection, arguments) for collection in COLLECTIONS]
     for claim in CLAIMS:
-        verdicts = [claim.test(found[collection]) for collection in COLLECTIONS]
-        told = [f"{'holds' if verdict.holds else 'does not hold'}: {verdict.shown}" for verdict in verdicts]
-        yield f"| {claim.text} | " + " | ".join(told) + " |"
+        yield (
+            f"| {claim.text} | "
+            + " | ".join(str(claim.test(of_collection)) for of_collection in by_collection)
+            + " |"
+        )
     yield ""
 
 
-def _found(known: dict[tuple[str, str, str], Any], collection: str, given: argparse.Namespace) -> Found:
-    where = prepared(given.collections / collection, given.work)
-    tasks = build_tasks(topics.read(where.topics), qrels.read(where.qrels)).ready
+def _table(results: Results, base: str, measure: str) -> Iterator[str]:
+    heads = [f"{collection}, {form}" for collection in COLLECTIONS for form in FORMS]
+    yield "| feature | " + " | ".join(heads) + " |"
+    yield "| --- |" + " ---: |" * len(heads)
+    first = next(iter(FEATURES))
+    means = [_mean(results[collection, base, first]["base"][measure]) for collection in COLLECTIONS]
+    yield "| none | " + " | ".join(f"{mean:.4f}" for mean in means for _ in FORMS) + " |"
+    for feature in FEATURES:
+        row = [
+            _cell(results[collection, base, feature], form, measure)
+            for collection in COLLECTIONS
+            for form in FORMS
+        ]
+        yield f"| {feature} | " + " | ".join(row) + " |"
+    yield ""
+
+
+def _feature_results(results: Results, name: str, arguments: argparse.Namespace) -> FeatureResults:
+    collection = prepare_collection(arguments.collections / name, arguments.work)
+    tasks = build_tasks(topics.read(collection.topics), qrels.read(collection.qrels)).ready
 
     @cache
     def curves(feature: str) -> Estimates:
-        with esr.open(where.index) as searcher:
+        with esr.open(collection.index) as searcher:
             return estimate_curves(searcher, tasks, BASES["tfisf"], feature).before
 
-    return Found({feature: known[collection, "tfisf", feature] for feature in FEATURES}, curves)
+    return FeatureResults({feature: results[name, "tfisf", feature] for feature in FEATURES}, curves)
 
 
-def _cell(values: dict[str, Any], form: str, measure: str) -> str:
-    given, base = values[form][measure], values["base"][measure]
-    p = compare_systems(given, base, resamples=1).t_test
+def _cell(values: Mapping[str, Any], form: str, measure: str) -> str:
+    adjusted, base = values[form][measure], values["base"][measure]
+    p = compare_systems(adjusted, base, resamples=1).t_test
     mark = "\\*\\*" if p < 0.01 else "\\*" if p < 0.05 else ""
-    return f"{_mean(given):.4f}{mark}"
+    return f"{_mean(adjusted):.4f}{mark}"
 
 
-def _mean(values: dict[str, float]) -> float:
+def _mean(values: Mapping[str, float]) -> float:
     return sum(values.values()) / len(values)
 
 

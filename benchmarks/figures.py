@@ -13,15 +13,15 @@ BASELINE = "tfisf"
 
 
 class Figures:
-    """What `esr compare` wrote, to be asked for."""
+    """Access to the cells that `esr compare` writes."""
 
     def __init__(self, cells: Sequence[Mapping[str, Any]]) -> None:
         self._cells: dict[tuple[str, str, str], dict[str, Any]] = {}
-        for cell in cells:  # the same ranking may stand there twice, with other measures
-            at = (cell["collection"], cell["ranking"], cell["parameters"])
-            known = self._cells.setdefault(at, {**cell, "measures": {}, "values": {}})
-            known["measures"].update(cell["measures"])
-            known["values"].update(cell["values"])
+        for cell in cells:  # a ranking may have several cells, with different measures
+            key = (cell["collection"], cell["ranking"], cell["parameters"])
+            merged = self._cells.setdefault(key, {**cell, "measures": {}, "values": {}})
+            merged["measures"].update(cell["measures"])
+            merged["values"].update(cell["values"])
 
     def mean(self, collection: str, ranking: str, source: str = "tuned", measure: str = "AP") -> float:
         return float(self._cells[collection, ranking, source]["measures"][measure])
@@ -30,23 +30,25 @@ class Figures:
         return dict(self._cells[collection, ranking, source]["values"][measure])
 
     def parameter(self, collection: str, ranking: str, name: str) -> list[float]:
-        """What each fold chose."""
+        """The tuned value of a parameter in each fold."""
         return [float(setting[name]) for setting in self._cells[collection, ranking, "tuned"]["settings"]]
 
-    def p(self, collection: str, one: str, other: str, source: str = "tuned", measure: str = "AP") -> float:
-        """The p-value of the paired t-test, uncorrected; 1 where nothing differs."""
-        first = self.values(collection, one, source, measure)
-        second = self.values(collection, other, source, measure)
-        found = compare_systems(first, second, resamples=1).t_test
-        return 1.0 if found is None or np.isnan(found) else float(found)
+    def p_value(
+        self, collection: str, ranking: str, other: str, source: str = "tuned", measure: str = "AP"
+    ) -> float:
+        """The p-value of the paired t-test, uncorrected; 1 if the rankings do not differ."""
+        ours = self.values(collection, ranking, source, measure)
+        theirs = self.values(collection, other, source, measure)
+        p = compare_systems(ours, theirs, resamples=1).t_test
+        return 1.0 if p is None or np.isnan(p) else float(p)
 
     def marks(self, collection: str, rankings: Sequence[str], source: str, measure: str) -> dict[str, str]:
-        """Differences from the baseline, as stars that Markdown shows as they are."""
-        against = self.values(collection, BASELINE, source, measure)
+        """Significance marks of differences from the baseline, escaped for Markdown."""
+        baseline = self.values(collection, BASELINE, source, measure)
         others = [name for name in rankings if name != BASELINE]
         tests = [
-            compare_systems(self.values(collection, name, source, measure), against, resamples=1)
+            compare_systems(self.values(collection, name, source, measure), baseline, resamples=1)
             for name in others
         ]
-        found = {name: test.mark for name, test in zip(others, correct_p_values(tests), strict=True)}
-        return {name: found.get(name, "").replace("*", "\\*") for name in rankings}
+        marks = {name: test.mark for name, test in zip(others, correct_p_values(tests), strict=True)}
+        return {name: marks.get(name, "").replace("*", "\\*") for name in rankings}

@@ -1,22 +1,22 @@
-"""Writes the figures of docs/learning.md: learning within a collection, and on two others.
+"""Write the figures of docs/learning.md: learning within a collection, and on the two others.
 
     python -m benchmarks.learning COLLECTIONS --work FOLDER
 
-The folders are those of `python -m benchmarks.results`, which makes the indexes. A call that was stopped goes
-on where it was. Half an hour on one core. With --save FILE a ranking is learned on all collections, by the
-learner that the figures support, if they support one.
+The folders are those of `python -m benchmarks.results`, which builds the indexes. An interrupted call
+resumes. Takes half an hour on one core. With --save FILE a ranking is learned on all collections by the
+learner with the greatest gain, if the figures support any learner.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import esr
-from benchmarks.results import COLLECTIONS, prepared
+from benchmarks.results import COLLECTIONS, prepare_collection
 from esr.evaluation import measures, qrels, topics
 from esr.evaluation.comparison import Collection
 from esr.evaluation.significance import SystemComparison, compare_systems, correct_p_values
@@ -34,67 +34,73 @@ TARGET = Path(__file__).resolve().parents[1] / "docs" / "learning.md"
 BEGIN, END = "<!-- figures: python -m benchmarks.learning -->", "<!-- end of figures -->"
 BASE = Ranking()
 ABLATE = {"linear": "no", "lambdamart": "groups"}
+Figures = Mapping[tuple[str, str], Mapping[str, Any]]
+"""Results by learner and collection."""
 
 
-class Laboratory:
-    """The collections, what was gathered of them, and the figures that are known."""
+class LearningExperiment:
+    """Learns on the collections. Results are stored in a file and not computed twice."""
 
-    def __init__(self, places: Mapping[str, Collection], path: Path) -> None:
-        self._places, self._path = places, path
-        self._gathered: dict[str, list[TopicSignals]] = {}
+    def __init__(self, collections: Mapping[str, Collection], path: Path) -> None:
+        self._collections, self._path = collections, path
+        self._topics: dict[str, list[TopicSignals]] = {}
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
-        self._known: dict[str, dict[str, Any]] = {each["key"]: each for each in map(json.loads, lines)}
-        with esr.open(next(iter(places.values())).index) as searcher:
+        results: list[dict[str, Any]] = list(map(json.loads, lines))
+        self._results = {result["key"]: result for result in results}
+        with esr.open(next(iter(collections.values())).index) as searcher:
             self.signals = list_signals(searcher.index, BASE)
 
-    def figures(self, way: str, learner: str, collection: str) -> dict[str, Any]:
-        """What `within` or `left_out` finds, computed if it is not there."""
-        key = f"{way} {learner} {collection}"
-        if key not in self._known:
-            found = getattr(self, way)(learner, collection)
-            self._known[key] = {"key": key, **found}
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(self._known[key]) + "\n")
-        return self._known[key]
-
-    def topics(self, collection: str) -> list[TopicSignals]:
-        if collection not in self._gathered:
-            where = self._places[collection]
-            judged = qrels.read(where.qrels)
-            tasks = build_tasks(topics.read(where.topics), judged).ready
-            with esr.open(where.index) as searcher:
-                self._gathered[collection] = collect_signals(searcher, tasks, judged, BASE, self.signals)
-        return self._gathered[collection]
-
-    def learned_on(self, learner: str, collections: Sequence[str]) -> Ranking:
-        table = SignalTable([topic for name in collections for topic in self.topics(name)], "AP")
-        return LEARNERS[learner](table, self.signals, 0).ranking(BASE, DEPTH)
-
     def within(self, learner: str, collection: str) -> dict[str, Any]:
-        """Five folds of a collection's topics."""
-        wanted = LearningOptions(learner, "AP", 5, 0, DEPTH, ABLATE[learner])
-        _, found = learn(self.topics(collection), self.signals, BASE, wanted, {})
-        default, learned = (each.values["AP"] for each in found.results)
-        return {"default": default, "learned": learned, "outcome": to_dict(found)}
+        """Learned and tested in five folds of the collection's topics."""
+        return self._cached(f"within {learner} {collection}", lambda: self._within(learner, collection))
 
     def left_out(self, learner: str, collection: str) -> dict[str, Any]:
-        """Learned on the other collections, searched with in this one."""
-        others = [name for name in self._places if name != collection]
-        ranking = self.learned_on(learner, others)
-        with esr.open(self._places[collection].index) as searcher:
-            default, learned = (self._searched(searcher, collection, each) for each in (BASE, ranking))
+        """Learned on the other collections and tested on this one."""
+        return self._cached(f"left_out {learner} {collection}", lambda: self._left_out(learner, collection))
+
+    def learn_on(self, learner: str, collections: Sequence[str]) -> Ranking:
+        table = SignalTable([topic for name in collections for topic in self._collect(name)], "AP")
+        return LEARNERS[learner](table, self.signals, 0).ranking(BASE, DEPTH)
+
+    def _cached(self, key: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        if key not in self._results:
+            self._results[key] = {"key": key, **compute()}
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(self._results[key]) + "\n")
+        return self._results[key]
+
+    def _within(self, learner: str, collection: str) -> dict[str, Any]:
+        options = LearningOptions(learner, "AP", 5, 0, DEPTH, ABLATE[learner])
+        _, outcome = learn(self._collect(collection), self.signals, BASE, options, {})
+        default, learned = (result.values["AP"] for result in outcome.results)
+        return {"default": default, "learned": learned, "outcome": to_dict(outcome)}
+
+    def _left_out(self, learner: str, collection: str) -> dict[str, Any]:
+        ranking = self.learn_on(learner, [name for name in self._collections if name != collection])
+        with esr.open(self._collections[collection].index) as searcher:
+            default = self._evaluate(searcher, collection, BASE)
+            learned = self._evaluate(searcher, collection, ranking)
         return {"default": default, "learned": learned, "ranking": ranking.as_dict()}
 
-    def _searched(self, searcher: Searcher, collection: str, ranking: Ranking) -> dict[str, float]:
+    def _collect(self, name: str) -> list[TopicSignals]:
+        if name not in self._topics:
+            collection = self._collections[name]
+            judgements = qrels.read(collection.qrels)
+            tasks = build_tasks(topics.read(collection.topics), judgements).ready
+            with esr.open(collection.index) as searcher:
+                self._topics[name] = collect_signals(searcher, tasks, judgements, BASE, self.signals)
+        return self._topics[name]
+
+    def _evaluate(self, searcher: Searcher, collection: str, ranking: Ranking) -> dict[str, float]:
         run = {}
-        for each in self.topics(collection):
+        for topic in self._collect(collection):
             try:
-                hits = searcher.search(each.query, RUN_DEPTH, ranking=ranking, records=False).hits
+                hits = searcher.search(topic.query, RUN_DEPTH, ranking=ranking, records=False).hits
             except UnsearchableQuery:
                 continue
-            run[each.topic] = {hit.sentence_id: hit.score for hit in hits}
-        judged = {each.topic: dict(each.judgements) for each in self.topics(collection)}
-        return measures.evaluate(["AP"], judged, run)["AP"]
+            run[topic.topic] = {hit.sentence_id: hit.score for hit in hits}
+        judgements = {topic.topic: dict(topic.judgements) for topic in self._collect(collection)}
+        return measures.evaluate(["AP"], judgements, run)["AP"]
 
 
 def main() -> None:
@@ -102,85 +108,90 @@ def main() -> None:
     options.add_argument("collections", type=Path)
     options.add_argument("--work", type=Path, required=True)
     options.add_argument("--save", type=Path)
-    given = options.parse_args()
-    places = {name: prepared(given.collections / name, given.work) for name in COLLECTIONS}
-    laboratory = Laboratory(places, given.work / "learning.jsonl")
-    left_out, within = (_figures(laboratory, way) for way in ("left_out", "within"))
-    supported = [learner for learner in LEARNERS if _supported(_compared(left_out, learner))]
+    arguments = options.parse_args()
+    collections = {
+        name: prepare_collection(arguments.collections / name, arguments.work) for name in COLLECTIONS
+    }
+    experiment = LearningExperiment(collections, arguments.work / "learning.jsonl")
+    left_out, within = _figures(experiment.left_out), _figures(experiment.within)
+    supported = [learner for learner in LEARNERS if _is_supported(_compare(left_out, learner))]
     text = TARGET.read_text("utf-8")
     before, rest = text.split(BEGIN, 1)
-    lines = [BEGIN, "", *_page(left_out, within, supported), "", END]
+    lines = [BEGIN, "", *_render(left_out, within, supported), "", END]
     TARGET.write_text(before + "\n".join(lines) + rest.split(END, 1)[1], "utf-8")
-    if given.save and supported:
-        best = max(supported, key=lambda learner: sum(c.difference for c in _compared(left_out, learner)))
-        ranking = laboratory.learned_on(best, COLLECTIONS)
-        given.save.write_text(json.dumps(ranking.as_dict()) + "\n", "utf-8")
+    if arguments.save and supported:
+        best = max(supported, key=lambda learner: sum(c.difference for c in _compare(left_out, learner)))
+        ranking = experiment.learn_on(best, COLLECTIONS)
+        arguments.save.write_text(json.dumps(ranking.as_dict()) + "\n", "utf-8")
 
 
-def _figures(laboratory: Laboratory, way: str) -> dict[tuple[str, str], dict[str, Any]]:
+def _figures(compute: Callable[[str, str], dict[str, Any]]) -> Figures:
     return {
-        (learner, collection): laboratory.figures(way, learner, collection)
+        (learner, collection): compute(learner, collection)
         for learner in ("lambdamart", "linear")
         for collection in COLLECTIONS
     }
 
 
-def _compared(figures: Mapping[tuple[str, str], Mapping[str, Any]], learner: str) -> list[SystemComparison]:
-    """A learner against the default on every collection, corrected over these."""
-    cells = [figures[learner, collection] for collection in COLLECTIONS]
-    return correct_p_values([compare_systems(cell["learned"], cell["default"]) for cell in cells])
+def _compare(figures: Figures, learner: str) -> list[SystemComparison]:
+    """A learner against the default on every collection, corrected for the number of collections."""
+    results = [figures[learner, collection] for collection in COLLECTIONS]
+    return correct_p_values([compare_systems(result["learned"], result["default"]) for result in results])
 
 
-def _supported(found: Sequence[SystemComparison]) -> bool:
-    """Better everywhere, surely so somewhere."""
-    return all(each.difference > 0 for each in found) and any(each.mark for each in found)
+def _is_supported(comparisons: Sequence[SystemComparison]) -> bool:
+    """Whether a learner is better on every collection, and significantly on at least one."""
+    return all(c.difference > 0 for c in comparisons) and any(c.mark for c in comparisons)
 
 
-def _page(left_out: Any, within: Any, supported: Sequence[str]) -> list[str]:
-    lines = ["Learned on two collections, searched with in the third:", "", *_table(left_out)]
+def _render(left_out: Figures, within: Figures, supported: Sequence[str]) -> list[str]:
     if supported:
-        lines += ["", f"Better than the default on every collection: {', '.join(supported)}."]
+        verdict = f"Better than the default on every collection: {', '.join(supported)}."
     else:
-        lines += [
-            "",
-            "No learner is better than the default on every collection that it has not seen. So there is "
-            "**no learned default ranking**.",
-        ]
-    lines += ["", "Learned and tested within a collection, in five folds:", "", *_table(within)]
-    lines += [
-        "",
-        "What LambdaMART loses in five folds without each group of signals:",
-        "",
+        verdict = (
+            "No learner is better than the default on every held-out collection, so there is **no learned "
+            "default ranking**."
+        )
+    return [
+        *("Learned on two collections and tested on the third:", "", *_table(left_out), "", verdict, ""),
+        *("Learned and tested within a collection, in five folds:", "", *_table(within), ""),
+        *("The change of LambdaMART's AP in five folds without each group of signals:", ""),
         *_ablation(within),
     ]
-    return lines
 
 
-def _table(figures: Any) -> list[str]:
-    lines = ["| learner | " + " | ".join(COLLECTIONS) + " |", "| --- |" + " ---: |" * len(COLLECTIONS)]
-    default = [figures["linear", name]["default"].values() for name in COLLECTIONS]
-    lines.append("| default | " + " | ".join(f"{sum(v) / len(v):.4f}" for v in default) + " |")
+def _table(figures: Figures) -> list[str]:
+    defaults = [figures["linear", name]["default"].values() for name in COLLECTIONS]
+    lines = [*_head("learner"), "| default | " + " | ".join(f"{_mean(v):.4f}" for v in defaults) + " |"]
     for learner in LEARNERS:
         cells = []
-        for name, found in zip(COLLECTIONS, _compared(figures, learner), strict=True):
-            values = figures[learner, name]["learned"].values()
-            mark = found.mark.replace("*", "\\*")
-            cells.append(f"{sum(values) / len(values):.4f} ({found.difference:+.4f}{mark})")
+        for name, comparison in zip(COLLECTIONS, _compare(figures, learner), strict=True):
+            mean = _mean(figures[learner, name]["learned"].values())
+            mark = comparison.mark.replace("*", "\\*")
+            cells.append(f"{mean:.4f} ({comparison.difference:+.4f}{mark})")
         lines.append(f"| {learner} | " + " | ".join(cells) + " |")
     return lines
 
 
-def _ablation(within: Any) -> list[str]:
-    lines = ["| without | " + " | ".join(COLLECTIONS) + " |", "| --- |" + " ---: |" * len(COLLECTIONS)]
-    lost = [within["lambdamart", name]["outcome"]["ablation"] for name in COLLECTIONS]
-    for each in zip(*lost, strict=True):
+def _ablation(within: Figures) -> list[str]:
+    lines = _head("without")
+    by_collection = [within["lambdamart", name]["outcome"]["ablation"] for name in COLLECTIONS]
+    for ablations in zip(*by_collection, strict=True):
         cells = []
-        for found in each:
-            p = found["lost"]["t_test_holm"]
+        for ablation in ablations:
+            p = ablation["lost"]["t_test_holm"]
             mark = "\\*\\*" if p < 0.01 else "\\*" if p < 0.05 else ""
-            cells.append(f"{-found['lost']['difference']:+.4f}{mark}")
-        lines.append(f"| {each[0]['without']} | " + " | ".join(cells) + " |")
+            cells.append(f"{-ablation['lost']['difference']:+.4f}{mark}")
+        lines.append(f"| {ablations[0]['without']} | " + " | ".join(cells) + " |")
     return lines
+
+
+def _head(title: str) -> list[str]:
+    return [f"| {title} | " + " | ".join(COLLECTIONS) + " |", "| --- |" + " ---: |" * len(COLLECTIONS)]
+
+
+def _mean(values: Any) -> float:
+    return float(sum(values) / len(values))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""How fast `esr load` is beside the client's plain bulk helper, which is given the same entries, ready made.
+"""The rate of `esr load` beside the client's bulk helper, which sends the same entries from a file.
 
     python -m benchmarks.loading FILE http://localhost:9200 [--workers N]
 
-The helper sends to indices of the same mapping and settings on the same node. Prints the rates, and the
-greatest memory of the loader, which is a process of its own.
+The helper sends to indices with the same mapping and settings on the same node. Prints the rates, and the
+peak memory of the loader, which is a separate process.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from esr.ranking.ranking import Ranking
 DESCRIPTION = Description("english", True)
 
 
-def plain(source: str, url: str) -> tuple[int, float]:
-    """Sentences and seconds of the bulk helper, from a file of ready entries to a refreshed index."""
+def load_plain(source: str, url: str) -> tuple[int, float]:
+    """Sentences and seconds of the bulk helper, from a file of prepared entries to a refreshed index."""
     cluster = Cluster(f"{url}/benchmark-plain")
     templates.install(cluster)
     mixture = Ranking().mixture()
     assert mixture is not None
     with tempfile.TemporaryDirectory() as folder:
         spool = write_spool(Path(folder) / "spool", DESCRIPTION, loaders.read_documents([source]))
-        described = describe_impacts(mixture, spool.statistics.collection)
+        impacts = describe_impacts(mixture, spool.statistics.collection)
         index = new_sentences_index(cluster.alias)
-        load = Load(index, DESCRIPTION, False, "benchmark:0:0", impacts=described)
+        load = Load(index, DESCRIPTION, False, "benchmark:0:0", impacts=impacts)
         for index in (load.index, load.documents_index):
             body = templates.index_body(DESCRIPTION, 1, None, load.as_meta())
             cluster.client.indices.create(index=index, **body)
         entries = Path(folder) / "entries.jsonl"
         with entries.open("w") as file:
-            for of_document in spool_actions(spool, load, ExistingCollection()):
-                for action in (of_document.entry, *of_document.sentences):
+            for document in spool_actions(spool, load, ExistingCollection()):
+                for action in (document.entry, *document.sentences):
                     file.write(json.dumps(action) + "\n")
 
         def actions() -> Iterator[dict[str, Any]]:
@@ -68,26 +68,28 @@ def plain(source: str, url: str) -> tuple[int, float]:
     return count, seconds
 
 
-def loaded(source: str, url: str, workers: str) -> tuple[float, float]:
-    """Seconds of `esr load`, start of the process left out, and its greatest memory in MB."""
-    place = f"{url}/benchmark-load"
+def load_by_esr(source: str, url: str, workers: str) -> tuple[float, float]:
+    """Seconds of `esr load`, without the start of its process, and its peak memory in MB."""
+    location = f"{url}/benchmark-load"
     command = [sys.executable, "-c", "from esr.cli import main; main()"]
     options = ["--if-exists", "replace", "--keep", "0", "--workers", workers, "--json"]
-    done = subprocess.run(
-        [*command, "load", source, "--index", place, *options], check=True, capture_output=True, text=True
+    process = subprocess.run(
+        [*command, "load", source, "--index", location, *options], check=True, capture_output=True, text=True
     )
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    subprocess.run([*command, "delete", place, "--yes"], check=True, capture_output=True)
-    return json.loads(done.stdout)["seconds"], memory
+    subprocess.run([*command, "delete", location, "--yes"], check=True, capture_output=True)
+    return json.loads(process.stdout)["seconds"], memory
 
 
 def main(source: str, url: str, *rest: str) -> None:
     workers = rest[1] if rest[:1] == ("--workers",) else "2"
     for _ in range(2):
-        sentences, seconds = plain(source, url)
+        sentences, seconds = load_plain(source, url)
         print(f"plain bulk helper  {sentences / seconds:8.0f} sentences/s  {seconds:6.1f} s")
-        took, memory = loaded(source, url, workers)
-        print(f"esr load           {sentences / took:8.0f} sentences/s  {took:6.1f} s  {memory:6.0f} MB")
+        seconds, memory = load_by_esr(source, url, workers)
+        print(
+            f"esr load           {sentences / seconds:8.0f} sentences/s  {seconds:6.1f} s  {memory:6.0f} MB"
+        )
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""Readers of the search page, many at a time: how long pages take, by locust.
+"""Response times of the search page with many concurrent readers, measured by locust.
 
     pip install -e .[bench]
     esr serve --index WHERE --port 8080
     QUERIES=queries.tsv locust -f benchmarks/page.py --headless --users 50 --spawn-rate 10 --run-time 60s \\
         --host http://127.0.0.1:8080 --only-summary
 
-Each reader asks for a page of results, reads for about a second, and asks again. QUERIES has lines
-"id<TAB>query". A page that is incomplete counts as a failure.
+Each reader requests a page of results, reads for about a second, and requests another. QUERIES has lines
+"id<TAB>query". An incomplete page counts as a failure.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ QUERIES = [topic.fields[TITLE] for topic in topics.read(os.environ["QUERIES"])]
 
 
 class Reader(HttpUser):
-    """Somebody who searches, reads, and searches again."""
+    """A user who searches, reads, and searches again."""
 
     wait_time = between(0.5, 1.5)
 
@@ -33,5 +33,5 @@ class Reader(HttpUser):
         with self.client.get("/search", params={"q": query}, name="/search", catch_response=True) as answer:
             if "This answer is not complete" in answer.text:
                 answer.failure("incomplete")
-            elif answer.status_code == 400:  # a headline of stop words only: told so, as it should be
+            elif answer.status_code == 400:  # the correct answer to a query of stop words only
                 answer.success()

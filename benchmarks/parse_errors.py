@@ -1,11 +1,11 @@
-"""What errors of the parser cost the rankings of term dependence.
+"""The effect of parser errors on rankings with term dependence.
 
     python benchmarks/parse_errors.py GOLD.conllu.gz... --work FOLDER [--topics 1000]
 
-The sentences of treebanks are loaded twice: with their gold trees, and enriched by spaCy. Topics come from
-the sentences: half of a topic's words from one, which is the only relevant one, half from another. `linked`:
-the words from the relevant sentence are linked in its gold tree, as in a query that means them together;
-`any`: they are drawn at random. A third index has no syntax: each word hangs on the one before it.
+The sentences of treebanks are loaded twice: with their gold trees, and enriched by spaCy. Topics are
+generated from the sentences: half of a topic's words come from its only relevant sentence, half from another.
+`linked`: the words of the relevant sentence are linked in its gold tree, as in a query that relates them;
+`any`: they are drawn at random. A third index has no syntax: each word is attached to the previous one.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ RANKINGS = {
 
 
 class Topic(NamedTuple):
-    """A query and the one sentence that it is about."""
+    """A query and its only relevant sentence."""
 
     id: str
     query: str
@@ -60,34 +60,34 @@ def main() -> None:
     options.add_argument("treebanks", type=Path, nargs="+")
     options.add_argument("--work", type=Path, required=True)
     options.add_argument("--topics", type=int, default=1000)
-    given = options.parse_args()
-    documents = [document for path in given.treebanks for document in read(path)]
-    places = indexes(documents, given.work)
+    arguments = options.parse_args()
+    documents = [document for path in arguments.treebanks for document in read_treebank(path)]
+    indexes = build_indexes(documents, arguments.work)
     print(f"{len(documents)} documents, {sum(len(d.sentences) for d in documents)} sentences")
-    _agreement(documents, places["parsed"])
+    _print_agreement(documents, indexes["parsed"])
     for kind in ("linked", "any"):
-        topics = list(drawn(documents, kind == "linked", given.topics))
+        topics = list(generate_topics(documents, arguments.topics, linked=kind == "linked"))
         print(f"\n{len(topics)} topics of {kind} words, AP\n")
         print("| ranking | gold trees | spaCy's | no syntax | spaCy's over gold | p | syntax over none | p |")
         print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
         for name, ranking in RANKINGS.items():
-            found = {place: _values(where, topics, ranking) for place, where in places.items()}
-            print(f"| {name} | " + " | ".join(_row(found)) + " |")
+            values = {trees: _evaluate(index, topics, ranking) for trees, index in indexes.items()}
+            print(f"| {name} | " + " | ".join(_row(values)) + " |")
 
 
-def _row(found: dict[str, dict[str, float]]) -> Iterator[str]:
-    mean = {place: float(np.mean(list(values.values()))) for place, values in found.items()}
-    for place in ("gold", "parsed", "chain"):
-        yield f"{mean[place]:.4f}"
-    for one, other in (("parsed", "gold"), ("parsed", "chain")):
-        p = compare_systems(found[one], found[other], resamples=1).t_test
-        yield f"{mean[one] / mean[other] - 1:+.1%}"
+def _row(values: dict[str, dict[str, float]]) -> Iterator[str]:
+    means = {trees: float(np.mean(list(by_topic.values()))) for trees, by_topic in values.items()}
+    for trees in ("gold", "parsed", "chain"):
+        yield f"{means[trees]:.4f}"
+    for other in ("gold", "chain"):
+        p = compare_systems(values["parsed"], values[other], resamples=1).t_test
+        yield f"{means['parsed'] / means[other] - 1:+.1%}"
         yield "-" if p is None or np.isnan(p) else f"{p:.2g}"
 
 
-def read(path: Path) -> Iterator[Document]:
+def read_treebank(path: Path) -> Iterator[Document]:
     """The documents of a treebank, each sentence with its gold tree."""
-    found: dict[str, list[Sentence]] = defaultdict(list)
+    sentences: dict[str, list[Sentence]] = defaultdict(list)
     name = path.stem
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for tree in conllu.parse_incr(lines):
@@ -95,48 +95,50 @@ def read(path: Path) -> Iterator[Document]:
             words = [token for token in tree if isinstance(token["id"], int)]
             parse = tuple(ParseWord(word["form"], word["head"] - 1) for word in words)
             text = tree.metadata["text"]
-            found[name].append(Sentence(f"{name}.s{len(found[name])}", text, parse=parse))
-    for name, sentences in found.items():
-        yield Document(name, tuple(sentences))
+            sentences[name].append(Sentence(f"{name}.s{len(sentences[name])}", text, parse=parse))
+    for name, of_document in sentences.items():
+        yield Document(name, tuple(of_document))
 
 
-def indexes(documents: list[Document], work: Path) -> dict[str, str]:
-    """The same sentences with gold trees, with spaCy's, and with each word hanging on the one before."""
-    places = {name: str(work / name) for name in ("gold", "parsed", "chain")}
-    made = {
+def build_indexes(documents: list[Document], work: Path) -> dict[str, str]:
+    """Indexes of the same sentences with gold trees, with spaCy's, and with chains of words as trees."""
+    indexes = {name: str(work / name) for name in ("gold", "parsed", "chain")}
+    versions = {
         "gold": documents,
-        "parsed": [_with(document, lambda parse: None) for document in documents],
-        "chain": [_with(document, _chain) for document in documents],
+        "parsed": [_replace_parses(document, lambda parse: None) for document in documents],
+        "chain": [_replace_parses(document, _chain) for document in documents],
     }
-    for name, where in places.items():
-        if not Path(where).exists():
-            located = (Located(f"{name}:{number}", document) for number, document in enumerate(made[name], 1))
-            open_writer(where, LoadOptions(analyzer=ANALYZER)).load(located)
-    with esr.open(places["parsed"]) as searcher:
+    for name, index in indexes.items():
+        if not Path(index).exists():
+            located = (
+                Located(f"{name}:{number}", document) for number, document in enumerate(versions[name], 1)
+            )
+            open_writer(index, LoadOptions(analyzer=ANALYZER)).load(located)
+    with esr.open(indexes["parsed"]) as searcher:
         run_enrichment(searcher.index, Enricher(analyzer=ANALYZER), workers=2)
-    return places
+    return indexes
 
 
 def _chain(parse: Parse) -> Parse:
-    return tuple(ParseWord(word.word, place - 1) for place, word in enumerate(parse))
+    return tuple(ParseWord(word.word, position - 1) for position, word in enumerate(parse))
 
 
-def _with(document: Document, change: Callable[[Parse], Parse | None]) -> Document:
+def _replace_parses(document: Document, change: Callable[[Parse], Parse | None]) -> Document:
     sentences = tuple(Sentence(s.id, s.text, parse=change(s.parse or ())) for s in document.sentences)
     return Document(document.id, sentences)
 
 
-def drawn(documents: list[Document], linked: bool, number: int) -> Iterator[Topic]:
-    """Two or three words of a sentence, and as many of another one."""
-    chance = random.Random(7)
+def generate_topics(documents: list[Document], number: int, *, linked: bool) -> Iterator[Topic]:
+    """Topics of two or three words of a sentence and as many of another one."""
+    rng = random.Random(7)
     analyzer = get(ANALYZER)
-    pool = [s for document in documents for s in document.sentences if len(analyzer.terms(s.text)) >= 6]
-    chance.shuffle(pool)
+    sentences = [s for document in documents for s in document.sentences if len(analyzer.terms(s.text)) >= 6]
+    rng.shuffle(sentences)
     count = 0
-    for sentence, other in zip(pool, reversed(pool), strict=True):
-        size = chance.choice((2, 3))
-        own = _words(sentence, size, linked, chance, analyzer)
-        foreign = _words(other, size, False, chance, analyzer)
+    for sentence, other in zip(sentences, reversed(sentences), strict=True):
+        size = rng.choice((2, 3))
+        own = _sample_words(sentence, size, linked, rng, analyzer)
+        foreign = _sample_words(other, size, False, rng, analyzer)
         if (
             own
             and foreign
@@ -148,71 +150,72 @@ def drawn(documents: list[Document], linked: bool, number: int) -> Iterator[Topi
             return
 
 
-def _words(
-    sentence: Sentence, size: int, linked: bool, chance: random.Random, analyzer: Analyzer
+def _sample_words(
+    sentence: Sentence, size: int, linked: bool, rng: random.Random, analyzer: Analyzer
 ) -> list[str]:
     parse = sentence.parse or ()
-    places = [n for n, word in enumerate(parse) if len(analyzer.terms(word.word)) == 1]
-    if len(places) < size:
+    positions = [n for n, word in enumerate(parse) if len(analyzer.terms(word.word)) == 1]
+    if len(positions) < size:
         return []
     if not linked:
-        return [parse[n].word for n in sorted(chance.sample(places, size))]
-    chosen = {chance.choice(places)}
-    while len(chosen) < size:
-        near = [
+        return [parse[n].word for n in sorted(rng.sample(positions, size))]
+    subtree = {rng.choice(positions)}
+    while len(subtree) < size:
+        linked_positions = [
             n
-            for n in places
-            if n not in chosen and any(parse[n].head == m or parse[m].head == n for m in chosen)
+            for n in positions
+            if n not in subtree and any(parse[n].head == m or parse[m].head == n for m in subtree)
         ]
-        if not near:
+        if not linked_positions:
             return []
-        chosen.add(chance.choice(near))
-    return [parse[n].word for n in sorted(chosen)]
+        subtree.add(rng.choice(linked_positions))
+    return [parse[n].word for n in sorted(subtree)]
 
 
-def _values(where: str, topics: list[Topic], ranking: Ranking) -> dict[str, float]:
-    with esr.open(where) as searcher:
+def _evaluate(index: str, topics: list[Topic], ranking: Ranking) -> dict[str, float]:
+    with esr.open(index) as searcher:
         run = {}
         for topic in topics:
             hits = searcher.search(topic.query, 1000, ranking=ranking, records=False).hits
             run[topic.id] = {hit.sentence_id: hit.score for hit in hits}
-    judged = {topic.id: {topic.relevant: 1} for topic in topics}
-    return measures.evaluate(("AP",), judged, run)["AP"]
+    judgements = {topic.id: {topic.relevant: 1} for topic in topics}
+    return measures.evaluate(("AP",), judgements, run)["AP"]
 
 
-def _agreement(documents: list[Document], where: str) -> None:
-    """How well spaCy's distances of two terms of a sentence, and its links, agree with the gold ones."""
-    gold: list[int] = []
-    found: list[int] = []
-    with esr.open(where) as searcher:
+def _print_agreement(documents: list[Document], index: str) -> None:
+    """Print how well spaCy's distances and links between terms of a sentence agree with the gold ones."""
+    gold_distances: list[int] = []
+    parsed_distances: list[int] = []
+    with esr.open(index) as searcher:
         for document in documents:
             parses = searcher.index.parses([s.id for s in document.sentences])
             for sentence, blob in zip(document.sentences, parses, strict=True):
                 terms = list(dict.fromkeys(searcher.index.analyzer.terms(sentence.text)))
-                right = _distances(encode(sentence.parse or (), searcher.index.analyzer), terms)
-                got = _distances(blob or b"", terms)
-                both = right.keys() & got.keys()
-                gold += [right[pair] for pair in both]
-                found += [got[pair] for pair in both]
-    a, b = np.array(gold), np.array(found)
+                gold = _distances(encode(sentence.parse or (), searcher.index.analyzer), terms)
+                parsed = _distances(blob or b"", terms)
+                both = gold.keys() & parsed.keys()
+                gold_distances += [gold[pair] for pair in both]
+                parsed_distances += [parsed[pair] for pair in both]
+    a, b = np.array(gold_distances), np.array(parsed_distances)
     print(f"{len(a):,} pairs of terms. spaCy's distance: gold's {np.mean(a == b):.1%},", end=" ")
     print(f"within one {np.mean(abs(a - b) <= 1):.1%}, correlation {np.corrcoef(a, b)[0, 1]:.3f}")
-    hit = int(np.sum((a == 1) & (b == 1)))
-    precision, recall = hit / np.sum(b == 1), hit / np.sum(a == 1)
+    links = int(np.sum((a == 1) & (b == 1)))
+    precision, recall = links / np.sum(b == 1), links / np.sum(a == 1)
     print(f"linked terms: precision {precision:.1%}, recall {recall:.1%}")
 
 
 def _distances(parse: bytes, terms: list[str]) -> dict[tuple[int, int], int]:
-    """The least distance of each two terms that have one."""
+    """The least distance of each pair of terms that has one."""
     if not parse or len(terms) < 2:
         return {}
-    at = find_occurrences(decode([parse]), terms)
-    term = np.repeat(at.posting_terms, at.posting_counts)
-    found: dict[tuple[int, int], int] = {}
-    for i, j, distance in zip(term[at.pairs.i], term[at.pairs.j], at.pairs.distances, strict=True):
+    occurrences = find_occurrences(decode([parse]), terms)
+    terms_of = np.repeat(occurrences.posting_terms, occurrences.posting_counts)
+    pairs = occurrences.pairs
+    least: dict[tuple[int, int], int] = {}
+    for i, j, distance in zip(terms_of[pairs.i], terms_of[pairs.j], pairs.distances, strict=True):
         if i != j and distance >= 0:
-            found[i, j] = min(int(distance), found.get((i, j), distance))
-    return found
+            least[i, j] = min(int(distance), least.get((i, j), distance))
+    return least
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Precision at eleven points of recall, as in the third paper's figures: the pictures of docs/results.md."""
+"""The pictures of docs/results.md: precision at eleven points of recall, as in the third paper."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from esr.evaluation.report.precision_recall import RECALL, Curves, build_picture
 MEASURES = tuple(f"IPrec@{recall}" for recall in RECALL)
 
 
-def curves(figures: Figures, collection: str, names: Sequence[str]) -> Curves:
+def write(figures: Figures, collection: str, names: Sequence[str], folder: Path) -> Path:
+    """Draw the curves of one collection as an SVG file in the folder."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"recall-{collection}.svg"
+    path.write_bytes(to_svg(build_picture(_curves(figures, collection, names))))
+    return path
+
+
+def _curves(figures: Figures, collection: str, names: Sequence[str]) -> Curves:
     return {
         name: tuple(figures.mean(collection, name, measure=measure) for measure in MEASURES) for name in names
     }
-
-
-def write(figures: Figures, collection: str, names: Sequence[str], folder: Path) -> Path:
-    """Draws one collection's curves into the folder, as SVG."""
-    folder.mkdir(exist_ok=True)
-    path = folder / f"recall-{collection}.svg"
-    path.write_bytes(to_svg(build_picture(curves(figures, collection, names))))
-    return path

@@ -1,10 +1,10 @@
-"""What a second stage of term dependence adds to a query: median times of its steps, first stage apart.
+"""The time that a second stage of term dependence adds to a query: medians of its steps.
 
     OMP_NUM_THREADS=1 python benchmarks/rerank.py INDEX queries.tsv [--number 100]
 
-INDEX is a folder or an alias of Elasticsearch, with parses. Queries of five distinct terms that find 1,000
-sentences or more are taken from the file, whose lines are "id<TAB>query". Times are by the clock, so that
-waiting for Elasticsearch counts; it is told apart as `fetch`.
+INDEX is a folder or an alias of Elasticsearch, with parses. The file has lines "id<TAB>query"; its queries
+with five distinct terms and at least 1,000 hits are used. Times are wall-clock times and include waiting for
+Elasticsearch, which is also listed as `fetch`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from esr.ranking.rerank_context import load_parses
 from esr.ranking.reranker import Reranker, rerank
 from esr.ranking.searcher import PreparedQuery, Searcher, UnsearchableQuery
 
-SECOND = {
+SECOND_STAGES = {
     "tdsr": [{"signal": "tdsr"}],
     "mrf_sdm": [{"signal": "mrf_sdm"}],
     "mrf_fdm": [{"signal": "mrf_fdm"}],
@@ -44,19 +44,19 @@ def main() -> None:
     options.add_argument("queries", type=Path)
     options.add_argument("--number", type=int, default=100)
     options.add_argument("--model", default="dir", help="the first stage")
-    given = options.parse_args()
+    arguments = options.parse_args()
     times: dict[str, list[float]] = defaultdict(list)
-    with esr.open(given.index) as searcher:
-        asked = list(islice(_queries(searcher, given.queries, given.model), given.number))
-        for query, hits in asked:
-            for name, took in _steps(searcher, query, hits, given.model):
-                times[name].append(took)
-    print(f"{len(asked)} queries of {TERMS} terms, 1,000 sentences each")
-    for name, found in times.items():
-        print(f"| {name} | {np.median(found):.1f} | {np.percentile(found, 95):.1f} |")
+    with esr.open(arguments.index) as searcher:
+        queries = list(islice(_find_queries(searcher, arguments.queries, arguments.model), arguments.number))
+        for query, hits in queries:
+            for name, milliseconds in _time_steps(searcher, query, hits, arguments.model):
+                times[name].append(milliseconds)
+    print(f"{len(queries)} queries of {TERMS} terms, 1,000 sentences each")
+    for name, of_step in times.items():
+        print(f"| {name} | {np.median(of_step):.1f} | {np.percentile(of_step, 95):.1f} |")
 
 
-def _queries(searcher: Searcher, path: Path, model: str) -> Iterator[tuple[str, list[Hit]]]:
+def _find_queries(searcher: Searcher, path: Path, model: str) -> Iterator[tuple[str, list[Hit]]]:
     for topic in topics.read(path):
         query = topic.fields[TITLE]
         try:
@@ -69,24 +69,24 @@ def _queries(searcher: Searcher, path: Path, model: str) -> Iterator[tuple[str, 
             yield query, list(hits)
 
 
-def _steps(searcher: Searcher, query: str, hits: list[Hit], model: str) -> Iterator[tuple[str, float]]:
+def _time_steps(searcher: Searcher, query: str, hits: list[Hit], model: str) -> Iterator[tuple[str, float]]:
     prepared = searcher.prepare(query, Ranking.from_dict({"model": model}))
     ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
-    prepared.index.parses(ids, ordinals)  # what is read first is read from disk
-    yield "fetch", _milliseconds(lambda: prepared.index.parses(ids, ordinals))
-    yield "fetch, decode", _milliseconds(lambda: load_parses(prepared.index, prepared.counts, ids, ordinals))
-    for name, signals in SECOND.items():
+    prepared.index.parses(ids, ordinals)  # so that no step reads from disk
+    yield "fetch", _time(lambda: prepared.index.parses(ids, ordinals))
+    yield "fetch, decode", _time(lambda: load_parses(prepared.index, prepared.counts, ids, ordinals))
+    for name, signals in SECOND_STAGES.items():
         reranker = Ranking.from_dict({"model": model, "rerank": signals}).reranker()
         assert reranker is not None
-        yield f"in all, {name}", _milliseconds(partial(_again, prepared, hits, reranker))
+        yield f"in all, {name}", _time(partial(_rerank, prepared, hits, reranker))
 
 
-def _again(prepared: PreparedQuery, hits: list[Hit], reranker: Reranker) -> None:
+def _rerank(prepared: PreparedQuery, hits: list[Hit], reranker: Reranker) -> None:
     ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
     rerank(hits, prepared.rerank_context(ids, reranker.columns, ordinals), reranker)
 
 
-def _milliseconds(step: Any) -> float:
+def _time(step: Any) -> float:
     started = time.perf_counter()
     step()
     return 1000 * (time.perf_counter() - started)

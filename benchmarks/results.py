@@ -1,10 +1,10 @@
-"""Writes docs/results.md: every model on three collections, and what holds of the papers' claims there.
+"""Write docs/results.md: every model on three collections, and which of the papers' claims hold there.
 
     python -m benchmarks.results COLLECTIONS --work FOLDER
 
 COLLECTIONS is a folder with squad-small, squadshifts-medium and wice-dev, each with docs.jsonl.gz, topics.tsv
-and qrels.txt.gz; they are not in the project. FOLDER keeps indexes and figures: a call that was stopped goes
-on where it was. Some two hours on two cores. Tables and verdicts are made from the figures, none by hand.
+and qrels.txt.gz; they are not in the project. FOLDER stores indexes and figures, so that an interrupted call
+resumes. Takes some two hours on two cores. All tables and verdicts are computed from the figures.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ LEXICAL = {
     for name, ranking in build_default_rankings().items()
     if models.get(ranking.model).second_stage is None
 }
-BESIDE = ("tfisf", "bm25", "kld", "2si both")
+REFERENCES = ("tfisf", "bm25", "kld", "2si both")
 PRIORS = {
     f"{name} + {prior}": Ranking(model, context, priors={prior: 1.0})
     for prior in ("importance", "length")
@@ -57,7 +57,7 @@ PRIORS = {
         ("2si document", "2si", "document"),
     )
 }
-_OWN = {"mu": 30.0, "lambda": 0.25, "nu": 0.2}
+_DEFAULT_2SI = {"mu": 30.0, "lambda": 0.25, "nu": 0.2}
 DEPENDENCE = {
     "tdsr": Ranking("tdsr"),
     "tdsr, ties by tfisf": Ranking("tdsr", params={"ties": "score"}),
@@ -68,33 +68,33 @@ DEPENDENCE = {
     "mrf_sdm, f_I tfisf": Ranking("mrf_sdm", params={"f_I": "tfisf"}),
     "mrf_fdm, f_I tfisf": Ranking("mrf_fdm", params={"f_I": "tfisf"}),
 }
-"""Over the parses of spaCy's en_core_web_sm."""
-WITH_CONTEXT = {
-    "2si both, mrf_sdm": Ranking("2si", "both", _OWN, rerank=(RankingSignal("mrf_sdm", {"w": 1.0}),)),
-    "2si both, mrf_fdm": Ranking("2si", "both", _OWN, rerank=(RankingSignal("mrf_fdm", {"w": 1.0}),)),
-    "2si both, tdsr": Ranking("2si", "both", _OWN, rerank=(RankingSignal("tdsr"),)),
+"""Rankings over the parses of spaCy's en_core_web_sm."""
+WITH_SIGNALS = {
+    "2si both, mrf_sdm": Ranking("2si", "both", _DEFAULT_2SI, rerank=(RankingSignal("mrf_sdm", {"w": 1.0}),)),
+    "2si both, mrf_fdm": Ranking("2si", "both", _DEFAULT_2SI, rerank=(RankingSignal("mrf_fdm", {"w": 1.0}),)),
+    "2si both, tdsr": Ranking("2si", "both", _DEFAULT_2SI, rerank=(RankingSignal("tdsr"),)),
 }
-"""Signals beside the default model, with their default weights."""
-CURVES = (*BESIDE, "tdsr, ties by tfisf", "mrf_sdm, f_I tfisf", "mrf_fdm, f_I tfisf")
+"""The default model with signals at their default weights."""
+CURVES = (*REFERENCES, "tdsr, ties by tfisf", "mrf_sdm, f_I tfisf", "mrf_fdm, f_I tfisf")
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "results.md"
 HEAD = """# Results
 
 Every model in every context on three development collections: Wikipedia paragraphs with questions
 (squad-small), the same for Wikipedia, Reddit and Amazon text (squadshifts-medium), and web pages with claims
-and the sentences that support them (wice-dev). They are not in the project. 400 topics each (305 of wice-dev,
-all that it has), drawn at random; English stems, titles in the context, 1,000 sentences deep. Written by
-`python -m benchmarks.results`, tables and verdicts alike.
+and the sentences that support them (wice-dev). They are not in the project. Each has 400 random topics
+(wice-dev all of its 305); English stems, titles in the context, rankings of 1,000 sentences. All tables and
+verdicts are written by `python -m benchmarks.results`.
 
-Each ranking stands there three times:
+Each ranking is listed three times:
 
-- *default*: the parameters it has when none are given. They were chosen before these figures were made.
-- *tuned*: in five folds; a topic's parameters are the best, by AP, on the other four fifths of the topics,
-  from the papers' grids. Grids of more than 120 settings were climbed one parameter after another.
-- *estimated*: by `esr estimate`, from 300 pseudo-topics of the collection. No topic and no judgement was
-  seen. Half of a pseudo-topic's words are foreign; that share was chosen on these collections.
+- *default*: with its default parameters, which were fixed before these figures were computed.
+- *tuned*: in five folds. A topic's parameters are those with the best AP on the other four fifths of the
+  topics, from the papers' grids. Grids of more than 120 settings were searched one parameter at a time.
+- *estimated*: by `esr estimate`, from 300 pseudo-topics of the collection, without topics or judgements.
+  Half of a pseudo-topic's words are foreign; that share was chosen on these collections.
 
-What features add has a page of its own, [evidence.md](evidence.md), as have [boosts](boosts.md) and
-[learning](learning.md).
+Features, [boosts](boosts.md) and [learning](learning.md) have pages of their own; that of the features is
+[evidence.md](evidence.md).
 
 `*` and `**` mark differences from tfisf, with parameters of the same source, at 95 % and 99 % (paired t-test,
 Holm's correction).
@@ -106,22 +106,24 @@ def main() -> None:
     options.add_argument("collections", type=Path)
     options.add_argument("--work", type=Path, required=True)
     options.add_argument("--workers", type=int, default=2)
-    given = options.parse_args()
-    given.work.mkdir(exist_ok=True)
-    places = {name: prepared(given.collections / name, given.work) for name in COLLECTIONS}
-    wanted = (
-        ComparisonPlan(places, LEXICAL, MEASURES, parameters=tuple(SOURCES)),
-        ComparisonPlan(places, PRIORS, MEASURES),
-        ComparisonPlan(places, DEPENDENCE, MEASURES, parameters=("default", "tuned")),
-        ComparisonPlan(places, WITH_CONTEXT, MEASURES),
-        ComparisonPlan(places, _curves(), recall.MEASURES, parameters=("tuned",)),
+    arguments = options.parse_args()
+    arguments.work.mkdir(exist_ok=True)
+    collections = {
+        name: prepare_collection(arguments.collections / name, arguments.work) for name in COLLECTIONS
+    }
+    plans = (
+        ComparisonPlan(collections, LEXICAL, MEASURES, parameters=tuple(SOURCES)),
+        ComparisonPlan(collections, PRIORS, MEASURES),
+        ComparisonPlan(collections, DEPENDENCE, MEASURES, parameters=("default", "tuned")),
+        ComparisonPlan(collections, WITH_SIGNALS, MEASURES),
+        ComparisonPlan(collections, _curve_rankings(), recall.MEASURES, parameters=("tuned",)),
     )
-    figures = Figures(_computed(wanted, given.work / "figures.jsonl", given.workers))
-    TARGET.write_text("\n".join(_page(figures)), "utf-8")
+    figures = Figures(_compute(plans, arguments.work / "figures.jsonl", arguments.workers))
+    TARGET.write_text("\n".join(_render(figures)), "utf-8")
 
 
-def prepared(source: Path, work: Path) -> Collection:
-    """The collection's index and a sample of its topics, made if they are not there."""
+def prepare_collection(source: Path, work: Path) -> Collection:
+    """The enriched index of a collection and a sample of its topics, created if they do not exist."""
     index, topics = work / source.name, work / f"{source.name}.tsv"
     qrels = source / "qrels.txt.gz"
     if not index.exists():
@@ -132,56 +134,57 @@ def prepared(source: Path, work: Path) -> Collection:
     if not topics.exists():
         with gzip.open(qrels, "rt", encoding="utf-8") as lines:
             judged = {line.split()[0] for line in lines if int(line.split()[3]) > 0}
-        every = [line for line in (source / "topics.tsv").open(encoding="utf-8") if line.split()[0] in judged]
-        random.Random(1).shuffle(every)
-        topics.write_text("".join(every[:TOPICS]), "utf-8")
+        with (source / "topics.tsv").open(encoding="utf-8") as file:
+            judged_lines = [line for line in file if line.split()[0] in judged]
+        random.Random(1).shuffle(judged_lines)
+        topics.write_text("".join(judged_lines[:TOPICS]), "utf-8")
     return Collection(str(index), str(topics), str(qrels))
 
 
-def _curves() -> dict[str, Ranking]:
-    every = {**LEXICAL, **DEPENDENCE}
-    return {name: every[name] for name in CURVES}
+def _curve_rankings() -> dict[str, Ranking]:
+    rankings = {**LEXICAL, **DEPENDENCE}
+    return {name: rankings[name] for name in CURVES}
 
 
-def _computed(comparisons: tuple[ComparisonPlan, ...], path: Path, workers: int) -> list[dict[str, object]]:
-    every = {cell.key(): cell for comparison in comparisons for cell in build_cells(comparison)}
-    known = read_results(path)
-    missing = {key: cell for key, cell in every.items() if key not in known}
-    for cell in tqdm(compute_cells(missing, path, workers), total=len(missing), unit=" cells"):
-        known[cell["key"]] = cell
-    return [known[key] for key in every]
+def _compute(plans: tuple[ComparisonPlan, ...], path: Path, workers: int) -> list[dict[str, object]]:
+    """The results of all cells, in their order. Cells with a result in the file are not computed again."""
+    cells = {cell.key(): cell for plan in plans for cell in build_cells(plan)}
+    results = read_results(path)
+    missing = {key: cell for key, cell in cells.items() if key not in results}
+    for result in tqdm(compute_cells(missing, path, workers), total=len(missing), unit=" cells"):
+        results[result["key"]] = result
+    return [results[key] for key in cells]
 
 
-def _page(figures: Figures) -> Iterator[str]:
+def _render(figures: Figures) -> Iterator[str]:
     yield HEAD
     for measure in MEASURES:
         yield f"## {measure}\n"
         yield from _table(figures, measure, list(LEXICAL), list(SOURCES))
     yield "## Priors over a whole collection\n"
-    yield "AP with default parameters, the prior with weight 1. The papers rank within few documents.\n"
+    yield "AP with default parameters, the prior with weight 1. The papers rank within a few documents.\n"
     yield from _table(figures, "AP", list(PRIORS), ["default"])
     yield "## Term dependence\n"
-    yield "Over the parses that `esr enrich` stores (spaCy, en_core_web_sm). The second stage looks at the"
+    yield "Over the parses that `esr enrich` stores (spaCy, en_core_web_sm). The second stage reranks the"
     yield "best 1,000 sentences.\n"
     for measure in ("AP", "P@10"):
         yield f"### {measure}\n"
-        yield from _table(figures, measure, [*BESIDE, *DEPENDENCE], ["default", "tuned"])
-        yield "Signals beside the default model, both as they are by default:\n"
-        yield from _table(figures, measure, ["tfisf", "2si both", *WITH_CONTEXT], ["default"])
+        yield from _table(figures, measure, [*REFERENCES, *DEPENDENCE], ["default", "tuned"])
+        yield "Signals beside the default model, all with default parameters:\n"
+        yield from _table(figures, measure, ["tfisf", "2si both", *WITH_SIGNALS], ["default"])
     yield "Precision at eleven points of recall, parameters tuned:\n"
     for collection in COLLECTIONS:
         path = recall.write(figures, collection, CURVES, TARGET.parent / "pictures")
         yield f"![{collection}: precision at eleven points of recall](pictures/{path.name})\n"
-    yield "## What holds of the claims\n"
-    yield "On tuned parameters, in AP, unless the claim says otherwise. A number behind a claim is its place"
-    yield "in [docs/formulas.md](formulas.md): A.15, 8 is line 8 of A.15.\n"
+    yield "## Which claims hold\n"
+    yield "With tuned parameters, in AP, unless the claim says otherwise. The number after a claim is its"
+    yield "place in [docs/formulas.md](formulas.md): A.15, 8 is line 8 of A.15.\n"
     yield "| claim | " + " | ".join(COLLECTIONS) + " |"
     yield "| --- |" + " --- |" * len(COLLECTIONS)
     for claim in CLAIMS:
-        found = [claim.test(figures, collection) for collection in COLLECTIONS]
-        told = [f"{'holds' if verdict.holds else 'does not hold'}: {verdict.shown}" for verdict in found]
+        verdicts = [str(claim.test(figures, collection)) for collection in COLLECTIONS]
         text = claim.text.replace("|", "\\|")
-        yield f"| {text} ({claim.source}) | " + " | ".join(told) + " |"
+        yield f"| {text} ({claim.source}) | " + " | ".join(verdicts) + " |"
     yield ""
 
 

@@ -1,11 +1,11 @@
-"""Compares sentence splitters: F1 of their boundaries, and their time on English news. Prints Markdown.
+"""Compares sentence splitters by the F1 of their boundaries and their time on English news.
 
     pip install nupunkt pysbd sentencex spacy
     python -m benchmarks.sentences ud-sentences/ newsarticles-cc0/docs.jsonl.gz
 
-The folder has a file for each language, `de.txt`: the sentences as people marked them, one a line, an empty
-line between documents. The news are JSON Lines with `text` or `sentences`. Splitters that are not installed
-are left out.
+The folder has a file of gold sentences for each language, such as `de.txt`: one sentence a line, and an empty
+line between documents. The news are JSON Lines with `text` or `sentences`. The output is Markdown. Splitters
+that are not installed are left out.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from esr.documents.sentences.rules import load_rules
 Split = Callable[[str], list[str]]
 
 DOCUMENT = 10
-"""Sentences of a document where the file says nothing of documents."""
-GLUED = ("ja", "zh")
-"""Languages without a blank between sentences."""
+"""Sentences per document in files without document boundaries."""
+UNSPACED_LANGUAGES = ("ja", "zh")
+"""Languages without a space between sentences."""
 PEERS = {"nupunkt": "nupunkt", "sentencex": "sentencex", "pysbd": "pysbd", "spacy": "spaCy's sentencizer"}
 """By module, the name of a splitter."""
 LANGUAGES = {
@@ -55,7 +55,7 @@ def read_documents(path: Path) -> Iterator[list[str]]:
 
 
 def boundaries(sentences: Iterable[str]) -> set[int]:
-    """Where sentences end within their document, in characters without blanks."""
+    """The ends of sentences within their document, in characters without whitespace."""
     ends, position = set(), 0
     for sentence in sentences:
         position += len("".join(sentence.split()))
@@ -65,16 +65,18 @@ def boundaries(sentences: Iterable[str]) -> set[int]:
 
 def f1(path: Path, split: Split) -> float:
     """F1 of the boundaries of all documents of a file."""
-    correct = predicted = marked = 0
+    correct = total = 0
     for document in read_documents(path):
-        found = boundaries(split(("" if path.stem in GLUED else " ").join(document)))
+        separator = "" if path.stem in UNSPACED_LANGUAGES else " "
+        predicted = boundaries(split(separator.join(document)))
         gold = boundaries(document)
-        correct, predicted, marked = correct + len(found & gold), predicted + len(found), marked + len(gold)
-    return 2 * correct / (predicted + marked)
+        correct += len(predicted & gold)
+        total += len(predicted) + len(gold)
+    return 2 * correct / total
 
 
-def splitter(name: str, language: str) -> Split | None:
-    """A splitter by the name of its library; None if it does not have the language, or is not installed."""
+def load_splitter(name: str, language: str) -> Split | None:
+    """A splitter by the name of its library; None if it lacks the language or is not installed."""
     if name == "esr":
         return partial(split_sentences, language=language)
     if importlib.util.find_spec(name) is None:
@@ -111,7 +113,7 @@ def report_boundaries(folder: Path) -> Iterator[str]:
     yield f"| --- |{' --: |' * len(names)}"
     for code, language in LANGUAGES.items():
         path = folder / f"{code}.txt"
-        splitters = [splitter(name, code) for name in names]
+        splitters = [load_splitter(name, code) for name in names]
         figures = [f"{f1(path, split):.3f}".lstrip("0") if split else "" for split in splitters]
         cells = [f"**{figure}**" if figure == max(figures) else figure for figure in figures]
         yield f"| {language} | {' | '.join(cells)} |"
@@ -126,18 +128,18 @@ def read_texts(path: Path) -> Iterator[str]:
 
 
 def report_news(path: Path) -> Iterator[str]:
-    """The table of what splitters make of English news: there, a sentence that ends with a title is wrong."""
+    """The table for English news. A sentence that ends with a title is an error."""
     texts = list(read_texts(path))
     yield "| splitter | sentences | of these ending with a rank or title | seconds |"
     yield "| --- | --: | --: | --: |"
     for name in ("esr", *PEERS):
-        split = splitter(name, "en")
+        split = load_splitter(name, "en")
         if split is None or name == "pysbd":  # it takes hours on some texts
             continue
         split(texts[0])
-        start = time.process_time()
+        started = time.process_time()
         sentences = [sentence.strip() for text in texts for sentence in split(text)]
-        seconds = time.process_time() - start
+        seconds = time.process_time() - started
         titles = sum(bool(_CUT_TITLE.search(sentence)) for sentence in sentences)
         yield f"| {name} | {len(sentences):,} | {titles:,} | {seconds:.1f} |"
 

@@ -1,4 +1,4 @@
-"""What an index in Elasticsearch costs: bytes a sentence and time a search, to plan larger ones by.
+"""The size and speed of an index in Elasticsearch, to plan larger ones: bytes per sentence, time per search.
 
 python benchmarks/sizing.py http://localhost:9200/news examples/topics.tsv
 """
@@ -21,39 +21,39 @@ from esr.ranking.ranking import Ranking
 ROUNDS = 3
 
 
-def stored(where: str) -> None:
-    """Bytes a sentence, of one copy, by kind of index."""
+def print_size(where: str) -> None:
+    """Print the bytes per sentence of one copy, by kind of index."""
     cluster = Cluster(where)
     loads = meta.searchable_loads(cluster)
-    found = {}
+    sizes = {}
     sentences = 0
     for kind in ("index", "documents_index"):
         names = [getattr(load, kind) for load in loads]
         answer = cluster.client.indices.stats(index=names, metric=["store", "docs"])["_all"]["primaries"]
         sentences = sentences or answer["docs"]["count"]
-        found[kind] = answer["store"]["size_in_bytes"] / sentences
+        sizes[kind] = answer["store"]["size_in_bytes"] / sentences
     print(
-        f"{sentences:,} sentences: {found['index']:.0f} bytes each, "
-        f"{found['documents_index']:.0f} more in the index of documents"
+        f"{sentences:,} sentences: {sizes['index']:.0f} bytes each, "
+        f"{sizes['documents_index']:.0f} more in the index of documents"
     )
     cluster.close()
 
 
-def searched(where: str, queries: list[str], **ranking: Any) -> None:
-    """Milliseconds of a search = some fixed ones + so many for each thousand candidates."""
-    chosen = Ranking(**ranking)
+def print_search_time(where: str, queries: list[str], **options: Any) -> None:
+    """Print a fit of the time of a search: a constant plus a time per thousand candidates."""
+    ranking = Ranking(**options)
     rows = []
     with esr.open(where) as searcher:
         for query in queries:
             times = []
             for _ in range(ROUNDS + 1):
-                begun = time.perf_counter()
-                total = searcher.search(query, 100, ranking=chosen).total
-                times.append(1000 * (time.perf_counter() - begun))
+                started = time.perf_counter()
+                total = searcher.search(query, 100, ranking=ranking).total
+                times.append(1000 * (time.perf_counter() - started))
             rows.append((total, median(times[1:])))
     candidates, ms = np.array(rows, float).T
     slope, fixed = np.polyfit(candidates, ms, 1)
-    name = " ".join(ranking.values()) or "default"
+    name = " ".join(options.values()) or "default"
     print(
         f"{name}: {len(rows)} queries, medians {np.median(ms):.1f} ms, "
         f"{np.median(candidates):,.0f} candidates; "
@@ -62,8 +62,8 @@ def searched(where: str, queries: list[str], **ranking: Any) -> None:
 
 
 if __name__ == "__main__":
-    place, topics = sys.argv[1:]
+    where, topics = sys.argv[1:]
     lines = [line.split("\t")[1] for line in Path(topics).read_text("utf-8").splitlines()]
-    stored(place)
-    searched(place, lines)
-    searched(place, lines, candidates="matching")
+    print_size(where)
+    print_search_time(where, lines)
+    print_search_time(where, lines, candidates="matching")

@@ -1,8 +1,8 @@
-"""The speed of esr beside its peers: one command that measures, keeps the raw figures and writes the page.
+"""The speed of esr beside its peers: one command measures, stores the raw figures and writes the page.
 
     python -m benchmarks.speed DOCUMENTS QUERIES --work FOLDER
 
-Every search runs in one thread, so what counts threads is told so here, before anything reads it.
+Every search runs in one thread. The variables for this are set here, before a library reads them.
 """
 
 import os

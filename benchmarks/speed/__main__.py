@@ -1,12 +1,12 @@
-"""Measures how fast esr is beside its peers, keeps the raw figures, and writes the page that shows them.
+"""Measure how fast esr is beside its peers, store the raw figures, and write the page that shows them.
 
     python -m benchmarks.speed documents.jsonl.gz queries.tsv.gz --work FOLDER --elasticsearch http://localhost:9200
     python -m benchmarks.speed … --only growth opening --sizes 1 10
     python -m benchmarks.speed --report
 
-FOLDER keeps collections and indexes: a call that was stopped goes on where it was. Each part appends its raw
-figures to a file of JSON Lines, with the commit and the machine; the page is made of the last figures of each
-part. Needs `pip install esr[bench,enrich]`.
+FOLDER stores collections and indexes, so that an interrupted call resumes. Each part appends its raw figures
+to a file of JSON Lines, with the commit and the machine; the page shows the last figures of each part. Needs
+`pip install esr[bench,enrich]`.
 """
 
 from __future__ import annotations
@@ -23,74 +23,78 @@ from benchmarks.speed.figures import ROOT
 from benchmarks.speed.setup import Setup
 
 PARTS = {
-    "loading": "building",
+    "loading": "loading",
     "latency": "latency",
     "cold": "latency",
     "models": "latency",
     "recall": "latency",
     "growth": "latency",
-    "opening": "building",
+    "opening": "opening",
     "rerank": "reranking",
     "elasticsearch": "cluster",
     "page": "serving",
     "throughput": "serving",
 }
-"""The parts, in the order in which they are measured, and where they are. They import the peers."""
+"""The parts in the order of measurement, with their modules, which are imported late: they need the peers."""
 
 
 def main(arguments: list[str] | None = None) -> None:
-    given = _options().parse_args(arguments)
-    if not given.report:
-        if not (given.documents and given.queries and given.work):
-            raise SystemExit("give documents, queries and --work, or --report")
-        settings = {name: getattr(given, name) for name in Setup.__dataclass_fields__}
-        measure(Setup(**{**settings, "sizes": tuple(given.sizes)}), given.only or list(PARTS), given.raw)
-    report.write(figures.Figures(figures.read(given.raw)), given.page)
+    options = _parser().parse_args(arguments)
+    if not options.report:
+        if not (options.documents and options.queries and options.work):
+            raise SystemExit("documents, queries or --work missing: give all three, or --report")
+        settings = {name: getattr(options, name) for name in Setup.__dataclass_fields__}
+        measure(
+            Setup(**{**settings, "sizes": tuple(options.sizes)}), options.only or list(PARTS), options.raw
+        )
+    report.write(figures.Figures(figures.read(options.raw)), options.page)
 
 
 def measure(setup: Setup, parts: list[str], raw: Path) -> None:
-    """Measure the parts and append what is found."""
+    """Measure the parts and append their figures."""
     setup.work.mkdir(parents=True, exist_ok=True)
     for part in (part for part in PARTS if part in parts):
         if part == "elasticsearch" and not setup.elasticsearch:
-            print("elasticsearch: left out, as no --elasticsearch says where one is")
+            print("elasticsearch: skipped, because --elasticsearch is not given")
             continue
-        started, about = time.perf_counter(), figures.circumstances()
+        started, environment = time.perf_counter(), figures.describe_environment()
         function: Callable[[Setup], Iterator[dict[str, Any]]]
         function = getattr(import_module(f"benchmarks.speed.{PARTS[part]}"), part)
         for figure in function(setup):
-            figures.append(raw, part, figure, about)
+            figures.append(raw, part, figure, environment)
         print(f"{part}: {time.perf_counter() - started:.0f} s", flush=True)
 
 
-def _options() -> argparse.ArgumentParser:
-    options = argparse.ArgumentParser(
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
         prog="python -m benchmarks.speed",
         description=__doc__,
         formatter_class=argparse.RawTextHelpFormatter,
     )
-    default = {name: field.default for name, field in Setup.__dataclass_fields__.items()}
-    options.add_argument("documents", type=_path, nargs="?", help="JSON Lines, a document a line")
-    options.add_argument("queries", type=_path, nargs="?", help="lines of id<TAB>query")
-    options.add_argument("--work", type=_path, help="a folder for collections and indexes")
-    options.add_argument(
+    defaults = {name: field.default for name, field in Setup.__dataclass_fields__.items()}
+    parser.add_argument("documents", type=_path, nargs="?", help="JSON Lines, a document a line")
+    parser.add_argument("queries", type=_path, nargs="?", help="lines of id<TAB>query")
+    parser.add_argument("--work", type=_path, help="a folder for collections and indexes")
+    parser.add_argument(
         "--elasticsearch", help="URL of a node; its indexes esr-speed and esr-speed-plain are replaced"
     )
-    options.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help=", ".join(PARTS))
-    options.add_argument("--sizes", type=int, nargs="+", default=default["sizes"], help="times the documents")
-    options.add_argument("--raw", type=Path, default=ROOT / "docs" / "performance.jsonl", help="raw figures")
-    options.add_argument(
-        "--page", type=Path, default=ROOT / "docs" / "performance.md", help="rewritten in part"
+    parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help=", ".join(PARTS))
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", default=defaults["sizes"], help="multiples of the documents"
     )
-    options.add_argument("--report", action="store_true", help="measure nothing, make the page again")
+    parser.add_argument("--raw", type=Path, default=ROOT / "docs" / "performance.jsonl", help="raw figures")
+    parser.add_argument(
+        "--page", type=Path, default=ROOT / "docs" / "performance.md", help="the page to update"
+    )
+    parser.add_argument("--report", action="store_true", help="measure nothing, only write the page")
     for name in ("number", "rounds", "enriched", "depth", "clients", "runs", "loads"):
-        options.add_argument(f"--{name}", type=int, default=default[name])
-    options.add_argument("--seconds", type=float, default=default["seconds"])
-    return options
+        parser.add_argument(f"--{name}", type=int, default=defaults[name])
+    parser.add_argument("--seconds", type=float, default=defaults["seconds"])
+    return parser
 
 
 def _path(text: str) -> Path:
-    return Path(text).resolve()  # processes that are started have other folders
+    return Path(text).resolve()  # started processes have another working folder
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""A process of many clients. Each asks again as soon as it is answered, over a connection that stays.
+"""A process with many clients. Each sends the next request after an answer, over a persistent connection.
 
     python -m benchmarks.speed.client SECONDS CLIENTS < job.json
 
-The job is `{"url": …, "requests": [[path, body], …]}`; a body of null makes it a GET. Prints how many answers
-came, how many were no 200, and the processor time that the clients themselves took.
+The job is `{"url": …, "requests": [[path, body], …]}`; a body of null makes it a GET. Prints the number
+of answers, of answers other than 200, and the processor time of the clients.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ def main() -> None:
     job = json.load(sys.stdin)
     counts = {"answered": 0, "failed": 0}
     end = time.perf_counter() + seconds
-    started, used = time.perf_counter(), time.process_time()
+    started, processor = time.perf_counter(), time.process_time()
     gevent.joinall(
-        [gevent.spawn(_client, job, place, clients, end, counts) for place in range(clients)],
+        [gevent.spawn(_run_client, job, number, clients, end, counts) for number in range(clients)],
         raise_error=True,
     )
-    took, cost = time.perf_counter() - started, time.process_time() - used
-    print(json.dumps({**counts, "seconds": round(took, 3), "processor": round(cost, 3)}))
+    seconds, processor = time.perf_counter() - started, time.process_time() - processor
+    print(json.dumps({**counts, "seconds": round(seconds, 3), "processor": round(processor, 3)}))
 
 
-def _client(job: dict[str, Any], place: int, clients: int, end: float, counts: dict[str, int]) -> None:
-    """Goes through every n-th request, over and over."""
+def _run_client(job: dict[str, Any], number: int, clients: int, end: float, counts: dict[str, int]) -> None:
+    """Send every n-th request, over and over."""
     http = HTTPClient.from_url(job["url"], concurrency=1, network_timeout=60)
-    own = list(islice(cycle(job["requests"]), place, place + clients * len(job["requests"]), clients))
-    for path, body in cycle(own):
+    requests = list(islice(cycle(job["requests"]), number, number + clients * len(job["requests"]), clients))
+    for path, body in cycle(requests):
         if time.perf_counter() >= end:
             break
         answer = http.get(path) if body is None else http.post(path, body, headers=HEADERS)

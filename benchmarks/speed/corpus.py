@@ -1,10 +1,10 @@
-"""A larger collection out of a real one: its sentences again, in other documents.
+"""A larger collection from a real one: its sentences repeated in other documents.
 
-The first part is the collection itself. Every further part has documents of the same lengths, dates and
-sources under new ids, and holds every sentence once: each document is cut into halves, the halves are
-shuffled, and their sentences fill the documents one after another. So terms stay as frequent and keep some of
-the company that they have in real documents, and no two documents of several sentences are equal. A title
-comes with the first sentence below it.
+The first part is the collection itself. Every further part has documents with the same lengths, dates and
+sources under new ids, and contains every sentence once: each document is split into halves, the halves are
+shuffled, and their sentences fill the documents one after another. So terms stay equally frequent and keep
+some of their co-occurrences, and no two documents with several sentences are equal. A title moves with the
+first sentence below it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Document = dict[str, Any]
 
 
 def read(path: Path) -> Iterator[Document]:
-    """The documents of a file of JSON Lines, packed by gzip or not."""
+    """The documents of a file of JSON Lines, gzipped or not."""
     with (
         gzip.open(path, "rt", encoding="utf-8")
         if path.suffix == ".gz"
@@ -34,22 +34,22 @@ def write(source: Path, target: Path, times: int, seed: int = 1) -> None:
     documents = list(read(source))
     with target.open("w", encoding="utf-8") as file:
         for document in documents:
-            _put(file, document)
+            _write_line(file, document)
         for part in range(1, times):
-            for document in recombined(documents, part, random.Random(f"{seed} {part}")):
-                _put(file, document)
+            for document in recombine(documents, part, random.Random(f"{seed} {part}")):
+                _write_line(file, document)
 
 
-def recombined(documents: list[Document], part: int, chance: random.Random) -> Iterator[Document]:
-    """One more part: as many documents and sentences as there are."""
+def recombine(documents: list[Document], part: int, rng: random.Random) -> Iterator[Document]:
+    """One more part, with as many documents and sentences as the collection."""
     halves = [half for document in documents for half in _halves(document)]
-    chance.shuffle(halves)
-    poured = ((title, text) for title, texts in halves for text in texts)
-    for number, shape in enumerate(documents):
-        filled = [next(poured) for _ in shape["sentences"]]
-        made = {"id": f"part{part}-{number}", "title": filled[0][0] if filled else None}
-        made |= {key: shape[key] for key in ("date", "source") if key in shape}
-        yield {**made, "sentences": [{"text": text} for _, text in filled]}
+    rng.shuffle(halves)
+    stream = ((title, text) for title, texts in halves for text in texts)
+    for number, document in enumerate(documents):
+        sentences = [next(stream) for _ in document["sentences"]]
+        fields = {"id": f"part{part}-{number}", "title": sentences[0][0] if sentences else None}
+        fields |= {key: document[key] for key in ("date", "source") if key in document}
+        yield {**fields, "sentences": [{"text": text} for _, text in sentences]}
 
 
 def _halves(document: Document) -> Iterator[tuple[str | None, list[str]]]:
@@ -60,5 +60,5 @@ def _halves(document: Document) -> Iterator[tuple[str | None, list[str]]]:
             yield document.get("title"), half
 
 
-def _put(file: TextIO, document: Document) -> None:
+def _write_line(file: TextIO, document: Document) -> None:
     file.write(json.dumps(document, ensure_ascii=False) + "\n")

@@ -1,4 +1,4 @@
-"""Raw figures: a line of JSON for each measurement, with when, where and of which commit it is."""
+"""Raw figures: a line of JSON for each measurement, with its time, machine and commit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Figure = dict[str, Any]
 
 
 def commit() -> str:
-    """The commit that is checked out, with a plus where files differ from it."""
+    """The checked-out commit, with a plus if files differ from it."""
     try:
         name = _git("rev-parse", "--short=10", "HEAD")
         return name + ("+" if _git("status", "--porcelain", "--", "esr", "webui", "index_templates") else "")
@@ -24,8 +24,8 @@ def commit() -> str:
         return "unknown"
 
 
-def tree(*paths: str) -> str:
-    """What tells one state of some folders from another, or nothing where there is no git."""
+def tree_ids(*paths: str) -> str:
+    """The git trees of folders, which identify their content; empty without git."""
     try:
         return _git("rev-parse", *(f"HEAD:{path}" for path in paths))
     except (OSError, subprocess.CalledProcessError):
@@ -38,8 +38,8 @@ def _git(*arguments: str) -> str:
     ).stdout.strip()
 
 
-def circumstances() -> Figure:
-    """When and where. `load` is how many processes ran or waited in the minute before."""
+def describe_environment() -> Figure:
+    """Time, commit and machine. `load` is the load average of the last minute."""
     return {
         "commit": commit(),
         "at": time.strftime("%Y-%m-%d %H:%M", time.gmtime()),
@@ -58,10 +58,10 @@ def _processor() -> str:
         return platform.processor() or platform.machine()
 
 
-def append(path: Path, part: str, figure: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-    """Add one measurement. Nothing that was measured before is lost."""
+def append(path: Path, part: str, figure: Mapping[str, Any], environment: Mapping[str, Any]) -> None:
+    """Append one measurement to the file."""
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"part": part, **about, **figure}, separators=(",", ":")) + "\n")
+        file.write(json.dumps({"part": part, **environment, **figure}, separators=(",", ":")) + "\n")
 
 
 def read(path: Path) -> list[Figure]:
@@ -79,13 +79,6 @@ class Figures:
     def get(self, part: str, key: object = "") -> Figure | None:
         return self._last.get((part, str(key)))
 
-    def every(self, part: str) -> list[Figure]:
-        """In the order in which their keys were first measured."""
+    def all_of(self, part: str) -> list[Figure]:
+        """All figures of a part, in the order in which their keys were first measured."""
         return [figure for (name, _), figure in self._last.items() if name == part]
-
-    def commits(self) -> dict[str, set[str]]:
-        """The parts' commits, those of the last measurements."""
-        found: dict[str, set[str]] = {}
-        for (part, _), figure in self._last.items():
-            found.setdefault(figure["commit"], set()).add(part)
-        return found

@@ -13,9 +13,9 @@ from typing import Any
 
 import esr
 from benchmarks.speed import peers, queries
-from benchmarks.speed.prepared import index
-from benchmarks.speed.setup import BOTH_K, Setup
-from benchmarks.speed.timing import Search, interleaved, timed
+from benchmarks.speed.setup import RESULT_SIZES, Setup
+from benchmarks.speed.timing import Search, time_interleaved, time_search
+from benchmarks.speed.workspace import esr_index
 from esr.engines.embedded.search.exhaustive import search_exhaustive
 from esr.engines.embedded.search.kernel_loader import LOADER
 from esr.engines.index import NO_FILTERS, Hit
@@ -47,7 +47,7 @@ class Exhaustive:
 
 def latency(setup: Setup) -> Iterator[dict[str, Any]]:
     """The default model in all ways, at the size of the source."""
-    sample, where = queries.chosen(setup), index(setup, 1)
+    sample, where = queries.sample(setup), esr_index(setup, 1)
     searcher, exhaustive = _open(where), Exhaustive(where)
     snapshot = searcher.index.snapshot()
     plans = {query: searcher.prepare(query, Ranking()).plan for query in sample}
@@ -58,7 +58,7 @@ def latency(setup: Setup) -> Iterator[dict[str, Any]]:
     def search_ids(query: str, k: int) -> object:
         return list(searcher.search(query, k=k, records=False).hits)
 
-    for k in BOTH_K:
+    for k in RESULT_SIZES:
         searches: dict[str, Search] = {
             "esr": partial(searcher.search, k=k, records=False),
             **_peers(setup, 1, sample, k),
@@ -67,17 +67,17 @@ def latency(setup: Setup) -> Iterator[dict[str, Any]]:
             "esr, with texts": partial(searcher.search, k=k),
             "esr, own terms only": partial(searcher.search, k=k, ranking=OWN_TERMS, records=False),
         }
-        times = interleaved(searches, sample, setup.rounds)
-        times |= interleaved({"esr, exhaustive": partial(exhaustive.search, k=k)}, sample, setup.rounds)
+        times = time_interleaved(searches, sample, setup.rounds)
+        times |= time_interleaved({"esr, exhaustive": partial(exhaustive.search, k=k)}, sample, setup.rounds)
         yield {"key": k, "times": times, "answers": _compare_answers(searcher, exhaustive, sample, k)}
 
 
 def growth(setup: Setup) -> Iterator[dict[str, Any]]:
     """The default model at several sizes, all of them in turns."""
-    sample = queries.chosen(setup)
-    searchers = {size: _open(index(setup, size)) for size in setup.sizes}
-    exhaustive = {size: Exhaustive(index(setup, size)) for size in setup.sizes}
-    for k in BOTH_K:
+    sample = queries.sample(setup)
+    searchers = {size: _open(esr_index(setup, size)) for size in setup.sizes}
+    exhaustive = {size: Exhaustive(esr_index(setup, size)) for size in setup.sizes}
+    for k in RESULT_SIZES:
         searches: dict[str, Search] = {
             f"esr {size}": partial(searchers[size].search, k=k, records=False) for size in setup.sizes
         }
@@ -87,11 +87,11 @@ def growth(setup: Setup) -> Iterator[dict[str, Any]]:
             for name, search in _peers(setup, size, sample, k).items()
             if name in GROWN
         }
-        times = interleaved(searches, sample, setup.rounds)
+        times = time_interleaved(searches, sample, setup.rounds)
         alone: dict[str, Search] = {
             f"esr, exhaustive {size}": partial(exhaustive[size].search, k=k) for size in setup.sizes
         }
-        times |= interleaved(alone, sample, setup.rounds)
+        times |= time_interleaved(alone, sample, setup.rounds)
         answers = {
             str(size): _compare_answers(searchers[size], exhaustive[size], sample, k) for size in setup.sizes
         }
@@ -102,7 +102,7 @@ def growth(setup: Setup) -> Iterator[dict[str, Any]]:
 
 def models(setup: Setup) -> Iterator[dict[str, Any]]:
     """Every model that scores sentences by itself, in each of its contexts, top 100."""
-    sample, searcher, k = queries.chosen(setup), _open(index(setup, 1)), BOTH_K[-1]
+    sample, searcher, k = queries.sample(setup), _open(esr_index(setup, 1)), RESULT_SIZES[-1]
     rankings = {
         f"{name} {context}" if context else name: Ranking(name, context)
         for name, model in MODELS.items()
@@ -119,7 +119,7 @@ def models(setup: Setup) -> Iterator[dict[str, Any]]:
     }
     yield {
         "key": k,
-        "times": interleaved(searches | _peers(setup, 1, sample, k), sample, setup.rounds),
+        "times": time_interleaved(searches | _peers(setup, 1, sample, k), sample, setup.rounds),
         "scored": {name: [a.scored for a in of_model] for name, of_model in answers.items()},
         "exhaustive": {
             name: sum(a.exhaustive is not None for a in of_model) for name, of_model in answers.items()
@@ -132,18 +132,18 @@ def cold(setup: Setup) -> Iterator[dict[str, Any]]:
 
     Queries that share no term are asked of an index that was just opened, after a query of other terms.
     """
-    all_queries = queries.every(setup)
+    all_queries = queries.all_queries(setup)
     times: dict[str, list[float]] = {"first": [], "again": []}
-    for group in queries.apart(all_queries[: setup.number]):
-        with _open(index(setup, 1)) as searcher:
+    for group in queries.group_disjoint(all_queries[: setup.number]):
+        with _open(esr_index(setup, 1)) as searcher:
             for others in all_queries[setup.number :], group:
-                warm_up = queries.foreign(group, others)
+                warm_up = queries.find_unrelated(group, others)
                 if warm_up is not None:
                     searcher.search(warm_up, 10, records=False)
             search = partial(searcher.search, k=10, records=False)
             for query in group:
-                times["first"].append(round(timed(search, query), 4))
-                times["again"].append(round(timed(search, query), 4))
+                times["first"].append(round(time_search(search, query), 4))
+                times["again"].append(round(time_search(search, query), 4))
     yield {"key": 10, "times": times}
 
 
@@ -153,8 +153,8 @@ def recall(setup: Setup) -> Iterator[dict[str, Any]]:
     Scoring what the first stage finds again is taken to cost nothing, so an approximation in two stages is
     slower than the times here and not better than the recall.
     """
-    sample, searcher = queries.chosen(setup), _open(index(setup, 1))
-    for k in BOTH_K:
+    sample, searcher = queries.sample(setup), _open(esr_index(setup, 1))
+    for k in RESULT_SIZES:
         exact = {query: _ids(searcher.search(query, k, records=False).hits) for query in sample}
         own = {q: _ids(searcher.search(q, k, ranking=OWN_TERMS, records=False).hits) for q in sample}
         searches: dict[str, Search] = {
@@ -166,7 +166,7 @@ def recall(setup: Setup) -> Iterator[dict[str, Any]]:
             name = f"tantivy {depth}"
             searches[name] = peers.tantivy_searches(setup, 1, sample, depth)["tantivy"]
             share[name] = _share(exact, {q: peers.tantivy_best(setup, 1, q, depth) for q in sample})
-        yield {"key": k, "recall": share, "times": interleaved(searches, sample, setup.rounds)}
+        yield {"key": k, "recall": share, "times": time_interleaved(searches, sample, setup.rounds)}
 
 
 def _open(where: Path) -> Searcher:

@@ -11,85 +11,86 @@ import bm25s
 import tantivy
 
 from benchmarks.speed import corpus
-from benchmarks.speed.prepared import collection, kept
 from benchmarks.speed.setup import ANALYZER, Setup
 from benchmarks.speed.timing import Search
+from benchmarks.speed.workspace import build_once, collection_file
 from esr import resources
 from esr.analysis import get
 from esr.analysis.analyzer import DEFINITION
 
 TOKENIZER = "english_stem_without_stop_words"
 HEAP = 128_000_000
-"""tantivy's default for a writer, in bytes."""
+"""tantivy's default memory of a writer, in bytes."""
 
 
 def bm25s_searches(setup: Setup, size: int, queries: Sequence[str], k: int) -> dict[str, Search]:
-    """bm25s with terms at hand, and with the analysis of the query."""
-    analysed, peer = get(ANALYZER).terms, _bm25s(setup, size)
-    ready = {query: [analysed(query)] for query in queries}
+    """bm25s with prepared terms, and with the analysis of the query."""
+    analyze, index = get(ANALYZER).terms, _bm25s(setup, size)
+    terms_of = {query: [analyze(query)] for query in queries}
 
-    def ask(terms: list[list[str]]) -> object:
-        return peer.retrieve(terms, k=k, show_progress=False, n_threads=0)
+    def search(terms: list[list[str]]) -> object:
+        return index.retrieve(terms, k=k, show_progress=False, n_threads=0)
 
-    return {"bm25s": lambda q: ask(ready[q]), "bm25s, analysis too": lambda q: ask([analysed(q)])}
+    return {"bm25s": lambda q: search(terms_of[q]), "bm25s, analysis too": lambda q: search([analyze(q)])}
 
 
 @cache
 def _bm25s(setup: Setup, size: int) -> bm25s.BM25:
-    def make(path: Path) -> None:
-        numbers: dict[str, int] = {}
-        analysed = get(ANALYZER).terms
+    def build(path: Path) -> None:
+        vocabulary: dict[str, int] = {}
+        analyze = get(ANALYZER).terms
         ids = [
-            [numbers.setdefault(term, len(numbers)) for term in analysed(sentence["text"])]
-            for document in corpus.read(collection(setup, size))
+            [vocabulary.setdefault(term, len(vocabulary)) for term in analyze(sentence["text"])]
+            for document in corpus.read(collection_file(setup, size))
             for sentence in document["sentences"]
         ]
-        made = bm25s.BM25(backend="numba")
-        made.index(bm25s.tokenization.Tokenized(ids, numbers), show_progress=False)
-        made.save(path, show_progress=False)
+        index = bm25s.BM25(backend="numba")
+        index.index(bm25s.tokenization.Tokenized(ids, vocabulary), show_progress=False)
+        index.save(path, show_progress=False)
 
-    path = kept(setup.work / f"{size}x" / "bm25s", make)
-    found = bm25s.BM25.load(path, show_progress=False)
-    found.activate_numba_scorer()
-    return found
+    path = build_once(setup.work / f"{size}x" / "bm25s", build)
+    loaded = bm25s.BM25.load(path, show_progress=False)
+    loaded.activate_numba_scorer()
+    return loaded
 
 
 def tantivy_searches(setup: Setup, size: int, queries: Sequence[str], k: int) -> dict[str, Search]:
-    """tantivy as it comes, with the query ready; with the query parsed; without counting what matches; and
-    with the ids and texts of what it found, which it gives as places otherwise."""
+    """tantivy with a prepared query; with the parsing of the query; without counting the matches; and with
+    the ids and texts of the hits, which are otherwise addresses."""
     index, searcher = _tantivy(setup, size)
-    analysed, schema = get(ANALYZER).terms, index.schema
+    prepared = {query: _build_query(index, query) for query in queries}
 
-    def built(query: str) -> tantivy.Query:
-        terms = [tantivy.Query.term_query(schema, "text", term) for term in analysed(query)]
-        return tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
-
-    def parsed(query: str) -> tantivy.Query:
+    def parse(query: str) -> tantivy.Query:
         return index.parse_query_lenient(query, ["text"])[0]
 
-    ready = {query: built(query) for query in queries}
     return {
-        "tantivy": lambda q: searcher.search(ready[q], k),
-        "tantivy, parsing too": lambda q: searcher.search(parsed(q), k),
-        "tantivy, not counting": lambda q: searcher.search(ready[q], k, count=False),
-        "tantivy, with texts": lambda q: [searcher.doc(at) for _, at in searcher.search(ready[q], k).hits],
+        "tantivy": lambda q: searcher.search(prepared[q], k),
+        "tantivy, parsing too": lambda q: searcher.search(parse(q), k),
+        "tantivy, not counting": lambda q: searcher.search(prepared[q], k, count=False),
+        "tantivy, with texts": lambda q: [
+            searcher.doc(address) for _, address in searcher.search(prepared[q], k).hits
+        ],
     }
 
 
 def tantivy_best(setup: Setup, size: int, query: str, k: int) -> list[str]:
-    """The ids of the sentences that tantivy finds best."""
+    """The ids of tantivy's best sentences."""
     index, searcher = _tantivy(setup, size)
+    hits = searcher.search(_build_query(index, query), k).hits
+    return [searcher.doc(address)["id"][0] for _, address in hits]
+
+
+def _build_query(index: tantivy.Index, query: str) -> tantivy.Query:
     terms = [tantivy.Query.term_query(index.schema, "text", term) for term in get(ANALYZER).terms(query)]
-    asked = tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
-    return [searcher.doc(place)["id"][0] for _, place in searcher.search(asked, k).hits]
+    return tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
 
 
 @cache
 def _tantivy(setup: Setup, size: int) -> tuple[tantivy.Index, tantivy.Searcher]:
-    """Written by one thread with much room, so that it has few segments: searches are as fast as can be."""
-    path = kept(
+    """An index written by one thread with much memory: it has few segments, so that searches are fastest."""
+    path = build_once(
         setup.work / f"{size}x" / "tantivy",
-        lambda path: tantivy_load(collection(setup, size), path, heap=500_000_000, threads=1),
+        lambda path: load_tantivy(collection_file(setup, size), path, heap=500_000_000, threads=1),
     )
     index = tantivy.Index.open(str(path))
     index.register_tokenizer(TOKENIZER, _analyzer())
@@ -97,10 +98,10 @@ def _tantivy(setup: Setup, size: int) -> tuple[tantivy.Index, tantivy.Searcher]:
     return index, index.searcher()
 
 
-def tantivy_load(source: Path, path: Path, heap: int = HEAP, threads: int = 0) -> float:
-    """Seconds from a file of JSON Lines to an index with the texts stored. 0 threads: as many as it likes.
+def load_tantivy(source: Path, path: Path, heap: int = HEAP, threads: int = 0) -> float:
+    """Seconds from a file of JSON Lines to an index with stored texts. With 0 threads tantivy chooses.
 
-    Analysis is tantivy's own with esr's stop words. Counts are indexed and no positions, as BM25 needs.
+    Analysis is tantivy's own with esr's stop words. Counts are indexed without positions, as BM25 needs.
     """
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("text", stored=True, tokenizer_name=TOKENIZER, index_option="freq")
@@ -111,11 +112,11 @@ def tantivy_load(source: Path, path: Path, heap: int = HEAP, threads: int = 0) -
     started = time.perf_counter()
     writer = index.writer(heap, threads)
     for document in corpus.read(source):
-        for place, sentence in enumerate(document["sentences"]):
-            made = tantivy.Document()
-            made.add_text("text", sentence["text"])
-            made.add_text("id", f"{document['id']}.s{place}")
-            writer.add_document(made)
+        for number, sentence in enumerate(document["sentences"]):
+            entry = tantivy.Document()
+            entry.add_text("text", sentence["text"])
+            entry.add_text("id", f"{document['id']}.s{number}")
+            writer.add_document(entry)
     writer.commit()
     writer.wait_merging_threads()
     return time.perf_counter() - started
@@ -123,7 +124,7 @@ def tantivy_load(source: Path, path: Path, heap: int = HEAP, threads: int = 0) -
 
 def _analyzer() -> tantivy.TextAnalyzer:
     filters = resources.load_json(DEFINITION)["template"]["settings"]["analysis"]["filter"].values()
-    stop = next(each["stopwords"] for each in filters if each["type"] == "stop")
+    stop_words = next(f["stopwords"] for f in filters if f["type"] == "stop")
     chain = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.lowercase())
-    chain = chain.filter(tantivy.Filter.custom_stopword(stop)).filter(tantivy.Filter.stemmer("english"))
+    chain = chain.filter(tantivy.Filter.custom_stopword(stop_words)).filter(tantivy.Filter.stemmer("english"))
     return chain.build()

@@ -1,4 +1,4 @@
-"""The pictures of docs/performance.md: time against matches, against size, and recall against time."""
+"""The pictures of docs/performance.md: latency by matches, latency by size, and recall by time."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ def write(name: str, drawing: Drawing, folder: Path) -> Path:
     return path
 
 
-def against_matches(figure: Figure) -> Drawing:
-    """Queries by how many sentences match, as many in each bin: medians of both."""
+def plot_latency_by_matches(figure: Figure) -> Drawing:
+    """Medians of matches and times, over bins with equal numbers of queries."""
     order = np.argsort(figure["answers"]["matches"], kind="stable")
-    bins = [each for each in np.array_split(order, BINS) if len(each)]
+    bins = [queries for queries in np.array_split(order, BINS) if len(queries)]
     matches = np.asarray(figure["answers"]["matches"], float)
     lines = {
         name: [
-            (max(1.0, float(np.median(matches[each]))), float(np.median(np.asarray(times)[each])))
-            for each in bins
+            (max(1.0, float(np.median(matches[queries]))), float(np.median(np.asarray(times)[queries])))
+            for queries in bins
         ]
         for name, times in figure["times"].items()
         if name in ("esr", "esr, exhaustive", "bm25s", "tantivy")
     }
-    return _drawn(lines, "sentences that match", "ms")
+    return _draw(lines, "sentences that match", "ms")
 
 
-def against_size(figures: Sequence[Figure]) -> Drawing:
-    """The medians at every size, of a run for each k."""
+def plot_latency_by_size(figures: Sequence[Figure]) -> Drawing:
+    """Medians at every size, with one figure for each k."""
     lines: dict[str, list[tuple[float, float]]] = {}
     for figure in figures:
         for size in figure["sizes"]:
@@ -53,25 +53,30 @@ def against_size(figures: Sequence[Figure]) -> Drawing:
                 line = lines.setdefault(f"{name}, top {figure['k']}", [])
                 sentences = figure["answers"][str(size)]["sentences"]
                 line.append((sentences, p50(figure["times"][f"{name} {size}"])))
-    return _drawn(lines, "sentences", "ms")
+    return _draw(lines, "sentences", "ms")
 
 
 @style.with_style
-def against_time(figures: Sequence[Figure]) -> Drawing:
-    """What share of the exact answer is found, and in which time, a line for each k."""
+def plot_recall_by_time(figures: Sequence[Figure]) -> Drawing:
+    """The share of the exact answer against time, with one line for each k."""
     drawing = style.create_figure(HEIGHT)
     axes = drawing.add_subplot()
-    for place, figure in enumerate(figures):
-        how, k = style.style_of(place), figure["key"]
-        found = {
+    for position, figure in enumerate(figures):
+        line_style, k = style.style_of(position), figure["key"]
+        points = {
             name: (np.log10(p50(times)), figure["recall"][name]) for name, times in figure["times"].items()
         }
-        line = [at for name, at in found.items() if name.startswith("tantivy")]
-        axes.plot(*zip(*line, strict=True), color=how.color, marker=how.marker, label=f"BM25 first, top {k}")
+        line = [point for name, point in points.items() if name.startswith("tantivy")]
+        axes.plot(
+            *zip(*line, strict=True),
+            color=line_style.color,
+            marker=line_style.marker,
+            label=f"BM25 first, top {k}",
+        )
         for name, mark in (("esr", "*"), ("esr, own terms only", "P")):
             axes.plot(
-                *found[name],
-                color=how.color,
+                *points[name],
+                color=line_style.color,
                 marker=mark,
                 markersize=10,
                 linestyle="",
@@ -84,13 +89,18 @@ def against_time(figures: Sequence[Figure]) -> Drawing:
 
 
 @style.with_style
-def _drawn(lines: Lines, x: str, y: str) -> Drawing:
-    """Lines on two logarithmic axes, their names beside their ends."""
+def _draw(lines: Lines, x: str, y: str) -> Drawing:
+    """Lines on two logarithmic axes, with their names beside their ends."""
     drawing = style.create_figure(HEIGHT)
     axes = drawing.add_subplot()
-    for place, points in enumerate(lines.values()):
-        how = style.style_of(place)
-        axes.plot(*np.log10(np.array(points)).T, color=how.color, marker=how.marker, linestyle=how.dashes)
+    for position, points in enumerate(lines.values()):
+        line_style = style.style_of(position)
+        axes.plot(
+            *np.log10(np.array(points)).T,
+            color=line_style.color,
+            marker=line_style.marker,
+            linestyle=line_style.dashes,
+        )
     axes.set(xlabel=x, ylabel=y)
     for axis in ("x", "y"):
         _ticks(axes, axis, *getattr(axes, f"get_{axis}lim")())
@@ -101,9 +111,9 @@ def _drawn(lines: Lines, x: str, y: str) -> Drawing:
 
 
 def _ticks(axes: Axes, axis: str, low: float, high: float) -> None:
-    """Ticks at 1, 2, 5, 10 and so on, as the values are logarithms."""
-    shown = [tick for tick in TICKS if low <= np.log10(tick) <= high]
+    """Set ticks at 1, 2, 5, 10 and so on, on an axis of logarithms."""
+    visible = [tick for tick in TICKS if low <= np.log10(tick) <= high]
     getattr(axes, f"set_{axis}ticks")(
-        np.log10(shown), [f"{tick:,g}" if tick < 1e4 else f"{tick:,.0f}" for tick in shown]
+        np.log10(visible), [f"{tick:,g}" if tick < 1e4 else f"{tick:,.0f}" for tick in visible]
     )
     getattr(axes, f"set_{axis}lim")(low, high)

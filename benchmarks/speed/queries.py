@@ -1,47 +1,46 @@
-"""Which queries are asked."""
+"""The queries of the benchmarks."""
 
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from benchmarks.speed.setup import ANALYZER, TERMS, Setup
+from benchmarks.speed.setup import ANALYZER, TERM_COUNTS, Setup
 from esr.analysis import get
 from esr.evaluation import topics
 
 
-def chosen(setup: Setup) -> list[str]:
-    """`number` queries of 2 to 6 terms, drawn with a seed."""
-    return every(setup)[: setup.number]
+def sample(setup: Setup) -> list[str]:
+    """`number` queries of 2 to 6 terms, sampled with a seed."""
+    return all_queries(setup)[: setup.number]
 
 
-def every(setup: Setup) -> list[str]:
-    """All queries of the file with so many distinct terms, each once, shuffled with a seed."""
-    found = dict.fromkeys(topic.query() for topic in topics.read(setup.queries))
-    fit = [query for query in found if len(terms(query)) in TERMS]
-    random.Random(1).shuffle(fit)
-    return fit
+def all_queries(setup: Setup) -> list[str]:
+    """All distinct queries of the file with 2 to 6 terms, shuffled with a seed."""
+    distinct = dict.fromkeys(topic.query() for topic in topics.read(setup.queries))
+    queries = [query for query in distinct if len(distinct_terms(query)) in TERM_COUNTS]
+    random.Random(1).shuffle(queries)
+    return queries
 
 
-def terms(query: str) -> frozenset[str]:
+def distinct_terms(query: str) -> frozenset[str]:
     return frozenset(get(ANALYZER).terms(query))
 
 
-def apart(queries: Iterable[str]) -> list[list[str]]:
-    """The same queries in few groups. Within a group no two share a term."""
+def group_disjoint(queries: Iterable[str]) -> list[list[str]]:
+    """The queries in few groups. No two queries of a group share a term."""
     groups: list[tuple[set[str], list[str]]] = []
     for query in queries:
-        own = terms(query)
-        fitting = next((each for each in groups if not each[0] & own), None)
-        if fitting is None:
-            groups.append(fitting := (set(), []))
-        fitting[0].update(own)
-        fitting[1].append(query)
-    return [group for _, group in groups]
+        terms = distinct_terms(query)
+        group = next((group for group in groups if not group[0] & terms), None)
+        if group is None:
+            groups.append(group := (set(), []))
+        group[0].update(terms)
+        group[1].append(query)
+    return [members for _, members in groups]
 
 
-def foreign(group: Sequence[str], others: Iterable[str]) -> str | None:
-    """The first of the others that shares no term with the group."""
-    taken = Counter(term for query in group for term in terms(query))
-    return next((other for other in others if not any(term in taken for term in terms(other))), None)
+def find_unrelated(group: Sequence[str], candidates: Iterable[str]) -> str | None:
+    """The first candidate that shares no term with the group."""
+    terms = frozenset(term for query in group for term in distinct_terms(query))
+    return next((query for query in candidates if not terms & distinct_terms(query)), None)

@@ -1,4 +1,4 @@
-"""What reranking by all signals adds to a search."""
+"""The time that reranking by signals adds to a search."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import esr
 from benchmarks.speed import queries
-from benchmarks.speed.prepared import enriched
 from benchmarks.speed.setup import Setup
-from benchmarks.speed.timing import interleaved
+from benchmarks.speed.timing import time_interleaved
+from benchmarks.speed.workspace import enriched_index
 from esr.dependency import signals
 from esr.priors import PRIORS
 from esr.ranking.ranking import Ranking
@@ -23,9 +23,9 @@ PARSER = "spacy"
 
 
 def rerank(setup: Setup) -> Iterator[dict[str, Any]]:
-    """The best `depth` sentences of the default model, by each group of signals and by all together."""
-    with esr.open(str(enriched(setup))) as searcher:
-        asked = _with_enough(searcher, queries.every(setup), setup)
+    """Rerank the best `depth` sentences of the default model by each group of signals and by all of them."""
+    with esr.open(str(enriched_index(setup))) as searcher:
+        sample = _find_large(searcher, queries.all_queries(setup), setup)
         groups = {
             "priors": [PRIOR + name for name in PRIORS],
             "features": [FEATURE + name for name in sorted(searcher.index.features())],
@@ -38,20 +38,20 @@ def rerank(setup: Setup) -> Iterator[dict[str, Any]]:
             ranking = Ranking(rerank=tuple(map(RankingSignal, group)), depth=setup.depth)
             searches[name] = partial(searcher.search, ranking=ranking, records=False)
         yield {
-            "queries": len(asked),
+            "queries": len(sample),
             "depth": setup.depth,
             "signals": {name: len(group) for name, group in groups.items()},
-            "times": interleaved(searches, asked, setup.rounds),
+            "times": time_interleaved(searches, sample, setup.rounds),
             "parser loaded": PARSER in sys.modules,
         }
 
 
-def _with_enough(searcher: Searcher, asked: list[str], setup: Setup) -> list[str]:
-    """The first queries with so many candidates that the second stage has all it may look at."""
-    found = []
-    for query in asked:
+def _find_large(searcher: Searcher, candidates: list[str], setup: Setup) -> list[str]:
+    """The first `number` queries with at least `depth` matching sentences."""
+    sample: list[str] = []
+    for query in candidates:
         if searcher.search(query, 1, records=False).total >= setup.depth:
-            found.append(query)
-            if len(found) == setup.number:
+            sample.append(query)
+            if len(sample) == setup.number:
                 break
-    return found
+    return sample

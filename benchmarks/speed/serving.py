@@ -1,4 +1,4 @@
-"""Servers over HTTP: the page for one user, and queries a second for many clients."""
+"""Servers over HTTP: the page for one user, and throughput with many clients."""
 
 from __future__ import annotations
 
@@ -19,103 +19,104 @@ import urllib3
 
 from benchmarks.speed import cluster, queries
 from benchmarks.speed.figures import ROOT
-from benchmarks.speed.prepared import ESR, index
 from benchmarks.speed.setup import Setup
-from benchmarks.speed.timing import Search, interleaved
+from benchmarks.speed.timing import Search, time_interleaved
+from benchmarks.speed.workspace import ESR, esr_index
 
 Job = dict[str, Any]
-PATIENCE = 60.0
-TURNS = 2
+START_TIMEOUT = 60.0
+RUNS = 2
 
 
 def page(setup: Setup) -> Iterator[dict[str, Any]]:
-    """A page of results for one user: real HTTP over one connection, the server with its own settings."""
-    asked = queries.chosen(setup)
-    places = {"embedded": str(index(setup, 1))}
+    """A page of results for one user, over one HTTP connection to a server with default settings."""
+    sample = queries.sample(setup)
+    locations = {"embedded": str(esr_index(setup, 1))}
     if setup.elasticsearch:
-        places["elasticsearch"] = cluster.where(setup)
+        locations["elasticsearch"] = cluster.prepare_indexes(setup)
     searches: dict[str, Search] = {}
-    size: dict[str, int] = {}
-    with _all_served(places) as urls:
+    sizes: dict[str, int] = {}
+    with _serve_all(locations) as urls:
         for name, url in urls.items():
             pool = urllib3.connectionpool.connection_from_url(url)
-            searches[name] = partial(_page_of, pool)
-            size[name] = len(_page_of(pool, asked[0]))
-            searches[f"{name}, health"] = partial(_health, pool)
-        yield {"times": interleaved(searches, asked, setup.rounds), "bytes": size}
+            searches[name] = partial(_get_page, pool)
+            sizes[name] = len(_get_page(pool, sample[0]))
+            searches[f"{name}, health"] = partial(_get_health, pool)
+        yield {"times": time_interleaved(searches, sample, setup.rounds), "bytes": sizes}
 
 
 def throughput(setup: Setup) -> Iterator[dict[str, Any]]:
-    """Ten sentences a query, asked without a pause: a worker a core, and plain Elasticsearch."""
-    asked = queries.chosen(setup)
+    """Queries for ten sentences without pauses: esr with one worker per core, and plain Elasticsearch."""
+    sample = queries.sample(setup)
     workers = str(os.cpu_count())
-    with _served(str(index(setup, 1)), ESR_WORKERS=workers) as url:
+    with _serve(str(esr_index(setup, 1)), ESR_WORKERS=workers) as url:
         jobs: dict[str, Job] = {
             "esr": {
                 "url": url,
-                "requests": [[f"/api/v1/search?q={quote_plus(q)}&k=10", None] for q in asked],
+                "requests": [[f"/api/v1/search?q={quote_plus(q)}&k=10", None] for q in sample],
             },
-            "esr, health": {"url": url, "requests": [["/healthz", None]] * len(asked)},
+            "esr, health": {"url": url, "requests": [["/healthz", None]] * len(sample)},
         }
         if setup.elasticsearch:
-            cluster.where(setup)
-            bodies = [json.dumps({"query": {"match": {"text": query}}, "size": 10}) for query in asked]
+            cluster.prepare_indexes(setup)
+            bodies = [json.dumps({"query": {"match": {"text": query}}, "size": 10}) for query in sample]
             path = f"/{cluster.PLAIN}/_search"
             jobs["elasticsearch"] = {
                 "url": setup.elasticsearch,
                 "requests": [[path, body] for body in bodies],
             }
         runs: dict[str, list[dict[str, float]]] = {name: [] for name in jobs}
-        for turn in range(TURNS + 1):
+        for run in range(RUNS + 1):
             for name, job in jobs.items():
-                found = _asked(job, setup.seconds if turn else setup.seconds / 2, setup.clients)
-                if turn:  # the first one warms up
-                    runs[name].append(found)
+                counts = _run_clients(job, setup.seconds if run else setup.seconds / 2, setup.clients)
+                if run:  # the first run warms up
+                    runs[name].append(counts)
     yield {"clients": setup.clients, "workers": int(workers), "runs": runs}
 
 
-def _asked(job: Job, seconds: float, clients: int) -> dict[str, float]:
+def _run_clients(job: Job, seconds: float, clients: int) -> dict[str, float]:
     command = [sys.executable, "-m", "benchmarks.speed.client", str(seconds), str(clients)]
-    done = subprocess.run(
+    process = subprocess.run(
         command, input=json.dumps(job), text=True, stdout=subprocess.PIPE, cwd=ROOT, check=True
     )
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    counts: dict[str, float] = json.loads(process.stdout)
+    return counts
 
 
-def _page_of(pool: urllib3.HTTPConnectionPool, query: str) -> bytes:
-    return _got(pool, f"/search?q={quote_plus(query)}")
+def _get_page(pool: urllib3.HTTPConnectionPool, query: str) -> bytes:
+    return _get(pool, f"/search?q={quote_plus(query)}")
 
 
-def _health(pool: urllib3.HTTPConnectionPool, _query: str) -> bytes:
-    return _got(pool, "/healthz")
+def _get_health(pool: urllib3.HTTPConnectionPool, _query: str) -> bytes:
+    return _get(pool, "/healthz")
 
 
-def _got(pool: urllib3.HTTPConnectionPool, path: str) -> bytes:
+def _get(pool: urllib3.HTTPConnectionPool, path: str) -> bytes:
     answer = pool.request("GET", path)
     if answer.status != 200:
-        raise SystemExit(f"{path} was answered by {answer.status}")
+        raise SystemExit(f"GET {path} failed with status {answer.status}")
     return answer.data
 
 
 @contextmanager
-def _all_served(places: dict[str, str]) -> Iterator[dict[str, str]]:
-    if not places:
+def _serve_all(locations: dict[str, str]) -> Iterator[dict[str, str]]:
+    """The URLs of one server per location, by name."""
+    if not locations:
         yield {}
         return
-    (name, place), *others = places.items()
-    with _served(place) as url, _all_served(dict(others)) as urls:
+    (name, location), *others = locations.items()
+    with _serve(location) as url, _serve_all(dict(others)) as urls:
         yield {name: url, **urls}
 
 
 @contextmanager
-def _served(place: str, **settings: str) -> Iterator[str]:
-    """`esr serve` on a free port, stopped in the end."""
+def _serve(location: str, **settings: str) -> Iterator[str]:
+    """The URL of `esr serve` on a free port. The server is stopped at the end."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     server = subprocess.Popen(
-        [*ESR, "serve", "--index", place, "--port", str(port)],
+        [*ESR, "serve", "--index", location, "--port", str(port)],
         env={**os.environ, "PYTHONPATH": str(ROOT), **settings},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -123,21 +124,21 @@ def _served(place: str, **settings: str) -> Iterator[str]:
     )
     url = f"http://127.0.0.1:{port}"
     try:
-        _wait(server, url)
+        _wait_until_ready(server, url)
         yield url
     finally:
         server.terminate()
         server.wait()
 
 
-def _wait(server: subprocess.Popen[bytes], url: str) -> None:
-    end = time.monotonic() + PATIENCE
+def _wait_until_ready(server: subprocess.Popen[bytes], url: str) -> None:
+    end = time.monotonic() + START_TIMEOUT
     while time.monotonic() < end:
         if server.poll() is not None:
-            raise SystemExit("esr serve did not start")
+            raise SystemExit("esr serve ended before it was ready")
         try:
             if urllib3.request("GET", f"{url}/readyz", retries=False).status == 200:
                 return
         except urllib3.exceptions.HTTPError:
             time.sleep(0.1)
-    raise SystemExit(f"esr serve at {url} was not ready in {PATIENCE:.0f} s")
+    raise SystemExit(f"esr serve at {url} was not ready in {START_TIMEOUT:.0f} s")

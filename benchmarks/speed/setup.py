@@ -1,4 +1,4 @@
-"""What is measured with: the sources, the sizes, and where things are kept between runs."""
+"""The settings of a measurement: the sources, the sizes, and the working folder."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ANALYZER = "english-stem"
-TERMS = range(2, 7)
-"""Distinct terms of the queries that are asked."""
-BOTH_K = (10, 100)
+TERM_COUNTS = range(2, 7)
+"""Numbers of distinct terms that queries may have."""
+RESULT_SIZES = (10, 100)
 
 
 @dataclass(frozen=True)
 class Setup:
-    """`number` queries are asked `rounds` times after a round to warm up. `sizes` are times the source."""
+    """`number` queries run `rounds` times after a warm-up round. `sizes` are multiples of the source."""
 
     documents: Path
     queries: Path
@@ -23,13 +23,13 @@ class Setup:
     rounds: int = 3
     sizes: tuple[int, ...] = (1, 3)
     enriched: int = 20_000
-    """Sentences of the index with parses and features."""
+    """Sentences of the enriched index."""
     depth: int = 1000
-    """Candidates that are reranked."""
+    """Reranked candidates."""
     seconds: float = 8.0
-    """How long the clients ask one server."""
+    """Duration of a throughput run."""
     clients: int = 16
     runs: int = 5
-    """How often an index is opened."""
+    """Processes that open an index."""
     loads: int = 2
-    """How often each side loads."""
+    """Loads by each side."""

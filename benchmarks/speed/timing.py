@@ -1,4 +1,4 @@
-"""Times of searches that take turns: every peer answers a query before the next one comes."""
+"""Interleaved timing: every peer answers a query before the next query."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ import numpy as np
 
 Search = Callable[[str], object]
 Times = dict[str, list[float]]
-"""Milliseconds of each query, the median of its rounds, by peer."""
+"""By peer, the milliseconds of each query: the median of its rounds."""
 
 
-def interleaved(searches: Mapping[str, Search], queries: Sequence[str], rounds: int) -> Times:
-    """One round warms up. The order of peers differs from query to query: none always follows the same."""
-    chance = random.Random(1)
+def time_interleaved(searches: Mapping[str, Search], queries: Sequence[str], rounds: int) -> Times:
+    """Time all peers after a warm-up round. The order of peers changes from query to query."""
+    rng = random.Random(1)
     order = list(searches)
     times: dict[str, list[list[float]]] = {name: [[] for _ in queries] for name in order}
-    for turn in range(rounds + 1):
+    for number in range(rounds + 1):
         gc.collect()
-        for place, query in enumerate(queries):
-            chance.shuffle(order)
+        for position, query in enumerate(queries):
+            rng.shuffle(order)
             for name in order:
-                took = timed(searches[name], query)
-                if turn:
-                    times[name][place].append(took)
-    return {name: [round(float(np.median(each)), 4) for each in found] for name, found in times.items()}
+                milliseconds = time_search(searches[name], query)
+                if number:
+                    times[name][position].append(milliseconds)
+    return {
+        name: [round(float(np.median(of_query)), 4) for of_query in of_peer]
+        for name, of_peer in times.items()
+    }
 
 
-def timed(search: Search, query: str) -> float:
+def time_search(search: Search, query: str) -> float:
     """Milliseconds of one search."""
     started = time.perf_counter()
     search(query)

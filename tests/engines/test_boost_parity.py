@@ -11,7 +11,7 @@ from esr.engines.index import Filters
 from esr.plans.plan import CANDIDATES
 from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
-from tests.engines.test_parity import SPLITS, Engines, same_answers
+from tests.engines.test_parity import SPLITS, Engines, compare_answers
 from tests.support.boost_corpus import ODD, WORDS, corpus
 from tests.support.elasticsearch import fresh, load
 
@@ -30,52 +30,58 @@ def engines(
 ) -> Iterator[Engines]:
     folder = str(tmp_path_factory.mktemp("boosts") / "index")
     with fresh(elasticsearch_url) as where:
-        for place, options in ((folder, {}), (where, {"shards": request.param})):
-            load(place, corpus(0, 30), analyzer="plain", **options)
-            load(place, corpus(100, 10), if_exists="append")
+        for location, options in ((folder, {}), (where, {"shards": request.param})):
+            load(location, corpus(0, 30), analyzer="plain", **options)
+            load(location, corpus(100, 10), if_exists="append")
         with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
             yield Engines(embedded, elasticsearch)
 
 
 def test_both_have_the_same_terms_that_begin_so(engines: Engines) -> None:
-    every = {
+    all_terms = {
         term for word in [*WORDS, *ODD, "migrational"] for term in engines.embedded.index.analyzer.terms(word)
     }
-    found = 0
+    checked_terms = 0
     for prefix in ("", "m", "migr", "bank", "x", "i", "𐐷", "𐐷𐐷𐐷𐐷𐐷", "ÿÿ", "ﬀ", "a b", "1990", "*", "("):
         for limit in (1, 2, 3, 100):
-            right = sorted(term for term in every if term.startswith(prefix))
+            expected = sorted(term for term in all_terms if term.startswith(prefix))
             if prefix:  # all terms are more than those above
-                assert engines.embedded.index.terms_with_prefix(prefix, limit) == right[:limit]
-                found += len(right)
+                assert engines.embedded.index.terms_with_prefix(prefix, limit) == expected[:limit]
+                checked_terms += len(expected)
             assert engines.elasticsearch.index.terms_with_prefix(
                 prefix, limit
             ) == engines.embedded.index.terms_with_prefix(prefix, limit)
-    assert found > 50
+    assert checked_terms > 50
 
 
-@pytest.mark.parametrize("boosts", BOOSTS, ids=lambda given: "+".join(given))
+@pytest.mark.parametrize("boosts", BOOSTS, ids=lambda names: "+".join(names))
 def test_both_make_the_same_plans(engines: Engines, boosts: dict[str, object]) -> None:
     for query in QUERIES:
-        one, other = (s.prepare(query, Ranking.from_dict({"boosts": boosts})).plan for s in engines)
-        assert [term.term for term in other.terms] == [term.term for term in one.terms]
-        assert [term.weight for term in other.terms] == pytest.approx([term.weight for term in one.terms])
-        assert other.statics == one.statics
-        assert one != engines.embedded.prepare(query, Ranking()).plan or list(boosts) == ["answer_type"]
+        embedded_plan, elasticsearch_plan = (
+            s.prepare(query, Ranking.from_dict({"boosts": boosts})).plan for s in engines
+        )
+        assert [term.term for term in elasticsearch_plan.terms] == [term.term for term in embedded_plan.terms]
+        assert [term.weight for term in elasticsearch_plan.terms] == pytest.approx(
+            [term.weight for term in embedded_plan.terms]
+        )
+        assert elasticsearch_plan.statics == embedded_plan.statics
+        assert embedded_plan != engines.embedded.prepare(query, Ranking()).plan or list(boosts) == [
+            "answer_type"
+        ]
 
 
-@pytest.mark.parametrize("boosts", BOOSTS, ids=lambda given: "+".join(given))
+@pytest.mark.parametrize("boosts", BOOSTS, ids=lambda names: "+".join(names))
 def test_both_give_the_same_answers(engines: Engines, boosts: dict[str, object]) -> None:
-    wrong = [
+    problems = [
         problem
         for model, context in SPLITS
         for query, rule in zip(QUERIES, CANDIDATES, strict=True)
         for filters in (Filters(), Filters(documents=("d1", "d2", "d3")))
-        for problem in same_answers(
+        for problem in compare_answers(
             engines, query, filters, 500, model=model, context=context, candidates=rule, boosts=boosts
         )
     ]
-    assert not wrong, "\n".join(wrong[:10])
+    assert not problems, "\n".join(problems[:10])
 
 
 def test_boosts_features_and_a_second_stage_go_together(engines: Engines) -> None:
@@ -88,10 +94,14 @@ def test_boosts_features_and_a_second_stage_go_together(engines: Engines) -> Non
         }
     )
     for query in QUERIES:
-        one, other = (searcher.search(query, 30, ranking=ranking).hits for searcher in engines)
-        assert [hit.sentence_id for hit in other] == [hit.sentence_id for hit in one]
-        assert [hit.score for hit in other] == pytest.approx([hit.score for hit in one], rel=1e-5)
-        for hit in one[:3]:
+        embedded_hits, elasticsearch_hits = (
+            searcher.search(query, 30, ranking=ranking).hits for searcher in engines
+        )
+        assert [hit.sentence_id for hit in elasticsearch_hits] == [hit.sentence_id for hit in embedded_hits]
+        assert [hit.score for hit in elasticsearch_hits] == pytest.approx(
+            [hit.score for hit in embedded_hits], rel=1e-5
+        )
+        for hit in embedded_hits[:3]:
             first, second = (
                 explain(searcher.prepare(query, ranking), hit.sentence_id) for searcher in engines
             )

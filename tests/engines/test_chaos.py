@@ -71,13 +71,13 @@ def kill_and_resume(where: str, loads: int, kills: int) -> int:
     duration = time.perf_counter() - started
     expected = index_contents(undisturbed)
     possible = [index_contents(old), expected]
-    chance = random.Random()
+    rng = random.Random()
     broken = 0
     for _ in range(loads):
         load(where, OLD, if_exists="replace", keep=0)
         for _ in range(kills):
             loader = start(where)
-            time.sleep(chance.uniform(0, 0.7 * duration))
+            time.sleep(rng.uniform(0, 0.7 * duration))
             loader.send_signal(signal.SIGKILL)
             loader.communicate()
             assert index_contents(where) in possible

@@ -76,10 +76,10 @@ def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
     monkeypatch.setattr(writer, "LOAD_TIMEOUT", 15)
     news = list(random_documents(0, 60, seed=3))
     load(where, OLD, shards=3, replicas=1)
-    right = f"{where}-right"
-    load(right, news, shards=3, replicas=1)
+    reference = f"{where}-right"
+    load(reference, news, shards=3, replicas=1)
     wait_until_green(cluster)
-    expected = index_contents(right)
+    expected = index_contents(reference)
     with Queries(where, [OLD, news]) as queries:
         for node in cluster.nodes:
             broken: list[bool] = []

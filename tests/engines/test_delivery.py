@@ -46,7 +46,7 @@ def enriched(index: Index, documents: list[Document]) -> dict[str, object]:
     }
 
 
-def assert_as_loaded(where: str, expected: list[Document], tmp_path: Path) -> None:
+def assert_equals_fresh_load(where: str, expected: list[Document], tmp_path: Path) -> None:
     """Compare with a fresh load on the same engine; Elasticsearch keeps the priors of each load."""
     embedded = not where.startswith("http")
     if embedded:
@@ -70,15 +70,15 @@ def test_new_documents_are_added_changed_ones_replaced_and_unchanged_ones_skippe
     anywhere: str, tmp_path: Path
 ) -> None:
     load(anywhere, FIRST)
-    more = list(random_documents(30, 5, seed=2))
+    added_documents = list(random_documents(30, 5, seed=2))
     other = [changed(FIRST[5], "A flood.", "Bank of the river."), replace(FIRST[10], title="Rare titleword")]
-    delivered = [FIRST[4], other[0], *more, FIRST[11], other[1]]
+    delivered = [FIRST[4], other[0], *added_documents, FIRST[11], other[1]]
     report = append(anywhere, delivered)
     assert counts(report) == (5, 2, 2, 0)
     remaining = [d for d in FIRST if d.id not in (other[0].id, other[1].id)]
-    expected_documents = [*remaining, other[0], *more, other[1]]
+    expected_documents = [*remaining, other[0], *added_documents, other[1]]
     assert documents(anywhere) == expected_documents
-    assert_as_loaded(anywhere, expected_documents, tmp_path)
+    assert_equals_fresh_load(anywhere, expected_documents, tmp_path)
 
 
 def test_a_repeated_delivery_changes_nothing(anywhere: str) -> None:
@@ -97,7 +97,7 @@ def test_removed_documents_are_gone_with_all_their_sentences(anywhere: str, tmp_
     report = remove(anywhere, "r3", "r29", "unheard", "r3", "r4")
     assert (counts(report), report.missing) == ((0, 0, 0, 3), ["unheard"])
     expected_documents = [d for d in FIRST if d.id not in ("r3", "r4", "r29")]
-    assert_as_loaded(anywhere, expected_documents, tmp_path)
+    assert_equals_fresh_load(anywhere, expected_documents, tmp_path)
     assert counts(remove(anywhere, "r3")) == (0, 0, 0, 0)
     append(anywhere, [FIRST[3]])
     assert documents(anywhere) == [*expected_documents, FIRST[3]]
@@ -121,7 +121,7 @@ def test_an_index_after_many_deliveries_equals_one_loaded_at_once(
         delivered_ids = {d.id for d in delivered}
         expected_documents = [d for d in expected_documents if d.id not in delivered_ids] + delivered
         expected_documents = [d for d in expected_documents if d.id != removed]
-    assert_as_loaded(anywhere, expected_documents, tmp_path)
+    assert_equals_fresh_load(anywhere, expected_documents, tmp_path)
 
 
 def test_a_delivery_can_be_rolled_back(anywhere: str) -> None:

@@ -43,7 +43,7 @@ def count_enriched(where: str) -> int:
 
 def kill_and_resume(where: str, documents: list[Document]) -> None:
     """Kill, check and start again; then let it finish, and compare with what the enricher returns."""
-    chance = random.Random()
+    rng = random.Random()
     stages = []
     with esr.open(where) as searcher:
         analyzer = searcher.index.analyzer
@@ -55,7 +55,7 @@ def kill_and_resume(where: str, documents: list[Document]) -> None:
         process = start(where)
         while count_enriched(where) == before and process.poll() is None:
             time.sleep(0.01)
-        time.sleep(chance.uniform(0, 0.1))
+        time.sleep(rng.uniform(0, 0.1))
         process.kill()
         process.communicate()
         assert count_enriched(where) >= before

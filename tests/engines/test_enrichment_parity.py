@@ -23,9 +23,9 @@ from tests.engines.test_parity import (
     QUERIES,
     SPLITS,
     Engines,
+    compare_answers,
     corpus,
     random_documents,
-    same_answers,
     test_statistics,
 )
 from tests.support.elasticsearch import fresh, http, load
@@ -45,12 +45,12 @@ NOTHING = Filters()
 
 
 @contextmanager
-def both(url: str, folder: str, shards: int) -> Iterator[Engines]:
+def load_both_engines(url: str, folder: str, shards: int) -> Iterator[Engines]:
     """Two loads each, not enriched."""
     with fresh(url) as where:
-        for place, options in ((folder, {}), (where, {"shards": shards})):
-            load(place, corpus(), **options)
-            load(place, second(), if_exists="append")
+        for location, options in ((folder, {}), (where, {"shards": shards})):
+            load(location, corpus(), **options)
+            load(location, second_batch(), if_exists="append")
         with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
             yield Engines(embedded, elasticsearch)
 
@@ -59,7 +59,7 @@ def both(url: str, folder: str, shards: int) -> Iterator[Engines]:
 def fresh_engines(
     request: pytest.FixtureRequest, elasticsearch_url: str, tmp_path: Path
 ) -> Iterator[Engines]:
-    with both(elasticsearch_url, str(tmp_path / "index"), request.param) as engines:
+    with load_both_engines(elasticsearch_url, str(tmp_path / "index"), request.param) as engines:
         yield engines
 
 
@@ -68,36 +68,36 @@ def engines(
     request: pytest.FixtureRequest, elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Engines]:
     folder = str(tmp_path_factory.mktemp("parity") / "index")
-    with both(elasticsearch_url, folder, request.param) as engines:
+    with load_both_engines(elasticsearch_url, folder, request.param) as engines:
         for searcher in engines:
             enrich(searcher.index)
         http("POST", f"{engines.elasticsearch.index.where}/_refresh")
         yield engines
 
 
-def second() -> list[Document]:
+def second_batch() -> list[Document]:
     return list(random_documents(60, 20, seed=2))
 
 
 Splits = list[tuple[str, str | None]]
 
 
-def wrong_answers(
+def all_differences(
     engines: Engines, filters: Filters = NOTHING, queries: list[str] = QUERIES, splits: Splits = SPLITS
 ) -> list[str]:
     return [
         problem
         for (model, context), query in product(splits, queries)
-        for problem in same_answers(engines, query, filters, 500, model=model, context=context)
+        for problem in compare_answers(engines, query, filters, 500, model=model, context=context)
     ]
 
 
 def test_features_and_parses_of_the_documents_need_no_enrichment(fresh_engines: Engines) -> None:
     engines = fresh_engines
-    found = read_enrichment(engines.embedded.index, corpus())
-    assert read_enrichment(engines.elasticsearch.index, corpus()) == found
-    assert found["r5/1"]["features"] == {"subj": 1 / 3} and found["r5/1"]["parse"]
-    assert found["r5/0"] == {"features": {}, "entities": None, "parse": None}
+    enrichment = read_enrichment(engines.embedded.index, corpus())
+    assert read_enrichment(engines.elasticsearch.index, corpus()) == enrichment
+    assert enrichment["r5/1"]["features"] == {"subj": 1 / 3} and enrichment["r5/1"]["parse"]
+    assert enrichment["r5/0"] == {"features": {}, "entities": None, "parse": None}
     assert engines.embedded.index.status()["enrichment"] == []
     assert engines.elasticsearch.index.status()["enrichment"] == []
 
@@ -113,7 +113,7 @@ def test_scores_stay_the_same_while_sentences_are_updated(
     monkeypatch.setattr(enrichment_run, "BATCH_SENTENCES", 40)
     monkeypatch.setattr(statistics, "MAX_AGE", 0.0)
     where = engines.elasticsearch.index.where
-    assert not wrong_answers(engines, splits=FIRST_STAGES)
+    assert not all_differences(engines, splits=FIRST_STAGES)
     problems: list[str] = []
     rounds = 0
     ended = threading.Event()
@@ -129,7 +129,7 @@ def test_scores_stay_the_same_while_sentences_are_updated(
     with ThreadPoolExecutor(1) as pool:
         enriching = pool.submit(enrich_twice)
         while not ended.is_set():
-            problems += wrong_answers(engines, queries=QUERIES[:1], splits=FIRST_STAGES)
+            problems += all_differences(engines, queries=QUERIES[:1], splits=FIRST_STAGES)
             test_statistics(engines)
             rounds += 1
         enriching.result()
@@ -139,11 +139,11 @@ def test_scores_stay_the_same_while_sentences_are_updated(
         "no deleted entries: the test shows nothing"
     )
     test_statistics(engines)
-    assert not wrong_answers(engines, splits=FIRST_STAGES)
+    assert not all_differences(engines, splits=FIRST_STAGES)
 
 
 def test_both_engines_store_what_the_enricher_returned(engines: Engines) -> None:
-    documents = [*corpus(), *second()]
+    documents = [*corpus(), *second_batch()]
     for searcher in engines:
         enriched = {
             name: enrichment
@@ -164,14 +164,14 @@ def test_both_engines_store_what_the_enricher_returned(engines: Engines) -> None
 @pytest.mark.parametrize("entities", ENTITIES)
 def test_a_filter_by_entity_selects_the_same_on_both(engines: Engines, entities: tuple[str, ...]) -> None:
     filters = Filters(entities=entities)
-    assert not wrong_answers(engines, filters, QUERIES[:2])
-    assert not wrong_answers(engines, Filters(entities=entities, sources=("random",)), QUERIES[1:2])
-    found = engines.embedded.search("flood", 500, candidates="all", filters=filters).hits
-    assert bool(found) == (entities != ("nothing:Paris",))
-    for hit in found:
+    assert not all_differences(engines, filters, QUERIES[:2])
+    assert not all_differences(engines, Filters(entities=entities, sources=("random",)), QUERIES[1:2])
+    hits = engines.embedded.search("flood", 500, candidates="all", filters=filters).hits
+    assert bool(hits) == (entities != ("nothing:Paris",))
+    for hit in hits:
         assert hit.record is not None and hit.record.entities
-        mine = [(type, name) for type, names in hit.record.entities.items() for name in names]
-        assert any(name in (f"{type}:{text}", text) for type, text in mine for name in entities)
+        entities_of_hit = [(type, name) for type, names in hit.record.entities.items() for name in names]
+        assert any(name in (f"{type}:{text}", text) for type, text in entities_of_hit for name in entities)
 
 
 FACETED = (Filters(), Filters(entities=("Barack Obama",)), Filters(sources=("random",)))
@@ -184,26 +184,26 @@ def test_facets_count_the_same_on_both(engines: Engines) -> None:
     for query, rule in zip(QUERIES, ("matching", "context", "all", "matching"), strict=True):
         for filters_by_field in requests:
             for size in (1, 2, 100):
-                found = []
+                facets = []
                 for searcher in engines:
                     plan = searcher.prepare(query, Ranking(candidates=rule)).plan
-                    found.append(searcher.index.facets(plan, filters_by_field, size))
-                assert found[0] == found[1]
-                assert list(found[0]) == list(FACET_FIELDS)
-                assert all(counts and len(counts) <= size for counts in found[0].values())
+                    facets.append(searcher.index.facets(plan, filters_by_field, size))
+                assert facets[0] == facets[1]
+                assert list(facets[0]) == list(FACET_FIELDS)
+                assert all(counts and len(counts) <= size for counts in facets[0].values())
 
 
 @pytest.mark.parametrize("filters", FACETED)
 def test_facets_count_the_candidates(engines: Engines, filters: Filters) -> None:
-    found = engines.embedded.search("flood", 10_000, candidates="all", filters=filters)
-    records = [hit.record for hit in found.hits if hit.record]
+    answer = engines.embedded.search("flood", 10_000, candidates="all", filters=filters)
+    records = [hit.record for hit in answer.hits if hit.record]
     plan = engines.embedded.prepare("flood", Ranking(candidates="all")).plan
     # The filters of other fields do not affect a field.
-    others = {field: Filters(sources=("none",)) for field in FACET_FIELDS}
+    other_filters = {field: Filters(sources=("none",)) for field in FACET_FIELDS}
     for field in FACET_FIELDS:
-        counted = engines.embedded.index.facets(plan, others | {field: filters}, 100)
-        assert not any(counts for name, counts in counted.items() if name != field)
-        for value, count in counted[field]:
+        facets = engines.embedded.index.facets(plan, other_filters | {field: filters}, 100)
+        assert not any(counts for name, counts in facets.items() if name != field)
+        for value, count in facets[field]:
             if field == "source":
                 assert count == sum(r.source == value for r in records)
             elif field == "month":
@@ -216,12 +216,12 @@ def test_facets_take_one_request(engines: Engines, monkeypatch: pytest.MonkeyPat
     index = engines.elasticsearch.index
     plan = engines.elasticsearch.prepare("flood", Ranking()).plan
     client = index.cluster.client  # type: ignore[attr-defined]
-    questions, send = [], client.transport.perform_request
+    requests, send = [], client.transport.perform_request
     monkeypatch.setattr(
-        client.transport, "perform_request", lambda *a, **k: (questions.append(a), send(*a, **k))[1]
+        client.transport, "perform_request", lambda *a, **k: (requests.append(a), send(*a, **k))[1]
     )
     index.facets(plan, dict(zip(FACET_FIELDS, FACETED * 2, strict=False)), 5)
-    assert len(questions) == 1
+    assert len(requests) == 1
 
 
 def test_records_of_hits_have_enrichment(engines: Engines) -> None:
@@ -243,19 +243,19 @@ def test_parts_can_be_enriched_one_after_another_on_both(tmp_path: Path, elastic
     """`--only features`, then `--only entities,parse`, then other features: each retains the others."""
     documents = corpus()
     with fresh(elasticsearch_url) as where:
-        for place in (str(tmp_path / "index"), where):
-            load(place, documents)
-            with esr.open(place) as searcher:
+        for location in (str(tmp_path / "index"), where):
+            load(location, documents)
+            with esr.open(location) as searcher:
                 steps = [(("features",), "1"), (("entities", "parse"), "1"), (("features",), "2")]
                 for parts, version in steps:
                     assert enrich(searcher.index, FakeEnricher(parts, version)).documents == len(documents)
                     assert enrich(searcher.index, FakeEnricher(parts, version)).documents == 0
                 assert enrich(searcher.index, FakeEnricher(("entities",), "1")).documents == 0
-                if place == where:
+                if location == where:
                     http("POST", f"{where}/_refresh")
-                found = read_enrichment(searcher.index, documents)
+                stored = read_enrichment(searcher.index, documents)
                 for document in documents:
                     old = expected(FakeEnricher(version="1"), document, searcher.index.analyzer)
                     new = expected(FakeEnricher(version="2"), document, searcher.index.analyzer)
                     for name, enrichment in old.items():
-                        assert found[name] == {**enrichment, "features": new[name]["features"]}
+                        assert stored[name] == {**enrichment, "features": new[name]["features"]}

@@ -30,11 +30,11 @@ from esr.errors import UsageError
 from tests.support.elasticsearch import document, fresh, load, located
 
 KEEP = st.integers(0, 3)
-Place = Callable[[], AbstractContextManager[str]]
+LocationFactory = Callable[[], AbstractContextManager[str]]
 
 
 @dataclass
-class Kept:
+class ModelGeneration:
     """A generation of the model: its documents, and whether a rollback went back past it."""
 
     name: str
@@ -43,16 +43,16 @@ class Kept:
 
 
 class IndexLife(RuleBasedStateMachine):
-    """`place` makes an empty location, on the engine that is tested."""
+    """`create_location` makes an empty location, on the engine that is tested."""
 
-    place: Place
+    create_location: LocationFactory
 
     @initialize()
     def load_first(self) -> None:
-        self._stack = self.place()
+        self._stack = self.create_location()
         self.where = self._stack.__enter__()
         self.next_id = 0
-        self.generations: list[Kept] = []
+        self.generations: list[ModelGeneration] = []
         self.serving = ""
         self.replace(0)
 
@@ -63,20 +63,20 @@ class IndexLife(RuleBasedStateMachine):
     @rule(keep=KEEP)
     def replace(self, keep: int) -> None:
         """`esr load --if-exists replace`"""
-        id = self._new_id()
+        id = self._create_id()
         load(self.where, [document(id, f"A flood in {id}.")], if_exists="replace", keep=keep)
-        self._begin(frozenset([id]), keep)
+        self._record_generation(frozenset([id]), keep)
 
     @rule(keep=KEEP)
     def append(self, keep: int) -> None:
-        id = self._new_id()
+        id = self._create_id()
         report = self._delivery(keep).append(located([document(id, f"A flood in {id}.")]))
-        before = self.serving
-        self._begin(self._served() | {id}, keep)
-        self._says_what_is_kept(report, before)
+        previous = self.serving
+        self._record_generation(self._served() | {id}, keep)
+        self._assert_note_names_kept_generation(report, previous)
 
     @rule(keep=KEEP)
-    def append_what_is_there(self, keep: int) -> None:
+    def append_existing(self, keep: int) -> None:
         id = min(self._served())
         report = self._delivery(keep).append(located([document(id, f"A flood in {id}.")]))
         assert not report.has_changes
@@ -86,35 +86,35 @@ class IndexLife(RuleBasedStateMachine):
     def remove(self, keep: int) -> None:
         id = max(self._served())
         report = self._delivery(keep).remove([id])
-        before = self.serving
-        self._begin(self._served() - {id}, keep)
-        self._says_what_is_kept(report, before)
+        previous = self.serving
+        self._record_generation(self._served() - {id}, keep)
+        self._assert_note_names_kept_generation(report, previous)
 
     @rule()
     def rollback(self) -> None:
         older = [g for g in self.generations if g.name < self.serving and not g.rejected]
-        with closing(open_generations(self.where)) as found:
+        with closing(open_generations(self.where)) as generations:
             if not older:
                 with pytest.raises(UsageError):
-                    found.rollback()
+                    generations.rollback()
                 return
-            found.rollback()
-        self._serve(max(older, key=lambda g: g.name).name)
+            generations.rollback()
+        self._mark_as_serving(max(older, key=lambda g: g.name).name)
 
     @precondition(lambda self: len(self.generations) > 1)
     @rule(data=st.data())
     def rollback_to(self, data: st.DataObject) -> None:
         name = data.draw(st.sampled_from(self._kept_names()))
-        with closing(open_generations(self.where)) as found:
-            found.rollback(name)
-        self._serve(name)
+        with closing(open_generations(self.where)) as generations:
+            generations.rollback(name)
+        self._mark_as_serving(name)
 
     @precondition(lambda self: len(self.generations) > 1)
     @rule(data=st.data())
     def delete(self, data: st.DataObject) -> None:
         name = data.draw(st.sampled_from(self._kept_names()))
-        with closing(open_generations(self.where)) as found:
-            found.delete([name])
+        with closing(open_generations(self.where)) as generations:
+            generations.delete([name])
         self.generations = [g for g in self.generations if g.name != name]
 
     @invariant()
@@ -122,19 +122,19 @@ class IndexLife(RuleBasedStateMachine):
         if not hasattr(self, "where"):
             return
         with esr.open(self.where) as searcher:
-            assert {held.id for held in searcher.index.documents()} == self._served()
+            assert {stored.id for stored in searcher.index.documents()} == self._served()
 
     @invariant()
     def the_same_generations_are_kept(self) -> None:
         if not hasattr(self, "where"):
             return
         states = {g.name: "serving" if g.name == self.serving else "kept" for g in self.generations}
-        assert {g.name: g.state for g in self._listed()} == states
+        assert {g.name: g.state for g in self._list_generations()} == states
 
     def _delivery(self, keep: int) -> Any:
         return open_delivery(self.where, LoadOptions(keep=keep))
 
-    def _new_id(self) -> str:
+    def _create_id(self) -> str:
         self.next_id += 1
         return f"d{self.next_id:03}"
 
@@ -144,29 +144,29 @@ class IndexLife(RuleBasedStateMachine):
     def _kept_names(self) -> list[str]:
         return sorted(g.name for g in self.generations if g.name != self.serving)
 
-    def _listed(self) -> list[Any]:
-        with closing(open_generations(self.where)) as found:
-            return found.all()
+    def _list_generations(self) -> list[Any]:
+        with closing(open_generations(self.where)) as generations:
+            return generations.all()
 
-    def _begin(self, documents: frozenset[str], keep: int) -> None:
+    def _record_generation(self, documents: frozenset[str], keep: int) -> None:
         """A new generation is served. What a rollback rejected is the first to go."""
-        (name,) = [g.name for g in self._listed() if g.state == "serving"]
+        (name,) = [g.name for g in self._list_generations() if g.state == "serving"]
         for g in self.generations:
             g.rejected &= g.name != self.serving
         self.generations.sort(key=lambda g: g.name, reverse=True)
         self.generations.sort(key=lambda g: g.rejected)
-        self.generations = [Kept(name, documents), *self.generations[:keep]]
+        self.generations = [ModelGeneration(name, documents), *self.generations[:keep]]
         self.serving = name
 
-    def _serve(self, name: str) -> None:
+    def _mark_as_serving(self, name: str) -> None:
         """Newer generations are those that the rollback rejected."""
         for g in self.generations:
             g.rejected = g.name > name or (g.rejected and g.name != name)
         self.serving = name
 
-    def _says_what_is_kept(self, report: DeliveryReport, before: str) -> None:
-        said = any(before in note and "rollback" in note for note in report.notes)
-        assert said == (before in self._kept_names()), report.notes
+    def _assert_note_names_kept_generation(self, report: DeliveryReport, previous: str) -> None:
+        is_noted = any(previous in note and "rollback" in note for note in report.notes)
+        assert is_noted == (previous in self._kept_names()), report.notes
 
 
 @contextmanager
@@ -175,8 +175,8 @@ def empty_folder() -> Iterator[str]:
         yield str(Path(folder) / "index")
 
 
-def run_life(place: Place, examples: int, steps: int) -> None:
-    machine = type("IndexLifeHere", (IndexLife,), {"place": staticmethod(place)})
+def run_life(create_location: LocationFactory, examples: int, steps: int) -> None:
+    machine = type("IndexLifeHere", (IndexLife,), {"create_location": staticmethod(create_location)})
     profile = settings(
         max_examples=examples,
         stateful_step_count=steps,
@@ -207,12 +207,12 @@ def test_a_rollback_never_loses_the_collection_that_it_went_back_to(anywhere: st
         return open_delivery(anywhere, LoadOptions()).append(located([document(id, f"A flood in {id}.")]))
 
     def rollback() -> None:
-        with closing(open_generations(anywhere)) as found:
-            found.rollback()
+        with closing(open_generations(anywhere)) as generations:
+            generations.rollback()
 
     def served() -> set[str]:
         with esr.open(anywhere) as searcher:
-            return {held.id for held in searcher.index.documents()}
+            return {stored.id for stored in searcher.index.documents()}
 
     load(anywhere, [document("a", "A flood in a.")])
     deliver("good")

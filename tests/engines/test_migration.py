@@ -87,7 +87,7 @@ def states(where: str) -> list[str]:
         return [generation.state for generation in generations.all()]
 
 
-def record_written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def record_written_ids(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A list that receives the ids of the documents that are written from now on."""
     ids: list[str] = []
     send, add = sender.send_chunk, segment_builder.SegmentBuilder.add
@@ -100,7 +100,7 @@ def record_written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ids
 
 
-def is_as_loaded(where: str, documents: list[Document], tmp_path: Path) -> bool:
+def equals_fresh_load(where: str, documents: list[Document], tmp_path: Path) -> bool:
     if not where.startswith("http"):
         load(str(tmp_path / "other"), documents)
         return index_contents(where) == index_contents(str(tmp_path / "other"))
@@ -126,7 +126,7 @@ def test_an_older_index_must_be_migrated(anywhere: str, tmp_path: Path, format: 
     report = migrate(anywhere)
     assert (report.documents, report.sentences) == (40, sum(len(d.sentences) for d in NEWS))
     assert states(anywhere) == ["serving", "kept"]
-    assert is_as_loaded(anywhere, NEWS, tmp_path)
+    assert equals_fresh_load(anywhere, NEWS, tmp_path)
     assert migrate(anywhere).notes == ["the index already has format 2: there is nothing to do"]
     with closing(open_generations(anywhere)) as generations:
         generations.rollback()
@@ -188,7 +188,7 @@ def test_a_killed_migration_is_resumed(
     format(2)
     assert states(anywhere) == ["broken", "serving"]
     with monkeypatch.context() as patch:
-        ids = record_written(patch)
+        ids = record_written_ids(patch)
         migrate(anywhere, precomputed_mixture=Ranking().mixture())
     again = ids[40:] if anywhere.startswith("http") else ids  # after those of the spool
     assert 0 < len(again) < 40
@@ -208,7 +208,7 @@ def test_a_migration_includes_a_delivery_after_it_was_killed(
     open_delivery(anywhere, LoadOptions()).append(located([ADDED, changed]))
     format(2)
     migrate(anywhere)
-    assert is_as_loaded(anywhere, [*NEWS[1:], ADDED, changed], tmp_path)
+    assert equals_fresh_load(anywhere, [*NEWS[1:], ADDED, changed], tmp_path)
     assert "broken" not in states(anywhere)
 
 
@@ -272,7 +272,7 @@ class TestEmbedded:
         format(2)
         with pytest.raises(UsageError, match="finish it with esr load --resume"):
             migrate(where)
-        ids = record_written(monkeypatch)
+        ids = record_written_ids(monkeypatch)
         load(where, NEWS, if_exists="replace", resume=True)
         assert 0 < len(ids) < 40
         assert documents(where) == NEWS
@@ -306,40 +306,44 @@ class TestElasticsearch:
 
         return set
 
-    @pytest.mark.parametrize("how", ["append", "replace", "add an index"])
+    @pytest.mark.parametrize("operation", ["append", "replace", "add an index"])
     def test_a_load_during_a_migration_is_not_lost(
-        self, where: str, how: str, before_the_end: Any, format: Any
+        self, where: str, operation: str, before_the_end: Any, format: Any
     ) -> None:
         load(where, NEWS)
-        if how == "append":
+        if operation == "append":
             before_the_end(lambda: open_delivery(where, LoadOptions()).append(located([ADDED])))
         else:
-            if_exists = "replace" if how == "replace" else "append"
+            if_exists = "replace" if operation == "replace" else "append"
             before_the_end(lambda: load(where, [ADDED], if_exists=if_exists))
         format(2)
         with pytest.raises(EsrError, match="changed by a load or a delivery during the migration"):
             migrate(where)
         assert "loading" not in states(where)
         migrate(where)
-        assert documents(where) == ([ADDED] if how == "replace" else [*NEWS, ADDED])
+        assert documents(where) == ([ADDED] if operation == "replace" else [*NEWS, ADDED])
         assert states(where) == ["serving", "kept"]
 
     def test_a_migration_includes_enrichment_stored_during_it(
         self, where: str, before_the_end: Any, format: Any
     ) -> None:
         load(where, NEWS)
-        stored: list[Any] = []
+        stored_enrichment: list[Any] = []
 
         def action() -> None:
             with esr.open(where) as searcher:
                 enrich(searcher.index, FakeEnricher())
-                stored.append((read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]))
+                stored_enrichment.append(
+                    (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"])
+                )
 
         before_the_end(action)
         format(2)
         migrate(where)
         with esr.open(where) as searcher:
-            assert [(read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"])] == stored
+            assert [
+                (read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"])
+            ] == stored_enrichment
             assert enrich(searcher.index, FakeEnricher()).documents == 0
 
     def test_the_alias_is_switched_only_if_nobody_moved_it(
@@ -349,14 +353,14 @@ class TestElasticsearch:
         load(where, NEWS)
         with closing(open_generations(where)) as generations:
             cluster = generations._cluster  # type: ignore[attr-defined]
-            first = meta.searchable_loads(cluster)
+            first_loads = meta.searchable_loads(cluster)
             load(where, [ADDED], if_exists="replace", keep=2)
             load(where, NEWS[:3], if_exists="replace", keep=2)
             kept = meta.all_loads(cluster)[1]
             with monkeypatch.context() as patch:
-                patch.setattr(elasticsearch_generations.meta, "aliased_loads", lambda cluster: first)
+                patch.setattr(elasticsearch_generations.meta, "aliased_loads", lambda cluster: first_loads)
                 with pytest.raises(EsrError):
-                    elasticsearch_generations.serve(cluster, kept, instead_of=[first[0].index])
+                    elasticsearch_generations.serve(cluster, kept, instead_of=[first_loads[0].index])
         assert documents(where) == NEWS[:3]
 
     def test_a_migration_retains_the_number_of_shards(self, where: str, format: Any) -> None:

@@ -70,10 +70,10 @@ class Engines(NamedTuple):
 
 def random_documents(first: int, count: int, seed: int) -> Iterator[Document]:
     """Documents with all that is unusual: no sentence, one, empty ones, a term a hundred times, no title."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     for number in range(first, first + count):
         size = [0, 1, 1, 2, 5, 9][number % 6]
-        texts = [" ".join(chance.choices(WORDS, k=chance.randrange(0, 14))) for _ in range(size)]
+        texts = [" ".join(rng.choices(WORDS, k=rng.randrange(0, 14))) for _ in range(size)]
         if size == 5:
             texts[0], texts[2], texts[3] = "flood " * 100, "", "The ... of!"
         if size == 9:
@@ -103,13 +103,13 @@ def _parse(text: str) -> tuple[ParseWord, ...]:
 
 
 def corpus() -> list[Document]:
-    articles = [found.document for found in loaders.read_documents([str(ARTICLES)], "auto")]
+    articles = [located.document for located in loaders.read_documents([str(ARTICLES)], "auto")]
     return [*articles, *random_documents(0, 60, seed=1)]
 
 
 @pytest.fixture(autouse=True)
 def pruning(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both prune, also in so small a collection."""
+    """Make both engines prune even in a small collection."""
     monkeypatch.setattr("esr.engines.elasticsearch.search.pruned_search.FEW_CANDIDATES", 0)
     monkeypatch.setattr("esr.engines.elasticsearch.search.pruned_search.FIRST_DOCUMENTS", 5)
 
@@ -126,28 +126,34 @@ def engines(
             yield Engines(embedded, elasticsearch)
 
 
-def same_answers(engines: Engines, query: str, filters: Filters, k: int, **ranking: Any) -> list[str]:
-    """What differs between the engines' answers to one query."""
-    right = engines.embedded.search(query, 100_000, filters=filters, records=False, **ranking)
-    got = engines.elasticsearch.search(query, k, filters=filters, records=False, **ranking)
-    wrong = differences(right.hits, got.hits, k)
-    if (right.total, right.unseen, right.incomplete) != (got.total, got.unseen, got.incomplete):
-        wrong.append(f"{right.total, right.unseen} against {got.total, got.unseen, got.incomplete}")
-    return [f"{query!r} {ranking} {filters}: {problem}" for problem in wrong]
+def compare_answers(engines: Engines, query: str, filters: Filters, k: int, **ranking: Any) -> list[str]:
+    """The differences between the engines' answers to one query."""
+    expected = engines.embedded.search(query, 100_000, filters=filters, records=False, **ranking)
+    actual = engines.elasticsearch.search(query, k, filters=filters, records=False, **ranking)
+    problems = differences(expected.hits, actual.hits, k)
+    if (expected.total, expected.unseen, expected.incomplete) != (
+        actual.total,
+        actual.unseen,
+        actual.incomplete,
+    ):
+        problems.append(
+            f"{expected.total, expected.unseen} against {actual.total, actual.unseen, actual.incomplete}"
+        )
+    return [f"{query!r} {ranking} {filters}: {problem}" for problem in problems]
 
 
 @pytest.mark.parametrize("model, context", SPLITS)
 def test_answers(engines: Engines, model: str, context: str | None) -> None:
-    wrong: list[str] = []
-    found = 0
+    problems: list[str] = []
+    comparisons = 0
     for n, (prior, rule) in enumerate(product(PRIORS, CANDIDATES)):
         for m, query in enumerate(QUERIES):
             filters = FILTERS[(n + m) % len(FILTERS)] if n % 2 else Filters()
             ranking = {"model": model, "context": context, "priors": prior, "candidates": rule}
-            wrong += same_answers(engines, query, filters, 500, **ranking)
-            found += 1
-    assert not wrong, "\n".join(wrong[:10])
-    assert found == len(PRIORS) * len(CANDIDATES) * len(QUERIES)
+            problems += compare_answers(engines, query, filters, 500, **ranking)
+            comparisons += 1
+    assert not problems, "\n".join(problems[:10])
+    assert comparisons == len(PRIORS) * len(CANDIDATES) * len(QUERIES)
 
 
 @pytest.mark.parametrize(
@@ -163,19 +169,19 @@ def test_answers(engines: Engines, model: str, context: str | None) -> None:
     ids=str,
 )
 def test_parameters(engines: Engines, ranking: dict[str, Any]) -> None:
-    wrong = [p for query in QUERIES for p in same_answers(engines, query, Filters(), 500, **ranking)]
-    assert not wrong, "\n".join(wrong[:10])
+    problems = [p for query in QUERIES for p in compare_answers(engines, query, Filters(), 500, **ranking)]
+    assert not problems, "\n".join(problems[:10])
 
 
 def test_statistics(engines: Engines) -> None:
     terms = [*engines.embedded.terms(" ".join(QUERIES)), "bank", "titleword", "unseenword"]
-    right = engines.embedded.index.statistics(terms)
-    got = engines.elasticsearch.index.statistics(terms)
-    assert got.terms == right.terms
-    assert right.terms["flood"].cf > 1000
-    for name in right.collection.__dataclass_fields__:
+    expected = engines.embedded.index.statistics(terms)
+    actual = engines.elasticsearch.index.statistics(terms)
+    assert actual.terms == expected.terms
+    assert expected.terms["flood"].cf > 1000
+    for name in expected.collection.__dataclass_fields__:
         if name != "bounds":
-            assert getattr(got.collection, name) == getattr(right.collection, name), name
+            assert getattr(actual.collection, name) == getattr(expected.collection, name), name
 
 
 def test_documents_and_sentences(engines: Engines) -> None:
@@ -198,14 +204,14 @@ def test_records_of_hits(engines: Engines) -> None:
 def test_evidence(engines: Engines) -> None:
     terms = ["flood", "bank", "titleword"]
     ids = [sentence.id for document in corpus() for sentence in document.sentences]
-    right, got = (searcher.index.evidence(terms, ids) for searcher in engines)
-    for name in right.counts:
-        np.testing.assert_array_equal(got.counts[name], right.counts[name], name)
-    for name in right.lengths:
-        np.testing.assert_array_equal(got.lengths[name], right.lengths[name], name)
-    for column in got.columns:
-        np.testing.assert_allclose(got.columns[column], right.columns[column], err_msg=column)
-    assert right.counts["sentence"].max() == 100
+    expected, actual = (searcher.index.evidence(terms, ids) for searcher in engines)
+    for name in expected.counts:
+        np.testing.assert_array_equal(actual.counts[name], expected.counts[name], name)
+    for name in expected.lengths:
+        np.testing.assert_array_equal(actual.lengths[name], expected.lengths[name], name)
+    for column in actual.columns:
+        np.testing.assert_allclose(actual.columns[column], expected.columns[column], err_msg=column)
+    assert expected.counts["sentence"].max() == 100
 
 
 @pytest.mark.parametrize("model, context", FIRST_STAGES)
@@ -216,17 +222,19 @@ def test_explanations(engines: Engines, model: str, context: str | None) -> None
     hits = engines.elasticsearch.search(query, 3, ranking=ranking).hits
     assert hits
     for hit in hits:
-        right, got = (explain(searcher.prepare(query, ranking), hit.sentence_id) for searcher in engines)
-        assert close(got.score, hit.score)
-        assert got.unseen == right.unseen == ("unseenword",)
-        assert [(t.origin, t.probability, t.weight) for t in got.terms] == [
-            (t.origin, t.probability, t.weight) for t in right.terms
+        expected, actual = (
+            explain(searcher.prepare(query, ranking), hit.sentence_id) for searcher in engines
+        )
+        assert close(actual.score, hit.score)
+        assert actual.unseen == expected.unseen == ("unseenword",)
+        assert [(t.origin, t.probability, t.weight) for t in actual.terms] == [
+            (t.origin, t.probability, t.weight) for t in expected.terms
         ]
-        for mine, theirs in zip(got.terms, right.terms, strict=True):
+        for mine, theirs in zip(actual.terms, expected.terms, strict=True):
             assert mine.adds == pytest.approx(theirs.adds, rel=1e-9)
             assert [f.origin for f in mine.fields] == [f.origin for f in theirs.fields]
-        total = sum(t.adds for t in got.terms) + got.length + sum(p.adds for p in got.priors)
-        assert total == pytest.approx(got.score, rel=1e-9)
+        total = sum(t.adds for t in actual.terms) + actual.length + sum(p.adds for p in actual.priors)
+        assert total == pytest.approx(actual.score, rel=1e-9)
 
 
 def test_two_loads_equal(elasticsearch_url: str, tmp_path: Path) -> None:
@@ -243,12 +251,12 @@ def test_two_loads_equal(elasticsearch_url: str, tmp_path: Path) -> None:
         report = load(where, [*first[:5], *second], if_exists="append")
         assert (report.unchanged, report.documents) == (5, 45)
         with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
-            both = Engines(embedded, elasticsearch)
+            engines = Engines(embedded, elasticsearch)
             assert elasticsearch.index.status()["loads"] == 2
-            test_statistics(both)
-            wrong = [
+            test_statistics(engines)
+            problems = [
                 problem
                 for (model, context), query in product(SPLITS, QUERIES)
-                for problem in same_answers(both, query, Filters(), 500, model=model, context=context)
+                for problem in compare_answers(engines, query, Filters(), 500, model=model, context=context)
             ]
-    assert not wrong, "\n".join(wrong[:10])
+    assert not problems, "\n".join(problems[:10])

@@ -50,7 +50,7 @@ def drift(where: str) -> list[Drift]:
 
 def refresh(where: str) -> RefreshReport:
     with closing(open_priors(where)) as priors:
-        return priors.refresh(lambda done, of: None)
+        return priors.refresh(lambda processed, total: None)
 
 
 def append(where: str, documents: list[Document]) -> None:
@@ -149,8 +149,8 @@ class TestElasticsearch:
         http("POST", f"{where}/_refresh")  # what is not visible yet is sent again
         report = refresh(where)
         assert 0 < report.changed < report.sentences - 20
-        changed = sum(a != b for a, b in zip(old["importance"], columns(where)["importance"], strict=True))
-        assert changed > report.changed
+        changes = sum(a != b for a, b in zip(old["importance"], columns(where)["importance"], strict=True))
+        assert changes > report.changed
         with fresh(where.rpartition("/")[0]) as other:
             load(other, FIRST + MORE)
             assert index_contents(where) == index_contents(other)

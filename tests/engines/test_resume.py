@@ -71,24 +71,24 @@ def documents_of(where: str) -> list[Document]:
         return index.documents_at(range(index.status()["documents"]))
 
 
-def record_written(monkeypatch: pytest.MonkeyPatch, where: str) -> list[str]:
+def record_written_ids(monkeypatch: pytest.MonkeyPatch, where: str) -> list[str]:
     """A list that receives the ids of the documents that are written from now on."""
-    written: list[str] = []
+    written_ids: list[str] = []
     if where.startswith("http"):
         send = sender.send_chunk
         monkeypatch.setattr(
             sender,
             "send_chunk",
-            lambda c, chunk: (written.extend(e.document.id for e in chunk), send(c, chunk))[1],
+            lambda c, chunk: (written_ids.extend(e.document.id for e in chunk), send(c, chunk))[1],
         )
     else:
         add = segment_builder.SegmentBuilder.add
         monkeypatch.setattr(
             segment_builder.SegmentBuilder,
             "add",
-            lambda self, d: (written.append(d.document.id), add(self, d))[1],
+            lambda self, d: (written_ids.append(d.document.id), add(self, d))[1],
         )
-    return written
+    return written_ids
 
 
 @pytest.mark.parametrize("before", [False, True], ids=["first load", "replacing"])
@@ -102,10 +102,10 @@ def test_an_interrupted_load_is_resumed_where_it_was(
     if before:
         assert documents_of(anywhere) == OLD
     with monkeypatch.context() as patch:
-        written = record_written(patch, anywhere)
+        written_ids = record_written_ids(patch, anywhere)
         report = load(anywhere, NEWS, if_exists="replace", resume=True)
     assert (report.documents, report.sentences) == (60, 180)
-    assert 0 < len(written) < 60
+    assert 0 < len(written_ids) < 60
     assert documents_of(anywhere) == NEWS
     assert states(anywhere) == (["serving", "kept"] if before else ["serving"])
 
@@ -180,9 +180,9 @@ def test_enrichment_leaves_an_interrupted_load_alone(
     with esr.open(where) as searcher, searcher.index.enrichment():
         pass
     with monkeypatch.context() as patch:
-        written = record_written(patch, where)
+        written_ids = record_written_ids(patch, where)
         load(where, NEWS, if_exists="replace", resume=True)
-    assert len(written) < 60
+    assert len(written_ids) < 60
     assert documents_of(where) == NEWS
 
 

@@ -54,7 +54,7 @@ def states(where: str) -> list[str]:
         return [generation.state for generation in generations.all()]
 
 
-def is_as_loaded(where: str, documents: list[Document] = NEWS) -> bool:
+def equals_fresh_load(where: str, documents: list[Document] = NEWS) -> bool:
     with fresh(where.rpartition("/")[0]) as other:
         load(other, documents)
         return index_contents(where) == index_contents(other)
@@ -87,11 +87,11 @@ class TestElasticsearch:
             assert "of 60 documents of all slices are loaded" in report.notes[0]
             assert documents(where) == OLD
             assert states(where) == ["loading", "serving"]
-        (switched, kept) = load_slice(where, 2, 3).notes
-        assert switched == "all slices are loaded: they are served now"
-        assert "is kept" in kept
+        (switch_note, kept_note) = load_slice(where, 2, 3).notes
+        assert switch_note == "all slices are loaded: they are served now"
+        assert "is kept" in kept_note
         assert states(where) == ["serving", "kept"]
-        assert is_as_loaded(where)
+        assert equals_fresh_load(where)
 
     def test_concurrent_slices_make_one_generation(self, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """The first slice starts last: the others wait for it."""
@@ -102,7 +102,7 @@ class TestElasticsearch:
         assert sum(report.documents for report in reports) == 60
         assert any("served now" in note for report in reports for note in report.notes)
         assert states(where) == ["serving"]
-        assert is_as_loaded(where)
+        assert equals_fresh_load(where)
 
     def test_a_killed_slice_can_be_repeated(self, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
         load(where, OLD)
@@ -124,7 +124,7 @@ class TestElasticsearch:
         second = load_slice(where, 2, 3)
         assert 0 < len(sent) < first.documents + second.documents
         assert states(where) == ["serving", "kept"]
-        assert is_as_loaded(where)
+        assert equals_fresh_load(where)
 
     def test_other_loads_leave_unfinished_slices_alone(self, where: str) -> None:
         load(where, OLD)
@@ -133,18 +133,18 @@ class TestElasticsearch:
         open_delivery(where, LoadOptions(keep=0)).append(located([document("more", "Hail.")]))
         assert states(where) == ["serving", "loading"]
         load_slice(where, 2, 2)
-        assert is_as_loaded(where)
+        assert equals_fresh_load(where)
 
     def test_a_slice_waits_for_the_first_slice_of_the_same_documents(
         self, where: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(slice_writer, "WAIT", 0.1)
         load_slice(where, 1, 2)
-        for other, of in ((NEWS[:-1], 2), (NEWS, 3)):
-            with pytest.raises(EsrError, match=f"slice 1/{of} of these documents has not begun"):
-                load_slice(where, 2, of, other)
+        for other, total in ((NEWS[:-1], 2), (NEWS, 3)):
+            with pytest.raises(EsrError, match=f"slice 1/{total} of these documents has not begun"):
+                load_slice(where, 2, total, other)
         load_slice(where, 2, 2)
-        assert is_as_loaded(where)
+        assert equals_fresh_load(where)
 
     def test_two_slices_that_finish_together_switch_once(
         self, where: str, monkeypatch: pytest.MonkeyPatch

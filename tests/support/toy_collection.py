@@ -1,4 +1,4 @@
-"""A collection of made-up documents, and queries for it, that a benchmark is done with in seconds."""
+"""A synthetic collection with queries, small enough for a benchmark of seconds."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def test_a_larger_collection_begins_with_the_source(source: Path, tmp_path: Path
     assert len(larger) == 3 * len(real)
 
 
-def test_every_part_holds_every_sentence_once(source: Path, tmp_path: Path) -> None:
+def test_every_part_has_every_sentence_once(source: Path, tmp_path: Path) -> None:
     corpus.write(source, tmp_path / "larger.jsonl", 3)
     real = Counter(text for document in corpus.read(source) for text in texts(document))
     larger = Counter(text for document in corpus.read(tmp_path / "larger.jsonl") for text in texts(document))
@@ -42,30 +43,31 @@ def test_parts_keep_lengths_and_have_ids_of_their_own(source: Path, tmp_path: Pa
     assert {document["source"] for document in larger} == {"toy"}
 
 
-def test_no_document_of_several_sentences_comes_again(source: Path, tmp_path: Path) -> None:
+def test_no_document_with_several_sentences_is_repeated(source: Path, tmp_path: Path) -> None:
     corpus.write(source, tmp_path / "larger.jsonl", 4)
-    found = Counter(texts(each) for each in corpus.read(tmp_path / "larger.jsonl") if len(texts(each)) > 2)
-    assert max(found.values()) == 1
+    documents = map(texts, corpus.read(tmp_path / "larger.jsonl"))
+    counts = Counter(document for document in documents if len(document) > 2)
+    assert max(counts.values()) == 1
 
 
 def test_neighbours_stay_together(source: Path, tmp_path: Path) -> None:
-    """Terms come together in documents as they do in real ones, so a part is no heap of sentences."""
+    """Terms co-occur in documents as in real ones, so a part is not a random set of sentences."""
     corpus.write(source, tmp_path / "larger.jsonl", 2)
-    real = {pair for each in corpus.read(source) for pair in zip(texts(each), texts(each)[1:], strict=False)}
-    made = [each for each in corpus.read(tmp_path / "larger.jsonl") if each["id"].startswith("part1")]
-    pairs = [pair for each in made for pair in zip(texts(each), texts(each)[1:], strict=False)]
+    real = {pair for document in corpus.read(source) for pair in pairwise(texts(document))}
+    documents = [d for d in corpus.read(tmp_path / "larger.jsonl") if d["id"].startswith("part1")]
+    pairs = [pair for document in documents for pair in pairwise(texts(document))]
     assert sum(pair in real for pair in pairs) > len(pairs) / 2
 
 
 def test_the_same_seed_gives_the_same_collection(source: Path, tmp_path: Path) -> None:
-    one, same, other = (tmp_path / name for name in ("one", "same", "other"))
-    corpus.write(source, one, 2)
-    corpus.write(source, same, 2)
+    first, second, other = (tmp_path / name for name in ("first", "second", "other"))
+    corpus.write(source, first, 2)
+    corpus.write(source, second, 2)
     corpus.write(source, other, 2, seed=2)
-    assert one.read_bytes() == same.read_bytes() != other.read_bytes()
+    assert first.read_bytes() == second.read_bytes() != other.read_bytes()
 
 
-def test_a_packed_source_is_read(source: Path, tmp_path: Path) -> None:
-    packed = tmp_path / "documents.jsonl.gz"
-    packed.write_bytes(gzip.compress(source.read_bytes()))
-    assert list(corpus.read(packed)) == list(corpus.read(source))
+def test_a_gzipped_source_is_read(source: Path, tmp_path: Path) -> None:
+    gzipped = tmp_path / "documents.jsonl.gz"
+    gzipped.write_bytes(gzip.compress(source.read_bytes()))
+    assert list(corpus.read(gzipped)) == list(corpus.read(source))

@@ -12,5 +12,5 @@ from tests.support.elasticsearch import fresh
 @pytest.fixture
 def where(elasticsearch_url: str) -> Iterator[str]:
     """An empty place on the node, removed after the test."""
-    with fresh(elasticsearch_url) as place:
-        yield place
+    with fresh(elasticsearch_url) as location:
+        yield location

@@ -31,8 +31,8 @@ BLOCKS = re.findall(r"^```(sh|json)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 @pytest.fixture(scope="module")
 def where(elasticsearch_url: str) -> Iterator[str]:
-    with fresh(elasticsearch_url) as place:
-        yield place
+    with fresh(elasticsearch_url) as location:
+        yield location
 
 
 @pytest.fixture(scope="module")
@@ -50,15 +50,15 @@ def outputs(where: str, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     for kind, block in BLOCKS:
         if kind == "sh":
             block = block.replace("http://localhost:9200/news", where).replace("http://localhost:9200", url)
-            done = subprocess.run(
+            process = subprocess.run(
                 ["bash", "-euo", "pipefail", "-c", block],
                 cwd=folder,
                 env=variables,
                 capture_output=True,
                 text=True,
             )
-            assert done.returncode == 0, f"{block}\n{done.stderr}"
-            printed.append(done.stdout)
+            assert process.returncode == 0, f"{block}\n{process.stderr}"
+            printed.append(process.stdout)
     return printed
 
 
@@ -101,11 +101,11 @@ def test_both_forms_rank_as_esr_does(where: str, outputs: list[str]) -> None:
     answers = [json.loads(text) for text in outputs if text.startswith('{"took"')]
     ranked = [[hit["_id"] for hit in answer["hits"]["hits"]] for answer in answers]
     with esr.open(where) as searcher:
-        right = [
+        expected = [
             [hit.sentence_id for hit in searcher.search("earthquake relief", 2, context=context).hits]
             for context in ("both", "document")
         ]
-    assert ranked[:2] == right
+    assert ranked[:2] == expected
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_the_shift_is_what_the_page_says(where: str, outputs: list[str], ranking
 
     with esr.open(where) as searcher:
         ranking_with_prior = Ranking(**ranking, priors={"importance": 1.0})
-        right = searcher.search("earthquake relief relief road", 5, ranking=ranking_with_prior).hits
+        expected = searcher.search("earthquake relief relief road", 5, ranking=ranking_with_prior).hits
         plan = searcher.prepare("earthquake relief relief road", ranking_with_prior).plan
         body = search_body(plan, searcher.index.statistics(()).collection, Filters(), 5)
     hits = http("POST", f"{where}/_search", body)["hits"]["hits"]
@@ -126,7 +126,7 @@ def test_the_shift_is_what_the_page_says(where: str, outputs: list[str], ranking
     terms = [clause["script_score"]["script"]["params"] for clause in outer["query"]["bool"]["should"]]
     shift = -outer["script"]["params"]["offset"]
     shift += sum(term["weight"] * math.log(term["background"]) for term in terms if "background" in term)
-    assert [hit["_score"] + shift for hit in hits] == pytest.approx([hit.score for hit in right], rel=1e-4)
+    assert [hit["_score"] + shift for hit in hits] == pytest.approx([hit.score for hit in expected], rel=1e-4)
 
 
 def test_the_fields_of_the_page_are_those_of_the_mapping() -> None:

@@ -60,9 +60,9 @@ def retry(work: Callable[[], Any], proxy: Proxy, tries: int = 12) -> list[str]:
 
 def expected_contents(where: str, documents: list[Any]) -> Any:
     """The contents after a load without faults."""
-    right = f"{where}-right"
-    load(right, documents)
-    return index_contents(right)
+    reference = f"{where}-right"
+    load(reference, documents)
+    return index_contents(reference)
 
 
 @pytest.mark.parametrize("harm", [*HARMS, "all"])
@@ -70,38 +70,38 @@ def test_a_bad_network_loses_nothing_of_a_load(where: str, harm: str) -> None:
     expected = expected_contents(where, NEWS)
     load(where, OLD)
     old = index_contents(where)
-    with through_a_proxy(where, seed=len(harm)) as (proxy, bad):
+    with through_a_proxy(where, seed=len(harm)) as (proxy, faulty_location):
         proxy.harm, proxy.share = HARMS if harm == "all" else (harm,), 0.05 if harm == "drop" else 0.2
 
         def work() -> None:
             try:
-                load(bad, NEWS, if_exists="replace", resume=True)
+                load(faulty_location, NEWS, if_exists="replace", resume=True)
             except EsrError:
                 assert index_contents(where) in (old, expected)
                 raise
 
         errors = retry(work, proxy)
         assert proxy.done, "the network was never bad"
-    assert all(bad.rpartition("/")[0] in error for error in errors), errors
+    assert all(faulty_location.rpartition("/")[0] in error for error in errors), errors
     assert index_contents(where) == expected
-    with closing(open_generations(where)) as at:
-        assert "broken" not in {each.state for each in at.all()}
+    with closing(open_generations(where)) as generations:
+        assert "broken" not in {generation.state for generation in generations.all()}
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_bad_network_loses_nothing_of_a_delivery(where: str, seed: int) -> None:
-    came = [document("came", "A flood at the bank.", "Flood."), document(NEWS[0].id, "Changed.")]
+    delivered = [document("came", "A flood at the bank.", "Flood."), document(NEWS[0].id, "Changed.")]
     load(where, NEWS)
-    right = f"{where}-right"
-    load(right, NEWS)
-    delivery_to(right, LoadOptions()).append(located(came))
-    old, expected = index_contents(where), index_contents(right)
-    with through_a_proxy(where, seed) as (proxy, bad):
+    reference = f"{where}-right"
+    load(reference, NEWS)
+    delivery_to(reference, LoadOptions()).append(located(delivered))
+    old, expected = index_contents(where), index_contents(reference)
+    with through_a_proxy(where, seed) as (proxy, faulty_location):
         proxy.harm, proxy.share = ("cut", "lose", "duplicate", "delay"), 0.3
 
         def work() -> None:
             try:
-                delivery_to(bad, LoadOptions(keep=0)).append(located(came))
+                delivery_to(faulty_location, LoadOptions(keep=0)).append(located(delivered))
             except EsrError:
                 assert index_contents(where) in (old, expected)
                 raise
@@ -114,19 +114,19 @@ def test_a_bad_network_loses_nothing_of_a_delivery(where: str, seed: int) -> Non
 def test_a_bad_network_never_makes_a_search_lie(where: str) -> None:
     load(where, NEWS)
     with esr.open(where) as searcher:
-        right = [(hit.sentence_id, hit.score) for hit in searcher.search("flood bank", 20).hits]
-    with through_a_proxy(where, seed=1) as (proxy, bad), esr.open(bad) as searcher:
+        expected = [(hit.sentence_id, hit.score) for hit in searcher.search("flood bank", 20).hits]
+    with through_a_proxy(where, seed=1) as (proxy, faulty_location), esr.open(faulty_location) as searcher:
         proxy.harm, proxy.share = ("cut", "lose", "duplicate", "delay"), 0.1
-        answered = 0
+        complete_answers = 0
         for _ in range(60):
             try:
                 answer = searcher.search("flood bank", 20)
             except EngineUnreachable:
                 continue
-            assert [(hit.sentence_id, hit.score) for hit in answer.hits] == right
-            answered += answer.incomplete is None
+            assert [(hit.sentence_id, hit.score) for hit in answer.hits] == expected
+            complete_answers += answer.incomplete is None
         assert set(proxy.done) >= {"cut", "lose"}
-    assert answered > 50
+    assert complete_answers > 50
 
 
 def test_a_switch_whose_answer_is_lost_succeeds(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,12 +135,12 @@ def test_a_switch_whose_answer_is_lost_succeeds(where: str, monkeypatch: pytest.
 
     real = IndicesClient.update_aliases
 
-    def twice(self: Any, **given: Any) -> Any:
-        real(self, **given)
-        return real(self, **given)
+    def update_twice(self: Any, **arguments: Any) -> Any:
+        real(self, **arguments)
+        return real(self, **arguments)
 
     load(where, OLD)
-    monkeypatch.setattr(IndicesClient, "update_aliases", twice)
+    monkeypatch.setattr(IndicesClient, "update_aliases", update_twice)
     load(where, NEWS, if_exists="replace")
     delivery_to(where, LoadOptions()).append(located([document("came", "Flood.")]))
     monkeypatch.undo()
@@ -155,11 +155,11 @@ def test_a_delivery_whose_switch_is_not_answered_keeps_its_indices(
     load(where, NEWS)
     real = delivery.serve
 
-    def unanswered(*given: Any) -> None:
-        real(*given)
+    def serve_without_answer(*arguments: Any) -> None:
+        real(*arguments)
         raise EngineUnreachable("no answer")
 
-    monkeypatch.setattr(delivery, "serve", unanswered)
+    monkeypatch.setattr(delivery, "serve", serve_without_answer)
     with pytest.raises(EngineUnreachable, match="no answer"):
         delivery_to(where, LoadOptions()).append(located([document("came", "Flood.")]))
     with esr.open(where) as searcher:
@@ -180,22 +180,22 @@ def test_a_block_during_a_load_says_what_to_do_and_the_load_can_be_resumed(
     url, _, alias = where.rpartition("/")
     load(where, OLD)
     served = {name for name in indices(url, alias) if "-right" not in name}
-    made: list[str] = []
+    new_indices: list[str] = []
 
-    def block_it(documents: int, of: int) -> None:
-        if not made:
-            fresh = {name for name in indices(url, alias) if "-right" not in name} - served
-            made.extend(fresh)
-            for name in made:
+    def block_new_indices(documents: int, of: int) -> None:
+        if not new_indices:
+            created = {name for name in indices(url, alias) if "-right" not in name} - served
+            new_indices.extend(created)
+            for name in new_indices:
                 http("PUT", f"{url}/{name}/_settings", {block: True})
 
     with pytest.raises(EngineUnreachable, match=f"accepts no writes: .*; {BLOCKS[block]}.*--resume"):
-        load(where, NEWS, if_exists="replace", on_progress=block_it)
-    for name in made:
+        load(where, NEWS, if_exists="replace", on_progress=block_new_indices)
+    for name in new_indices:
         http("PUT", f"{url}/{name}/_settings", {block: None})
     load(where, NEWS, if_exists="replace", resume=True)
     assert index_contents(where) == expected
-    assert set(made) < set(indices(url, alias)), "the load was resumed, not started again"
+    assert set(new_indices) < set(indices(url, alias)), "the load was resumed, not started again"
 
 
 def test_a_changed_mapping_names_the_field_and_switches_nothing(where: str) -> None:
@@ -234,31 +234,34 @@ def test_a_load_waits_for_a_full_disk_and_then_names_it(
     expected = expected_contents(where, NEWS)
     load(where, OLD)
 
-    def room(there_is: bool) -> None:
+    def set_disk_space(has_space: bool) -> None:
         levels = ("low", "high", "flood_stage")
         names = [f"cluster.routing.allocation.disk.watermark.{level}" for level in levels]
-        settings = dict.fromkeys(names, None if there_is else "1%")
+        settings = dict.fromkeys(names, None if has_space else "1%")
         http("PUT", f"{node.url}/_cluster/settings", {"persistent": settings})
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            found = http("GET", f"{node.url}/news*/_settings?flat_settings=true")
-            blocked = ["index.blocks.read_only_allow_delete" in each["settings"] for each in found.values()]
-            if blocked and (not any(blocked) if there_is else any(blocked)):
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            index_settings = http("GET", f"{node.url}/news*/_settings?flat_settings=true")
+            blocked = [
+                "index.blocks.read_only_allow_delete" in entry["settings"]
+                for entry in index_settings.values()
+            ]
+            if blocked and (not any(blocked) if has_space else any(blocked)):
                 return
             time.sleep(0.5)
         raise AssertionError("the node did not check its disk")
 
-    filled: list[bool] = []
+    disk_filled: list[bool] = []
 
-    def fill(documents: int, of: int) -> None:
-        if not filled:
-            filled.append(True)
-            room(False)
+    def fill_disk(documents: int, of: int) -> None:
+        if not disk_filled:
+            disk_filled.append(True)
+            set_disk_space(False)
 
     with pytest.raises(EngineUnreachable, match=r"flood-stage.*; its disk is full: free space.*--resume"):
-        load(where, NEWS, if_exists="replace", on_progress=fill)
+        load(where, NEWS, if_exists="replace", on_progress=fill_disk)
     with esr.open(where) as searcher:
         assert searcher.search("flood").total, "the served index can still be searched"
-    room(True)
+    set_disk_space(True)
     load(where, NEWS, if_exists="replace", resume=True)
     assert index_contents(where) == expected

@@ -45,7 +45,7 @@ SPECIAL = [
 ]
 
 
-class Loaded(NamedTuple):
+class Engines(NamedTuple):
     embedded: Searcher
     elasticsearch: Searcher
     ids: list[str]
@@ -53,48 +53,44 @@ class Loaded(NamedTuple):
 
 def documents() -> Iterator[Document]:
     """Two thirds of the sentences have `wild` and `tame`; none but those of one document have `rare`."""
-    chance = random.Random(3)
+    rng = random.Random(3)
     for number in range(30):
         sentences = []
         for n in range(8):
             features = {}
-            if chance.random() < 0.67:
-                wild = chance.choice(
-                    [*SPECIAL, chance.uniform(-9, 9), math.ldexp(1, chance.randint(-60, 60))]
-                )
-                features = {"wild": wild, "tame": float(chance.choice([0, 1, 2, 3, 0.5, -1, 4.25]))}
+            if rng.random() < 0.67:
+                wild = rng.choice([*SPECIAL, rng.uniform(-9, 9), math.ldexp(1, rng.randint(-60, 60))])
+                features = {"wild": wild, "tame": float(rng.choice([0, 1, 2, 3, 0.5, -1, 4.25]))}
             if number == 7:
                 features["rare"] = float(n)
-            text = " ".join(chance.choices(["flood", "bank", "court", "vote"], k=chance.randrange(5)))
+            text = " ".join(rng.choices(["flood", "bank", "court", "vote"], k=rng.randrange(5)))
             sentences.append(Sentence(f"f{number}.s{n}", text, features))
         yield Document(f"f{number}", tuple(sentences))
 
 
 @pytest.fixture(scope="module")
-def loaded(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loaded]:
+def engines(elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engines]:
     folder = str(tmp_path_factory.mktemp("features") / "index")
     load(folder, documents())
     with fresh(elasticsearch_url) as where:
         load(where, documents(), shards=3)
         with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
-            yield Loaded(embedded, elasticsearch, [s.id for d in documents() for s in d.sentences])
+            yield Engines(embedded, elasticsearch, [s.id for d in documents() for s in d.sentences])
 
 
-def draw_parameters(chance: random.Random, form: str) -> dict[str, Any]:
+def draw_parameters(rng: random.Random, form: str) -> dict[str, Any]:
     """Parameters of a form, drawn."""
     if adjustments.get(form).is_trained:
-        values = sorted(
-            {round(chance.uniform(-10, 10), chance.choice([0, 3])) for _ in range(chance.randint(1, 9))}
-        )
-        adds = [round(chance.uniform(-3, 3), 3) for _ in values]
-        outside = chance.choice([{}, {"outside": 0.75}, {"outside": 0}])
+        values = sorted({round(rng.uniform(-10, 10), rng.choice([0, 3])) for _ in range(rng.randint(1, 9))})
+        adds = [round(rng.uniform(-3, 3), 3) for _ in values]
+        outside = rng.choice([{}, {"outside": 0.75}, {"outside": 0}])
         return {"curve": {"values": values, "adds": adds, **outside}}
-    drawn = {"w": chance.uniform(-2, 2), "k": chance.uniform(0.01, 9), "a": chance.uniform(0.1, 5)}
-    drawn["shift"] = chance.choice([0, 1, 2.5])
+    drawn = {"w": rng.uniform(-2, 2), "k": rng.uniform(0.01, 9), "a": rng.uniform(0.1, 5)}
+    drawn["shift"] = rng.choice([0, 1, 2.5])
     return {p.name: drawn[p.name] for p in adjustments.get(form).parameters}
 
 
-def doubles(loaded: Loaded, adjustment: Adjustment) -> dict[str, float]:
+def doubles(engines: Engines, adjustment: Adjustment) -> dict[str, float]:
     """What the score script's own source adds, as the doubles that a score of 32 bits cannot hold."""
     source = resources.read_text(f"scripts/{SCORE_SCRIPT}.painless")
     assert source.count("return Math.max(0, score);") == 1
@@ -109,48 +105,46 @@ def doubles(loaded: Loaded, adjustment: Adjustment) -> dict[str, float]:
         "source": source.replace("_score", "0.0"),
         "params": query["script_score"]["script"]["params"] | {"offset": 0},
     }
-    place, _, alias = loaded.elasticsearch.index.where.rpartition("/")
+    node_url, _, alias = engines.elasticsearch.index.where.rpartition("/")
     body = {
         "size": 1000,
         "query": {"match_all": {}},
         "sort": [{"_script": {"type": "number", "script": script}}],
     }
-    hits = http("POST", f"{place}/{alias}/_search", body)["hits"]["hits"]
+    hits = http("POST", f"{node_url}/{alias}/_search", body)["hits"]["hits"]
     return {hit["_id"]: hit["sort"][0] for hit in hits}
 
 
 @pytest.mark.parametrize("feature", ["wild", "tame", "rare", "len", "position"])
 @pytest.mark.parametrize("form", adjustments.FORMS)
-def test_the_script_adds_what_the_plan_means(loaded: Loaded, form: str, feature: str) -> None:
-    chance = random.Random(f"{form} {feature}")
+def test_the_script_adds_what_the_plan_means(engines: Engines, form: str, feature: str) -> None:
+    rng = random.Random(f"{form} {feature}")
     column = adjustments.feature_column(feature)
     for _ in range(4):
-        adjustment = adjustments.from_dict(
-            {"feature": feature, "form": form, **draw_parameters(chance, form)}
-        )
-        evidence = loaded.embedded.index.evidence([], loaded.ids, [column])
-        right = score_static(adjustment.static(), evidence.columns[column])
-        got = doubles(loaded, adjustment)
-        assert len(got) == len(right) == 240
-        for place, name in enumerate(loaded.ids):
-            value = evidence.columns[column][place]
-            assert got[name] == pytest.approx(right[place], rel=1e-9, abs=1e-12), (adjustment, value)
+        adjustment = adjustments.from_dict({"feature": feature, "form": form, **draw_parameters(rng, form)})
+        evidence = engines.embedded.index.evidence([], engines.ids, [column])
+        expected = score_static(adjustment.static(), evidence.columns[column])
+        actual = doubles(engines, adjustment)
+        assert len(actual) == len(expected) == 240
+        for number, name in enumerate(engines.ids):
+            value = evidence.columns[column][number]
+            assert actual[name] == pytest.approx(expected[number], rel=1e-9, abs=1e-12), (adjustment, value)
             if adjustment.curve is not None and value in adjustment.curve.values:
-                assert got[name] == right[place]  # exact at the values of a curve
+                assert actual[name] == expected[number]  # exact at the values of a curve
 
 
 @pytest.mark.parametrize("feature", ["wild", "tame", "rare", "len", "position"])
 @pytest.mark.parametrize("form", adjustments.FORMS)
-def test_what_is_added_stays_within_the_bounds(loaded: Loaded, form: str, feature: str) -> None:
-    chance = random.Random(f"{feature} {form}")
+def test_what_is_added_stays_within_the_bounds(engines: Engines, form: str, feature: str) -> None:
+    rng = random.Random(f"{feature} {form}")
     column = adjustments.feature_column(feature)
-    evidence = loaded.elasticsearch.index.evidence([], loaded.ids, [column])
+    evidence = engines.elasticsearch.index.evidence([], engines.ids, [column])
     for _ in range(10):
         static = adjustments.from_dict(
-            {"feature": feature, "form": form, **draw_parameters(chance, form)}
+            {"feature": feature, "form": form, **draw_parameters(rng, form)}
         ).static()
         plan = Plan((), TFISF, "all", "document", (static,))
-        low, high = static_bounds(static, loaded.elasticsearch.index.bounded_collection(plan))
+        low, high = static_bounds(static, engines.elasticsearch.index.bounded_collection(plan))
         added = score_static(static, evidence.columns[column])
         assert low <= added.min() + 1e-9 and added.max() <= high + 1e-9, (static, low, high)
 
@@ -182,65 +176,69 @@ def test_what_is_added_stays_within_the_bounds(loaded: Loaded, form: str, featur
         " ".join(f"{f['form']}({f['feature']})" for f in features) if isinstance(features, list) else features
     ),
 )
-def test_both_engines_rank_alike(loaded: Loaded, features: list[dict[str, Any]], rule: str) -> None:
+def test_both_engines_rank_alike(engines: Engines, features: list[dict[str, Any]], rule: str) -> None:
     for model in ("tfisf", "2si"):
         ranking = Ranking.from_dict({"model": model, "candidates": rule, "features": features})
         for query in ("flood bank", "vote"):
-            right = loaded.embedded.search(query, 1000, ranking=ranking)
-            got = loaded.elasticsearch.search(query, 1000, ranking=ranking)
-            assert differences(right.hits, got.hits, 1000) == []
-            assert right.total == got.total > 20
+            expected = engines.embedded.search(query, 1000, ranking=ranking)
+            actual = engines.elasticsearch.search(query, 1000, ranking=ranking)
+            assert differences(expected.hits, actual.hits, 1000) == []
+            assert expected.total == actual.total > 20
 
 
-def test_a_feature_beyond_the_range_of_scores_is_rejected_with_what_to_do(loaded: Loaded) -> None:
+def test_a_feature_beyond_the_range_of_scores_is_rejected_with_what_to_do(engines: Engines) -> None:
     ranking = Ranking.from_dict({"features": [{"feature": "wild", "form": "linear", "w": 1}]})
     with pytest.raises(EsrError, match=r"features.wild adds from -1.7e\+308 .* lower its weight, or use"):
-        loaded.elasticsearch.search("flood", ranking=ranking)
+        engines.elasticsearch.search("flood", ranking=ranking)
 
 
-def test_the_feature_columns_of_both_engines_are_equal(loaded: Loaded) -> None:
+def test_the_feature_columns_of_both_engines_are_equal(engines: Engines) -> None:
     columns = ["position", "features.wild", "features.tame", "features.rare", "features.none"]
-    right, got = (searcher.index.evidence(["flood"], loaded.ids[::-1], columns) for searcher in loaded[:2])
+    expected, actual = (
+        searcher.index.evidence(["flood"], engines.ids[::-1], columns) for searcher in engines[:2]
+    )
     for column in (*columns, "length"):
-        np.testing.assert_array_equal(right.columns[column], got.columns[column], column)
-    assert list(right.columns["position"][:8]) == [7, 6, 5, 4, 3, 2, 1, 0]
-    assert np.isnan(right.columns["features.none"]).all()
+        np.testing.assert_array_equal(expected.columns[column], actual.columns[column], column)
+    assert list(expected.columns["position"][:8]) == [7, 6, 5, 4, 3, 2, 1, 0]
+    assert np.isnan(expected.columns["features.none"]).all()
 
 
-def test_the_histograms_of_both_engines_are_equal(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_histograms_of_both_engines_are_equal(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
     from esr.engines.elasticsearch.store import columns as stored_columns
 
     monkeypatch.setattr(stored_columns, "_PAGE", 3)  # several pages
     for column in ("length", "position", "features.wild", "features.tame", "features.rare", "features.none"):
-        right, got = (searcher.index.histogram(column) for searcher in loaded[:2])
-        np.testing.assert_array_equal(right.values, got.values)
-        np.testing.assert_array_equal(right.counts, got.counts)
-    assert loaded.embedded.index.histogram("position").counts.tolist() == [30] * 8
+        expected, actual = (searcher.index.histogram(column) for searcher in engines[:2])
+        np.testing.assert_array_equal(expected.values, actual.values)
+        np.testing.assert_array_equal(expected.counts, actual.counts)
+    assert engines.embedded.index.histogram("position").counts.tolist() == [30] * 8
 
 
-def test_both_engines_name_the_features_they_have(loaded: Loaded) -> None:
-    assert [list(searcher.index.features()) for searcher in loaded[:2]] == [["rare", "tame", "wild"]] * 2
+def test_both_engines_name_the_features_they_have(engines: Engines) -> None:
+    assert [list(searcher.index.features()) for searcher in engines[:2]] == [["rare", "tame", "wild"]] * 2
 
 
-def test_a_query_for_other_applications_carries_the_features(loaded: Loaded) -> None:
+def test_a_query_for_other_applications_carries_the_features(engines: Engines) -> None:
     from esr.engines.elasticsearch.search.search_body import search_body
 
     curve = {"values": [0, 1], "adds": [-1.5, 2]}
     ranking = Ranking.from_dict(
         {"features": [{"feature": "tame", "form": "floe", "curve": curve}, {"feature": "len", "form": "log"}]}
     )
-    searcher = loaded.elasticsearch
+    searcher = engines.elasticsearch
     plan = searcher.prepare("flood bank", ranking).plan
-    place, _, alias = searcher.index.where.rpartition("/")
+    node_url, _, alias = searcher.index.where.rpartition("/")
     for standalone in (False, True):
         body = search_body(
             plan, searcher.index.bounded_collection(plan), Filters(), 20, standalone=standalone
         )
-        hits = http("POST", f"{place}/{alias}/_search?search_type=dfs_query_then_fetch", body)["hits"]["hits"]
-        right = searcher.search("flood bank", 20, ranking=ranking).hits
-        shift = right[0].score - hits[0]["_score"]
-        assert [hit["_id"] for hit in hits] == [hit.sentence_id for hit in right]
-        assert all(close(a["_score"] + shift, b.score) for a, b in zip(hits, right, strict=True))
+        hits = http("POST", f"{node_url}/{alias}/_search?search_type=dfs_query_then_fetch", body)["hits"][
+            "hits"
+        ]
+        expected = searcher.search("flood bank", 20, ranking=ranking).hits
+        shift = expected[0].score - hits[0]["_score"]
+        assert [hit["_id"] for hit in hits] == [hit.sentence_id for hit in expected]
+        assert all(close(a["_score"] + shift, b.score) for a, b in zip(hits, expected, strict=True))
 
 
 def test_a_load_without_the_feature_is_ranked_too(elasticsearch_url: str) -> None:

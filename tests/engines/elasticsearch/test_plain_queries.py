@@ -28,27 +28,27 @@ QUERIES = ["earthquake relief county", "flood flood bank", "Titleword bank"]
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
 def where(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[str]:
-    chance = random.Random(5)
+    rng = random.Random(5)
     articles = [located.document for located in loaders.read_documents([str(ARTICLES)], "auto")]
     generated = [
         document(
-            f"r{n}", *(" ".join(chance.choices(["flood", "bank", "river", "stone"], k=6)) for _ in range(4))
+            f"r{n}", *(" ".join(rng.choices(["flood", "bank", "river", "stone"], k=6)) for _ in range(4))
         )
         for n in range(30)
     ]
-    with fresh(elasticsearch_url) as place:
+    with fresh(elasticsearch_url) as location:
         featured = Document("f", (Sentence("f.s0", "Six earthquakes.", {"numbers": 1.0, "pers": 0.0}),))
         titled = document("t", "Bank.", title="Titleword")
-        load(place, [*articles, *generated, titled, featured], shards=request.param)
-        yield place
+        load(location, [*articles, *generated, titled, featured], shards=request.param)
+        yield location
 
 
-def printed(where: str, query: str, *options: str, model: str = "2si", context: str | None = None) -> Any:
+def print_query(where: str, query: str, *options: str, model: str = "2si", context: str | None = None) -> Any:
     """The body that `esr query` prints."""
     ranking = ["--model", model, *(["--context", context] if context else [])]
-    done = CliRunner().invoke(main, ["query", query, "--index", where, *ranking, *options])
-    assert done.exit_code == 0, done.output
-    return json.loads(done.output)
+    result = CliRunner().invoke(main, ["query", query, "--index", where, *ranking, *options])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.output)
 
 
 def answer(where: str, body: Any, search_type: str = "") -> list[dict[str, Any]]:
@@ -61,19 +61,21 @@ def test_as_it_is(where: str, model: str, context: str | None) -> None:
     with esr.open(where) as searcher:
         for query, prior in product(QUERIES, ("importance", "length")):
             ranking = {"model": model, "context": context, "priors": {prior: 1.0}}
-            right = searcher.search(query, 25, **ranking).hits
-            got = answer(where, printed(where, query, "-k25", "--prior", prior, model=model, context=context))
-            assert [hit["_id"] for hit in got] == [hit.sentence_id for hit in right]
-            assert len(got) > 5
-            assert got[0]["_source"]["text"] == right[0].record.text  # type: ignore[union-attr]
+            expected = searcher.search(query, 25, **ranking).hits
+            actual = answer(
+                where, print_query(where, query, "-k25", "--prior", prior, model=model, context=context)
+            )
+            assert [hit["_id"] for hit in actual] == [hit.sentence_id for hit in expected]
+            assert len(actual) > 5
+            assert actual[0]["_source"]["text"] == expected[0].record.text  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("options", [["--model", "tdsr"], ["--rerank", "mrf_sdm"]])
 def test_a_second_stage_is_said_to_be_left_out(where: str, options: list[str]) -> None:
-    done = CliRunner().invoke(main, ["query", QUERIES[0], "--index", where, *options])
-    assert done.exit_code == 0, done.output
-    assert "the request is the first stage only" in done.stderr
-    assert json.loads(done.stdout)["query"]
+    result = CliRunner().invoke(main, ["query", QUERIES[0], "--index", where, *options])
+    assert result.exit_code == 0, result.output
+    assert "the request is the first stage only" in result.stderr
+    assert json.loads(result.stdout)["query"]
 
 
 @pytest.mark.parametrize("model, context", SPLITS)
@@ -83,8 +85,8 @@ def test_boosts_run_inside_the_request(where: str, model: str, context: str | No
     with esr.open(where) as searcher:
         for query in ("How many earthquakes?", "who sent relief", "flood bank"):
             hits = searcher.search(query, 25, model=model, context=context, boosts=boosts).hits
-            got = answer(where, printed(where, query, "-k25", *options, model=model, context=context))
-            assert [hit["_id"] for hit in got] == [hit.sentence_id for hit in hits]
+            actual = answer(where, print_query(where, query, "-k25", *options, model=model, context=context))
+            assert [hit["_id"] for hit in actual] == [hit.sentence_id for hit in hits]
             plain = searcher.search(query, 25, model=model, context=context).hits
             assert [hit.score for hit in hits] != [hit.score for hit in plain]
 
@@ -101,42 +103,46 @@ def whole_numbers(value: Any) -> Any:
 @pytest.mark.parametrize("model, context", SPLITS)
 def test_whole_numbers_do_not_become_whole_divisions(where: str, model: str, context: str | None) -> None:
     b = ["--set", "b=1"] if model == "bm25" else []
-    body = printed(where, "flood bank road", "-k25", "--prior", "length", *b, model=model, context=context)
+    body = print_query(
+        where, "flood bank road", "-k25", "--prior", "length", *b, model=model, context=context
+    )
     for clause in body["query"]["script_score"]["query"]["bool"]["should"]:
         params = clause["script_score"]["script"]["params"]
         for name in ("own", "middle", "wide"):
             if len(params[name]) == 3:
                 params[name] = [params[name][0], 1.0, 7.0]  # b and a mean length that are whole
-    right, got = answer(where, body), answer(where, whole_numbers(body))
-    assert [(hit["_id"], hit["_score"]) for hit in got] == [(hit["_id"], hit["_score"]) for hit in right]
-    assert len({hit["_score"] for hit in got}) > 3
+    expected, actual = answer(where, body), answer(where, whole_numbers(body))
+    assert [(hit["_id"], hit["_score"]) for hit in actual] == [
+        (hit["_id"], hit["_score"]) for hit in expected
+    ]
+    assert len({hit["_score"] for hit in actual}) > 3
 
 
 @pytest.mark.parametrize("model, context", MIXTURES)
 def test_standalone(where: str, model: str, context: str | None) -> None:
     with esr.open(where) as searcher:
         for query in QUERIES:
-            right = searcher.search(query, 25, model=model, context=context).hits
-            body = printed(where, query, "-k25", "--standalone", model=model, context=context)
+            expected = searcher.search(query, 25, model=model, context=context).hits
+            body = print_query(where, query, "-k25", "--standalone", model=model, context=context)
             for clause in body["query"]["script_score"]["query"]["bool"]["should"]:
                 # It must not need what only esr knows.
                 clause["script_score"]["script"]["params"]["background"] = -1
-            got = answer(where, body, "?search_type=dfs_query_then_fetch")
-            assert [hit["_id"] for hit in got] == [hit.sentence_id for hit in right]
+            actual = answer(where, body, "?search_type=dfs_query_then_fetch")
+            assert [hit["_id"] for hit in actual] == [hit.sentence_id for hit in expected]
 
 
 def test_standalone_with_other_terms(where: str) -> None:
     """The terms changed by hand: the query is another one, and its order is right."""
-    body = json.dumps(printed(where, "flood", "-k25", "--standalone")).replace('"flood"', '"stone"')
-    got = answer(where, body, "?search_type=dfs_query_then_fetch")
+    body = json.dumps(print_query(where, "flood", "-k25", "--standalone")).replace('"flood"', '"stone"')
+    actual = answer(where, body, "?search_type=dfs_query_then_fetch")
     with esr.open(where) as searcher:
-        right = searcher.search("stone", 25).hits
-    assert [hit["_id"] for hit in got] == [hit.sentence_id for hit in right]
+        expected = searcher.search("stone", 25).hits
+    assert [hit["_id"] for hit in actual] == [hit.sentence_id for hit in expected]
 
 
 def test_filters_are_printed(where: str) -> None:
-    got = answer(where, printed(where, "flood", "--document", "r3"))
-    assert {hit["_source"]["document_id"] for hit in got} == {"r3"}
+    actual = answer(where, print_query(where, "flood", "--document", "r3"))
+    assert {hit["_source"]["document_id"] for hit in actual} == {"r3"}
 
 
 @pytest.mark.parametrize(
@@ -150,9 +156,9 @@ def test_filters_are_printed(where: str) -> None:
     ],
 )
 def test_what_cannot_be_printed(where: str, arguments: list[str], message: str) -> None:
-    done = CliRunner().invoke(main, ["query", "--index", where, *arguments])
-    assert done.exit_code != 0
-    assert message in done.output
+    result = CliRunner().invoke(main, ["query", "--index", where, *arguments])
+    assert result.exit_code != 0
+    assert message in result.output
 
 
 def scripts(body: Any) -> Iterator[dict[str, Any]]:
@@ -176,7 +182,7 @@ def test_scripts_are_named_and_never_hold_the_query(
 ) -> None:
     """The text of a query goes into term queries only: it cannot become code, nor be compiled anew."""
     options = ["--prior", "length", "--candidates", "all", *(["--standalone"] if standalone else [])]
-    in_request = list(scripts(printed(where, "flood bank", *options, model=model, context=context)))
+    in_request = list(scripts(print_query(where, "flood bank", *options, model=model, context=context)))
     assert len(in_request) == 3
     for script in in_request:
         assert script.keys() == {"id", "params"}
@@ -190,8 +196,8 @@ def test_scripts_are_named_and_never_hold_the_query(
 def test_a_query_that_looks_like_code(where: str, text: str) -> None:
     with esr.open(where) as searcher:
         words = " ".join(searcher.index.analyzer.terms(f"flood {text}"))
-        right, answer = (searcher.search(query, 5, model="jm") for query in (words, f"flood {text}"))
+        expected, answer = (searcher.search(query, 5, model="jm") for query in (words, f"flood {text}"))
         assert [(h.sentence_id, h.score) for h in answer.hits] == [
-            (h.sentence_id, h.score) for h in right.hits
+            (h.sentence_id, h.score) for h in expected.hits
         ]
-        assert answer.total == right.total > 50
+        assert answer.total == expected.total > 50

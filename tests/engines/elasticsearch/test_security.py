@@ -80,7 +80,7 @@ def where(secured: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @pytest.fixture
-def loaded(where: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch) -> str:
+def loaded_index(where: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch) -> str:
     """The place, loaded, and another alias beside it whose name begins alike."""
     be_root(secured, monkeypatch)
     load(where, DOCUMENTS)
@@ -96,9 +96,9 @@ def be_root(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(login.PASSWORD, cluster.auth[1])
 
 
-def become(role: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, **more: str) -> Api:
+def act_as(role: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, **options: str) -> Api:
     """Let esr have a key with this role for the alias `news`."""
-    key = Api(cluster).key(role_descriptors(["news"], [role]), **more)
+    key = Api(cluster).key(role_descriptors(["news"], [role]), **options)
     monkeypatch.setenv(login.API_KEY, key)
     return Api(cluster, key)
 
@@ -110,23 +110,23 @@ def refused(api: Api, requests: list[tuple[str, str, Any]]) -> None:
 
 
 def test_a_key_is_made_into_a_file_and_not_shown(
-    loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    loaded_index: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     be_root(secured, monkeypatch)
     file = tmp_path / "page.key"
-    result = call("roles", loaded, "--role", "page", "--key", str(file))
+    result = call("roles", loaded_index, "--role", "page", "--key", str(file))
     assert result.exit_code == 0, result.output
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text() not in result.output
-    assert "cannot create" in call("roles", loaded, "--role", "page", "--key", str(file)).output
+    assert "cannot create" in call("roles", loaded_index, "--role", "page", "--key", str(file)).output
     monkeypatch.delenv(login.USER)
     monkeypatch.delenv(login.PASSWORD)
     refused(Api(secured, file.read_text()), NOTHING_ELSE)
     monkeypatch.setenv(login.API_KEY_FILE, str(file))
-    with esr.open(loaded) as searcher:
+    with esr.open(loaded_index) as searcher:
         assert searcher.search("flood", 100).total == 120
     other = tmp_path / "other.key"
-    failed = call("roles", loaded, "--role", "loader", "--key", str(other))
+    failed = call("roles", loaded_index, "--role", "loader", "--key", str(other))
     assert (failed.exit_code, other.exists()) == (1, False), failed.output
 
 
@@ -135,22 +135,22 @@ def call(*arguments: str) -> Result:
 
 
 def test_the_page_can_do_all_it_does_and_write_nothing(
-    loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
+    loaded_index: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    api = become("page", secured, monkeypatch)
-    with served(loaded, deadline=30.0) as connect:
+    api = act_as("page", secured, monkeypatch)
+    with served(loaded_index, deadline=30.0) as connect:
         client = connect()
         for address in (*PAGES, *PROGRAMS, "/", "/readyz"):
             answer = client.get(address)
             assert answer.status_code == 200, (address, answer.text)
         batch = {"queries": [{"id": "1", "query": "flood"}, {"id": "2", "query": "bank"}]}
         assert client.post("/api/v1/batch", json=batch).status_code == 200
-    with esr.open(loaded) as searcher:
+    with esr.open(loaded_index) as searcher:
         assert len(list(searcher.index.documents())) == len(DOCUMENTS)
         assert searcher.index.snapshot() is not searcher.index, "it may look up what the alias leads to"
     for if_exists in ("replace", "append"):
         with pytest.raises(EsrError, match=r"denies the request: .*; the login lacks a privilege: esr roles"):
-            load(loaded, DOCUMENTS, if_exists=if_exists)
+            load(loaded_index, DOCUMENTS, if_exists=if_exists)
     _, aliases = Api(secured).ask("GET", "/_alias/news")
     (index,) = aliases
     refused(
@@ -175,27 +175,29 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
     load(f"{secured.url}/{OTHER}", DOCUMENTS[:2])
     monkeypatch.delenv(login.USER)
     monkeypatch.delenv(login.PASSWORD)
-    api = become("loader", secured, monkeypatch)
+    api = act_as("loader", secured, monkeypatch)
     load(where, DOCUMENTS[:20])
     load(where, DOCUMENTS[20:], if_exists="append")
     load(where, DOCUMENTS, if_exists="replace", resume=True)
-    changed = document("d1", "Another flood.")
-    report = open_delivery(where, LoadOptions(keep=2)).append(located([changed, document("new", "A flood.")]))
+    changed_document = document("d1", "Another flood.")
+    report = open_delivery(where, LoadOptions(keep=2)).append(
+        located([changed_document, document("new", "A flood.")])
+    )
     assert (report.added, report.changed) == (1, 1)
     assert open_delivery(where, LoadOptions(keep=2)).remove(["d2"]).removed == 1
     with closing(open_index(where)) as index, index.enrichment() as enrichment:
         enrichment.store(RECIPE, [("new", [SentenceEnrichment({"subj": 1.0}, None, None)])])
         enrichment.finish(RECIPE)
         assert enrichment.progress(RECIPE)[0] == 1
-    with closing(open_generations(where)) as at:
-        at.rollback()
-        kept = [generation.name for generation in at.all() if generation.state == "kept"]
-        at.delete(kept[:1])
+    with closing(open_generations(where)) as generations:
+        generations.rollback()
+        kept_names = [generation.name for generation in generations.all() if generation.state == "kept"]
+        generations.delete(kept_names[:1])
     with esr.open(where) as searcher:
         assert searcher.search("flood", 100).total
     refused(api, NOTHING_ELSE)
-    _, others = Api(secured).ask("GET", f"/_alias/{OTHER}")
-    (index,) = others
+    _, other_aliases = Api(secured).ask("GET", f"/_alias/{OTHER}")
+    (index,) = other_aliases
     refused(
         api,
         [
@@ -205,15 +207,15 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
     )
     with pytest.raises(EsrError, match="denies the request"):
         load(f"{secured.url}/{OTHER}", DOCUMENTS, if_exists="replace")
-    with closing(open_generations(where)) as at:
-        at.delete_all()
+    with closing(open_generations(where)) as generations:
+        generations.delete_all()
     assert Api(secured).ask("GET", f"/{OTHER}/_count")[1]["count"] == 6
 
 
 def test_the_operator_can_take_a_snapshot_and_bring_it_back(
-    loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
+    loaded_index: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    api = become("operator", secured, monkeypatch)
+    api = act_as("operator", secured, monkeypatch)
     settings = {"location": str(secured.backups)}  # type: ignore[attr-defined]
     snapshot = {"indices": "news-*-esr-*", "include_global_state": True}
     for method, path, body in [
@@ -222,57 +224,57 @@ def test_the_operator_can_take_a_snapshot_and_bring_it_back(
     ]:
         status, answer = api.ask(method, path, body)
         assert status == 200, answer
-    with closing(open_generations(loaded)) as at:
-        at.delete_all()
-    back = {"indices": "news-2*-esr-*", "include_global_state": False}
-    status, answer = api.ask("POST", "/_snapshot/backup/monday/_restore?wait_for_completion=true", back)
+    with closing(open_generations(loaded_index)) as generations:
+        generations.delete_all()
+    restore = {"indices": "news-2*-esr-*", "include_global_state": False}
+    status, answer = api.ask("POST", "/_snapshot/backup/monday/_restore?wait_for_completion=true", restore)
     assert (status, answer["snapshot"]["shards"]["failed"]) == (200, 0), answer
-    with esr.open(loaded) as searcher:
+    with esr.open(loaded_index) as searcher:
         assert searcher.search("flood", 100).total == 120
     refused(api, [request for request in NOTHING_ELSE if "/_cluster/settings" not in request])
 
 
 def test_a_certificate_is_checked_unless_it_is_said_loudly(
-    loaded: str,
+    loaded_index: str,
     secured: Cluster,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    become("page", secured, monkeypatch)
+    act_as("page", secured, monkeypatch)
     monkeypatch.delenv(login.CA_FILE)
     stranger = certificates.make(tmp_path)
     for trusted in (None, stranger):
         if trusted:
             monkeypatch.setenv(login.CA_FILE, str(trusted))
         with pytest.raises(EngineUnreachable, match=r"is not trusted: .* Set ESR_CA_FILE"):
-            esr.open(loaded)
+            esr.open(loaded_index)
     with pytest.raises(EngineUnreachable, match="and whether it requires https://"):
-        esr.open(loaded.replace("https", "http"))
+        esr.open(loaded_index.replace("https", "http"))
     assert "NOT verified" not in caplog.text
     monkeypatch.setenv(login.INSECURE, "1")
     with caplog.at_level(logging.WARNING, "esr"):
         for uses in (1, 2):
-            with esr.open(loaded) as searcher:
+            with esr.open(loaded_index) as searcher:
                 assert searcher.search("flood", 100).total == 120
             assert caplog.text.count(f"the certificate of {secured.url} is NOT verified") == uses
     monkeypatch.delenv(login.INSECURE)
     command = [sys.executable, "-c", "from esr.cli import main; main()", "--insecure", "status"]
-    done = subprocess.run([*command, "--index", loaded], capture_output=True, text=True, check=True)
-    assert "NOT verified" in done.stderr
+    process = subprocess.run([*command, "--index", loaded_index], capture_output=True, text=True, check=True)
+    assert "NOT verified" in process.stderr
 
 
 def test_who_may_not_enter_is_told_why(
-    loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
+    loaded_index: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(EngineUnreachable, match="requires a login: set ESR_API_KEY, or ESR_USER"):
-        esr.open(loaded)
-    become("page", secured, monkeypatch, expiration="1s")
+        esr.open(loaded_index)
+    act_as("page", secured, monkeypatch, expiration="1s")
     end = time.monotonic() + 20
     message = ""
     while "expired" not in message and time.monotonic() < end:
         try:
-            with esr.open(loaded):
+            with esr.open(loaded_index):
                 time.sleep(0.3)
         except EngineUnreachable as error:
             message = str(error)
@@ -280,11 +282,11 @@ def test_who_may_not_enter_is_told_why(
 
 
 def test_a_password_is_never_printed(
-    loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    loaded_index: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert secured.auth
     user, password = secured.auth
-    with_login = loaded.replace("//", f"//{user}:{password}@")
+    with_login = loaded_index.replace("//", f"//{user}:{password}@")
     news = tmp_path / "news.jsonl"
     news.write_text(json.dumps({"id": "one", "sentences": ["A flood."]}) + "\n")
     for arguments in [
@@ -315,20 +317,20 @@ def test_a_password_is_never_printed(
 
 
 def test_files_and_options_say_who_it_is(
-    loaded: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    loaded_index: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv(login.CA_FILE)
     key = tmp_path / "key"
     key.write_text(Api(secured).key(role_descriptors(["news"], ["page"])) + "\n")
     trusting = ["--ca-file", str(secured.ca_file)]
-    result = call(*trusting, "--api-key-file", str(key), "status", "--index", loaded)
+    result = call(*trusting, "--api-key-file", str(key), "status", "--index", loaded_index)
     assert result.exit_code == 0, result.output
     assert not set(login.VARIABLES) & set(os.environ), "the options are for one command"
     assert secured.auth
     password = tmp_path / "password"
     password.write_text(secured.auth[1])
     options = [*trusting, "--user", secured.auth[0], "--password-file", str(password)]
-    result = call(*options, "status", "--index", loaded)
+    result = call(*options, "status", "--index", loaded_index)
     assert result.exit_code == 0, result.output
 
 

@@ -17,15 +17,20 @@ RUNS = [*worked.runs(), *worked.adjusted(), *worked.dependence()]
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
 def searcher(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[Searcher]:
     with fresh(elasticsearch_url) as where:
-        load(where, [found.document for found in worked.documents()], analyzer="plain", shards=request.param)
-        with esr.open(where) as opened:
-            yield opened
+        load(
+            where,
+            [located.document for located in worked.documents()],
+            analyzer="plain",
+            shards=request.param,
+        )
+        with esr.open(where) as searcher:
+            yield searcher
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
 def test_scores(searcher: Searcher, run: worked.Run) -> None:
     for name, query in worked.queries().items():
-        got = {hit.sentence_id: hit.score for hit in searcher.search(query, 100, **run.ranking).hits}
-        right = {sentence: score for sentence, score in run.scores[name].items() if score is not None}
-        assert got.keys() == right.keys()
-        assert [s for s in got if not close(got[s], right[s])] == [], (name, got, right)
+        actual = {hit.sentence_id: hit.score for hit in searcher.search(query, 100, **run.ranking).hits}
+        expected = {sentence: score for sentence, score in run.scores[name].items() if score is not None}
+        assert actual.keys() == expected.keys()
+        assert [s for s in actual if not close(actual[s], expected[s])] == [], (name, actual, expected)

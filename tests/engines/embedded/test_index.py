@@ -140,9 +140,9 @@ def test_statistics_are_those_of_all_segments(where: Path, monkeypatch: pytest.M
     load(where, documents)
     monkeypatch.setattr(segment_builder, "FULL_TERMS", 9)
     load(where.with_name("many"), documents)
-    single, many = EmbeddedIndex(str(where)), EmbeddedIndex(str(where.with_name("many")))
-    assert many.status()["segments"] > 3 and single.status()["segments"] == 1
-    assert many.statistics([*"abcdef", "unseen"]) == single.statistics([*"abcdef", "unseen"])
+    single, segmented = EmbeddedIndex(str(where)), EmbeddedIndex(str(where.with_name("many")))
+    assert segmented.status()["segments"] > 3 and single.status()["segments"] == 1
+    assert segmented.statistics([*"abcdef", "unseen"]) == single.statistics([*"abcdef", "unseen"])
     assert single.statistics(["unseen"]).terms["unseen"].is_seen is False
     assert single.statistics([]).collection.longest_sentence == 5
 

@@ -114,10 +114,10 @@ def test_nothing_is_sent_again_when_no_time_is_left(
 def test_a_search_that_fails_for_lost_shards_is_sent_again_and_then_raises(
     connect: Callable[..., Any],
 ) -> None:
-    lost = error(503, "search_phase_execution_exception", "node_disconnected_exception")
-    cluster, _ = connect(lost, WHOLE)
+    failure = error(503, "search_phase_execution_exception", "node_disconnected_exception")
+    cluster, _ = connect(failure, WHOLE)
     assert requests.search(cluster) == WHOLE
-    cluster, _ = connect(lost, lost, lost, WHOLE)
+    cluster, _ = connect(failure, failure, failure, WHOLE)
     with pytest.raises(EngineUnreachable, match="overloaded or not ready"):
         requests.search(cluster)
 
@@ -160,7 +160,9 @@ def test_several_searches_may_be_returned_incomplete(
 
 
 def test_pages_follow_until_one_is_not_full(connect: Callable[..., Any]) -> None:
-    full, last = (WHOLE | {"hits": {"hits": [{"sort": [n]} for n in some]}} for some in ([3, 5], [8]))
+    full, last = (
+        WHOLE | {"hits": {"hits": [{"sort": [n]} for n in sort_values]}} for sort_values in ([3, 5], [8])
+    )
     cluster, client = connect(full, last, WHOLE)
     assert list(requests.search_pages(cluster, 2, index="news")) == [full, last]
     assert [request.get("search_after") for request in client.requests] == [None, [5]]
@@ -168,8 +170,8 @@ def test_pages_follow_until_one_is_not_full(connect: Callable[..., Any]) -> None
 
 
 def test_a_count_covers_all_shards_or_is_an_error(connect: Callable[..., Any]) -> None:
-    lost = error(503, "search_phase_execution_exception", "node_disconnected_exception")
-    cluster, client = connect(lost, WHOLE | {"hits": {"total": {"value": 180}}})
+    failure = error(503, "search_phase_execution_exception", "node_disconnected_exception")
+    cluster, client = connect(failure, WHOLE | {"hits": {"total": {"value": 180}}})
     assert requests.count(cluster, "news", {"match_all": {}}) == 180
     last_request = client.requests[-1]
     assert not last_request["allow_partial_search_results"] and last_request["track_total_hits"]

@@ -38,27 +38,27 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         lines = self.rfile.read(int(self.headers["Content-Length"])).splitlines()
-        names = [json.loads(line)["index"]["_id"] for line in lines[::2]]
+        document_ids = [json.loads(line)["index"]["_id"] for line in lines[::2]]
         number = len(self.server.requests)
-        self.server.requests.append(names)
-        whole = self.server.answers(number, None)
-        if whole is None:
+        self.server.requests.append(document_ids)
+        response_status = self.server.answers(number, None)
+        if response_status is None:
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
             return
         items = []
-        for name in names:
-            status = self.server.answers(number, name)
+        for document_id in document_ids:
+            status = self.server.answers(number, document_id)
             error = {} if status < 300 else {"error": {"type": "x", "reason": f"says {status}"}}
-            items.append({"index": {"_id": name, "_index": "i", "status": status, **error}})
-            self.server.taken += [name] if status < 300 else []
+            items.append({"index": {"_id": document_id, "_index": "i", "status": status, **error}})
+            self.server.taken += [document_id] if status < 300 else []
         body = (
             {"errors": True, "items": items}
-            if whole == OK
-            else {"error": {"reason": "full"}, "status": whole}
+            if response_status == OK
+            else {"error": {"reason": "full"}, "status": response_status}
         )
         data = json.dumps(body).encode()
-        self.send_response(200 if whole == OK else whole)
+        self.send_response(200 if response_status == OK else response_status)
         self.send_header("X-Elastic-Product", "Elasticsearch")
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
@@ -73,19 +73,19 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with Server() as found:
-        thread = threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True)
+    with Server() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
-        yield found
-        found.shutdown()
+        yield server
+        server.shutdown()
         thread.join()
 
 
 @pytest.fixture
 def cluster(server: Server) -> Iterator[Cluster]:
-    found = Cluster(f"http://127.0.0.1:{server.server_address[1]}/news")
-    yield found
-    found.close()
+    cluster = Cluster(f"http://127.0.0.1:{server.server_address[1]}/news")
+    yield cluster
+    cluster.close()
 
 
 @pytest.fixture(autouse=True)
@@ -106,11 +106,11 @@ def test_only_items_that_met_an_overload_are_sent_again(cluster: Cluster, server
     assert sorted(server.taken) == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("whole", [429, 502, 503, 504])
+@pytest.mark.parametrize("response_status", [429, 502, 503, 504])
 def test_a_request_that_met_an_overload_is_sent_again(
-    cluster: Cluster, server: Server, waits: list[float], whole: int
+    cluster: Cluster, server: Server, waits: list[float], response_status: int
 ) -> None:
-    server.answers = lambda number, id: whole if id is None and number < 3 else OK
+    server.answers = lambda number, id: response_status if id is None and number < 3 else OK
     assert send_bulk(cluster, items("a", "b")) == []
     assert server.requests[3:] == [["a", "b"]]
     for n, wait in enumerate(waits):
@@ -208,10 +208,10 @@ def test_chunks_ahead_are_bounded_and_workers_share_them(
             built += 1
             yield actions
 
-    both = threading.Barrier(2, timeout=20)
+    barrier = threading.Barrier(2, timeout=20)
 
     def slow(cluster: Cluster, chunk: list[DocumentActions]) -> SentChunk:
-        both.wait()  # two requests are in flight at once
+        barrier.wait()  # two requests are in flight at once
         threads.add(threading.current_thread().name)
         return SentChunk(chunk)
 

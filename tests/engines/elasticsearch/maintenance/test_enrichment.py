@@ -22,13 +22,13 @@ def test_slices_share_no_document_and_omit_none(where: str, monkeypatch: pytest.
     load(where, DOCUMENTS[20:], if_exists="append")
     enriched_ids: list[str] = []
     with esr.open(where) as searcher:
-        for place in (2, 3, 1):
+        for number in (2, 3, 1):
             enricher = FakeEnricher()
-            report = enrich(searcher.index, enricher, slice=(place, 3))
+            report = enrich(searcher.index, enricher, slice=(number, 3))
             assert len(enricher.enriched_ids) in (8, 9)
             enriched_ids += enricher.enriched_ids
             assert report.notes[0].startswith(
-                "Elasticsearch is merging" if place == 1 else f"{25 - len(enriched_ids)} of 25"
+                "Elasticsearch is merging" if number == 1 else f"{25 - len(enriched_ids)} of 25"
             )
     assert sorted(enriched_ids) == sorted(d.id for d in DOCUMENTS)
 

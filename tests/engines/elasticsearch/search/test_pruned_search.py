@@ -116,8 +116,8 @@ def test_any_plan(adverse: ElasticsearchIndex, plan: Plan, k: int, filters: Filt
 
 @pytest.mark.parametrize("model, context", FIRST_STAGES)
 def test_models(adverse: ElasticsearchIndex, model: str, context: str | None) -> None:
-    for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
-        ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **more})
+    for n, (rule, options, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
+        ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **options})
         result = check_pruned(
             adverse, make_plan(adverse, query, ranking), KS[n % len(KS)], FILTERS[n % len(FILTERS)]
         )
@@ -131,21 +131,23 @@ def test_a_mixture_that_the_index_was_prepared_for(elasticsearch_url: str, ranki
     with fresh(elasticsearch_url) as where:
         load(where, adverse_documents(), precomputed_mixture=prepared.mixture())
         index = ElasticsearchIndex(where)
-        now = index.snapshot()
-        for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
-            plan = make_plan(now, query, Ranking.from_dict({**ranking, "candidates": rule, **more}))
-            statistics = now.statistics(plan.candidate_terms)
+        snapshot = index.snapshot()
+        for n, (rule, options, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
+            plan = make_plan(snapshot, query, Ranking.from_dict({**ranking, "candidates": rule, **options}))
+            statistics = snapshot.statistics(plan.candidate_terms)
             assert isinstance(plan.transform, Mixture)
             is_bounded = has_bounds(plan.transform, statistics.collection)
-            assert impacts_apply(now._impacts, plan, statistics) is is_bounded
-            check_pruned(now, plan, KS[n % len(KS)], FILTERS[n % len(FILTERS)])
-            first, *others = plan.terms
+            assert impacts_apply(snapshot._impacts, plan, statistics) is is_bounded
+            check_pruned(snapshot, plan, KS[n % len(KS)], FILTERS[n % len(FILTERS)])
+            first_term, *other_terms = plan.terms
             for odd in (
-                first._replace(own=False),
-                first._replace(background=0.5),
-                first._replace(weight=-1.0),
+                first_term._replace(own=False),
+                first_term._replace(background=0.5),
+                first_term._replace(weight=-1.0),
             ):
-                assert not impacts_apply(now._impacts, replace(plan, terms=(odd, *others)), statistics)
+                assert not impacts_apply(
+                    snapshot._impacts, replace(plan, terms=(odd, *other_terms)), statistics
+                )
         index.close()
 
 
@@ -253,21 +255,28 @@ def test_a_shard_that_fails_in_any_of_the_requests_makes_the_answer_incomplete(
 
 def test_few_candidates_are_scored_also_when_the_entries_were_updated(elasticsearch_url: str) -> None:
     """Elasticsearch keeps what bounds them outside of the source, of which an update makes a new entry."""
-    chance = random.Random(5)
+    rng = random.Random(5)
     words = [f"w{n}" for n in range(50)]
-    texts = [[" ".join(chance.choices(words, k=8)) for _ in range(5)] for _ in range(200)]
-    documents = [numbered_document(n, each, [None] * 5, None) for n, each in enumerate(texts)]
-    recipe, one = Recipe(("features",), {"model": "none"}), SentenceEnrichment({"x": 1.0}, (), None)
+    texts = [[" ".join(rng.choices(words, k=8)) for _ in range(5)] for _ in range(200)]
+    documents = [numbered_document(n, bodies, [None] * 5, None) for n, bodies in enumerate(texts)]
+    recipe, sentence_enrichment = (
+        Recipe(("features",), {"model": "none"}),
+        SentenceEnrichment({"x": 1.0}, (), None),
+    )
     with fresh(elasticsearch_url) as where:
         load(where, documents)
         index = ElasticsearchIndex(where)
         for _ in range(2):
-            now = index.snapshot()
-            got = check_pruned(now, make_plan(now, "w3 w7", Ranking()), 2, Filters())
-            assert not isinstance(got, Unprunable) and got.scored is not None and got.scored < 0.6 * got.total
-            with index.enrichment() as stored:
-                stored.store(recipe, [(d.document.id, [one] * 5) for d in documents])
-                stored.finish(recipe)
+            snapshot = index.snapshot()
+            result = check_pruned(snapshot, make_plan(snapshot, "w3 w7", Ranking()), 2, Filters())
+            assert (
+                not isinstance(result, Unprunable)
+                and result.scored is not None
+                and result.scored < 0.6 * result.total
+            )
+            with index.enrichment() as enrichment:
+                enrichment.store(recipe, [(d.document.id, [sentence_enrichment] * 5) for d in documents])
+                enrichment.finish(recipe)
         index.close()
 
 
@@ -279,9 +288,9 @@ def test_deliveries_keep_the_bounds_right(elasticsearch_url: str) -> None:
         open_delivery(where, LoadOptions()).append([new])
         open_delivery(where, LoadOptions()).remove(["d3", "d20"])
         index = ElasticsearchIndex(where)
-        now = index.snapshot()
+        snapshot = index.snapshot()
         for query, k in product(QUERIES, KS):
             assert not isinstance(
-                check_pruned(now, make_plan(now, query, Ranking()), k, Filters()), Unprunable
+                check_pruned(snapshot, make_plan(snapshot, query, Ranking()), k, Filters()), Unprunable
             )
         index.close()

@@ -27,7 +27,7 @@ NEWS = [document(f"n{n}", *(f"storm {n} {m}" for m in range(n % 4))) for n in ra
 DOCUMENTS = [located.document for located in NEWS]
 
 
-def expected_of(enricher: FakeEnricher, documents: list[Any] = DOCUMENTS) -> dict[str, Any]:
+def expected_enrichment(enricher: FakeEnricher, documents: list[Any] = DOCUMENTS) -> dict[str, Any]:
     from esr import analysis
 
     return {k: v for d in documents for k, v in expected(enricher, d, analysis.get("plain")).items()}
@@ -60,7 +60,7 @@ def test_stored_batches_become_one_layer_per_segment(
     segments = index.status()["segments"]
     assert segments > 2 and len(layers(where)) == segments
     assert largest <= segments + 5, "layers are merged meanwhile"
-    assert read_enrichment(index, DOCUMENTS) == expected_of(FakeEnricher())
+    assert read_enrichment(index, DOCUMENTS) == expected_enrichment(FakeEnricher())
 
 
 def test_an_index_without_enrichment_has_no_layers(index: EmbeddedIndex, where: Path) -> None:
@@ -71,30 +71,30 @@ def test_an_index_without_enrichment_has_no_layers(index: EmbeddedIndex, where: 
 
 def test_slices_are_disjoint_and_complete(index: EmbeddedIndex, where: Path) -> None:
     enriched: list[str] = []
-    for place in (2, 3, 1):
+    for number in (2, 3, 1):
         enricher = FakeEnricher()
-        enrich(index, enricher, slice=(place, 3))
+        enrich(index, enricher, slice=(number, 3))
         assert 6 <= len(enricher.enriched_ids) <= 20
         enriched += enricher.enriched_ids
     assert sorted(enriched) == sorted(d.id for d in DOCUMENTS)
     assert len(layers(where)) == index.status()["segments"]
-    assert read_enrichment(index, DOCUMENTS) == expected_of(FakeEnricher())
+    assert read_enrichment(index, DOCUMENTS) == expected_enrichment(FakeEnricher())
 
 
 def test_an_append_retains_enrichment_and_a_replacing_load_drops_it(
     index: EmbeddedIndex, where: Path
 ) -> None:
     enrich(index)
-    more = [document(f"m{n}", "calm sea", "storm") for n in range(3)]
-    load(where, [*NEWS[:2], *more], if_exists="append")
-    assert read_enrichment(index, DOCUMENTS) == expected_of(FakeEnricher())
+    added = [document(f"m{n}", "calm sea", "storm") for n in range(3)]
+    load(where, [*NEWS[:2], *added], if_exists="append")
+    assert read_enrichment(index, DOCUMENTS) == expected_enrichment(FakeEnricher())
     enricher = FakeEnricher()
     assert enrich(index, enricher).already == 40 and enricher.enriched_ids == ["m0", "m1", "m2"]
-    both = DOCUMENTS + [located.document for located in more]
-    assert read_enrichment(index, both) == expected_of(FakeEnricher(), both)
+    all_documents = DOCUMENTS + [located.document for located in added]
+    assert read_enrichment(index, all_documents) == expected_enrichment(FakeEnricher(), all_documents)
     load(where, NEWS, if_exists="replace")
     EmbeddedGenerations(str(where)).rollback()
-    assert read_enrichment(index, both) == expected_of(FakeEnricher(), both), (
+    assert read_enrichment(index, all_documents) == expected_enrichment(FakeEnricher(), all_documents), (
         "a kept generation stays enriched"
     )
     load(where, NEWS, if_exists="replace", keep=0)
@@ -116,13 +116,13 @@ def test_another_recipe_replaces_all_of_the_first(
     mixed = {
         k: v
         for d in DOCUMENTS
-        for k, v in expected_of(FakeEnricher(version="12"[d.id in half.enriched_ids]), [d]).items()
+        for k, v in expected_enrichment(FakeEnricher(version="12"[d.id in half.enriched_ids]), [d]).items()
     }
     assert read_enrichment(index, DOCUMENTS) == mixed
     assert enrich(index, FakeEnricher(version="1")).documents == len(half.enriched_ids)
-    assert read_enrichment(index, DOCUMENTS) == expected_of(FakeEnricher())
+    assert read_enrichment(index, DOCUMENTS) == expected_enrichment(FakeEnricher())
     enrich(index, FakeEnricher(version="2"))
-    assert read_enrichment(index, DOCUMENTS) == expected_of(FakeEnricher(version="2"))
+    assert read_enrichment(index, DOCUMENTS) == expected_enrichment(FakeEnricher(version="2"))
     assert index._snapshot().features == ["count", "share"], "nothing of the first recipe remains"
     assert len(manifest.read(where).recipes) == 1
 
@@ -133,20 +133,24 @@ def test_merging_neighbors_retains_what_was_enriched_again_between_them(where: P
     index = EmbeddedIndex(str(where))
     versions: dict[str, str] = {}
     with index.enrichment() as enrichment:
-        for version, cut in (("1", slice(0, 20)), ("2", slice(0, 8)), ("1", slice(20, 30))):
+        for version, batch in (("1", slice(0, 20)), ("2", slice(0, 8)), ("1", slice(20, 30))):
             enricher = FakeEnricher(version=version)
-            enrichment.store(enricher.recipe, [(d.id, enricher.enrich(d)) for d in DOCUMENTS[cut]])
-            versions |= {d.id: version for d in DOCUMENTS[cut]}
+            enrichment.store(enricher.recipe, [(d.id, enricher.enrich(d)) for d in DOCUMENTS[batch]])
+            versions |= {d.id: version for d in DOCUMENTS[batch]}
     documents = [d for d in DOCUMENTS if d.id in versions]
-    found = read_enrichment(index, documents)
-    assert found == {
-        k: v for d in documents for k, v in expected_of(FakeEnricher(version=versions[d.id]), [d]).items()
+    enrichment_by_id = read_enrichment(index, documents)
+    assert enrichment_by_id == {
+        k: v
+        for d in documents
+        for k, v in expected_enrichment(FakeEnricher(version=versions[d.id]), [d]).items()
     }
     segment = index._snapshot().segments[0]
     for name in ("Barack Obama", "UN"):
         mask = np.flatnonzero(mask_entities(segment, (name,)))
         naming = {
-            k for k, v in found.items() if any(name in names for names in (v["entities"] or {}).values())
+            k
+            for k, v in enrichment_by_id.items()
+            if any(name in names for names in (v["entities"] or {}).values())
         }
         assert naming and {segment.sentence_id(number) for number in mask} == naming
 
@@ -252,6 +256,6 @@ def test_parses_by_ordinal_are_those_by_id(where: Path) -> None:
     with esr.open(str(where)) as searcher:
         hits = searcher.search("storm", 200, model="tfisf").hits[::-1]
         ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
-        found = searcher.index.parses(ids, ordinals)
-        assert found == searcher.index.parses(ids)
-        assert len(set(found)) > 10 and len(hits) == 109
+        parses = searcher.index.parses(ids, ordinals)
+        assert parses == searcher.index.parses(ids)
+        assert len(set(parses)) > 10 and len(hits) == 109

@@ -30,13 +30,13 @@ def index(where: Path, small_segments: None) -> EmbeddedIndex:
 
 def test_evidence_is_in_the_order_of_the_ids(index: EmbeddedIndex) -> None:
     ids = ["c.s1", "a.s1", "b.s0", "c.s0", "a.s0"]
-    found = index.evidence(["two"], ids, ["features.subj", "features.pos", "features.none", "position"])
-    assert found.lengths["sentence"].tolist() == [1, 2, 3, 4, 1]
-    assert found.counts["sentence"].tolist() == [[0, 1, 1, 1, 0]]
-    assert found.columns["position"].tolist() == [1, 1, 0, 0, 0]
-    np.testing.assert_array_equal(found.columns["features.subj"], [NAN, NAN, 2, NAN, 0.5])
-    np.testing.assert_array_equal(found.columns["features.pos"], [NAN, NAN, 1, NAN, NAN])
-    assert np.isnan(found.columns["features.none"]).all()
+    evidence = index.evidence(["two"], ids, ["features.subj", "features.pos", "features.none", "position"])
+    assert evidence.lengths["sentence"].tolist() == [1, 2, 3, 4, 1]
+    assert evidence.counts["sentence"].tolist() == [[0, 1, 1, 1, 0]]
+    assert evidence.columns["position"].tolist() == [1, 1, 0, 0, 0]
+    np.testing.assert_array_equal(evidence.columns["features.subj"], [NAN, NAN, 2, NAN, 0.5])
+    np.testing.assert_array_equal(evidence.columns["features.pos"], [NAN, NAN, 1, NAN, NAN])
+    assert np.isnan(evidence.columns["features.none"]).all()
     assert index.evidence(["two"], ids).columns.keys() == {"length", "importance", "importance_surrounding"}
 
 

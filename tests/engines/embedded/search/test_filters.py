@@ -27,7 +27,7 @@ def index(request: pytest.FixtureRequest, where: Path) -> str:
     return str(where)
 
 
-def found(index: str, filters: Filters, **settings: object) -> list[str]:
+def search_documents(index: str, filters: Filters, **settings: object) -> list[str]:
     with esr.open(index) as searcher:
         hits = searcher.search("storm", 100, model="tfisf", filters=filters, **settings).hits
     return [hit.sentence_id.rpartition(".s")[0] for hit in hits]
@@ -38,50 +38,54 @@ def dates(first: str | None = None, last: str | None = None) -> Filters:
 
 
 def test_no_filter_lets_everything_through(index: str) -> None:
-    assert found(index, Filters()) == [located.document.id for located in NEWS]
+    assert search_documents(index, Filters()) == [located.document.id for located in NEWS]
 
 
 def test_a_month_reaches_from_its_first_to_its_last_moment(index: str) -> None:
     # 00:30 in Paris on the first of March is still February in UTC.
-    assert found(index, dates("2017-02", "2017-02")) == ["feb1", "feb28", "mar"]
+    assert search_documents(index, dates("2017-02", "2017-02")) == ["feb1", "feb28", "mar"]
 
 
 def test_each_end_alone_is_a_filter_and_undated_documents_pass_neither(index: str) -> None:
-    assert found(index, dates("2017-02")) == ["feb1", "feb28", "mar", "april"]
-    assert found(index, dates(None, "2017-01")) == ["jan"]
-    assert found(index, dates("2017", "2017")) == ["jan", "feb1", "feb28", "mar", "april"]
+    assert search_documents(index, dates("2017-02")) == ["feb1", "feb28", "mar", "april"]
+    assert search_documents(index, dates(None, "2017-01")) == ["jan"]
+    assert search_documents(index, dates("2017", "2017")) == ["jan", "feb1", "feb28", "mar", "april"]
 
 
 def test_a_day_and_a_moment_are_ends_too(index: str) -> None:
-    assert found(index, dates("2017-02-28", "2017-02-28")) == ["feb28", "mar"]
-    assert found(index, dates("2017-02-28T23:59:59.999Z")) == ["feb28", "april"]
+    assert search_documents(index, dates("2017-02-28", "2017-02-28")) == ["feb28", "mar"]
+    assert search_documents(index, dates("2017-02-28T23:59:59.999Z")) == ["feb28", "april"]
 
 
 def test_dates_before_1970_and_the_epoch_itself_are_dates(where: Path) -> None:
     load(where, [document("old", "storm", date="1944-06-06"), document("epoch", "storm", date="1970-01-01")])
-    assert found(str(where), dates("1940", "1969")) == ["old"]
-    assert found(str(where), dates("1970", "1970")) == ["epoch"]
+    assert search_documents(str(where), dates("1940", "1969")) == ["old"]
+    assert search_documents(str(where), dates("1970", "1970")) == ["epoch"]
 
 
 def test_sources_and_documents_are_alternatives_among_themselves(index: str) -> None:
-    assert found(index, Filters(sources=("a.org",))) == ["jan", "undated"]
-    assert found(index, Filters(sources=("a.org", "c.org", "nowhere"))) == ["jan", "mar", "undated"]
-    assert found(index, Filters(documents=("april", "jan", "nothing"))) == ["jan", "april"]
+    assert search_documents(index, Filters(sources=("a.org",))) == ["jan", "undated"]
+    assert search_documents(index, Filters(sources=("a.org", "c.org", "nowhere"))) == [
+        "jan",
+        "mar",
+        "undated",
+    ]
+    assert search_documents(index, Filters(documents=("april", "jan", "nothing"))) == ["jan", "april"]
 
 
 def test_all_filters_hold_together(index: str) -> None:
-    chosen = Filters(parse_date_start("2017-02"), None, ("b.org",), ("feb1", "jan", "mar"))
-    assert found(index, chosen) == ["feb1"]
+    filters = Filters(parse_date_start("2017-02"), None, ("b.org",), ("feb1", "jan", "mar"))
+    assert search_documents(index, filters) == ["feb1"]
 
 
 @pytest.mark.parametrize("candidates", ["matching", "context", "all"])
 def test_every_candidate_rule_is_filtered(index: str, candidates: str) -> None:
     expected = ["feb1"] if candidates == "matching" else ["feb1", "feb1"]
-    assert found(index, Filters(documents=("feb1",)), candidates=candidates) == expected
+    assert search_documents(index, Filters(documents=("feb1",)), candidates=candidates) == expected
 
 
 def test_filters_leave_the_statistics_and_so_the_scores_alone(index: str) -> None:
     with esr.open(index) as searcher:
-        everything = {hit.sentence_id: hit.score for hit in searcher.search("storm", 100).hits}
+        unfiltered_scores = {hit.sentence_id: hit.score for hit in searcher.search("storm", 100).hits}
         few = searcher.search("storm", 100, filters=Filters(sources=("b.org",))).hits
-    assert few and all(hit.score == everything[hit.sentence_id] for hit in few)
+    assert few and all(hit.score == unfiltered_scores[hit.sentence_id] for hit in few)

@@ -31,8 +31,8 @@ def mixture(mu: float = 30.0) -> Mixture:
 
 @pytest.fixture
 def statistics(tmp_path: Path) -> CommitStatistics:
-    chance = random.Random(1)
-    texts = [[" ".join(chance.choices(WORDS, k=6)) for _ in range(1 + n % 5)] for n in range(40)]
+    rng = random.Random(1)
+    texts = [[" ".join(rng.choices(WORDS, k=6)) for _ in range(1 + n % 5)] for n in range(40)]
     where = tmp_path / "index"
     load(where, [document(f"d{n}", *sentences) for n, sentences in enumerate(texts)])
     return Snapshot(where, manifest.read(where)).statistics
@@ -74,11 +74,11 @@ def test_they_are_computed_once_for_each_background_and_sign(
 
     monkeypatch.setattr(impacts, "read_postings", count)
     cached = cache.get(mixture())
-    plain = PlanTerm("flood", 1.0, 1e-3)
-    same = [plain, plain._replace(weight=3.5)]
-    others = [plain._replace(background=1e-4), plain._replace(weight=-1.0), plain._replace(own=False)]
-    for term in [*same, *same, *others, *others]:
-        cached.get([term])
+    term = PlanTerm("flood", 1.0, 1e-3)
+    equal_terms = [term, term._replace(weight=3.5)]
+    other_terms = [term._replace(background=1e-4), term._replace(weight=-1.0), term._replace(own=False)]
+    for variant in [*equal_terms, *equal_terms, *other_terms, *other_terms]:
+        cached.get([variant])
     assert computed == ["flood"] * 4
     assert cache.get(mixture()) is cached
 
@@ -86,13 +86,13 @@ def test_they_are_computed_once_for_each_background_and_sign(
 def test_beyond_the_limit_they_are_computed_again(
     statistics: CommitStatistics, cache: ImpactCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = values(cache.get(mixture()), statistics, TERMS)
-    monkeypatch.setattr(impacts, "LIMIT", 4 * (len(right[0]) + len(right[1])))
+    expected = values(cache.get(mixture()), statistics, TERMS)
+    monkeypatch.setattr(impacts, "LIMIT", 4 * (len(expected[0]) + len(expected[1])))
     cached = Impacts(mixture(), statistics)
-    for term, expected in zip([*TERMS, *TERMS], [*right, *right], strict=True):
-        assert values(cached, statistics, [term]) == [expected]
+    for term, term_impacts in zip([*TERMS, *TERMS], [*expected, *expected], strict=True):
+        assert values(cached, statistics, [term]) == [term_impacts]
     assert len(cached._entries) <= 2
-    assert values(cached, statistics, TERMS) == right  # a query may need more than the limit
+    assert values(cached, statistics, TERMS) == expected  # a query may need more than the limit
 
 
 def test_the_least_recently_used_transform_is_dropped_first(
@@ -109,18 +109,18 @@ def test_the_least_recently_used_transform_is_dropped_first(
 
 
 def test_threads_get_the_same(statistics: CommitStatistics, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = dict(zip(WORDS, values(Impacts(mixture(), statistics), statistics, TERMS), strict=True))
+    expected = dict(zip(WORDS, values(Impacts(mixture(), statistics), statistics, TERMS), strict=True))
     monkeypatch.setattr(impacts, "LIMIT", 600)  # so that they are computed again and again
     cached = Impacts(mixture(), statistics)
 
-    def are_right(seed: int) -> bool:
+    def are_equal(seed: int) -> bool:
         terms = random.Random(seed).sample(TERMS, 2)
-        return values(cached, statistics, terms) == [right[term.term] for term in terms]
+        return values(cached, statistics, terms) == [expected[term.term] for term in terms]
 
     usual = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
         with ThreadPoolExecutor(8) as pool:
-            assert all(pool.map(are_right, range(400)))
+            assert all(pool.map(are_equal, range(400)))
     finally:
         sys.setswitchinterval(usual)

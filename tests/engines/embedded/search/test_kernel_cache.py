@@ -41,11 +41,11 @@ def run(folder: Path) -> list[int]:
     """What the kept function gives, and how often it came from disk: in a process of its own."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", RUN]
-    printed = subprocess.run(
+    process = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=True, timeout=300
     )
-    found: list[int] = json.loads(printed.stdout)
-    return found
+    values: list[int] = json.loads(process.stdout)
+    return values
 
 
 @pytest.mark.slow

@@ -18,28 +18,28 @@ from tests.support.folder_index import document, load
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A module in the place of the kernel."""
-    found = ModuleType(KERNEL)
-    monkeypatch.setitem(sys.modules, KERNEL, found)
-    return found
+    module = ModuleType(KERNEL)
+    monkeypatch.setitem(sys.modules, KERNEL, module)
+    return module
 
 
 def test_it_is_loaded_when_searches_took_as_long(kernel: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = iter([0.0, 9.0, 10.0, 10.04, 20.0, 20.02, 30.0, 30.01])
-    monkeypatch.setattr(loader.time, "perf_counter", lambda: next(now))
+    times = iter([0.0, 9.0, 10.0, 10.04, 20.0, 20.02, 30.0, 30.01])
+    monkeypatch.setattr(loader.time, "perf_counter", lambda: next(times))
     monkeypatch.setattr(loader, "LOAD_AFTER", 0.105)
-    own = Loader()
-    loaded = []
+    own_loader = Loader()
+    states = []
     for _ in range(4):
-        with own.count_time():
+        with own_loader.count_time():
             pass
-        loaded.append(own.kernel is kernel)
-    assert loaded == [False, False, True, True]  # 9 seconds of one search count as 0.05
+        states.append(own_loader.kernel is kernel)
+    assert states == [False, False, True, True]  # 9 seconds of one search count as 0.05
 
 
 def test_it_is_loaded_at_once_where_many_searches_will_come(kernel: ModuleType) -> None:
-    own = Loader()
-    own.load()
-    assert own.kernel is kernel
+    own_loader = Loader()
+    own_loader.load()
+    assert own_loader.kernel is kernel
 
 
 @pytest.mark.parametrize(
@@ -60,23 +60,23 @@ def test_without_it_searches_go_on_and_it_is_tried_once(
         raise error
 
     monkeypatch.setattr(loader, "import_module", fail)
-    own = Loader()
-    assert own.reason == "the compiled kernel is not loaded yet"
+    own_loader = Loader()
+    assert own_loader.reason == "the compiled kernel is not loaded yet"
     with caplog.at_level("INFO"):
-        own.load()
-        own.load()
-    assert own.kernel is None and own.reason == reason
+        own_loader.load()
+        own_loader.load()
+    assert own_loader.kernel is None and own_loader.reason == reason
     assert [record.levelname for record in caplog.records] == [level]
     assert "searches go without numba" in caplog.text
 
 
 def test_while_one_thread_loads_it_others_do_not_wait(kernel: ModuleType) -> None:
-    own = Loader()
-    with own._lock:
-        own.load()
-        assert own.kernel is None
-    own.load()
-    assert own.kernel is kernel
+    own_loader = Loader()
+    with own_loader._lock:
+        own_loader.load()
+        assert own_loader.kernel is None
+    own_loader.load()
+    assert own_loader.kernel is kernel
 
 
 def test_an_index_loads_it_in_the_background_when_many_searches_will_come(

@@ -62,11 +62,11 @@ def check_pruned(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> 
     cache = index._latest()
     answer = search_pruned(plan, cache, k, filters)
     if not isinstance(answer, Unprunable):
-        right = search_exhaustive(plan, cache.snapshot, k, filters)
-        assert answer.ordinals.tolist() == right.ordinals.tolist(), (plan, k, filters)
-        assert answer.scores.tolist() == right.scores.tolist()
-        assert answer.total == right.total
-        assert len(answer.ordinals) <= answer.scored <= right.scored
+        expected = search_exhaustive(plan, cache.snapshot, k, filters)
+        assert answer.ordinals.tolist() == expected.ordinals.tolist(), (plan, k, filters)
+        assert answer.scores.tolist() == expected.scores.tolist()
+        assert answer.total == expected.total
+        assert len(answer.ordinals) <= answer.scored <= expected.scored
     return answer
 
 
@@ -123,8 +123,8 @@ def adverse(request: pytest.FixtureRequest) -> Iterator[EmbeddedIndex]:
 @pytest.mark.slow
 @pytest.mark.parametrize("model, context", FIRST_STAGES)
 def test_models(adverse: EmbeddedIndex, model: str, context: str | None) -> None:
-    for n, (rule, more, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
-        ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **more})
+    for n, (rule, settings_, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
+        ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **settings_})
         plan = make_plan(adverse, query, ranking)
         answer = check_pruned(adverse, plan, KS[n % len(KS)], FILTERS[n % len(FILTERS)])
         assert not isinstance(answer, Unprunable), answer
@@ -136,13 +136,13 @@ def test_numbers_of_other_widths_are_read_the_same(width: type[np.integer[Any]])
         (segment,) = index._snapshot().segments
         rankings = [Ranking(candidates=rule) for rule in CANDIDATES]
         query_plans = [make_plan(index, query, ranking) for query in QUERIES for ranking in rankings]
-        right = [check_pruned(index, plan, 50, Filters()) for plan in query_plans]
+        answers = [check_pruned(index, plan, 50, Filters()) for plan in query_plans]
         narrow = [name for name, column in segment.columns.items() if column.dtype.kind == "u"]
         assert {"document_numbers", "document", "length", "sentence_counts"} <= {*narrow}
         for name in narrow:
             save_array(segment.folder / f"{name}.npy", segment.columns[name].astype(width))
         wider = EmbeddedIndex(index.where)
-        for plan, expected in zip(query_plans, right, strict=True):
+        for plan, expected in zip(query_plans, answers, strict=True):
             answer = check_pruned(wider, plan, 50, Filters())
             assert not isinstance(answer, Unprunable) and not isinstance(expected, Unprunable)
             assert answer.ordinals.tolist() == expected.ordinals.tolist()
@@ -169,10 +169,8 @@ def test_parameters_at_the_ends_of_their_ranges(adverse: EmbeddedIndex, ranking:
 @pytest.mark.slow
 def test_layers_of_enrichment_and_filters_by_entity() -> None:
     """What is stored later counts: a bound from before it must not be used."""
-    chance = random.Random(3)
-    documents = plain_documents(
-        [" ".join(chance.choices(WORDS, k=5)) for _ in range(n % 7)] for n in range(40)
-    )
+    rng = random.Random(3)
+    documents = plain_documents([" ".join(rng.choices(WORDS, k=5)) for _ in range(n % 7)] for n in range(40))
     recipe = Recipe(("features", "entities"), {"model": "none"})
     with corpus(documents[:25], documents[25:]) as index:
         for enriched in (documents[:13], documents[8:33]):
@@ -183,18 +181,18 @@ def test_layers_of_enrichment_and_filters_by_entity() -> None:
                 for statics in (plan.statics, *((*plan.statics, s) for s in LAYERED), required):
                     for filters in (Filters(), Filters(entities=("Ann",)), Filters(entities=("Bo", "Ann"))):
                         check_pruned(index, replace(plan, statics=statics), k, filters)
-            with index.enrichment() as stored:
-                stored.store(recipe, [(d.document.id, _enrichment(d.document, chance)) for d in enriched])
+            with index.enrichment() as enrichment:
+                enrichment.store(recipe, [(d.document.id, _enrichment(d.document, rng)) for d in enriched])
 
 
 LAYERED = [Static("features.x", "linear", -2.0), Static("features.x", "satu", 3.0, required=True)]
 
 
-def _enrichment(document: Document, chance: random.Random) -> list[SentenceEnrichment]:
+def _enrichment(document: Document, rng: random.Random) -> list[SentenceEnrichment]:
     return [
         SentenceEnrichment(
-            {"x": chance.choice([-5.0, 0.1, 9.0])} if chance.random() < 0.7 else {},
-            tuple(Entity(name, "PERSON") for name in ("Ann", "Bo") if chance.random() < 0.3),
+            {"x": rng.choice([-5.0, 0.1, 9.0])} if rng.random() < 0.7 else {},
+            tuple(Entity(name, "PERSON") for name in ("Ann", "Bo") if rng.random() < 0.3),
             None,
         )
         for _ in document.sentences
@@ -202,8 +200,8 @@ def _enrichment(document: Document, chance: random.Random) -> list[SentenceEnric
 
 
 def test_most_candidates_of_a_plain_query_are_not_scored() -> None:
-    chance = random.Random(5)
-    bodies = [[" ".join(chance.choices(WORDS, k=8)) for _ in range(5)] for _ in range(200)]
+    rng = random.Random(5)
+    bodies = [[" ".join(rng.choices(WORDS, k=8)) for _ in range(5)] for _ in range(200)]
     with corpus(plain_documents(bodies)) as index:
         answer = check_pruned(index, make_plan(index, "rare stone", Ranking()), 2, Filters())
     assert not isinstance(answer, Unprunable) and answer.scored < answer.total / 4
@@ -271,11 +269,11 @@ def test_sentences_far_from_the_terms_are_among_the_best() -> None:
 @pytest.mark.slow
 def test_huge_counts_and_long_queries() -> None:
     """Counts of two and of four bytes, products of evidence beyond what a float holds, 300 terms."""
-    many = [f"w{n}" for n in range(300)]
-    bodies = [["bank " * 70_000, "bank flood"], ["flood " * 300], ["flood"], [" ".join(many)] * 3, many]
-    bodies += [[" ".join(many[n : n + 20]), "bank"] for n in range(0, 280, 7)]
+    words = [f"w{n}" for n in range(300)]
+    bodies = [["bank " * 70_000, "bank flood"], ["flood " * 300], ["flood"], [" ".join(words)] * 3, words]
+    bodies += [[" ".join(words[n : n + 20]), "bank"] for n in range(0, 280, 7)]
     with corpus(plain_documents(bodies)) as index:
-        for query, model in product(("bank", "flood bank", " ".join(many)), ("2si", "bm25f", "2s")):
+        for query, model in product(("bank", "flood bank", " ".join(words)), ("2si", "bm25f", "2s")):
             plan = make_plan(index, query, Ranking(model))
             for k in KS:
                 check_pruned(index, plan, k, Filters())
@@ -288,10 +286,10 @@ def test_threads_search_at_once(adverse: EmbeddedIndex) -> None:
     plans = [
         make_plan(adverse, query, Ranking(candidates=rule)) for query, rule in product(QUERIES, CANDIDATES)
     ]
-    right = [adverse.search(plan, 5, Filters()) for plan in plans]
+    expected = [adverse.search(plan, 5, Filters()) for plan in plans]
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(lambda plan: adverse.search(plan, 5, Filters()), plans * 20))
-    assert results == right * 20
+    assert results == expected * 20
 
 
 def test_an_index_without_documents_has_no_candidates() -> None:

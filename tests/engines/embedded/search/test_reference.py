@@ -21,11 +21,11 @@ WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
 TITLE_WORDS = [*WORDS, "headline"]
 
 
-def terms(words: list[str], most: int) -> st.SearchStrategy[list[str]]:
+def terms(words: list[str], maximum: int) -> st.SearchStrategy[list[str]]:
     run = st.builds(
         lambda word, times: [word] * times, st.sampled_from(words), st.sampled_from([1, 1, 1, 2, 3, 100])
     )
-    return st.lists(run, max_size=most).map(lambda runs: [word for run in runs for word in run])
+    return st.lists(run, max_size=maximum).map(lambda runs: [word for run in runs for word in run])
 
 
 texts = st.lists(
@@ -47,7 +47,7 @@ CHOICES = {
 def rankings(draw: st.DrawFn) -> dict[str, Any]:
     model = draw(st.sampled_from(sorted(DEFAULTS)))
     context = draw(st.sampled_from([None, *CONTEXTS[model]]))
-    both = (context or ("both" if model == "2si" else None)) == "both"
+    has_both_contexts = (context or ("both" if model == "2si" else None)) == "both"
     params: dict[str, Any] = {}
     for name in DEFAULTS[model]:
         if name in CHOICES:
@@ -56,9 +56,9 @@ def rankings(draw: st.DrawFn) -> dict[str, Any]:
             params[name] = draw(wide)
         elif name == "mu":
             params[name] = draw(st.sampled_from([0.01, 1.0, 8.0, 30.0, 5000.0]))
-        elif name != "nu" or both:
+        elif name != "nu" or has_both_contexts:
             params[name] = draw(shares)
-    _whole(model, params, draw(st.floats(0.01, 1)))
+    _normalize_shares(model, params, draw(st.floats(0.01, 1)))
     names = st.sampled_from(["importance", "importance-surrounding", "length"])
     return {
         "model": model,
@@ -69,18 +69,18 @@ def rankings(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-def _whole(model: str, params: dict[str, Any], most: float) -> None:
+def _normalize_shares(model: str, params: dict[str, Any], maximum: float) -> None:
     """Scale the shares of one whole so that they are one: below 1 where the collection needs the rest."""
-    together = {
+    names = {
         "tfmix": ("alpha", "nu"),
         "bm25f": ("alpha", "nu"),
         "2si": ("lambda", "nu"),
         "3mm": ("gamma", "nu") if params.get("form") == "nested" else ("lambda", "gamma", "nu"),
     }.get(model, ())
-    limit = 0.98 * most if model == "3mm" else most
-    total = sum(params.get(name, 0.0) for name in together)
+    limit = 0.98 * maximum if model == "3mm" else maximum
+    total = sum(params.get(name, 0.0) for name in names)
     if total > limit:
-        params |= {name: params[name] * limit / total for name in together if name in params}
+        params |= {name: params[name] * limit / total for name in names if name in params}
     if model in ("jm", "2s", "3mm") and (model != "3mm" or params["form"] != "flat"):
         params["lambda"] = max(params["lambda"], 0.005)
 
@@ -96,14 +96,14 @@ def _whole(model: str, params: dict[str, Any], most: float) -> None:
 @given(
     texts=texts,
     titles=st.booleans(),
-    asked=st.lists(st.tuples(queries, rankings()), min_size=8, max_size=12),
+    searches=st.lists(st.tuples(queries, rankings()), min_size=8, max_size=12),
     k=st.integers(1, 8),
 )
 def test_the_engine_ranks_as_the_formulas_say(
     full_terms: int,
     texts: list[Text],
     titles: bool,
-    asked: list[tuple[list[str], dict[str, Any]]],
+    searches: list[tuple[list[str], dict[str, Any]]],
     k: int,
 ) -> None:
     reference = Reference(texts, titles=titles)
@@ -118,25 +118,27 @@ def test_the_engine_ranks_as_the_formulas_say(
         where = Path(folder) / "index"
         load(where, (_document(n, text) for n, text in enumerate(texts)), title=titles)
         with esr.open(str(where)) as searcher:
-            for query, ranking in asked:
+            for query, ranking in searches:
                 expected = reference.rank(query, **ranking)
                 answer = searcher.search(" ".join(query), 1000, records=False, **ranking)
-                _same([(numbers[hit.sentence_id], hit.score) for hit in answer.hits], expected)
+                _assert_same_hits([(numbers[hit.sentence_id], hit.score) for hit in answer.hits], expected)
                 few = searcher.search(" ".join(query), k, **ranking)
                 assert (answer.total, few.total) == (len(expected), len(expected))
-                assert [_bare(hit) for hit in few.hits] == [_bare(hit) for hit in answer.hits[:k]]
+                assert [_id_and_score(hit) for hit in few.hits] == [
+                    _id_and_score(hit) for hit in answer.hits[:k]
+                ]
 
 
 def _document(n: int, text: Text) -> Any:
     return document(f"d{n}", *map(" ".join, text.sentences), title=" ".join(text.title) or None)
 
 
-def _bare(hit: Hit) -> tuple[str, float]:
+def _id_and_score(hit: Hit) -> tuple[str, float]:
     return hit.sentence_id, hit.score
 
 
-def _same(found: list[tuple[int, float]], expected: list[tuple[int, float]]) -> None:
+def _assert_same_hits(hits: list[tuple[int, float]], expected: list[tuple[int, float]]) -> None:
     values = dict(expected)
-    assert dict(found) == pytest.approx(values, rel=1e-9, abs=1e-9)
+    assert dict(hits) == pytest.approx(values, rel=1e-9, abs=1e-9)
     # Rounding may part what the formulas tie, so the order is held to the engine's own scores.
-    assert found == sorted(found, key=lambda hit: (-hit[1], hit[0]))
+    assert hits == sorted(hits, key=lambda hit: (-hit[1], hit[0]))

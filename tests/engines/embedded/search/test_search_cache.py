@@ -27,8 +27,8 @@ def index(where: Path) -> EmbeddedIndex:
 
 
 def enrich(index: EmbeddedIndex, value: float) -> None:
-    with index.enrichment() as stored:
-        stored.store(RECIPE, [("a", [SentenceEnrichment({"x": value}, None, None)])])
+    with index.enrichment() as enrichment:
+        enrichment.store(RECIPE, [("a", [SentenceEnrichment({"x": value}, None, None)])])
 
 
 def plan(index: EmbeddedIndex) -> Plan:

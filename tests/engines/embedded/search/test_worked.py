@@ -38,8 +38,8 @@ def test_the_independent_scorer_meets_every_worked_score(run: worked.Run) -> Non
     reference = Reference([Text([s.text.split() for s in document.sentences]) for document in documents])
     ids = [sentence.id for document in documents for sentence in document.sentences]
     for query_id, query in worked.queries().items():
-        found = reference.rank(query.split(), **run.ranking)
-        assert {ids[n]: score for n, score in found} == pytest.approx(run.scores[query_id], rel=1e-9)
+        hits = reference.rank(query.split(), **run.ranking)
+        assert {ids[n]: score for n, score in hits} == pytest.approx(run.scores[query_id], rel=1e-9)
 
 
 def test_features_parses_and_given_ids_come_back(searcher: Searcher) -> None:

@@ -18,12 +18,12 @@ TERMS = 7
 
 def random_documents(seed: int) -> list[list[list[int]]]:
     """Documents as the terms of their sentences, then of their title."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
 
     def text() -> list[int]:
-        return [chance.randrange(TERMS - 1) for _ in range(chance.randrange(6))]
+        return [rng.randrange(TERMS - 1) for _ in range(rng.randrange(6))]
 
-    return [[text() for _ in range(chance.randrange(5) + 1)] for _ in range(chance.randrange(5))]
+    return [[text() for _ in range(rng.randrange(5) + 1)] for _ in range(rng.randrange(5))]
 
 
 def built(documents: list[list[list[int]]]) -> dict[str, list[float]]:

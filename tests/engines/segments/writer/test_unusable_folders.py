@@ -48,11 +48,11 @@ def test_a_file_is_refused_and_unchanged(tmp_path: Path) -> None:
 
 def test_a_location_below_a_file_or_with_an_impossible_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    for place in (tmp_path / "file" / "index", tmp_path / ("x" * 300)):
+    for path in (tmp_path / "file" / "index", tmp_path / ("x" * 300)):
         with pytest.raises(EsrError):
-            load(place, [document("A", "one")])
+            load(path, [document("A", "one")])
         with pytest.raises(EsrError):
-            esr.open(str(place))
+            esr.open(str(path))
 
 
 @pytest.mark.parametrize(

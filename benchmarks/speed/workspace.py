@@ -1,0 +1,89 @@
+"""The working folder: collections of several sizes and the indexes of them, built once."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.speed import corpus
+from benchmarks.speed.setup import ANALYZER, Setup
+from esr.engines.segments.store.manifest import FORMAT
+
+ESR = (sys.executable, "-c", "from esr.cli import main; main()")
+"""The command esr of the measured code."""
+
+
+def build_once(path: Path, build: Callable[[Path], object]) -> Path:
+    """The path, built if it does not exist. An interrupted build starts again."""
+    if path.exists():
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(path.name + ".unfinished")
+    _remove(unfinished)
+    build(unfinished)
+    unfinished.rename(path)
+    return path
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def collection_file(setup: Setup, size: int) -> Path:
+    return build_once(
+        setup.work / f"{size}x" / "documents.jsonl", lambda path: corpus.write(setup.documents, path, size)
+    )
+
+
+def esr_index(setup: Setup, size: int) -> Path:
+    """An index folder of the collection, in the current format."""
+    source = collection_file(setup, size)
+    return build_once(setup.work / f"{size}x" / f"esr-{FORMAT}", lambda path: load(source, path))
+
+
+def load(source: Path, where: Path | str, *extra_options: str) -> dict[str, Any]:
+    """The report of `esr load` in a separate process."""
+    options = ["--index", str(where), "--if-exists", "replace", "--analyzer", ANALYZER, "--json"]
+    report: dict[str, Any] = json.loads(run_esr("load", str(source), *options, *extra_options))
+    return report
+
+
+def run_esr(*arguments: str) -> str:
+    """The output of a command of esr."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    process = subprocess.run([*ESR, *arguments], capture_output=True, text=True, env=environment, check=False)
+    if process.returncode:
+        raise SystemExit(f"esr {arguments[0]} failed: {process.stderr.strip()}")
+    return process.stdout
+
+
+def enriched_index(setup: Setup) -> Path:
+    """An enriched index of the first documents, up to the document that reaches `enriched` sentences."""
+
+    def build(path: Path) -> None:
+        source = path.with_name("enriched.jsonl")
+        count = 0
+        with source.open("w", encoding="utf-8") as file:
+            for document in corpus.read(setup.documents):
+                file.write(json.dumps(document, ensure_ascii=False) + "\n")
+                count += len(document["sentences"])
+                if count >= setup.enriched:
+                    break
+        load(source, path)
+        run_esr("enrich", "--index", str(path), "--workers", "2")
+
+    return build_once(setup.work / f"enriched-{setup.enriched}-{FORMAT}", build)
+
+
+def count_bytes(folder: Path) -> int:
+    """The total size of all files in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
