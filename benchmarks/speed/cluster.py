@@ -16,8 +16,7 @@ from benchmarks.speed.figures import tree_ids
 from benchmarks.speed.setup import ANALYZER, RESULT_SIZES, Setup
 from benchmarks.speed.timing import Search, time_interleaved
 from benchmarks.speed.workspace import collection_file
-from esr import resources
-from esr.analysis.analyzer import DEFINITION
+from esr.analysis import definitions
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.index import ElasticsearchIndex
 from esr.engines.elasticsearch.search.sentence_search import Search as SentenceSearch
@@ -50,7 +49,7 @@ def prepare_indexes(setup: Setup) -> str:
 def _load_plain(cluster: Cluster, setup: Setup) -> None:
     """Load the sentences as one text field with esr's analysis and the defaults of Elasticsearch."""
     client = cluster.client
-    analysis = resources.load_json(DEFINITION)["template"]["settings"]["analysis"]
+    analysis = definitions.get(ANALYZER).settings
     client.indices.delete(index=PLAIN, ignore_unavailable=True)
     client.indices.create(
         index=PLAIN,

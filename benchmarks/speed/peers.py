@@ -14,9 +14,7 @@ from benchmarks.speed import corpus
 from benchmarks.speed.setup import ANALYZER, Setup
 from benchmarks.speed.timing import Search
 from benchmarks.speed.workspace import build_once, collection_file
-from esr import resources
-from esr.analysis import get
-from esr.analysis.analyzer import DEFINITION
+from esr.analysis import definitions, get
 
 TOKENIZER = "english_stem_without_stop_words"
 HEAP = 128_000_000
@@ -123,7 +121,7 @@ def load_tantivy(source: Path, path: Path, heap: int = HEAP, threads: int = 0) -
 
 
 def _analyzer() -> tantivy.TextAnalyzer:
-    filters = resources.load_json(DEFINITION)["template"]["settings"]["analysis"]["filter"].values()
+    filters = definitions.get(definitions.DEFAULT).chain("filter")
     stop_words = next(f["stopwords"] for f in filters if f["type"] == "stop")
     chain = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.lowercase())
     chain = chain.filter(tantivy.Filter.custom_stopword(stop_words)).filter(tantivy.Filter.stemmer("english"))

@@ -38,7 +38,7 @@ class TermEncoder:
     """Encodes texts. It caches words, so that further texts take less time; results do not depend on it."""
 
     def __init__(self, analyzer: Analyzer) -> None:
-        self._split = analyzer.split_to_bytes
+        self._join = analyzer.join
         self._term = analyzer.term
         self._clear()
 
@@ -51,14 +51,12 @@ class TermEncoder:
     def encode(self, texts: Sequence[str]) -> EncodedTexts:
         if len(self._vocabulary) > _MAX_WORDS:
             self._clear()
-        pieces = [self._split(text) for text in texts]
-        content = b" %b%b" % (b" ".join(pieces), b" " * _MAX_BYTES)
+        content, ends = self._join(texts)
         is_letter = np.frombuffer(content, np.uint8) != _SPACE
         borders = np.flatnonzero(is_letter[1:] != is_letter[:-1]) + 1
         starts, sizes = borders[::2], borders[1::2] - borders[::2]
         term_ids = self._lookup(content, starts, sizes)
         has_term = term_ids >= 0
-        ends = np.cumsum([len(piece) + 1 for piece in pieces], dtype=np.int64)
         lengths = np.diff(np.searchsorted(starts[has_term], ends), prepend=0).astype(np.int32)
         return self._renumber(term_ids[has_term], lengths)
 

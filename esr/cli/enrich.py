@@ -9,7 +9,7 @@ import click
 from tqdm import tqdm
 
 import esr
-from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
+from esr.analysis import DEFAULT as DEFAULT_ANALYZER
 from esr.cli import options
 from esr.cli.signals import exit_on_sigterm
 from esr.documents.enrichment import PARTS

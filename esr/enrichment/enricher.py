@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from esr import analysis
-from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
+from esr.analysis import DEFAULT as DEFAULT_ANALYZER
 from esr.documents import Document, ParseWord
 from esr.documents.annotation import Annotation
 from esr.documents.enrichment import PARTS, SentenceEnrichment

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import random
 import secrets
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -14,12 +18,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esr import analysis, loaders
+from esr.analysis import word_break
 from esr.batches import batched
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.store import templates
+from esr.engines.index import Description
 from esr.loaders.example_news import cache_folder
 from tests.support.elasticsearch import fresh, load
 
+ANALYZERS = list(analysis.all_definitions())
+TOKENIZERS = ["plain", "english-stem", "multilingual"]
+"""Analyzers that between them have every tokenizer and every filter that splits."""
 ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
 # Letters whose lower case, width, marks or stems are handled in different ways by different programs.
 SCRIPTS = {
@@ -55,14 +64,20 @@ TEXT = st.lists(
 
 @pytest.fixture(scope="module")
 def cluster(elasticsearch_url: str) -> Iterator[Cluster]:
-    """A cluster with an empty index made from the templates."""
+    """A cluster with an empty index for each analyzer, as a load would make it."""
     cluster = Cluster(f"{elasticsearch_url}/esr-test-analysis-{secrets.token_hex(4)}")
     templates.install(cluster)
-    index = f"{cluster.alias}-esr-sentences"
-    cluster.client.indices.create(index=index)
+    for name in ANALYZERS:
+        body = templates.index_body(Description(name, True), 1, 0, {})
+        body["settings"]["index.analyze.max_token_count"] = 1_000_000
+        cluster.client.indices.create(index=index_of(cluster, name), **body)
     yield cluster
-    cluster.client.indices.delete(index=index)
+    cluster.client.indices.delete(index=f"{cluster.alias}-*")
     cluster.close()
+
+
+def index_of(cluster: Cluster, analyzer: str) -> str:
+    return f"{cluster.alias}-{analyzer}-esr-sentences"
 
 
 def elasticsearch_terms(
@@ -97,9 +112,9 @@ def news_sentences() -> Iterator[str]:
 
 def compare(cluster: Cluster, analyzer: str, texts: Iterable[str]) -> tuple[int, list[str]]:
     """How many texts were compared, and what differs."""
-    index, terms = f"{cluster.alias}-esr-sentences", analysis.get(analyzer).terms
+    index, terms = index_of(cluster, analyzer), analysis.get(analyzer).terms
     wrong, compared = [], 0
-    for batch in batched(texts, 200):  # Elasticsearch makes at most 10,000 tokens in one call
+    for batch in batched(texts, 200):
         texts = list(batch)
         compared += len(texts)
         got = elasticsearch_terms(cluster.client, index, analyzer, texts)
@@ -109,14 +124,14 @@ def compare(cluster: Cluster, analyzer: str, texts: Iterable[str]) -> tuple[int,
     return compared, wrong
 
 
-@pytest.mark.parametrize("analyzer", analysis.ANALYZERS)
+@pytest.mark.parametrize("analyzer", TOKENIZERS)
 def test_news(cluster: Cluster, analyzer: str) -> None:
-    compared, wrong = compare(cluster, analyzer, news_sentences())
+    compared, wrong = compare(cluster, analyzer, islice(news_sentences(), 0, None, 7))
     assert compared > 100
     assert not wrong, "\n".join(wrong[:10])
 
 
-@pytest.mark.parametrize("analyzer", analysis.ANALYZERS)
+@pytest.mark.parametrize("analyzer", TOKENIZERS)
 def test_every_letter(cluster: Cluster, analyzer: str) -> None:
     """Each character of Unicode's first planes: alone, between letters, with an ending."""
     characters = [
@@ -132,12 +147,80 @@ def test_every_letter(cluster: Cluster, analyzer: str) -> None:
 @given(st.lists(TEXT, min_size=1, max_size=40))
 def test_any_text(cluster: Cluster, texts: list[str]) -> None:
     """Mixed scripts, marks, long words, words where stemmers differ. Each example is up to 40 texts."""
-    for analyzer in analysis.ANALYZERS:
+    for analyzer in TOKENIZERS:
         _, wrong = compare(cluster, analyzer, texts)
         assert not wrong, "\n".join(wrong[:3])
 
 
-@pytest.mark.parametrize("analyzer", analysis.ANALYZERS)
+@pytest.mark.parametrize("analyzer", ANALYZERS)
+def test_words_of_the_language(cluster: Cluster, analyzer: str) -> None:
+    """Stop words, words of the example, and what their beginnings and ends can be put together to."""
+    compared, wrong = compare(cluster, analyzer, made_up_words(analyzer, 2000))
+    assert compared > 20
+    assert not wrong, "\n".join(wrong[:10])
+
+
+@pytest.mark.endurance
+@pytest.mark.parametrize("analyzer", ANALYZERS)
+def test_spoilt_text(cluster: Cluster, analyzer: str) -> None:
+    """Characters of all classes of word boundaries in any order: bidi marks, joiners, selectors, flags."""
+    compared, wrong = compare(cluster, analyzer, spoilt_texts(1000))
+    assert compared == 1000
+    assert not wrong, "\n".join(wrong[:10])
+
+
+@pytest.mark.endurance
+@pytest.mark.parametrize("analyzer", ANALYZERS)
+def test_real_text_of_many_languages(cluster: Cluster, analyzer: str) -> None:
+    """Uses ../shared/collections, where it is."""
+    texts = list(shared_texts())
+    if not texts:
+        pytest.skip("needs ../shared/collections")
+    _, wrong = compare(cluster, analyzer, texts)
+    assert not wrong, "\n".join(wrong[:10])
+
+
+def made_up_words(analyzer: str, count: int) -> Iterator[str]:
+    definition = analysis.definitions.get(analyzer)
+    stop = (f["stopwords"] for f in definition.chain("filter") if f["type"] == "stop")
+    words = [*definition.example.split(), *(word for words in stop for word in words)]
+    yield definition.example
+    rng = random.Random(analyzer)
+    made_up = ("".join(_piece(rng, words) for _ in range(rng.randint(1, 4))) for _ in range(count))
+    yield from (" ".join(batch) for batch in batched(made_up, 50))
+
+
+def _piece(rng: random.Random, words: Sequence[str]) -> str:
+    word = rng.choice(words)
+    return rng.choice([word, word[: rng.randint(1, 5)], word[-rng.randint(1, 5) :], word.upper(), word + "s"])
+
+
+def spoilt_texts(count: int) -> Iterator[str]:
+    """Texts of characters of all classes, each class as often as the others."""
+    rng = random.Random(7)
+    by_class: dict[str, list[str]] = {}
+    for code in range(0x20, 0x30000):
+        if not 0xD800 <= code < 0xE000:
+            by_class.setdefault(word_break.classes()[code], []).append(chr(code))
+    characters = [*by_class.values(), list(" .,'’:\u202f\u00a0\u00ad\u200b\u202e")]
+    for n in range(count):
+        length = 1_000_000 if n == 0 else rng.randint(1, 30)
+        if n == 0:
+            yield "x" * length
+        else:
+            yield "".join(rng.choice(rng.choice(characters)) for _ in range(length))
+
+
+def shared_texts() -> Iterator[str]:
+    folder = Path(__file__).resolve().parents[3] / "shared" / "collections"
+    for file in folder.glob("ud-sentences/*.txt"):
+        yield from file.read_text("utf-8").splitlines()
+    for file in folder.glob("xquad-dev/*/docs.jsonl.gz"):
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
+            yield from (json.loads(line)["text"] for line in lines)
+
+
+@pytest.mark.parametrize("analyzer", TOKENIZERS)
 def test_fields(elasticsearch_url: str, analyzer: str) -> None:
     """The counts in each field of the index are those of Python: this is what scores are made of."""
     documents = [located.document for located in loaders.read_documents([str(ARTICLES)], "auto")]

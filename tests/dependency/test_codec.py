@@ -14,11 +14,13 @@ from tests.support.parses import PLAIN, Sentence, chain, parses, plain
 ENGLISH = get("english-stem")
 
 
-def test_a_stop_word_has_no_term_and_an_abbreviation_has_several() -> None:
-    forest = decode([encode([ParseWord("the", 1), ParseWord("U.S.", 2), ParseWord("storms", -1)], ENGLISH)])
+def test_a_stop_word_has_no_term_and_a_compound_has_several() -> None:
+    forest = decode(
+        [encode([ParseWord("the", 1), ParseWord("Anglo-Irish", 2), ParseWord("storms", -1)], ENGLISH)]
+    )
     assert forest.heads.tolist() == [1, 2, -1]
     assert forest.term_nodes.tolist() == [1, 1, 2]
-    assert forest.term_hashes.tolist() == [hash64("u"), hash64("s"), hash64("storm")]
+    assert forest.term_hashes.tolist() == [hash64("anglo"), hash64("irish"), hash64("storm")]
 
 
 def test_a_term_that_a_word_has_twice_is_stored_once() -> None:

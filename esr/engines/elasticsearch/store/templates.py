@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from esr import resources
-from esr.analysis.analyzer import DEFINITION
+from esr.analysis import definitions
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.index import Description
 
-FORMAT = 2
+FORMAT = 3
 
 
 def install(cluster: Cluster) -> None:
@@ -30,14 +30,15 @@ def index_body(
     description: Description, shards: int, replicas: int | None, meta: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What the templates leave open for a new index: analyzer, shards, replicas and its `_meta`."""
-    analyzers = resources.load_json(DEFINITION)["template"]["settings"]["analysis"]["analyzer"]
+    analysis = definitions.get(description.analyzer).settings
+    analyzers = dict(analysis["analyzer"])
     replication = {} if replicas is None else {"auto_expand_replicas": False, "number_of_replicas": replicas}
     return {
         "settings": {
             "number_of_shards": shards,
             **replication,
             "refresh_interval": "-1",
-            "analysis": {"analyzer": {"default": analyzers[description.analyzer]}},
+            "analysis": {**analysis, "analyzer": {**analyzers, "default": analyzers[description.analyzer]}},
         },
         "mappings": {"_meta": meta},
     }

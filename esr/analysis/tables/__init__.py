@@ -1,0 +1,41 @@
+"""Tables of characters: a value and the ranges of code points that have it, one value a line."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from importlib.resources import files
+
+
+class CharacterTable(dict[int, str]):
+    """The value of each code point, for `str.translate`. Filled as characters occur."""
+
+    def __init__(self, name: str, default: str | None) -> None:
+        """`default` is the value of code points that the table lacks; None leaves them as they are."""
+        super().__init__()
+        self._default = default
+        ranges = sorted(_read_ranges(name))
+        self._starts = [start for start, _, _ in ranges]
+        self._ends = [end for _, end, _ in ranges]
+        self._values = [value for _, _, value in ranges]
+
+    def __missing__(self, code: int) -> str:
+        n = bisect_right(self._starts, code) - 1
+        if n >= 0 and code <= self._ends[n]:
+            value = self._values[n]
+        else:
+            value = chr(code) if self._default is None else self._default
+        self[code] = value
+        return value
+
+
+def _read_ranges(name: str) -> list[tuple[int, int, str]]:
+    text = files(__name__).joinpath(f"{name}.txt").read_text("utf-8")
+    ranges = []
+    for line in text.splitlines():
+        if line.startswith("# "):
+            continue
+        value, *spans = line.split(" ")
+        for span in spans:
+            start, _, end = span.partition("-")
+            ranges.append((int(start, 16), int(end or start, 16), value))
+    return ranges

@@ -1,0 +1,104 @@
+"""Word boundaries by Unicode text segmentation (UAX #29), as Lucene's standard tokenizer finds them.
+
+A text is first written in the classes of its characters, one letter each (`tables/word_break.txt`): a
+pattern of such letters is short, and the same for all scripts. The longest match is a token. Like the
+tokenizer with its default `max_token_length`, a token has at most 255 UTF-16 units; a longer one is cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from esr.analysis.tables import CharacterTable
+
+MAX_UNITS = 255
+"""The length of the longest token, in UTF-16 units."""
+
+
+Span = tuple[int, int]
+
+
+class Tokens(NamedTuple):
+    """Where the tokens of a text begin and end, and which of them the filter cjk_bigram takes, if any."""
+
+    spans: list[Span]
+    are_cjk: Sequence[bool] | None
+
+
+# What attaches to the character before it: marks, format characters, joiners, selectors.
+_X = r"[+tzKvVMgG]*"
+# The letters and digits that are joined with each other, with the marks that may stand between two of them.
+_RUN = (
+    rf"(?:[aPk]++{_X}(?:[:.']{_X}[aPhk]{_X})*"
+    rf"|[01]++{_X}(?:[,.']{_X}[01]{_X})*"
+    rf"|h{_X}'{_X}|h{_X}\"{_X}h{_X}|h{_X}(?:[:.']{_X}[aPhk]{_X})*)+"
+)
+_PIECE = rf"(?:{_RUN}|(?:j{_X})+)"
+_WORD = rf"(?:_{_X})*{_PIECE}(?:(?:_{_X})+{_PIECE})*(?:_{_X})*"
+# Emoji: the selectors v and V do not attach as the other marks do.
+_XS = r"[+tzKMgG]*"
+_EMOJI_CHARACTER = rf"(?:z*[EP]{_XS}V?|M{_XS})"
+_EMOJI = rf"(?:{_EMOJI_CHARACTER}(?:g+G|(?:(?:(?<=z)|z){_EMOJI_CHARACTER})*)|[*0]{_XS}V?K{_XS}|R{_X}R{_X})"
+_IDEOGRAPH = rf"[ci]{_X}"
+_SOUTH_EAST_ASIAN = rf"(?:[Tt]{_X})+"
+
+_TOKEN = re.compile(rf"{_IDEOGRAPH}|{_WORD}|{_SOUTH_EAST_ASIAN}|{_EMOJI}")
+_WORD_ALONE, _EMOJI_ALONE = re.compile(_WORD), re.compile(_EMOJI)
+_NEXT = re.compile(r"[^ ]")
+# Ideographs, Hiragana, tokens of nothing but Hangul, and of nothing but Katakana.
+_CJK = re.compile(rf"{_IDEOGRAPH}|(?:k{_X})+|(?:j{_X})+")
+_MAY_BE_CJK = re.compile(r"[cijk]")
+
+
+@cache
+def classes() -> CharacterTable:
+    """The class of each code point, a letter; a space for what separates words."""
+    return CharacterTable("word_break", " ")
+
+
+def tokens(text: str) -> Tokens:
+    """The tokens of a text."""
+    written = text.translate(classes())
+    # A letter that is an emoji, too, may begin either, and only the longest token may be cut.
+    if "P" in written or (len(written) > MAX_UNITS // 2 and _has_long_word(written)):
+        spans = list(_longest_tokens(text, written))
+    else:
+        spans = [match.span() for match in _TOKEN.finditer(written)]
+    if _MAY_BE_CJK.search(written) is None:
+        return Tokens(spans, None)
+    return Tokens(spans, [_CJK.fullmatch(written, start, end) is not None for start, end in spans])
+
+
+def _has_long_word(written: str) -> bool:
+    return max(map(len, written.split(" "))) > MAX_UNITS // 2
+
+
+def _longest_tokens(text: str, written: str) -> Iterator[Span]:
+    """Looks at each position for the longest token that is short enough."""
+    position = 0
+    while (first := _NEXT.search(written, position)) is not None:
+        start = first.start()
+        limit = _window_end(text, start)
+        match = _TOKEN.match(written, start, limit)
+        if written[start] in "Pz":
+            others = (_WORD_ALONE.match(written, start, limit), _EMOJI_ALONE.match(written, start, limit))
+            match = max((m for m in others if m is not None), key=lambda m: m.end(), default=None)
+        if match is None or match.end() == start:
+            position = start + 1
+            continue
+        position = match.end()
+        yield start, position
+
+
+def _window_end(text: str, start: int) -> int:
+    """The end of the longest piece from `start` that has at most MAX_UNITS UTF-16 units."""
+    window = text[start : start + MAX_UNITS]
+    units = len(window) + sum(character > "\uffff" for character in window)
+    end = len(window)
+    while units > MAX_UNITS:
+        end -= 1
+        units -= 2 if window[end] > "\uffff" else 1
+    return start + end
