@@ -27,8 +27,9 @@ MAY_IMPORT = {
     "esr/enrichment": "analysis documents features",
     "esr/engines": "analysis documents enrichment plans engines",
     "esr/engines/segments/store": "documents engines plans",
-    "esr/engines/segments/writer": "analysis dependency documents engines engines/segments/store",
-    "esr/engines/segments/reader": "plans engines engines/segments/store",
+    "esr/engines/segments/writer": "analysis dependency documents engines engines/segments/store "
+    "engines/segments/reader",
+    "esr/engines/segments/reader": "analysis plans engines engines/segments/store",
     "esr/engines/embedded": "analysis dependency documents enrichment plans engines engines/segments",
     "esr/engines/elasticsearch": "analysis dependency documents enrichment plans engines engines/segments",
     "esr/boosts": "adjustments engines plans",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
+from esr.analysis import definitions
+from esr.analysis.survey import TermSurvey
 from esr.documents import Located
 from esr.errors import InputError
 
@@ -17,9 +19,30 @@ class Description:
     analyzer: str
     title: bool
     """Whether the terms of a title count once in the context of their document."""
+    analyzer_version: int = 0
+    """The version of the analyzer's definition that made the terms. 0 becomes that of this esr."""
+
+    def __post_init__(self) -> None:
+        if self.analyzer_version == 0:
+            object.__setattr__(self, "analyzer_version", definitions.get(self.analyzer).version)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether this esr makes the same terms."""
+        return self.analyzer_version == definitions.get(self.analyzer).version
+
+    def renewed(self) -> Description:
+        """The same with the analyzer's version of this esr."""
+        return replace(self, analyzer_version=0)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"analyzer": self.analyzer, "title": self.title}
+        """As an index stores it."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Description:
+        """From what an index stores, which may have more keys. Before format 3 analyzers had no version."""
+        return cls(data["analyzer"], data["title"], data.get("analyzer_version", 1))
 
 
 @dataclass(slots=True)
@@ -33,6 +56,9 @@ class LoadReport:
     set_aside: int = 0
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)
+    analyzer: str = ""
+    terms: TermSurvey | None = None
+    """What the terms of the loaded sentences tell about the analyzer."""
 
 
 class IndexWriter(Protocol):
@@ -46,6 +72,15 @@ class Migration(Protocol):
 
     def run(self) -> LoadReport:
         """Convert all of it, or nothing that searches see. Continues a migration that was killed."""
+
+
+def outdated_analyzer(where: str, description: Description) -> str:
+    """The message about an index whose terms another version of its analyzer made."""
+    version = definitions.get(description.analyzer).version
+    return (
+        f"{where} was loaded with version {description.analyzer_version} of the analyzer "
+        f"{description.analyzer}, this esr has version {version}: run esr migrate"
+    )
 
 
 def content_conflict(where: str, document_id: str) -> InputError:

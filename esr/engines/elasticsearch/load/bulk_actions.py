@@ -44,9 +44,9 @@ class ActionBuilder:
         self._documents_index = documents_index
 
     def build(
-        self, document: Document, order: int, document_order: int, priors: Mapping[str, Any]
+        self, document: Document, ordinal: int, document_ordinal: int, priors: Mapping[str, Any]
     ) -> DocumentActions:
-        """`order` is that of the first sentence, `document_order` that of the document.
+        """`ordinal` is that of the first sentence, `document_ordinal` that of the document.
 
         `priors` has the stored priors of the sentences by column, in the document's order.
         """
@@ -64,7 +64,7 @@ class ActionBuilder:
             "_id": document.id,
             "document_id": document.id,
             "checksum": checksum(document),
-            "order": document_order,
+            "ordinal": document_ordinal,
             "context": joined_context,
             "length": len(context),
             "terms": len(set(context)),
@@ -83,7 +83,7 @@ class ActionBuilder:
                 "document_id": document.id,
                 "position": n,
                 **({} if sentence.paragraph is None else {"paragraph": sentence.paragraph}),
-                "order": order + n,
+                "ordinal": ordinal + n,
                 "text": sentence.text,
                 "context": joined_context,
                 "length": lengths[n],

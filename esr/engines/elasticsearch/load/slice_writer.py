@@ -1,6 +1,6 @@
 """Loads one slice of a delivery, beside loaders on other machines that load the other slices.
 
-Every loader reads the whole delivery. So each knows `order`s and p(t|C) exactly, and what the indices must
+Every loader reads the whole delivery. So each knows `ordinal`s and p(t|C) exactly, and what the indices must
 contain in the end, and they need not communicate: how far the others are is read from the indices. The first
 slice creates the indices, and the others wait for them. The slice that finds everything there when it has
 sent its own part verifies all of it and switches. A slice that was killed is started again.

@@ -16,7 +16,7 @@ from esr.documents import Located
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.load.bulk_actions import ActionBuilder, DocumentActions
 from esr.engines.elasticsearch.load.impacts import SegmentImpacts
-from esr.engines.elasticsearch.store.collection_statistics import read_next_orders
+from esr.engines.elasticsearch.store.collection_statistics import read_next_ordinals
 from esr.engines.elasticsearch.store.impacts import IMPACTS_FIELD, described_mixture
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
@@ -30,12 +30,12 @@ _BATCH = 1000
 
 @dataclass(frozen=True, slots=True)
 class ExistingCollection:
-    """What the alias has already: occurrences, by term and in total, and the first unused `order`s."""
+    """What the alias has already: occurrences, by term and in total, and the first unused `ordinal`s."""
 
     occurrences: Counter[str] = field(default_factory=Counter)
     total_occurrences: int = 0
-    next_order: int = 0
-    next_document_order: int = 0
+    next_ordinal: int = 0
+    next_document_ordinal: int = 0
 
 
 def write_spool(folder: Path, description: Description, documents: Iterable[Located]) -> Snapshot:
@@ -63,7 +63,7 @@ def read_existing_collection(
     if removed is not None:
         total -= removed.statistics.collection.occurrences
         occurrences -= Counter({term: removed.statistics.find(term).statistics.cf for term in occurrences})
-    return ExistingCollection(occurrences, total, *read_next_orders(cluster))
+    return ExistingCollection(occurrences, total, *read_next_ordinals(cluster))
 
 
 def spool_actions(
@@ -74,10 +74,10 @@ def spool_actions(
 ) -> Iterator[DocumentActions]:
     """The actions for the selected documents of a spool, with impacts if the load says that it has some.
 
-    Importance priors use p(t|C) of all of the spool and what exists. `order`s count all documents, selected
+    Importance priors use p(t|C) of all of the spool and what exists. `ordinal`s count all documents, selected
     or not.
     """
-    order, document_order = existing.next_order, existing.next_document_order
+    ordinal, document_ordinal = existing.next_ordinal, existing.next_document_ordinal
     builder = ActionBuilder(
         analysis.get(load.description.analyzer), load.description, load.index, load.documents_index
     )
@@ -91,15 +91,15 @@ def spool_actions(
             if is_selected(segment.document_ids[number]):
                 actions = builder.build(
                     segment.document(number),
-                    order + sentences.start,
-                    document_order,
+                    ordinal + sentences.start,
+                    document_ordinal,
                     {name: column[sentences] for name, column in priors.items()},
                 )
                 if impacts is not None:
                     actions.entry[IMPACTS_FIELD] = impacts.of_document(number)
                 yield actions
-            document_order += 1
-        order += segment.sentence_count
+            document_ordinal += 1
+        ordinal += segment.sentence_count
 
 
 def spool_document_ids(spool: Snapshot) -> Iterator[str]:

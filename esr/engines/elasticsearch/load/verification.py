@@ -97,7 +97,7 @@ def _checksums(cluster: Cluster, index: str) -> Iterator[tuple[str, str]]:
     """The id and the checksum of every document, in order, read from doc values alone."""
     body: dict[str, Any] = {
         "query": {"match_all": {}},
-        "sort": [{"order": "asc"}],
+        "sort": [{"ordinal": "asc"}],
         "stored_fields": "_none_",
         "docvalue_fields": [{"field": "document_id"}, {"field": "checksum"}],
     }

@@ -72,7 +72,7 @@ class ElasticsearchEnrichment:
     def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
         done = {"bool": {"filter": _done_clauses(recipe)}}
         query = {"bool": {"filter": _slice_clauses(slice), "must_not": [done]}}
-        body: dict[str, Any] = {"query": query, "sort": [{"order": "asc"}], "source": WITHOUT_CONTEXT}
+        body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": WITHOUT_CONTEXT}
         for page in search_pages(self._cluster, _PAGE, index=self._cluster.documents_alias, **body):
             yield from (decode_document(hit["_source"]) for hit in page["hits"]["hits"])
 

@@ -36,6 +36,8 @@ from esr.errors import EngineUnreachable, EsrError, IndexUnusable
 
 _ENRICHED_FIELDS = ("features", "entities", "parse", "enriched")
 """What enrichment writes to the entry of a sentence."""
+_ORDINAL_SINCE = 3
+"""The format in which the field `order` became `ordinal`."""
 _DOCUMENT_BATCH = 100
 _ENTRY_BATCH = 1000
 _MAX_FINGERPRINTS = 10_000
@@ -53,7 +55,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
                 raise cluster.index_missing()
             shards = _most_shards(cluster, self._loads)
         options = replace(options, shards=shards, resume=True)
-        super().__init__(where, self._loads[0].description, options, append=False)
+        super().__init__(where, self._loads[0].description.renewed(), options, append=False)
         self._source = meta.pin_indices(self._cluster, self._loads)
 
     def run(self) -> LoadReport:
@@ -61,14 +63,15 @@ class ElasticsearchMigration(ElasticsearchWriter):
         started = time.perf_counter()
         report = LoadReport()
         try:
-            if all(load.format == templates.FORMAT for load in self._loads):
+            if all(load.format == templates.FORMAT and load.description.is_current for load in self._loads):
                 report.notes.append(
                     f"the index already has format {templates.FORMAT}: there is nothing to do"
                 )
                 return report
             with tempfile.TemporaryDirectory(prefix="esr-migrate-") as folder:
                 digest = InputDigest()
-                stored = (Located("index", document) for document in read_documents(self._source))
+                ordinal = "order" if self._loads[0].format < _ORDINAL_SINCE else "ordinal"
+                stored = (Located("index", document) for document in read_documents(self._source, ordinal))
                 report = FolderWriter(folder, self._description).load(digest.count(stored))
                 self._write_generation(open_spool(Path(folder)), digest, report)
         finally:

@@ -75,9 +75,9 @@ class ElasticsearchPriors:
         return [_drift(sample, log_background) for sample in samples]
 
     def _draw_sample(self, load: Load) -> Sample:
-        """Sentences of a load, drawn by their `order`: the same each time."""
+        """Sentences of a load, drawn by their `ordinal`: the same each time."""
         source = ["text", "context", "document_length", "importance"]
-        extremes = {extreme: {extreme: {"field": "order"}} for extreme in ("min", "max")}
+        extremes = {extreme: {extreme: {"field": "ordinal"}} for extreme in ("min", "max")}
         read = partial(search, self._cluster, index=load.index, size=SAMPLE_SIZE, source=source)
         answer = read(track_total_hits=True, aggs=extremes)
         total = answer["hits"]["total"]["value"]
@@ -85,7 +85,7 @@ class ElasticsearchPriors:
             first, last = (int(answer["aggregations"][extreme]["value"]) for extreme in ("min", "max"))
             size = min(SAMPLE_SIZE, last + 1 - first)
             orders = random.Random(0).sample(range(first, last + 1), size)
-            answer = read(query={"terms": {"order": orders}})
+            answer = read(query={"terms": {"ordinal": orders}})
         sources = [hit["_source"] for hit in answer["hits"]["hits"]]
         analyzer = analysis.get(self._description.analyzer)
         return Sample(load, total, sources, [Counter(analyzer.terms(source["text"])) for source in sources])

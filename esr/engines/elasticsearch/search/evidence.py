@@ -62,7 +62,7 @@ class EvidenceReader:
         pages: list[Evidence] = []
         terms = [term.term for term in plan.terms]
         columns = [static.column for static in plan.statics]
-        body: dict[str, Any] = {"query": candidate_query(plan, filters), "sort": [{"order": "asc"}]}
+        body: dict[str, Any] = {"query": candidate_query(plan, filters), "sort": [{"ordinal": "asc"}]}
         for answer in search_pages(cluster, _PAGE, index=cluster.alias, **body):
             hits = answer["hits"]["hits"]
             ids += [hit["_id"] for hit in hits]

@@ -11,7 +11,7 @@ from esr.plans.plan import Mixture, Plan
 from esr.plans.statistics import CollectionStatistics
 
 RECORD_FIELDS = list(SentenceRecord.__dataclass_fields__)
-SORT: list[dict[str, str]] = [{"_score": "desc"}, {"order": "asc"}]
+SORT: list[dict[str, str]] = [{"_score": "desc"}, {"ordinal": "asc"}]
 
 
 def search_body(

@@ -40,9 +40,9 @@ def read_collection_statistics(cluster: Cluster) -> CollectionStatistics:
     )
 
 
-def read_next_orders(cluster: Cluster) -> tuple[int, int]:
-    """The first `order` that was never used, of sentences and of documents."""
-    body = {"size": 0, "aggs": {"last": {"max": {"field": "order"}}}}
+def read_next_ordinals(cluster: Cluster) -> tuple[int, int]:
+    """The first `ordinal` that was never used, of sentences and of documents."""
+    body = {"size": 0, "aggs": {"last": {"max": {"field": "ordinal"}}}}
     answers = msearch_dfs(cluster, [(cluster.alias, body), (cluster.documents_alias, body)])
     greatest = [answer["aggregations"]["last"]["value"] for answer in answers]
     sentences, documents = (0 if value is None else int(value) + 1 for value in greatest)

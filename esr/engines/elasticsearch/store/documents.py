@@ -1,6 +1,6 @@
 """Reads documents in collection order, all of them or by position.
 
-The stored `order` has gaps where documents were removed; positions have none.
+The stored `ordinal` has gaps where documents were removed; positions have none.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ _BUCKETS = 5000
 _KEEP_ALIVE = "10m"
 
 
-def read_documents(cluster: Cluster) -> Iterator[Document]:
-    """All documents in order, as of one moment, whatever is switched to or deleted meanwhile."""
+def read_documents(cluster: Cluster, ordinal: str = "ordinal") -> Iterator[Document]:
+    """All documents in order, as of one moment, whatever is switched to or deleted meanwhile.
+
+    `ordinal` is the field with their ordinals, which had another name before format 3.
+    """
     with cluster.translate_errors():
         answer = cluster.client.open_point_in_time(index=cluster.documents_alias, keep_alive=_KEEP_ALIVE)
     point_in_time = {"id": answer["id"], "keep_alive": _KEEP_ALIVE}
-    body: dict[str, Any] = {"sort": [{"order": "asc"}], "source": WITHOUT_CONTEXT}
+    body: dict[str, Any] = {"sort": [{ordinal: "asc"}], "source": WITHOUT_CONTEXT}
     try:
         for page in search_pages(cluster, _PAGE, pit=point_in_time, **body):
             point_in_time["id"] = page["pit_id"]
@@ -40,51 +43,51 @@ def read_documents(cluster: Cluster) -> Iterator[Document]:
 
 def read_documents_at(cluster: Cluster, positions: Sequence[int]) -> list[Document]:
     """The documents at these positions in the collection, counted from 0, in the order given."""
-    orders = _orders(cluster, positions)
+    ordinals = _ordinals(cluster, positions)
     documents: dict[int, Document] = {}
-    for batch in batched(orders, _BATCH):
+    for batch in batched(ordinals, _BATCH):
         answer = search(
             cluster,
             index=cluster.documents_alias,
-            query={"terms": {"order": batch}},
+            query={"terms": {"ordinal": batch}},
             size=len(batch),
             source=WITHOUT_CONTEXT,
         )
         sources = [hit["_source"] for hit in answer["hits"]["hits"]]
-        documents |= {source["order"]: decode_document(source) for source in sources}
-    return [documents[order] for order in orders]
+        documents |= {source["ordinal"]: decode_document(source) for source in sources}
+    return [documents[ordinal] for ordinal in ordinals]
 
 
-def _orders(cluster: Cluster, positions: Sequence[int]) -> list[int]:
-    """The `order` of the documents at these positions: the same number, unless documents were removed."""
+def _ordinals(cluster: Cluster, positions: Sequence[int]) -> list[int]:
+    """The `ordinal` of the documents at these positions: the same number, unless documents were removed."""
     alias = cluster.documents_alias
-    greatest = {"last": {"max": {"field": "order"}}}
+    greatest = {"last": {"max": {"field": "ordinal"}}}
     answer = search(cluster, index=alias, size=0, track_total_hits=True, aggs=greatest)
     size = int(answer["aggregations"]["last"]["value"] or 0) + 1
     if answer["hits"]["total"]["value"] == size:
         return list(positions)
-    # Count documents by ranges of `order`, then read only the ranges in which positions lie.
+    # Count documents by ranges of `ordinal`, then read only the ranges in which positions lie.
     interval = -(-size // _BUCKETS)
-    histogram = {"histogram": {"field": "order", "interval": interval, "min_doc_count": 1}}
+    histogram = {"histogram": {"field": "ordinal", "interval": interval, "min_doc_count": 1}}
     answer = search(cluster, index=alias, size=0, aggs={"runs": histogram})
     buckets = answer["aggregations"]["runs"]["buckets"]
     ends = np.cumsum([bucket["doc_count"] for bucket in buckets])
     by_bucket: dict[int, set[int]] = defaultdict(set)
     for position in positions:
         by_bucket[int(np.searchsorted(ends, position, "right"))].add(position)
-    orders: dict[int, int] = {}
+    ordinals: dict[int, int] = {}
     for number, in_bucket in by_bucket.items():
         bucket = buckets[number]
         first = int(ends[number]) - bucket["doc_count"]
-        in_range = {"range": {"order": {"gte": bucket["key"], "lt": bucket["key"] + interval}}}
-        for position, order in enumerate(_matching_orders(cluster, in_range), first):
+        in_range = {"range": {"ordinal": {"gte": bucket["key"], "lt": bucket["key"] + interval}}}
+        for position, ordinal in enumerate(_matching_ordinals(cluster, in_range), first):
             if position in in_bucket:
-                orders[position] = order
-    return [orders[position] for position in positions]
+                ordinals[position] = ordinal
+    return [ordinals[position] for position in positions]
 
 
-def _matching_orders(cluster: Cluster, query: dict[str, Any]) -> Iterator[int]:
-    """The `order` of all documents that match a query, ascending."""
-    body: dict[str, Any] = {"query": query, "sort": [{"order": "asc"}], "source": False}
+def _matching_ordinals(cluster: Cluster, query: dict[str, Any]) -> Iterator[int]:
+    """The `ordinal` of all documents that match a query, ascending."""
+    body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": False}
     for page in search_pages(cluster, _BATCH, index=cluster.documents_alias, **body):
         yield from (hit["sort"][0] for hit in page["hits"]["hits"])

@@ -19,6 +19,7 @@ from esr.engines.elasticsearch.cluster.index_names import (
 )
 from esr.engines.elasticsearch.store import templates
 from esr.engines.index import Description
+from esr.engines.writer import outdated_analyzer
 from esr.errors import IndexUnusable
 
 LONGEST_NAMES = 3000
@@ -97,6 +98,8 @@ def check_format(cluster: Cluster, loads: Iterable[Load]) -> None:
                 f"{cluster.where} has index format {load.format}, this esr searches {templates.FORMAT}: "
                 "run esr migrate"
             )
+        if not load.description.is_current:
+            raise IndexUnusable(outdated_analyzer(cluster.where, load.description))
 
 
 def aliased_loads(cluster: Cluster) -> list[Load]:
@@ -168,7 +171,7 @@ def _parse(index: str, meta: Mapping[str, Any]) -> Load:
     is_copy = meta.get("index", index) != index  # its `_meta` is still that of the original
     return Load(
         index,
-        Description(meta["analyzer"], meta["title"]),
+        Description.from_dict(meta),
         meta["complete"] and not is_copy,
         _COPY_OWNER if is_copy else meta["owner"],
         meta.get("recipes", {}),

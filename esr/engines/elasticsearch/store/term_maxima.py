@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain
 
-FIELD = "peaks"
+FIELD = "term_maxima"
 """The stored field of the term maxima."""
 COUNTS, LENGTHS, SHARES = 8, 32, 64
 """How many values each part can have. The last count means: unknown."""

@@ -32,14 +32,14 @@ class EmbeddedMigration(FolderWriter):
     def __init__(self, where: str | Path, keep: int = DEFAULT_KEEP) -> None:
         """Raises IndexMissing or IndexUnusable."""
         self._before = manifest.read_any_format(Path(where))
-        super().__init__(where, self._before.description, keep=keep, resume=True)
+        super().__init__(where, self._before.description.renewed(), keep=keep, resume=True)
         self._base = self._before.commit_number
         if not self._before.segments:
             raise IndexMissing(f"there is no index at {where}: make one with esr load")
 
     def run(self) -> LoadReport:
         """Migrate all, or nothing. Raises EsrError if the index was changed meanwhile."""
-        if self._before.format == manifest.FORMAT:
+        if self._before.format == manifest.FORMAT and self._before.description.is_current:
             return LoadReport(
                 notes=[f"the index already has format {manifest.FORMAT}: there is nothing to do"]
             )

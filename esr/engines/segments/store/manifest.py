@@ -10,11 +10,11 @@ from typing import Any
 
 from esr.engines.segments.store.arrays import replace_json
 from esr.engines.segments.store.layer_info import LayerInfo
-from esr.engines.writer import Description
+from esr.engines.writer import Description, outdated_analyzer
 from esr.errors import IndexMissing, IndexUnusable
 
 NAME = "esr-index.json"
-FORMAT = 1
+FORMAT = 3
 SEGMENTS = "segments"
 """The folder of the segments."""
 UNNAMED = "0"
@@ -123,7 +123,7 @@ class Manifest:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Manifest:
         return cls(
-            Description(**data["description"]),
+            Description.from_dict(data["description"]),
             tuple(data["segments"]),
             data["generation"],
             tuple(map(LayerInfo.from_dict, data.get("layers", ()))),
@@ -142,6 +142,8 @@ def read(folder: Path) -> Manifest:
         raise IndexUnusable(
             f"{folder} has index format {commit.format}, this esr searches {FORMAT}: run esr migrate"
         )
+    if not commit.description.is_current:
+        raise IndexUnusable(outdated_analyzer(str(folder), commit.description))
     return commit
 
 

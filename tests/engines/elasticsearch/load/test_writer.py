@@ -161,7 +161,7 @@ def _delete(url: str, index: str) -> None:
 
 
 def _add(url: str, index: str) -> None:
-    body = {"document_id": "x", "order": 9}
+    body = {"document_id": "x", "ordinal": 9}
     http("PUT", f"{url}/{documents_index(index)}/_doc/x", body)
 
 
