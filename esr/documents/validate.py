@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+from unicodedata import normalize
 
 from esr.documents.dates import normalise_date, parse_date_start
 from esr.documents.document import (
@@ -41,8 +42,9 @@ def build_document(fields: Mapping[str, Any]) -> Document:
     """The document with these fields: `id, title, date, source, url, language` and `text` or `sentences`.
 
     Fields have the names and types of JSON Lines. None counts as missing, as does a blank title, date,
-    source, url or language. Other fields are ignored. `text` is split into sentences by the rules of the
-    language. Raises InvalidDocument at the first invalid field.
+    source, url or language. Other fields are ignored. Texts are brought to the normal form C of Unicode.
+    `text` is split into sentences by the rules of the language. Raises InvalidDocument at the first invalid
+    field.
     """
     if fields.get("id") is None:
         raise InvalidDocument("the document has no id: every document needs one, as a string")
@@ -51,9 +53,9 @@ def build_document(fields: Mapping[str, Any]) -> Document:
     return Document(
         id=id,
         sentences=_build_sentences(id, fields.get("text"), fields.get("sentences"), language),
-        title=_optional_string(fields, "title"),
+        title=_optional_text(fields, "title"),
         date=_optional_date(fields),
-        source=_optional_string(fields, "source"),
+        source=_optional_text(fields, "source"),
         url=_optional_string(fields, "url"),
         language=language,
     )
@@ -63,7 +65,7 @@ def _build_sentences(id: str, text: Any, entries: Any, language: str | None) -> 
     if text is not None and entries is not None:
         raise InvalidDocument("the document has both text and sentences: leave one of them out")
     if text is not None:
-        split = split_numbered_sentences(require_string(text, "text"), language)
+        split = split_numbered_sentences(normalize("NFC", require_string(text, "text")), language)
         return tuple(
             Sentence(_default_id(id, n), sentence.text, paragraph=sentence.paragraph)
             for n, sentence in enumerate(split)
@@ -96,7 +98,7 @@ def _build_sentence(document_id: str, position: int, fields: Any, default_id: st
     elif id != default_id:
         id = _check_id(id, f"sentences[{position}].id")
     if type(text) is not str or not text.isascii():
-        text = require_string(text, f"sentences[{position}].text")
+        text = normalize("NFC", require_string(text, f"sentences[{position}].text"))
     if paragraph is not None:
         _check_paragraph(paragraph, f"sentences[{position}].paragraph")
     if features is None and parse is None:
@@ -157,7 +159,7 @@ def _build_parse(value: Any, name: str) -> tuple[ParseWord, ...]:
             raise InvalidDocument(
                 f"{name}[{position}].head must be an integer: the position of another word, or -1 for a root"
             )
-        words.append(ParseWord(require_string(word, f"{name}[{position}].word"), head))
+        words.append(ParseWord(normalize("NFC", require_string(word, f"{name}[{position}].word")), head))
     _check_tree([word.head for word in words], name)
     return tuple(words)
 
@@ -221,6 +223,11 @@ def _optional_string(fields: Mapping[str, Any], name: str) -> str | None:
         return None
     text = require_string(value, name)
     return text if text.strip() else None
+
+
+def _optional_text(fields: Mapping[str, Any], name: str) -> str | None:
+    text = _optional_string(fields, name)
+    return text and normalize("NFC", text)
 
 
 def _optional_date(fields: Mapping[str, Any]) -> str | None:

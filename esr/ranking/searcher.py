@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
+from unicodedata import normalize
 
 from esr import boosts
 from esr.adjustments.adjustment import BUILTIN_FEATURES
@@ -196,7 +197,7 @@ class Searcher:
 
     def terms(self, query: str) -> Mapping[str, int]:
         """The query's terms in order, and how often each occurs. Raises UsageError if there are none."""
-        counts = Counter(self.index.analyzer.terms(query))
+        counts = Counter(self.index.analyzer.terms(normalize("NFC", query)))
         if not counts:
             problem = "is empty"
             if query.strip():
