@@ -18,7 +18,6 @@ MODULES = {
         "datasketch",
         "feedparser",
         "lxml",
-        "py3langid",
         "pyarrow",
         "trafilatura",
         "warcio",

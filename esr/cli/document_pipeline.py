@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
+from esr.analysis.choice import primary_language
 from esr.documents import Document, Located
 from esr.documents.serialisation import to_fields
 from esr.errors import EsrError, UsageError
@@ -51,6 +52,8 @@ class DocumentPipeline:
         self.malformed_count = 0
         self._skipped: Counter[str] = Counter()
         self._first_skipped: dict[str, str] = {}
+        self.languages: Counter[str] = Counter()
+        """How many documents are in each language that a document declares, or that was detected for it."""
         self._without_sentences = 0
         self._first_without_sentences: list[str] = []
 
@@ -65,7 +68,7 @@ class DocumentPipeline:
             documents = read_documents(self._paths, self._format, options)
             if self._duplicates:
                 documents = self._duplicates.filter(documents)
-            yield self._count_without_sentences(documents)
+            yield self._count(documents)
 
     @property
     def tolerates_malformed(self) -> bool:
@@ -89,8 +92,9 @@ class DocumentPipeline:
         self._skipped[skipped.reason] += 1
         self._first_skipped.setdefault(skipped.reason, skipped.where)
 
-    def _count_without_sentences(self, documents: Iterable[Located]) -> Iterator[Located]:
+    def _count(self, documents: Iterable[Located]) -> Iterator[Located]:
         for located in documents:
+            self.languages[primary_language(located.document.language)] += 1
             if not located.document.sentences:
                 self._without_sentences += 1
                 if len(self._first_without_sentences) < MAX_EXAMPLES:

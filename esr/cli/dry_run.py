@@ -8,6 +8,9 @@ from dataclasses import asdict
 
 import click
 
+from esr import analysis
+from esr.analysis.survey import TermCounter
+from esr.cli.analyzer_choice import AUTO, SampledDocuments, language_notes
 from esr.cli.document_pipeline import MAX_EXAMPLES, MAX_PROBLEMS, DocumentPipeline
 from esr.documents import Located
 from esr.errors import EsrError, InputError
@@ -15,20 +18,29 @@ from esr.loaders import Malformed
 from esr.loaders.key_store import KeyStore
 
 
-def dry_run(pipeline: DocumentPipeline, as_json: bool) -> None:
+def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> None:
     """Print the first documents, counts and problems. Raises EsrError if there is a problem."""
     summary = _Summary()
+    about_text: list[str] = []
     try:
         with pipeline.open(collect_all=True) as documents:
-            for located in documents:
+            sampled = SampledDocuments(documents)
+            name = sampled.choose_analyzer() if analyzer in (None, AUTO) else analyzer
+            terms = analysis.get(name).terms
+            counter = TermCounter()
+            for located in sampled:
                 summary.add(located)
+                for sentence in located.document.sentences:
+                    counter.add(terms(sentence.text))
+        about_text = [sampled.reason] if sampled.reason else []
+        about_text += [*language_notes(pipeline.languages, name), *counter.survey().notes()]
     except InputError as error:
         if not pipeline.malformed:
             pipeline.malformed.append(Malformed(error.where, error.problem))
             pipeline.malformed_count += 1
     problems = [*pipeline.malformed, *summary.duplicates]
     problem_count = pipeline.malformed_count + summary.duplicate_count
-    notes = pipeline.notes()
+    notes = [*pipeline.notes(), *about_text]
     if as_json:
         click.echo(json.dumps(summary.as_dict(problems, problem_count, notes), indent=1))
     else:

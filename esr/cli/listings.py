@@ -123,7 +123,16 @@ def analyzers(as_json: bool) -> None:
     Example:
       esr load news.jsonl --index my-index --analyzer english
     """
-    _print_entries(({"name": n, "description": d} for n, d in analysis.ANALYZERS.items()), as_json)
+    entries = (
+        {
+            "name": definition.name,
+            "description": definition.description,
+            "languages": list(definition.languages),
+            "version": definition.version,
+        }
+        for definition in analysis.all_definitions().values()
+    )
+    _print_entries(entries, as_json)
 
 
 @click.command()
@@ -153,7 +162,7 @@ def _print_entries(entries: Iterable[dict[str, Any]], as_json: bool) -> None:
         return
     for entry in entries:
         click.echo(f"{entry['name']}\n{_indent(entry['description'])}")
-        for key in ("source", "needs", "suffixes", "column"):
+        for key in ("source", "languages", "needs", "suffixes", "column"):
             if entry.get(key):
                 value = entry[key]
                 click.echo(_indent(f"{key}: {value if isinstance(value, str) else ' '.join(value)}"))

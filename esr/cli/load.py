@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gc
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import click
 
-from esr import analysis
-from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
+from esr.cli.analyzer_choice import AUTO, SampledDocuments, language_notes
 from esr.cli.document_pipeline import DocumentPipeline
 from esr.cli.dry_run import dry_run
 from esr.cli.enrich import build_enricher, enrich_index, read_analyzer
@@ -30,7 +29,9 @@ from esr.ranking.ranking import Ranking
 @optional_index
 @source_options
 @click.option(
-    "--analyzer", help=f"How text becomes terms: {', '.join(analysis.ANALYZERS)}. Default {DEFAULT_ANALYZER}."
+    "--analyzer",
+    help="How text becomes terms: one of esr analyzers, or auto (default), which chooses by the language of "
+    "the first documents.",
 )
 @click.option(
     "--title/--no-title", default=None, help="Count a title's terms in its document's context (default)."
@@ -95,7 +96,7 @@ def load(
     """
     pipeline = DocumentPipeline(paths, **pipeline_options)
     if is_dry_run:
-        dry_run(pipeline, as_json)
+        dry_run(pipeline, analyzer, as_json)
         return
     if where is None:
         raise UsageError("no index given: use --index or ESR_INDEX, or look first with --dry-run")
@@ -107,7 +108,7 @@ def load(
     with SendProgress() as progress:
         options = LoadOptions(
             if_exists=if_exists,
-            analyzer=analyzer,
+            analyzer=None if analyzer == AUTO else analyzer,
             title=title,
             shards=shards,
             keep=keep,
@@ -131,8 +132,15 @@ def _load(pipeline: DocumentPipeline, where: str, options: LoadOptions) -> LoadR
     gc.set_threshold(20_000, 20, 100)
     exit_on_sigterm()
     with pipeline.open() as documents:
-        report = open_writer(where, options).load(track_documents(documents))
-    report.notes += pipeline.notes()
+        sampled = SampledDocuments(documents)
+        writer = open_writer(where, replace(options, choose_analyzer=sampled.choose_analyzer))
+        report = writer.load(track_documents(sampled))
+    report.notes += [
+        *([sampled.reason] if sampled.reason else []),
+        *pipeline.notes(),
+        *(language_notes(pipeline.languages, report.analyzer) if report.analyzer else []),
+        *(report.terms.notes() if report.terms else []),
+    ]
     return report
 
 

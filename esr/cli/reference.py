@@ -41,7 +41,10 @@ def build_page() -> str:
         "## Candidates\n",
         _table(("rule", "what is ranked"), list(CANDIDATES.items())),
         "## Analyzers\n",
-        _table(("analyzer", "what it does"), list(analysis.ANALYZERS.items())),
+        _table(
+            ("analyzer", "what it does", "languages"),
+            [(d.name, d.description, " ".join(d.languages)) for d in analysis.all_definitions().values()],
+        ),
         "## Formats\n",
         _table(
             ("format", "what it is", "file names"),

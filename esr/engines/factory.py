@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from esr import analysis
-from esr.analysis.analyzer import DEFAULT as DEFAULT_ANALYZER
 from esr.engines.delivery import Delivery
 from esr.engines.generations import Generations
 from esr.engines.index import Index
@@ -128,7 +127,7 @@ def _check_folder_options(options: LoadOptions) -> None:
 def _resolve_description(options: LoadOptions, existing: Description | None) -> Description:
     """The description that the options ask for or, when appending, that of the existing index."""
     if existing is None:
-        analyzer = analysis.get(options.analyzer or DEFAULT_ANALYZER).name
+        analyzer = analysis.get(options.analyzer or options.choose_analyzer()).name
         return Description(analyzer, options.title is not False)
     if options.analyzer not in (None, existing.analyzer):
         raise UsageError(

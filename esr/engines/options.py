@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from esr.analysis import DEFAULT
 from esr.documents import Document
 from esr.engines.generations import DEFAULT_KEEP
 from esr.plans.plan import Mixture
@@ -24,8 +25,9 @@ SetAside = Callable[[Document, str], None]
 class LoadOptions:
     """How to load.
 
-    `analyzer` and `title` default to those of the index when appending. `keep` is how many generations that
-    were served before are kept. `resume` continues an interrupted load, if there is one. `set_aside` is
+    `analyzer` and `title` default to those of the index when appending. Else `choose_analyzer` is asked for
+    the analyzer, before the first document is read. `keep` is how many generations that were served before
+    are kept. `resume` continues an interrupted load, if there is one. `set_aside` is
     called with each document that the engine cannot take, and the reason; without it, such a document
     stops the load.
 
@@ -47,3 +49,4 @@ class LoadOptions:
     replicas: int | None = None
     on_progress: Callable[[int, int], None] = lambda sent, total: None
     precomputed_mixture: Mixture | None = None
+    choose_analyzer: Callable[[], str] = lambda: DEFAULT

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from esr.documents import Document
 from esr.documents.validate import build_document
-from esr.extras import require
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
 
 # Below these, a detected language is not reliable enough to be recorded.
 _MIN_LETTERS = 40
@@ -19,11 +22,13 @@ class LanguageDetector:
     """Detects languages. `detected` counts the documents that got one."""
 
     def __init__(self) -> None:
-        require("--detect-language", "py3langid")
-        from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-        self._model = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+        self._model = _read_model()
         self.detected = 0
+
+    def language_of(self, document: Document) -> str | None:
+        """The language of a document as declared, else as detected."""
+        texts = (sentence.text for sentence in document.sentences)
+        return document.language or self._detect({"sentences": [{"text": text} for text in texts]})
 
     def build_document(self, fields: Mapping[str, Any]) -> Document:
         """The document with these fields. If they have no language, it gets a detected one (ISO 639-1).
@@ -43,6 +48,14 @@ class LanguageDetector:
             return None
         language, probability = self._model.classify(text.encode(errors="ignore").decode())
         return str(language) if probability >= _MIN_PROBABILITY else None
+
+
+@cache
+def _read_model() -> LanguageIdentifier:
+    """The model, which takes half a second to read."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def _texts(fields: Mapping[str, Any]) -> Iterator[str]:

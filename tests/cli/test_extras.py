@@ -29,7 +29,6 @@ TOPICS = ("topics.tsv", "qrels.txt", "--index", "index")
         ("spacy", "enrich", ("enrich", "--index", "INDEX")),
         ("pyarrow", "formats", ("load", "news.parquet", "--index", "new", "--format", "parquet")),
         ("datasketch", "formats", ("load", "news.jsonl", "--index", "new", "--duplicates", "drop")),
-        ("py3langid", "formats", ("load", "news.jsonl", "--index", "new", "--detect-language")),
     ],
 )
 def test_a_command_without_its_extra_says_what_to_install(

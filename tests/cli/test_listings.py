@@ -12,7 +12,7 @@ KNOWN = {
     "priors": priors.PRIORS,
     "features": features.FEATURES,
     "boosts": boosts.BOOSTS,
-    "analyzers": analysis.ANALYZERS,
+    "analyzers": analysis.all_definitions(),
     "formats": loaders.FORMATS,
 }
 

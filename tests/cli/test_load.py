@@ -206,3 +206,51 @@ def test_invalid_slices_and_slices_for_a_folder_are_rejected(esr_error: Esr, tmp
     assert "--slice is for Elasticsearch" in str(esr_error(*here, "1/2"))
     assert "run esr enrich when all slices are loaded" in str(esr_error(*here, "1/2", "--enrich"))
     assert not (tmp_path / "index").exists()
+
+
+GERMAN = {"language": "de", "sentences": [{"text": "Die Türkei wählt."}, {"text": "…"}]}
+PLAIN_GERMAN = {"text": "Die Regierung hat am Montag beschlossen, dass die Steuern im nächsten Jahr sinken."}
+
+
+@pytest.mark.parametrize(
+    ("document", "note"),
+    [
+        (GERMAN, "analyzer german: 3 of the first 3 documents are in de"),
+        (PLAIN_GERMAN, "analyzer german: 3 of the first 3 documents are in de"),
+        ({"text": "A storm."}, "analyzer english-stem: no language of the first 3 documents is known"),
+    ],
+)
+@pytest.mark.parametrize("option", [(), ("--analyzer", "auto"), ("--dry-run",)])
+def test_the_analyzer_is_chosen_by_the_language_of_the_documents(
+    esr: Esr, tmp_path: Path, document: dict[str, object], note: str, option: tuple[str, ...]
+) -> None:
+    source = tmp_path / "news.jsonl"
+    source.write_text("".join(json.dumps({"id": str(n), **document}) + "\n" for n in range(3)))
+    result = esr("load", source, "--index", tmp_path / "index", *option)
+    assert note in result.stdout.splitlines()
+    if "--dry-run" not in option:
+        with library.open(str(tmp_path / "index")) as searcher:
+            assert searcher.index.description.analyzer == note.split(":")[0].removeprefix("analyzer ")
+
+
+@pytest.mark.parametrize("option", [(), ("--dry-run",)])
+def test_documents_and_terms_that_do_not_fit_the_analyzer_are_reported(
+    esr: Esr, tmp_path: Path, option: tuple[str, ...]
+) -> None:
+    source = tmp_path / "news.jsonl"
+    long = {"id": "long", "sentences": [{"text": "wort " * 101}]}
+    source.write_text("".join(json.dumps(each) + "\n" for each in ({"id": "de", **GERMAN}, long)))
+    output = esr("load", source, "--index", tmp_path / "i", "--analyzer", "english-stem", *option).stdout
+    assert "1 documents are in a language that the analyzer english-stem is not made for: de 1" in output
+    assert "1 sentences have no term" in output
+    assert "1 sentences have more than 100 terms" in output
+    assert not any(line.startswith("analyzer ") for line in output.splitlines())
+
+
+def test_appended_documents_get_the_analyzer_of_the_index(esr: Esr, source: Path, tmp_path: Path) -> None:
+    where = tmp_path / "index"
+    esr("load", source, "--index", where, "--analyzer", "plain")
+    source.write_text(json.dumps({"id": "de", **GERMAN}) + "\n")
+    esr("load", source, "--index", where, "--if-exists", "append")
+    with library.open(str(where)) as searcher:
+        assert searcher.index.description.analyzer == "plain"

@@ -20,7 +20,7 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it(name, monk
 
 
 def test_formats_of_the_extra_are_registered_without_it(monkeypatch):
-    for module in ("lxml", "pyarrow", "trafilatura", "feedparser", "warcio", "datasketch", "py3langid"):
+    for module in ("lxml", "pyarrow", "trafilatura", "feedparser", "warcio", "datasketch"):
         monkeypatch.setitem(sys.modules, module, None)
     assert read_documents(["-"], "jsonl") is not None
     with pytest.raises(UsageError, match="pip install"):

@@ -9,11 +9,13 @@ from pathlib import Path
 from esr.documents import Located
 from esr.engines.generations import DEFAULT_KEEP, new_generation_name
 from esr.engines.options import SetAside
+from esr.engines.segments.reader.term_survey import survey_terms
 from esr.engines.segments.store import manifest
 from esr.engines.segments.store.checkpoint import Checkpoint
 from esr.engines.segments.store.disk_errors import translate_disk_errors
 from esr.engines.segments.store.layer_info import LayerInfo
-from esr.engines.segments.store.manifest import Manifest
+from esr.engines.segments.store.manifest import SEGMENTS, Manifest
+from esr.engines.segments.store.segment import Segment
 from esr.engines.segments.store.writer_lock import hold_writer_lock
 from esr.engines.segments.writer.load_session import LoadSession
 from esr.engines.segments.writer.recovery import clean_up_load, recover, start_or_resume
@@ -51,7 +53,7 @@ class FolderWriter:
     def load(self, documents: Iterable[Located]) -> LoadReport:
         """Load all, or nothing. Raises InputError for a duplicate id, EsrError if the disk is full."""
         started = time.perf_counter()
-        report = LoadReport()
+        report = LoadReport(analyzer=self._description.analyzer)
         with translate_disk_errors(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
             with hold_writer_lock(self._folder):
@@ -61,7 +63,11 @@ class FolderWriter:
                         f"another load into {self._folder} has finished since this one started: load again"
                     )
                 with clean_up_load(self._folder, before):
-                    self._commit(before, self._write(documents, before, report))
+                    written = self._write(documents, before, report)
+                    self._commit(before, written)
+                    report.terms = survey_terms(
+                        [Segment(self._folder / SEGMENTS / name) for name in written.segments]
+                    )
         report.seconds = time.perf_counter() - started
         return report
 
