@@ -104,6 +104,7 @@ class TestElasticsearch:
         assert states(where) == ["serving"]
         assert equals_fresh_load(where)
 
+    @pytest.mark.endurance
     def test_a_killed_slice_can_be_repeated(self, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
         load(where, OLD)
         for number in (1, 2):

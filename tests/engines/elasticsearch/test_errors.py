@@ -185,7 +185,7 @@ def test_a_shard_that_fails(where: str) -> None:
     meta = http("GET", f"{url}/{index}/_mapping")[index]["mappings"]["_meta"]
     other = f"{alias}-20990101t000000000000-esr-sentences"
     http("PUT", f"{url}/{other}", {"mappings": {"_meta": meta}})
-    http("PUT", f"{url}/{other}/_doc/1?refresh=true", {"text": "flood", "context": "flood", "order": 0})
+    http("PUT", f"{url}/{other}/_doc/1?refresh=true", {"text": "flood", "context": "flood", "ordinal": 0})
     with esr.open(where) as searcher:
         assert searcher.search("flood").incomplete is None
         action = {"add": {"index": other, "alias": alias}}
@@ -221,7 +221,7 @@ def test_deadlines() -> None:
     assert connection.SEARCH_TIMEOUT < connection.REQUEST_TIMEOUT <= 30
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_a_node_that_hangs_or_dies(
     start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,7 +260,7 @@ def test_a_node_that_hangs_or_dies(
             searcher.search("flood")
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_security(start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a login nothing; with a key that may read, searches only."""
     node = start_elasticsearch(security=True)

@@ -21,7 +21,7 @@ from tests.support.elasticsearch import document, http, indices, load, located
 from tests.support.index_contents import index_contents
 from tests.support.proxy import HARMS, Proxy
 
-pytestmark = pytest.mark.elasticsearch
+pytestmark = [pytest.mark.elasticsearch, pytest.mark.endurance]
 OLD = [document("old", "An old flood.", "A river.")]
 NEWS = list(random_documents(0, 120, seed=7))
 
@@ -223,7 +223,6 @@ def test_a_changed_mapping_names_the_field_and_switches_nothing(where: str) -> N
     load(where, named, if_exists="replace")
 
 
-@pytest.mark.endurance
 def test_a_load_waits_for_a_full_disk_and_then_names_it(
     start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
