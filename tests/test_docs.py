@@ -8,6 +8,7 @@ import pytest
 
 from esr import analysis, boosts, features, loaders, models, priors
 from esr.cli import main
+from esr.cli.languages import build_table
 from esr.cli.reference import build_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,7 +21,7 @@ NAMES = {
     "prior": priors.PRIORS,
     "boost": boosts.BOOSTS,
     "feature": features.FEATURES,
-    "analyzer": analysis.ANALYZERS,
+    "analyzer": analysis.all_definitions(),
     "format": loaders.FORMATS,
     "command": main.commands,
 }
@@ -43,6 +44,11 @@ def test_the_docs_name_every_parameter_of_a_model(model: models.Model) -> None:
 def test_the_reference_is_what_its_generator_prints() -> None:
     written = (ROOT / "docs" / "reference.md").read_text("utf-8")
     assert written == build_page(), "run: python -m esr.cli.reference > docs/reference.md"
+
+
+def test_the_table_of_analyzers_is_what_its_generator_prints() -> None:
+    page = (ROOT / "docs" / "languages.md").read_text("utf-8")
+    assert build_table() in page, "run: python -m esr.cli.languages, and put the table in docs/languages.md"
 
 
 def test_the_readme_leads_to_every_page() -> None:
