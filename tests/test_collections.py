@@ -32,7 +32,7 @@ RANKINGS = [
 K = 100
 STEP = 1 if os.environ.get("ESR_TEST_ALL_TOPICS") == "1" else 8
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.endurance
 
 
 class Collection(NamedTuple):

@@ -22,7 +22,7 @@ LEAST = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 @pytest.mark.parametrize("name", LEAST)
 def test_subjective_sentences_are_told_from_others(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = FOLDER / f"{name}.tsv"

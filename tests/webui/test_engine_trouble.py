@@ -67,6 +67,7 @@ def recovers(client: FlaskClient, address: str = "/api/v1/search?q=flood", secon
         time.sleep(0.2)
 
 
+@pytest.mark.endurance
 def test_an_engine_that_hangs_or_dies_is_reported_in_time_and_used_again(
     start_elasticsearch: Callable[..., Any],
 ) -> None:
@@ -116,9 +117,9 @@ def test_an_incomplete_answer_says_so(elasticsearch_url: str) -> None:
         index = next(name for name in indices(url, alias) if name.endswith("sentences"))
         meta = http("GET", f"{url}/{index}/_mapping")[index]["mappings"]["_meta"]
         other = f"{alias}-0-broken-esr-sentences"  # it lacks the lengths that the scripts need
-        fields = {name: {"type": "text"} for name in ("text", "context")} | {"order": {"type": "long"}}
+        fields = {name: {"type": "text"} for name in ("text", "context")} | {"ordinal": {"type": "long"}}
         http("PUT", f"{url}/{other}", {"mappings": {"_meta": meta, "properties": fields}})
-        http("PUT", f"{url}/{other}/_doc/1?refresh=true", {"text": "flood", "context": "flood", "order": 0})
+        http("PUT", f"{url}/{other}/_doc/1?refresh=true", {"text": "flood", "context": "flood", "ordinal": 0})
         with served(where) as connect:
             client = connect()
             recovers(client, "/search.json?q=flood")  # a node that has just started is slow
@@ -228,7 +229,7 @@ def lines(body: Any) -> list[Any]:
     return list(body) if isinstance(body, list | tuple) else [body]
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_a_key_that_may_only_read_is_enough(
     start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
