@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "esr/engines/embedded": "analysis dependency documents enrichment plans engines engines/segments",
     "esr/engines/elasticsearch": "analysis dependency documents enrichment plans engines engines/segments",
     "esr/boosts": "adjustments engines plans",
-    "esr/ranking": "adjustments boosts dependency documents engines models plans priors",
+    "esr/ranking": "adjustments analysis boosts dependency documents engines models plans priors",
     "esr/evaluation": "esr adjustments analysis boosts dependency documents engines loaders models plans "
     "ranking",
     "esr/learning": "adjustments engines evaluation features plans ranking",

@@ -13,6 +13,7 @@ from unicodedata import normalize
 
 from esr import boosts
 from esr.adjustments.adjustment import BUILTIN_FEATURES
+from esr.analysis.spans import words_of_terms
 from esr.engines.index import NO_FILTERS, Filters, Hit, Index
 from esr.errors import UsageError, unknown
 from esr.plans.plan import Plan, Static
@@ -161,7 +162,7 @@ class Searcher:
         terms = dict.fromkeys([*counts, *added])
         statistics = self.index.statistics(list(terms))
         unseen = {term for term in counts if not statistics.terms[term].is_seen}
-        words = self._words_of(query, unseen) if unseen else ()
+        words = words_of_terms(self.index.analyzer, query, unseen) if unseen else ()
         plan = ranking.plan(counts, statistics, expansions)
         return PreparedQuery(
             self.index, ranking, counts, statistics, expansions, plan, words, took_ms=_since(started)
@@ -189,11 +190,6 @@ class Searcher:
         for feature in needed:
             if feature not in stored:
                 raise unknown(f"feature of {self.index.where}", feature, [*BUILTIN_FEATURES, *stored])
-
-    def _words_of(self, query: str, terms: set[str]) -> tuple[str, ...]:
-        """The words of a query, as they were typed, whose terms are among these."""
-        words = dict.fromkeys(re.findall(r"\w+", query))
-        return tuple(word for word in words if terms.intersection(self.index.analyzer.terms(word)))
 
     def terms(self, query: str) -> Mapping[str, int]:
         """The query's terms in order, and how often each occurs. Raises UsageError if there are none."""

@@ -51,6 +51,7 @@ def test_words_that_no_document_holds_are_named_as_they_were_typed(searcher: Sea
     answer = searcher.search("Storms and Volcanoes")
     assert answer.unseen == ("Volcanoes",)
     assert answer.total > 0
+    assert searcher.search("storms of the U.A.E., Beyonce\u0301").unseen == ("U.A.E.", "Beyonce\u0301")
 
 
 @pytest.mark.parametrize("candidates", ["matching", "context"])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from esr.analysis.spans import words_by_term
 from esr.engines.index import SentenceRecord
 from esr.errors import UsageError
 from esr.ranking.explain import Explanation, explain
@@ -22,7 +22,7 @@ from webui.running.settings import Settings
 class ExplainedSentence:
     """A sentence and its explanation. `tree` is None where no parse is stored.
 
-    `words`: the words of the query by their terms.
+    `words`: the first word of the query for each of its terms, as it was typed.
     """
 
     record: SentenceRecord
@@ -48,11 +48,6 @@ def explain_sentence(
     with blame_argument(None):
         prepared = snapshot.prepare(search.query, search.ranking)
         explanation = explain(prepared, sentence_id)
+    words = words_by_term(snapshot.index.analyzer, search.query)
     tree = sentence_tree(snapshot.index, list(prepared.counts), sentence_id)
-    return ExplainedSentence(record, explanation, tree, words_of_terms(snapshot, search.query))
-
-
-def words_of_terms(searcher: Searcher, query: str) -> Mapping[str, str]:
-    """The words of a query by their terms; the first word of each term."""
-    words = dict.fromkeys(re.findall(r"\w+", query))
-    return {term: word for word in reversed(words) for term in searcher.index.analyzer.terms(word)}
+    return ExplainedSentence(record, explanation, tree, words)

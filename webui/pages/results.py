@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from esr.analysis.spans import words_without_terms
 from esr.engines.index import Hit
 from esr.errors import EsrError
 from esr.ranking.searcher import Answer, PreparedQuery, Searcher
@@ -16,7 +16,6 @@ from webui.pages.evidence_bars import EvidenceBars, evidence_bars
 from webui.pages.facets import FacetList, count_facets
 from webui.running.settings import Settings
 
-_WORD = re.compile(r"\w+")
 GROUP_SENTENCES = 3
 """Sentences shown of each document, where the sentences of a document are grouped."""
 
@@ -56,7 +55,7 @@ def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) 
         count_facets(prepared, search.filters) if is_searched else [],
         _bars(prepared, best),
         next_k if has_more else None,
-        _stop_words(prepared, search.query),
+        words_without_terms(prepared.index.analyzer, search.query),
     )
 
 
@@ -67,11 +66,6 @@ def listed_hits(
     answer, _, entries = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
     hits = [folded.hit for entry in entries[: search.k] for folded in entry.folded]
     return hits, answer.incomplete
-
-
-def _stop_words(prepared: PreparedQuery, query: str) -> list[str]:
-    words = dict.fromkeys(_WORD.findall(query))
-    return [word for word in words if not prepared.index.analyzer.terms(word)]
 
 
 def _bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> EvidenceBars:

@@ -10,7 +10,6 @@ words identify it, and little smoothing seems best (docs/evaluation.md).
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -94,5 +93,5 @@ def _draw_words(
 
 
 def _select_words(analyzer: Analyzer, text: str) -> Words:
-    """The words of a text that survive analysis, in their original form."""
-    return [word for word in re.findall(r"\w+", text) if analyzer.terms(word)]
+    """The words of a text that survive analysis, in their original form; bigrams are words here."""
+    return [text[token.start : token.end] for token in analyzer.tokens(text)]

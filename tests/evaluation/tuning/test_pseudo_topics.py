@@ -77,6 +77,16 @@ def test_words_are_unstemmed_and_exclude_stop_words(tmp_path: Path) -> None:
     assert all(analysis.get("english").terms(word) for word in words)
 
 
+def test_words_of_any_script_keep_their_terms(tmp_path: Path) -> None:
+    texts = {"d": ("U.S. troops left बैंक के पास, said Trump\u2019s cafe\u0301 中国经济",)}
+    with esr.open(str(index_of(tmp_path, texts, "multilingual"))) as searcher:
+        tasks = pseudo_topics.generate_tasks(searcher.index, 40)
+        terms = set(searcher.index.analyzer.terms(texts["d"][0]))
+    words = {word for task in tasks for word in task.query.split()}
+    assert {"U.S", "बैंक", "中国", "经济"} <= words
+    assert {term for word in words for term in analysis.get("multilingual").terms(word)} == terms
+
+
 @pytest.mark.parametrize(
     "texts", [{}, {"d": ()}, {"d": ("one two three four",)}], ids=["no", "empty", "short"]
 )

@@ -10,8 +10,8 @@ QUERY = "earthquakes relief China"
 SENTENCE = "earthquake-relief.s0"
 
 
-def explained(searcher: Searcher, ranking: Ranking | None = None) -> ExplainedSentence:
-    search = SearchRequest(QUERY, ranking or Ranking())
+def explained(searcher: Searcher, query: str = QUERY) -> ExplainedSentence:
+    search = SearchRequest(query, Ranking())
     return explain_sentence(searcher, search, SENTENCE, Settings())
 
 
@@ -19,6 +19,14 @@ def test_terms_lead_to_the_words_as_they_were_typed(searcher: Searcher) -> None:
     sentence = explained(searcher)
     terms = [part.origin.name for part in sentence.explanation.terms]
     assert [sentence.words[term] for term in terms] == QUERY.split()
+
+
+def test_an_acronym_is_shown_with_its_periods(searcher: Searcher) -> None:
+    assert explained(searcher, "U.S. earthquake's relief").words == {
+        "us": "U.S.",
+        "earthquak": "earthquake's",
+        "relief": "relief",
+    }
 
 
 def test_the_json_has_the_text_and_the_tree(searcher: Searcher) -> None:

@@ -1,0 +1,92 @@
+"""Where the words of a text stand that become certain terms, and these words as they are written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Mapping
+from itertools import chain, pairwise
+from typing import NamedTuple
+from unicodedata import category
+
+from esr.analysis.analyzer import Analyzer, Token
+
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+
+
+class Span(NamedTuple):
+    """A piece of a text."""
+
+    start: int
+    end: int
+
+
+def word_span(text: str, token: Token) -> Span:
+    """Where a reader sees the word of a token: with the last period of a dotted acronym, which no term has,
+    and with the marks on its last letter, which an analyzer may split off.
+    """
+    end = token.end
+    while end < len(text) and not text[end].isascii() and category(text[end])[0] == "M":
+        end += 1
+    is_acronym = end - token.start > 2 and text[end - 2] == "." and text[end - 1].isalpha()
+    return Span(token.start, end + 1 if is_acronym and text.startswith(".", end) else end)
+
+
+def find_spans(text: str, tokens: Iterable[Token], terms: Container[str]) -> list[Span]:
+    """The words that become one of these terms, in order. Bigrams that follow each other are one span."""
+    spans: list[Span] = []
+    for token in tokens:
+        if token.term not in terms:
+            continue
+        span = word_span(text, token)
+        if spans and span.start <= spans[-1].end:
+            spans[-1] = Span(spans[-1].start, max(span.end, spans[-1].end))
+        else:
+            spans.append(span)
+    return spans
+
+
+def words_by_term(analyzer: Analyzer, text: str) -> Mapping[str, str]:
+    """Each term of a text with the first word that becomes it, as it is written."""
+    words: dict[str, str] = {}
+    for token in analyzer.tokens(text):
+        start, end = word_span(text, token)
+        words.setdefault(token.term, text[start:end])
+    return words
+
+
+def words_of_terms(analyzer: Analyzer, text: str, terms: Container[str]) -> tuple[str, ...]:
+    """The distinct words of a text that become one of these terms, as they are written.
+
+    Of overlapping bigrams, only the characters that no other term contains: a bigram across the border of two
+    words is no word.
+    """
+    tokens = list(analyzer.tokens(text))
+    others = {token.term for token in tokens if token.term not in terms}
+    covered = find_spans(text, tokens, others)
+    pieces = (piece for span in find_spans(text, tokens, terms) for piece in _subtract(span, covered))
+    return tuple(dict.fromkeys(text[start:end] for start, end in pieces))
+
+
+def words_without_terms(analyzer: Analyzer, text: str) -> tuple[str, ...]:
+    """The distinct words of a text that become no term, such as stop words, as they are written."""
+    spans = [word_span(text, token) for token in analyzer.tokens(text)]
+    gaps = pairwise([0, *chain.from_iterable(spans), len(text)])
+    between = " ".join(text[start:end] for n, (start, end) in enumerate(gaps) if n % 2 == 0)
+    return tuple(dict.fromkeys(_strip(piece) for piece in between.split() if _LETTER_OR_DIGIT.search(piece)))
+
+
+def _strip(piece: str) -> str:
+    """The piece without signs at its ends; the marks of letters stay."""
+    return piece.strip("".join(character for character in piece if category(character)[0] not in "LMN"))
+
+
+def _subtract(span: Span, covered: Iterable[Span]) -> Iterable[Span]:
+    """The pieces of a span that no other span covers."""
+    start = span.start
+    for other in covered:
+        if start < other.start < span.end:
+            yield Span(start, other.start)
+        if other.start < span.end:
+            start = max(start, other.end)
+    if start < span.end:
+        yield Span(start, span.end)
