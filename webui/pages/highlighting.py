@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from unicodedata import category
 
 from markupsafe import Markup, escape
 
-from esr.analysis import Analyzer
+from esr.analysis import Analyzer, Token
+from esr.analysis.spans import Span, find_spans
 
-_LETTERS = re.compile(r"[^\W_]+")
+_CHUNK = re.compile("[^ ]+")
+"""No word has a space in it, so the chunks between spaces can be analysed one by one, and cached."""
 _MARK = Markup("<mark>{}</mark>")
-_CACHED_WORDS = 100_000
-"""Words whose terms are cached: news has the same ones again and again."""
+_CACHED_CHUNKS = 100_000
+_MAX_CACHED_CHARACTERS = 40
+"""News has the same words again and again; longer chunks are clauses of a script without spaces."""
 
 
 class Highlighter:
@@ -26,36 +28,28 @@ class Highlighter:
     def __init__(self, analyzer: Analyzer, terms: Iterable[str]) -> None:
         self._analyzer = analyzer
         self._terms = frozenset(terms)
-        self._matches: dict[str, bool] = {}
+        self._spans: dict[str, Sequence[Span]] = {}
 
     def __call__(self, text: str) -> Markup:
         """The text as HTML: each piece is escaped by itself, then the marks are put around words."""
         pieces: list[Markup] = []
         done = 0
-        for start, end in word_ranges(text):
-            if self.matches(text[start:end]):
+        for chunk in _CHUNK.finditer(text):
+            for start, end in self._find(chunk[0]):
+                start, end = chunk.start() + start, chunk.start() + end
                 pieces += escape(text[done:start]), _MARK.format(text[start:end])
                 done = end
         return Markup("").join([*pieces, escape(text[done:])])
 
-    def matches(self, word: str) -> bool:
-        """Whether the word has a term of the query."""
-        matches = self._matches.get(word)
-        if matches is None:
-            terms = _terms(self._analyzer, word)
-            matches = self._matches[word] = not self._terms.isdisjoint(terms)
-        return matches
+    def _find(self, chunk: str) -> Sequence[Span]:
+        """Where in a chunk the words with a term of the query stand."""
+        spans = self._spans.get(chunk)
+        if spans is None:
+            tokens = _cached_tokens if len(chunk) <= _MAX_CACHED_CHARACTERS else Analyzer.tokens
+            spans = self._spans[chunk] = find_spans(chunk, tokens(self._analyzer, chunk), self._terms)
+        return spans
 
 
-@lru_cache(_CACHED_WORDS)
-def _terms(analyzer: Analyzer, word: str) -> tuple[str, ...]:
-    return tuple(analyzer.terms(word))
-
-
-def word_ranges(text: str) -> Iterator[tuple[int, int]]:
-    """Where words begin and end: letters and digits, and the accents that follow them."""
-    for match in _LETTERS.finditer(text):
-        end = match.end()
-        while end < len(text) and not text[end].isascii() and category(text[end])[0] == "M":
-            end += 1
-        yield match.start(), end
+@lru_cache(_CACHED_CHUNKS)
+def _cached_tokens(analyzer: Analyzer, chunk: str) -> Sequence[Token]:
+    return tuple(analyzer.tokens(chunk))
