@@ -6,6 +6,7 @@ import dataclasses
 from operator import attrgetter
 from typing import Any
 
+from esr.documents.direction import text_direction
 from esr.engines.index import Hit, SentenceRecord
 from esr.ranking.searcher import Answer
 
@@ -30,10 +31,11 @@ def answer_dict(answer: Answer) -> dict[str, Any]:
 
 
 def hit_dict(hit: Hit) -> dict[str, Any]:
-    """A ranked sentence with its score, its neighbours and its document."""
+    """A ranked sentence with its score, its neighbours, its document, and the direction of its writing."""
     record = require_record(hit)
     fields = {"sentence_id": record.sentence_id, "document_id": record.document_id, "score": hit.score}
     fields.update(zip(_FIELDS, _values(record), strict=True))
+    fields["direction"] = text_direction(record.language)
     return fields
 
 

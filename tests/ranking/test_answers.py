@@ -27,6 +27,7 @@ def test_an_answer_has_the_documented_keys() -> None:
             "date": "2017-03-01",
             "url": "https://x.org/1",
             "language": "en",
+            "direction": "ltr",
             "features": {},
             "entities": None,
             "paragraph": None,

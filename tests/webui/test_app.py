@@ -288,11 +288,10 @@ HARMLESS: dict[str | None, list[set[tuple[str, ...]]]] = {}
 """The shapes of the pages with harmless text, made once."""
 MAYBE = {
     ("a", "href", "rel"),  # an address that is one
-    ("article", "lang", "tabindex"),
-    ("article", "tabindex"),
-    ("article", "class", "lang"),
-    ("article", "class"),
-    ("p", "class", "dir", "id", "tabindex"),
+    ("cite", "dir"),
+    ("cite", "dir", "lang"),
+    ("h1", "dir"),
+    ("h1", "dir", "lang"),
 }
 
 

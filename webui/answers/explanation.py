@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from esr.analysis.spans import words_by_term
+from esr.documents.direction import text_direction
 from esr.engines.index import SentenceRecord
 from esr.errors import UsageError
 from esr.ranking.explain import Explanation, explain
@@ -32,7 +33,9 @@ class ExplainedSentence:
 
     def as_dict(self) -> dict[str, Any]:
         tree = None if self.tree is None else self.tree.as_dict()
-        return self.explanation.as_dict() | {"text": self.record.text, "tree": tree}
+        language = self.record.language
+        about_text = {"text": self.record.text, "language": language, "direction": text_direction(language)}
+        return self.explanation.as_dict() | about_text | {"tree": tree}
 
 
 def explain_sentence(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from esr.documents.direction import text_direction
 from webui.answers.scored_document import score_document
 from webui.api.operation import Call
 from webui.arguments.search_request import parse_search
@@ -13,7 +14,7 @@ from webui.arguments.search_request import parse_search
 def document(call: Call) -> dict[str, Any]:
     search = parse_search(call.arguments, call.settings)
     scored = score_document(call.searcher, call.first("id") or "", search, call.settings)
-    data = asdict(scored.document)
+    data = asdict(scored.document) | {"direction": text_direction(scored.document.language)}
     for sentence in scored.sentences:
         sentence_data = data["sentences"][sentence.position]
         del sentence_data["parse"]

@@ -9,6 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 from esr.documents import Document, Sentence
+from esr.documents.direction import DIRECTIONS
 from esr.engines.index import SentenceRecord
 from webui.api.operation import Schema
 
@@ -61,7 +62,12 @@ def _ref(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-_HIT = closed(score=NUMBER, **of_class(SentenceRecord))
+_DIRECTION: Schema = {
+    "enum": list(DIRECTIONS),
+    "description": "of writing, by the language: HTML's `dir`",
+}
+_HIT_FIELDS = {"score": NUMBER, **of_class(SentenceRecord), "direction": _DIRECTION}
+_HIT = closed(**_HIT_FIELDS)
 _ANSWER: dict[str, Schema] = {
     "hits": _list(_ref("Hit")),
     "total": {**WHOLE, "description": "how many candidates there are"},
@@ -84,8 +90,7 @@ _SIDE = closed(
     | {
         "hits": _list(
             closed(
-                score=NUMBER,
-                **of_class(SentenceRecord),
+                **_HIT_FIELDS,
                 rank={"type": "integer", "minimum": 1},
                 other={"type": ["integer", "null"], "description": "the rank in the other list"},
                 moved={"type": ["integer", "null"], "description": "how many ranks higher it is here"},
@@ -132,6 +137,8 @@ SCHEMAS: dict[str, Schema] = {
     "Explanation": closed(
         sentence_id={"type": "string"},
         text={"type": "string"},
+        language={"type": ["string", "null"]},
+        direction=_DIRECTION,
         score=NUMBER,
         first={**NUMBER, "description": "the score of the first stage"},
         terms=_list(_TERM),
@@ -151,6 +158,7 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Document": closed(
         **of_class(Document, without=["sentences"]),
+        direction=_DIRECTION,
         sentences=_list(
             closed(
                 **of_class(Sentence, without=["parse"]),

@@ -1,4 +1,4 @@
-"""How templates show values: links, dates, languages, numbers."""
+"""How templates show values: links, dates, numbers, and texts in their language."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from datetime import date
 from urllib.parse import urlsplit
 
 from flask import Flask
+from markupsafe import Markup
 
+from esr.documents.direction import is_language_tag, text_direction
 from esr.ranking import answers
 from webui.arguments.labels import first_phrase, plain_number
 from webui.pages.tree_picture import describe_term_set
 
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
 _DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
 
 
@@ -25,7 +26,8 @@ def install(app: Flask) -> None:
         day=day,
         month=month,
         term_set=describe_term_set,
-        language=language,
+        text_attributes=text_attributes,
+        lang_attribute=lang_attribute,
         duration=duration,
         score=score,
         plain_number=plain_number,
@@ -74,9 +76,22 @@ def is_full_date(text: str) -> bool:
     return not text or bool(_DAY.fullmatch(text))
 
 
-def language(tag: str | None) -> str | None:
-    """The language tag for the browser, if it is well-formed."""
-    return tag if tag and _LANGUAGE.fullmatch(tag) else None
+def lang_attribute(language: str | None) -> Markup:
+    """The attribute `lang` of a text in a document's language.
+
+    It is empty where the language is not known, as HTML has it: without it, the text would count as English
+    like the page around it.
+    """
+    return Markup(' lang="{}"').format(language if is_language_tag(language) else "")
+
+
+def text_attributes(language: str | None) -> Markup:
+    """The attributes `lang` and `dir` of a text in a document's language.
+
+    HTML calls dir="auto" a last resort, for text of unknown direction: it goes by the first letter, so an
+    Arabic sentence that begins with a Latin name would run from left to right. The language knows better.
+    """
+    return lang_attribute(language) + Markup(' dir="{}"').format(text_direction(language))
 
 
 def count(number: int, noun: str) -> str:

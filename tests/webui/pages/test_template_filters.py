@@ -58,9 +58,21 @@ def test_a_full_date_is_shown_in_words_and_anything_else_unchanged(date: str, sh
     assert filters.day(date) == shown
 
 
-@pytest.mark.parametrize(("tag", "shown"), [("en", "en"), ("pt-BR", "pt-BR"), ('e"n', None), ("", None)])
-def test_only_well_formed_language_tags_are_kept(tag: str, shown: str | None) -> None:
-    assert filters.language(tag) == shown
+@pytest.mark.parametrize(
+    ("tag", "lang", "dir"),
+    [
+        ("en", "en", "ltr"),
+        ("pt-BR", "pt-BR", "ltr"),
+        ("ar", "ar", "rtl"),
+        ("az-Arab", "az-Arab", "rtl"),
+        ('e"n', "", "auto"),
+        ("", "", "auto"),
+        (None, "", "auto"),
+    ],
+)
+def test_a_text_has_its_language_and_direction_if_known(tag: str | None, lang: str, dir: str) -> None:
+    assert filters.text_attributes(tag) == f' lang="{lang}" dir="{dir}"'
+    assert filters.lang_attribute(tag) == f' lang="{lang}"'
 
 
 def test_numbers_are_shown_for_readers() -> None:

@@ -1,0 +1,159 @@
+"""Sentences in other scripts: on every page and in the API with their language, direction and marks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html.parser import HTMLParser
+from re import findall, search
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from esr.engines.index import SentenceRecord
+from esr.ranking.searcher import Searcher
+from tests.support.api_requests import get
+from tests.support.fake_index import STORM, FakeIndex
+from webui.app import create_app
+
+ARABIC = replace(
+    STORM,
+    text="Panthers هو فريق في العالَم.",
+    previous="هذا قبله.",
+    next="وهذا بعده.",
+    title="عنوان",
+    language="ar",
+)
+CHINESE = replace(
+    STORM, text="中国经济增长很快。", previous="以前。", next=None, title=None, language="zh-Hans"
+)
+UNKNOWN = replace(STORM, language=None)
+PAGES = {
+    "results": "/search?q={}",
+    "grouped": "/search?q={}&group=document",
+    "document": "/document?id=a&q={}",
+    "explain": "/explain?id=a.s1&q={}",
+    "compare": "/compare?q={}&vs.model=bm25",
+}
+
+
+def client_over(record: SentenceRecord, analyzer: str) -> FlaskClient:
+    return create_app(Searcher(FakeIndex(record, analyzer=analyzer))).test_client()  # type: ignore[arg-type]
+
+
+def html_of(record: SentenceRecord, analyzer: str, page: str, query: str) -> str:
+    response = client_over(record, analyzer).get(PAGES[page].format(query))
+    assert response.status_code == 200, response.text
+    return response.text
+
+
+class Texts(HTMLParser):
+    """The texts of a page less its title, each with the language and the direction that it inherits."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.all: list[tuple[str, str, str]] = []
+        self._inherited = [("", "")]
+        self.feed(html)
+        assert len(self._inherited) == 1
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("br", "input", "link", "meta"):
+            lang, dir = self._inherited[-1]
+            attributes = dict(attrs)
+            self._inherited.append((attributes.get("lang", lang) or "", attributes.get("dir", dir) or ""))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None: ...
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inherited.pop()
+
+    def handle_data(self, data: str) -> None:
+        if data.strip() and self.lasttag != "title":
+            self.all.append((data.strip(), *self._inherited[-1]))
+
+
+def inherited(html: str, pattern: str) -> set[tuple[str, str]]:
+    """The languages and directions of the texts that a pattern matches."""
+    found = {(lang, dir) for text, lang, dir in Texts(html).all if search(pattern, text)}
+    assert found, pattern
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_texts_of_a_document_have_its_language_and_direction_and_no_others_have(page: str) -> None:
+    html = html_of(ARABIC, "arabic", page, "world العالم")
+    assert inherited(html, "هو فريق|عنوان|العالَم") == {("ar", "rtl")}
+    assert inherited(html, "^(In its document|Why|Score|score|Original article|Settings|JSON)") <= {
+        ("en", ""),
+        ("en", "ltr"),
+    }
+    assert "<mark>العالَم</mark>." in html
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_language_that_is_not_known_is_not_that_of_the_page(page: str) -> None:
+    assert inherited(html_of(UNKNOWN, "english-stem", page, "houses"), "^The storms") == {("", "auto")}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_id_in_place_of_a_title_has_no_language_of_its_own(page: str) -> None:
+    assert inherited(html_of(CHINESE, "multilingual", page, "经济"), "^a$") == {("en", "auto")}
+
+
+def test_neighbours_are_in_the_language_of_the_sentence() -> None:
+    html = html_of(ARABIC, "arabic", "results", "العالم")
+    assert inherited(html, "هذا") == {("ar", "rtl")}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_chinese_bigrams_that_follow_each_other_are_one_mark(page: str) -> None:
+    html = html_of(CHINESE, "multilingual", page, "经济增长")
+    assert "中国<mark>经济增长</mark>很快。" in html
+
+
+def test_an_explanation_shows_the_words_of_an_acronym_and_of_bigrams() -> None:
+    record = replace(STORM, text="The U.S. troops left.")
+    html = html_of(record, "english-stem", "explain", "US troops of the U.S.")
+    assert '<th scope="row"><bdi>US</bdi></th>' in html
+    html = html_of(record, "english-stem", "explain", "U.S. troops")
+    assert '<th scope="row"><bdi>U.S.</bdi></th>' in html
+    html = html_of(CHINESE, "multilingual", "explain", "经济增长")
+    assert all(f'<th scope="row"><bdi>{word}</bdi></th>' in html for word in ("经济", "济增", "增长"))
+
+
+def test_words_that_no_document_contains_are_whole_in_any_script() -> None:
+    html = html_of(CHINESE, "multilingual", "results", "中国熊猫")
+    assert "<strong><bdi>熊猫</bdi></strong>." in html
+    html = html_of(STORM, "english-stem", "results", "storms in the U.A.E. of Beyonce%CC%81")
+    assert "<strong><bdi>U.A.E.</bdi></strong>, <strong><bdi>Beyonce\u0301</bdi></strong>." in html
+
+
+@pytest.mark.parametrize(
+    ("record", "analyzer", "query", "expected"),
+    [
+        (ARABIC, "arabic", "العالم", ("ar", "rtl")),
+        (CHINESE, "multilingual", "经济", ("zh-Hans", "ltr")),
+        (UNKNOWN, "english-stem", "houses", (None, "auto")),
+    ],
+)
+def test_answers_of_the_api_name_the_language_and_its_direction(
+    record: SentenceRecord, analyzer: str, query: str, expected: tuple[str | None, str]
+) -> None:
+    client = client_over(record, analyzer)
+    sides = get(client, "/compare", q=query, vs__model="bm25")
+    answers: list[Any] = [
+        get(client, "/search", q=query)["hits"][0],
+        get(client, "/document", id="a", q=query),
+        get(client, "/explain", id="a.s1", q=query),
+        sides["left"]["hits"][0],
+        sides["right"]["hits"][0],
+    ]
+    assert [(answer["language"], answer["direction"]) for answer in answers] == [expected] * 5
+
+
+def test_the_boxes_for_words_and_names_take_the_direction_of_what_is_typed() -> None:
+    html = client_over(ARABIC, "arabic").get("/search?q=العالم").text
+    for name in ("q", "source", "entity"):
+        (box,) = findall(rf'<input id="{name}"[^>]*>', html)
+        assert 'dir="auto"' in box
