@@ -10,6 +10,8 @@ from unicodedata import category
 
 from esr.analysis.analyzer import Analyzer, Token
 
+_STACKING = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0c4d\u0ccd\u0d4d\u1039\u17d2\u1a60"
+"""Signs that join the consonants around them: of Indic scripts, Burmese, Khmer and Tai Tham."""
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 
 
@@ -22,13 +24,16 @@ class Span(NamedTuple):
 
 def word_span(text: str, token: Token) -> Span:
     """Where a reader sees the word of a token: with the last period of a dotted acronym, which no term has,
-    and with the marks on its last letter, which an analyzer may split off.
+    and with all of a letter that an analyzer splits, such as its accents or a stack of consonants.
     """
-    end = token.end
-    while end < len(text) and not text[end].isascii() and category(text[end])[0] == "M":
-        end += 1
-    is_acronym = end - token.start > 2 and text[end - 2] == "." and text[end - 1].isalpha()
-    return Span(token.start, end + 1 if is_acronym and text.startswith(".", end) else end)
+    start, end, _ = token
+    if not text.isascii():
+        while start > 0 and text[start - 1] in _STACKING:
+            start -= 2
+        while end < len(text) and (text[end - 1] in _STACKING or category(text[end])[0] == "M"):
+            end += 1
+    is_acronym = end - start > 2 and text[end - 2] == "." and text[end - 1].isalpha()
+    return Span(max(start, 0), end + 1 if is_acronym and text.startswith(".", end) else end)
 
 
 def find_spans(text: str, tokens: Iterable[Token], terms: Container[str]) -> list[Span]:
@@ -57,13 +62,18 @@ def words_by_term(analyzer: Analyzer, text: str) -> Mapping[str, str]:
 def words_of_terms(analyzer: Analyzer, text: str, terms: Container[str]) -> tuple[str, ...]:
     """The distinct words of a text that become one of these terms, as they are written.
 
-    Of overlapping bigrams, only the characters that no other term contains: a bigram across the border of two
-    words is no word.
+    Of overlapping bigrams, only the characters that no other term contains, where these make a bigram: one
+    across the border of two words is no word.
     """
     tokens = list(analyzer.tokens(text))
-    others = {token.term for token in tokens if token.term not in terms}
-    covered = find_spans(text, tokens, others)
-    pieces = (piece for span in find_spans(text, tokens, terms) for piece in _subtract(span, covered))
+    matching = [token for token in tokens if token.term in terms]
+    covered = find_spans(text, tokens, {token.term for token in tokens if token.term not in terms})
+    pieces = [
+        Span(start, end)
+        for span in find_spans(text, tokens, terms)
+        for start, end in _subtract(span, covered)
+        if any(start <= token.start and token.end <= end for token in matching)
+    ]
     return tuple(dict.fromkeys(text[start:end] for start, end in pieces))
 
 
