@@ -9,6 +9,7 @@ import click
 
 import esr
 from esr.cli import (
+    analyze,
     append,
     compare,
     enrich,
@@ -102,6 +103,7 @@ for command in (
     serve.serve,
     roles.roles,
     status.status,
+    analyze.analyze,
     listings.models,
     listings.priors,
     listings.features,

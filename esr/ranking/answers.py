@@ -1,4 +1,4 @@
-"""An answer as JSON: the same from the command line and from the page."""
+"""Answers as JSON: the same from the command line and from the page."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import dataclasses
 from operator import attrgetter
 from typing import Any
 
+from esr.analysis import Analyzer
 from esr.documents.direction import text_direction
 from esr.engines.index import Hit, SentenceRecord
 from esr.ranking.searcher import Answer
@@ -37,6 +38,18 @@ def hit_dict(hit: Hit) -> dict[str, Any]:
     fields.update(zip(_FIELDS, _values(record), strict=True))
     fields["direction"] = text_direction(record.language)
     return fields
+
+
+def analysis_dict(analyzer: Analyzer, text: str) -> dict[str, Any]:
+    """`{"analyzer", "version", "text", "tokens": [{"start", "end", "term"}]}`: the terms of a text in order,
+    each with the place of its word, in characters (code points) of the text. Bigrams overlap.
+    """
+    return {
+        "analyzer": analyzer.name,
+        "version": analyzer.version,
+        "text": text,
+        "tokens": [token._asdict() for token in analyzer.tokens(text)],
+    }
 
 
 def require_record(hit: Hit) -> SentenceRecord:

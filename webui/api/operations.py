@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webui.api.analyze import analyze
 from webui.api.batch import CSV, RUN, batch
 from webui.api.batch_body import body_schema
 from webui.api.catalogue import catalogue
@@ -10,6 +11,7 @@ from webui.api.document import document
 from webui.api.explain import explain
 from webui.api.operation import Operation
 from webui.api.parameters import (
+    analyze_parameters,
     compare_parameters,
     document_parameters,
     explain_parameters,
@@ -78,6 +80,15 @@ OPERATIONS = {
             "Comparison",
             compare_parameters,
             page_twin="/compare.json",
+        ),
+        Operation(
+            "analyze",
+            "GET",
+            "/analyze",
+            "Get the terms that an index's analyzer makes of a text, with the places of their words.",
+            analyze,
+            "Analysis",
+            analyze_parameters,
         ),
         Operation(
             "models",

@@ -125,6 +125,13 @@ def id_parameter(what: str, settings: Settings) -> Parameter:
     return Parameter("id", f"the id of the {what}", text_schema(settings.value_chars, 1), required=True)
 
 
+def analyze_parameters(settings: Settings) -> list[Parameter]:
+    return [
+        Parameter("text", "what to make terms of", text_schema(settings.query_chars, 1), required=True),
+        *index_parameters(settings),
+    ]
+
+
 def query_parameters(settings: Settings) -> list[Parameter]:
     standalone = "`true`: let Elasticsearch compute p(t|C); for language models only"
     choice: Schema = {"enum": ["true", "false"], "default": "false"}

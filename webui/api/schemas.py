@@ -173,6 +173,18 @@ SCHEMAS: dict[str, Schema] = {
         shared={**WHOLE, "description": "sentences in both lists"},
         moved={**WHOLE, "description": "sentences in both lists whose ranks differ"},
     ),
+    "Analysis": closed(
+        analyzer={"type": "string"},
+        version={"type": "integer"},
+        text={"type": "string", "description": "as it was analysed: without blanks at its ends"},
+        tokens=_list(
+            closed(
+                start={**WHOLE, "description": "where the word begins, in code points of the text"},
+                end={**WHOLE, "description": "where the word ends; bigrams overlap"},
+                term={"type": "string"},
+            )
+        ),
+    ),
     "Catalogue": closed(
         default={"type": "string"},
         models=_list(_named("name", "description", "source", "contexts", "candidates", "parameters")),

@@ -34,6 +34,8 @@ SEARCH_ARGUMENTS: dict[str, str] = {
     "fold": "no: list near-duplicates one by one",
     "index": "the name of an index, where several are served",
 }
+TEXT_ARGUMENTS = frozenset({"q", "text"})
+"""Arguments that may be as long as a query."""
 COMPARISON_ARGUMENTS = (*SEARCH_ARGUMENTS, *(VERSUS + name for name in RANKING_ARGUMENTS))
 
 _RANKING_LISTS = frozenset({"feature", "boost", "rerank"})

@@ -8,7 +8,7 @@ from unicodedata import category
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from esr.errors import unknown
-from webui.arguments.names import NAME, REPEATABLE, SEARCH_ARGUMENTS
+from webui.arguments.names import NAME, REPEATABLE, SEARCH_ARGUMENTS, TEXT_ARGUMENTS
 from webui.running.request_errors import RequestError, blame_argument
 from webui.running.settings import Settings
 
@@ -31,7 +31,7 @@ def decode_arguments(
     values: dict[str, list[str]] = {}
     for name, value in split_pairs(query_string, settings):
         _check_name(name, names)
-        check_text(name, value, settings.query_chars if name == "q" else settings.value_chars)
+        check_text(name, value, settings.query_chars if name in TEXT_ARGUMENTS else settings.value_chars)
         if value.strip():
             values.setdefault(name, []).append(value.strip())
     for name, texts in values.items():

@@ -5,7 +5,7 @@ import math
 import pytest
 from flask.testing import FlaskClient
 
-from esr import adjustments, boosts, models, priors
+from esr import adjustments, analysis, boosts, models, priors
 from esr.dependency.signals import SIGNALS
 from esr.features import FEATURES
 from esr.plans.plan import CANDIDATES
@@ -74,6 +74,22 @@ def test_a_comparison_has_the_rank_of_each_sentence_in_the_other_list(client: Fl
         assert [hit["other"] for hit in one["hits"]] == [places.get(name) for name in ids(one)]
     assert found["shared"] == len(set(ids(left)) & set(ids(right)))
     assert error(client, "/compare", q="storm", vs__model="nosuch")["field"] == "vs.model"
+
+
+def test_a_text_becomes_the_terms_of_the_index_with_their_places(client: FlaskClient) -> None:
+    answer = get(client, "/analyze", text=" The U.S. storms, Beyonce\u0301's ")
+    text = answer["text"]
+    assert text == "The U.S. storms, Beyonce\u0301's"
+    assert (answer["analyzer"], answer["version"]) == ("english-stem", analysis.get("english-stem").version)
+    words = [(text[token["start"] : token["end"]], token["term"]) for token in answer["tokens"]]
+    assert words == [("U.S", "us"), ("storms", "storm"), ("Beyonce\u0301's", "beyonc")]
+    assert get(client, "/analyze", text="of the")["tokens"] == []
+
+
+def test_a_text_to_analyze_is_required_and_as_long_as_a_query_at_most(client: FlaskClient) -> None:
+    assert error(client, "/analyze")["field"] == "text"
+    assert len(get(client, "/analyze", text="storm " * 300)["tokens"]) == 300
+    assert error(client, "/analyze", text="x" * 2001)["field"] == "text"
 
 
 def test_the_status_does_not_reveal_the_place_of_the_index(client: FlaskClient, where: str) -> None:
