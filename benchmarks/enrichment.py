@@ -30,8 +30,9 @@ from esr import loaders
 from esr.documents import Document
 from esr.documents.enrichment import PARTS
 from esr.enrichment import worker_pool
-from esr.enrichment.annotator import BATCH_SIZE, installed_model
+from esr.enrichment.annotator import BATCH_SIZE
 from esr.enrichment.enricher import Enricher
+from esr.enrichment.models import installed_models
 
 COMPONENTS = {
     PARTS: ("tagger", "parser", "ner"),
@@ -161,7 +162,7 @@ _nlp: Language
 def _load(components: Sequence[str], all_loaded: Barrier) -> None:
     global _nlp
     needed = {*components, "tok2vec"} if set(SHARED) & set(components) else set(components)
-    _nlp = spacy.load(installed_model(), exclude=[name for name in ALL if name not in needed])
+    _nlp = spacy.load(installed_models()["en"].name, exclude=[name for name in ALL if name not in needed])
     all_loaded.wait()
 
 

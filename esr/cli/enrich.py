@@ -34,7 +34,12 @@ from esr.features.feature import DEFAULT_RULE
 @click.option(
     "--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Number of processes."
 )
-@click.option("--spacy-model", help="Installed spaCy model to use.")
+@click.option(
+    "--spacy-model",
+    "spacy_models",
+    multiple=True,
+    help="Installed spaCy model to use for the language that it is made for. May be repeated.",
+)
 @click.option(
     "--lexicon",
     "lexica",
@@ -55,14 +60,15 @@ def enrich(
     slice_text: str,
     only: str | None,
     workers: int,
-    spacy_model: str | None,
+    spacy_models: tuple[str, ...],
     lexica: tuple[Path, ...],
     rule: str,
 ) -> None:
     """Compute features, named entities and parses, and store them in the index.
 
     Searches continue meanwhile. Documents that the same tools have enriched are skipped, so an interrupted
-    run resumes where it stopped.
+    run resumes where it stopped. Each document is read by the spaCy model of its language: see
+    docs/features.md. One without an installed model gets only the features that need none.
 
     \b
     Example:
@@ -71,19 +77,19 @@ def enrich(
     """
     slice = options.parse_slice(slice_text)
     parts = PARTS if only is None else check_parts(name.strip() for name in only.split(","))
-    enricher = build_enricher(parts, spacy_model, lexica, rule, read_analyzer(where))
+    enricher = build_enricher(parts, spacy_models, lexica, rule, read_analyzer(where))
     enrich_index(where, enricher, slice=slice, workers=workers)
 
 
 def build_enricher(
     parts: Sequence[str] = PARTS,
-    spacy_model: str | None = None,
+    spacy_models: Sequence[str] = (),
     lexica: Sequence[Path] = (),
     rule: str = DEFAULT_RULE,
     analyzer: str = DEFAULT_ANALYZER,
 ) -> Enricher:
     """The enricher with these settings. Raises EsrError if it lacks a library, model or lexicon."""
-    return Enricher(parts, spacy_model, lexica, rule, analyzer)
+    return Enricher(parts, spacy_models, lexica, rule, analyzer)
 
 
 def read_analyzer(where: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -49,16 +50,20 @@ def run_enrichment(
         on_start(already, documents)
         report = EnrichmentReport(already=already)
         batch = _Batch(enrichment, enricher)
+        languages: Counter[str | None] = Counter()
         try:
             pending = enrichment.pending(enricher.recipe, slice)
             for document, sentences in enrich_documents(pending, enricher, workers):
                 batch.add(document.id, sentences)
+                languages[document.language] += 1
                 report.documents += 1
                 report.sentences += len(sentences)
                 on_progress(1)
         finally:
             batch.store()
-        report.notes = enrichment.finish(enricher.recipe) if report.documents else []
+        report.notes = enricher.describe_missing_models(languages)
+        if report.documents:
+            report.notes += enrichment.finish(enricher.recipe)
     report.seconds = time.perf_counter() - started
     return report
 

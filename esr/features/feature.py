@@ -31,9 +31,10 @@ DEFAULT_RULE = "score"
 
 @dataclass(frozen=True, eq=False)
 class FeatureInput:
-    """A document as features see it: one annotation per sentence, None where its language is not English.
+    """A document as features see it: one annotation per sentence, None where no model could read it.
 
-    `rule` decides which sentence is subjective, one of RULES; `terms` analyses a text to terms.
+    Only sentences in English are tagged. `rule` decides which sentence is subjective, one of RULES; `terms`
+    analyses a text to terms.
     """
 
     document: Document
@@ -47,9 +48,10 @@ class FeatureInput:
         """The distinct terms of each sentence."""
         return [set(self.terms(sentence.text)) for sentence in self.document.sentences]
 
-    def map_annotations(self, value_of: Callable[[Annotation], float]) -> Values:
-        """The value of each sentence from its own annotation alone; None where it has no annotation."""
-        return [None if sentence is None else value_of(sentence) for sentence in self.annotations]
+    @cached_property
+    def tagged(self) -> list[Annotation | None]:
+        """The annotations of English sentences, for features that know English only; None for the others."""
+        return [sentence if sentence and sentence.is_tagged else None for sentence in self.annotations]
 
 
 @dataclass(frozen=True)

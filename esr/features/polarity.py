@@ -30,10 +30,10 @@ class PolarWords(NamedTuple):
 
 @lru_cache(maxsize=1)  # three features ask for the same
 def count_polar_words(inputs: FeatureInput) -> Sequence[PolarWords | None]:
-    """One per sentence; None where it is unknown: not annotated, or the lexicon has no polarity."""
+    """One per sentence; None where it is unknown: not in English, or the lexicon has no polarity."""
     if not inputs.lexicon.has_polarity:
         return [None] * len(inputs.annotations)
-    return [None if s is None else _count_in_sentence(s, inputs.lexicon) for s in inputs.annotations]
+    return [None if s is None else _count_in_sentence(s, inputs.lexicon) for s in inputs.tagged]
 
 
 def _count_in_sentence(sentence: Annotation, lexicon: Lexicon) -> PolarWords:

@@ -49,7 +49,7 @@ def compute(inputs: FeatureInput) -> Values:
             quoted[number].append((start, end))
     return [
         None if annotation is None else _share(text, spans)
-        for text, spans, annotation in zip(texts, quoted, inputs.annotations, strict=True)
+        for text, spans, annotation in zip(texts, quoted, inputs.tagged, strict=True)
     ]
 
 

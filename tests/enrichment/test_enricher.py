@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from esr import analysis
+from esr.dependency import codec
 from esr.documents import Document, ParseWord, Sentence
-from esr.documents.annotation import LOCATION, PERSON, Entity
+from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Entity
 from esr.documents.enrichment import SentenceEnrichment
 from esr.enrichment.enricher import Enricher
 from esr.errors import InputError
@@ -14,6 +17,7 @@ from esr.features import FEATURES
 
 COMPUTED = {name for name, feature in FEATURES.items() if feature.compute}
 TEXT_ONLY = {"numbers", "novelty", "title_overlap"}
+ENGLISH_ONLY = {"subj", "subj_score", "pos", "neg", "opt", "quote"}
 
 
 def document(*texts: str, language: str | None = None, title: str | None = "Rain in Paris") -> Document:
@@ -64,11 +68,90 @@ def test_a_sentence_of_500_words_is_enriched(enricher: Enricher) -> None:
     assert set(enrichment.features) == COMPUTED and enrichment.parse and len(enrichment.parse) == 500
 
 
-def test_a_document_in_another_language_gets_only_features_of_its_text(enricher: Enricher) -> None:
-    (german,) = enricher.enrich(document("Das ist gut, sagte Angela Merkel.", language="de"))
+@pytest.mark.parametrize("language", ["de", "German", "gl", "enm", "hi"])
+def test_a_document_without_a_model_gets_only_features_of_its_text(enricher: Enricher, language: str) -> None:
+    (german,) = enricher.enrich(document("Das ist gut, sagte Angela Merkel.", language=language))
     assert set(german.features) == TEXT_ONLY and german.entities is None and german.parse is None
-    (english,) = enricher.enrich(document("This is good.", language="en-GB"))
+
+
+@pytest.mark.parametrize("language", ["en", "en-GB", "en_US", "eng", "English", " ", None])
+def test_an_english_document_gets_all_features(enricher: Enricher, language: str | None) -> None:
+    (english,) = enricher.enrich(document("This is good.", language=language))
     assert set(english.features) == COMPUTED
+
+
+@pytest.mark.parametrize("language", ["fr", "fr-CA", "fra", "French"])
+def test_a_french_document_is_read_by_the_french_model(enricher: Enricher, language: str) -> None:
+    (french,) = enricher.enrich(document("Angela Merkel a visité Paris avec l'ONU.", language=language))
+    assert set(french.features) == TEXT_ONLY | {"pers", "loc", "org", "ne"}
+    assert french.entities == (
+        Entity("Angela Merkel", PERSON),
+        Entity("Paris", LOCATION),
+        Entity("ONU", ORGANIZATION),
+    )
+    assert [french.features[name] for name in ("pers", "loc", "org", "ne")] == [1, 1, 1, 3]
+    assert french.parse and french.parse[3] == ParseWord("visité", -1)
+    assert [word.word for word in french.parse[-3:]] == ["l'", "ONU", "."]
+
+
+def test_a_parse_in_french_goes_through_the_codec(enricher: Enricher) -> None:
+    (french,) = enricher.enrich(document("L'État a versé des aides aux sociétés.", language="fr"))
+    assert french.parse
+    analyzer = analysis.get("french")
+    forest = codec.decode([codec.encode(french.parse, analyzer)])
+    assert forest.heads.tolist() == [word.head for word in french.parse]
+    assert len(forest.term_hashes) == len(analyzer.terms("L'État a versé des aides aux sociétés.")) > 2
+
+
+def test_quotation_marks_and_clues_are_those_of_english(enricher: Enricher) -> None:
+    text = "“Terrible!”, dit-il."
+    (french,) = enricher.enrich(document(text, language="fr"))
+    (english,) = enricher.enrich(document(text, language="en"))
+    assert ENGLISH_ONLY.isdisjoint(french.features) and set(english.features) >= ENGLISH_ONLY
+
+
+def test_sentences_of_several_languages_keep_their_places(enricher: Enricher) -> None:
+    documents = [
+        document("Angela Merkel slept.", "Привет, мир", "It rained.", language="en"),
+        document("Angela Merkel dort.", language="de"),
+        document("Il pleut.", "Angela Merkel dort à Berlin.", language="fr"),
+        document("Rain fell in Ohio."),
+    ]
+    assert enricher.enrich_batch(documents) == [enricher.enrich(document) for document in documents]
+    parsed = [[e.parse is not None for e in found] for found in enricher.enrich_batch(documents)]
+    assert parsed == [[True, False, True], [False], [True, True], [True]]
+
+
+def test_a_document_that_names_no_language_is_in_that_of_the_analyzer() -> None:
+    text = "Angela Merkel a visité Paris."
+    settings: dict[str, Any] = {"parts": ["entities"]}
+    assert only(Enricher(analyzer="french", **settings), text).entities
+    for analyzer in ("plain", "multilingual", "german"):
+        assert only(Enricher(analyzer=analyzer, **settings), text).entities is None
+    for analyzer in ("english", "english-stem"):
+        assert only(Enricher(analyzer=analyzer, **settings), "Angela Merkel visited Paris.").entities
+
+
+def test_models_are_loaded_once_with_the_first_document_in_their_language() -> None:
+    enricher = Enricher(["entities"])
+    enricher.load()
+    assert set(enricher._annotators) == {"en"}
+    enricher.enrich(document("Il pleut.", language="de"))
+    enricher.enrich(document("123", language="fr"))
+    assert set(enricher._annotators) == {"en"}, "there is nothing to read"
+    enricher.enrich(document("Il pleut.", language="fr"))
+    annotator = enricher._annotators["fr"]
+    enricher.enrich(document("Il pleut.", language="fr"))
+    assert enricher._annotators["fr"] is annotator and set(enricher._annotators) == {"en", "fr"}
+
+
+def test_documents_without_a_model_are_counted_by_language(enricher: Enricher) -> None:
+    assert enricher.describe_missing_models({"en": 3, None: 2, "fr-FR": 1}) == []
+    (line,) = enricher.describe_missing_models({"de": 1000, "de-AT": 234, "hi": 3, None: 7})
+    assert line == (
+        "1,237 documents were enriched without a model of their language: "
+        "de 1,234 (python -m spacy download de_core_news_sm), hi 3 (spaCy has none)"
+    )
 
 
 def test_a_document_without_sentences_or_title(enricher: Enricher) -> None:

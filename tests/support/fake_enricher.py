@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from zlib import crc32
 
@@ -21,16 +21,22 @@ NAMES = {
 
 @dataclass
 class FakeEnricher:
-    """`version` changes the results, as another lexicon does. `seconds` is the time for a document."""
+    """`version` changes the results, as another lexicon does. `seconds` is the time for a document.
+
+    The recipe names `tools` too, which change nothing. It does not name `variant`, which changes the results,
+    so that tests see which documents were computed again.
+    """
 
     parts: tuple[str, ...] = PARTS
     version: str = "1"
     seconds: float = 0.0
     enriched_ids: list[str] = field(default_factory=list)
+    tools: Mapping[str, str] = field(default_factory=dict)
+    variant: str = ""
 
     @property
     def recipe(self) -> Recipe:
-        return Recipe(self.parts, {"fake": self.version})
+        return Recipe(self.parts, {"fake": self.version, **self.tools})
 
     def enrich(self, document: Document) -> list[SentenceEnrichment]:
         time.sleep(self.seconds)
@@ -43,8 +49,12 @@ class FakeEnricher:
     def load(self) -> None:
         """There is nothing to load."""
 
+    def describe_missing_models(self, languages: object) -> list[str]:
+        """No model is needed."""
+        return []
+
     def _enrich_sentence(self, sentence: Sentence) -> SentenceEnrichment:
-        digest = crc32(f"{self.version} {sentence.id} {sentence.text}".encode())
+        digest = crc32(f"{self.version}{self.variant} {sentence.id} {sentence.text}".encode())
         features = {"count": float(digest % 5), "share": digest % 97 / 96, "big": float(digest)}
         if digest % 3 == 0:
             del features["share"]
