@@ -21,6 +21,7 @@ from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.requests import count, refresh, search, search_pages
 from esr.engines.elasticsearch.load.bulk import Action
 from esr.engines.elasticsearch.load.bulk_actions import encode_parse
+from esr.engines.elasticsearch.maintenance.done_clause import Query, build_done_clause
 from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document
 from esr.engines.entities import group_entities
@@ -29,12 +30,12 @@ from esr.errors import EsrError, UsageError
 
 ENRICH_SCRIPT, SLICE_SCRIPT = "esr-enrich-v1", "esr-slice-v1"
 _PAGE = 500
+_MAX_LANGUAGES = 10_000
 _CHUNK_ITEMS = 1000
 _CHUNK_BYTES = 8_000_000
 _MAX_RETRIES = 8
 _ENRICHMENT_FIELDS = {"entities", "parse", "enriched"}
 """Fields that indices of sentences lack which were loaded before there was enrichment."""
-Query = dict[str, Any]
 
 
 class DocumentEntries(NamedTuple):
@@ -65,13 +66,12 @@ class ElasticsearchEnrichment:
 
     def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
         in_slice = _slice_clauses(slice)
-        done = {"bool": {"filter": [*in_slice, *_done_clauses(recipe)]}}
+        done = {"bool": {"filter": [*in_slice, self._done_clause(recipe)]}}
         alias = self._cluster.documents_alias
         return count(self._cluster, alias, done), count(self._cluster, alias, {"bool": {"filter": in_slice}})
 
     def pending(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> Iterator[Document]:
-        done = {"bool": {"filter": _done_clauses(recipe)}}
-        query = {"bool": {"filter": _slice_clauses(slice), "must_not": [done]}}
+        query = {"bool": {"filter": _slice_clauses(slice), "must_not": [self._done_clause(recipe)]}}
         body: dict[str, Any] = {"query": query, "sort": [{"ordinal": "asc"}], "source": WITHOUT_CONTEXT}
         for page in search_pages(self._cluster, _PAGE, index=self._cluster.documents_alias, **body):
             yield from (decode_document(hit["_source"]) for hit in page["hits"]["hits"])
@@ -115,6 +115,16 @@ class ElasticsearchEnrichment:
                 keyword = {"enriched": added["enriched"]}
                 client.indices.put_mapping(index=load.documents_index, properties=keyword)
         self._recorded_recipes.add(recipe.digest)
+
+    def _done_clause(self, recipe: Recipe) -> Query:
+        recorded = {digest: r for load in self._loads.values() for digest, r in load.recipes.items()}
+        return build_done_clause(recipe, map(Recipe.from_dict, recorded.values()), self._languages)
+
+    def _languages(self) -> list[str]:
+        """The languages that documents name."""
+        by_language = {"language": {"terms": {"field": "language", "size": _MAX_LANGUAGES}}}
+        answer = search(self._cluster, index=self._cluster.documents_alias, size=0, aggs=by_language)
+        return [bucket["key"] for bucket in answer["aggregations"]["language"]["buckets"]]
 
     def _find_entries(self, document_ids: Sequence[str]) -> dict[str, DocumentEntries]:
         answer = search(
@@ -201,11 +211,6 @@ def _update_action(index: str, id: str, recipe: Recipe, fields: Mapping[str, Any
     params = {"parts": list(recipe.parts), "found": dict(fields), "marks": fingerprints}
     script = {"id": ENRICH_SCRIPT, "params": params}
     return {"_op_type": "update", "_index": index, "_id": id, "script": script, "retry_on_conflict": 3}
-
-
-def _done_clauses(recipe: Recipe) -> list[Query]:
-    """Matches what has all fingerprints of a recipe."""
-    return [{"term": {"enriched": fingerprint}} for fingerprint in recipe.fingerprints.values()]
 
 
 def _slice_clauses(slice: tuple[int, int]) -> list[Query]:

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from esr import analysis
 from esr.dependency.codec import encode
 from esr.documents import Document
 from esr.documents.enrichment import PARTS, SentenceEnrichment
+from esr.engines.embedded.maintenance.layer_copy import read_stored
 from esr.engines.embedded.maintenance.layer_merging import tidy_layers
 from esr.engines.entities import group_entities
 from esr.engines.segments.reader.snapshot import Snapshot
@@ -36,6 +39,8 @@ from esr.engines.segments.store.writer_lock import hold_writer_lock
 from esr.enrichment.recipe import Recipe
 from esr.errors import UsageError
 
+Mask = npt.NDArray[np.bool_]
+
 
 @contextmanager
 def enrichment(folder: Path) -> Iterator[EmbeddedEnrichment]:
@@ -54,6 +59,7 @@ class EmbeddedEnrichment:
         self._folder = folder
         self._snapshot = Snapshot(folder, manifest.read(folder))
         self._analyzer = analysis.get(self._snapshot.manifest.description.analyzer)
+        self._languages: dict[str, list[str | None]] = {}
 
     def progress(self, recipe: Recipe, slice: tuple[int, int] = (1, 1)) -> tuple[int, int]:
         segments = self._snapshot.segments
@@ -90,18 +96,45 @@ class EmbeddedEnrichment:
     def _pending(self, segment: Segment, recipe: Recipe, slice: tuple[int, int]) -> Numbers:
         """The documents of a segment's slice that lack a part of the recipe."""
         documents = _select_slice(segment, slice)
-        layers = self._snapshot.manifest.layers_of(segment.folder.name)
-        recipes = self._snapshot.manifest.recipes
-        is_done = np.ones(segment.document_count, bool)
-        for part, mark in recipe.fingerprints.items():
-            has_mark = [
-                layer.recipe is not None
-                and Recipe.from_dict(recipes[layer.recipe]).fingerprints.get(part) == mark
-                for layer in layers
-            ]
-            owners = resolve_owners(layers, part, len(is_done))
-            is_done &= np.array([*has_mark, False])[owners]  # -1, for no layer, is the last
+        is_done, _ = self._find_done(segment, recipe)
         return documents[~is_done[documents]]
+
+    def _find_done(self, segment: Segment, recipe: Recipe) -> tuple[Mask, Mask]:
+        """Which documents of a segment have all parts as the recipe makes them, and which have them by it.
+
+        Another recipe makes the same of a document if it has the same tools for its language.
+        """
+        layers = self._snapshot.manifest.layers_of(segment.folder.name)
+        recipes = {key: Recipe.from_dict(value) for key, value in self._snapshot.manifest.recipes.items()}
+        is_done, is_own = np.ones((2, segment.document_count), bool)
+        for part, mark in recipe.fingerprints.items():
+            owners = resolve_owners(layers, part, segment.document_count)
+            for number, layer in enumerate(layers):
+                used = recipes.get(layer.recipe or "")
+                if used is None or used.fingerprints.get(part) != mark:
+                    owned = np.flatnonzero(owners == number)
+                    is_own[owned] = False
+                    is_done[owned] &= self._agree(segment, owned, recipe, used, part)
+            is_done &= owners >= 0
+        return is_done, is_done & is_own
+
+    def _agree(
+        self, segment: Segment, documents: Numbers, recipe: Recipe, used: Recipe | None, part: str
+    ) -> Mask:
+        """For which documents two recipes make the same of a part."""
+        if used is None or not len(documents) or not recipe.may_agree(used, part):
+            return np.zeros(len(documents), bool)
+        languages = self._languages_of(segment)
+        agree = {language: recipe.agrees(used, part, language) for language in set(languages)}
+        return np.array([agree[languages[number]] for number in documents])
+
+    def _languages_of(self, segment: Segment) -> list[str | None]:
+        """The language that each document of a segment names."""
+        name = segment.folder.name
+        if name not in self._languages:
+            stored = map(segment.stored_document, range(segment.document_count))
+            self._languages[name] = [document.metadata["language"] for document in stored]
+        return self._languages[name]
 
     def _by_segment(
         self, batch: Iterable[tuple[str, Sequence[SentenceEnrichment]]]
@@ -124,13 +157,29 @@ class EmbeddedEnrichment:
     def _write_layers(
         self, segment: Segment, recipe: Recipe, documents: dict[int, Sequence[SentenceEnrichment]]
     ) -> Iterator[LayerInfo]:
-        """Write a layer for each run of consecutive documents."""
+        """Write a layer for each run of consecutive documents.
+
+        Documents beside them that other recipes made the same of become part of the layer, so that a run over
+        one of several languages does not leave a layer for each of its documents.
+        """
         (self._folder / LAYERS).mkdir(exist_ok=True)
-        numbers = np.array(sorted(documents))
+        is_done, is_own = self._find_done(segment, recipe)
+        is_in_layer = is_done & ~is_own
+        is_in_layer[list(documents)] = True
+        numbers = np.flatnonzero(is_in_layer)
         first = segment.column("first")
         for run in np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1):
-            sentences = [self._encode(sentence) for number in run for sentence in documents[int(number)]]
+            if not any(int(number) in documents for number in run):
+                continue
             start, stop = int(run[0]), int(run[-1]) + 1
+            others = [number for number in run.tolist() if number not in documents]
+            stored = read_stored(segment.enrichment, _sentences_of(first, others), recipe.parts)
+            sentences: list[EncodedEnrichment] = []
+            for number in run.tolist():
+                if number in documents:
+                    sentences += map(self._encode, documents[number])
+                else:
+                    sentences += islice(stored, int(first[number + 1] - first[number]))
             if len(sentences) != first[stop] - first[start]:
                 raise ValueError(
                     "enrichment must give one SentenceEnrichment for each sentence of its document"
@@ -144,6 +193,11 @@ class EmbeddedEnrichment:
         entities = None if sentence.entities is None else group_entities(sentence.entities)
         parse = None if sentence.parse is None else encode(sentence.parse, self._analyzer)
         return EncodedEnrichment(sentence.features, entities, parse)
+
+
+def _sentences_of(first: Numbers, documents: Sequence[int]) -> Numbers:
+    """The numbers of the sentences of documents, in order. `first` holds each document's first sentence."""
+    return np.concatenate([np.zeros(0, np.int64), *(np.arange(first[n], first[n + 1]) for n in documents)])
 
 
 def _select_slice(segment: Segment, slice: tuple[int, int]) -> Numbers:

@@ -1,14 +1,15 @@
-"""Copies layers to segments that were written again."""
+"""Copies stored enrichment: layers to segments that were written again, and sentences to a new layer."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from esr.engines.segments.store.layer import Layer
 from esr.engines.segments.store.layer_file import EncodedEnrichment, save_layer
 from esr.engines.segments.store.layer_info import LAYERS, LayerInfo, Numbers
+from esr.engines.segments.store.layer_stack import LayerStack
 
 
 def copy_layer(folder: Path, source: LayerInfo, target: LayerInfo, sentences: Numbers | None) -> None:
@@ -18,6 +19,19 @@ def copy_layer(folder: Path, source: LayerInfo, target: LayerInfo, sentences: Nu
         os.link(source_path, target_path)  # layers never change
     else:
         save_layer(target_path, _extract(Layer(source_path), sentences, source.parts), source.parts)
+
+
+def read_stored(stack: LayerStack, sentences: Numbers, parts: Sequence[str]) -> Iterator[EncodedEnrichment]:
+    """These parts of sentences of a segment, in order, each from the layer that applies to it."""
+    names = stack.features if "features" in parts else []
+    columns = {name: stack.feature(name, sentences).tolist() for name in names}
+    parses = stack.parses(sentences) if "parse" in parts else [None] * len(sentences)
+    for n, sentence in enumerate(sentences.tolist()):
+        yield EncodedEnrichment(
+            {name: column[n] for name, column in columns.items() if column[n] == column[n]},
+            stack.entities(sentence) if "entities" in parts else None,
+            parses[n],
+        )
 
 
 def _extract(layer: Layer, sentences: Numbers, parts: Sequence[str]) -> list[EncodedEnrichment]:
