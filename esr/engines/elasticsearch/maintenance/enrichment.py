@@ -28,7 +28,7 @@ from esr.engines.entities import group_entities
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, UsageError
 
-ENRICH_SCRIPT, SLICE_SCRIPT = "esr-enrich-v1", "esr-slice-v1"
+ENRICH_SCRIPT, SLICE_SCRIPT = "esr-enrich-v1", "esr-slice-v2"
 _PAGE = 500
 _MAX_LANGUAGES = 10_000
 _CHUNK_ITEMS = 1000
