@@ -23,7 +23,7 @@ ENRICH = """
 import esr.cli.enrich as command, esr.engines.enrichment_run as run
 from tests.support.fake_enricher import FakeEnricher
 run.BATCH_SECONDS = 0.03
-command.made_enricher = lambda *_, **__: FakeEnricher(seconds=0.004)
+command.build_enricher = lambda *_, **__: FakeEnricher(seconds=0.004)
 from esr.cli import main
 main()
 """
@@ -74,7 +74,7 @@ def kill_and_resume(where: str, documents: list[Document]) -> None:
     last = start(where)
     output, errors = last.communicate(timeout=300)
     assert last.returncode == 0, errors
-    assert "documents were done already" in output
+    assert "documents were already enriched" in output
     count_enriched(where)
     with esr.open(where) as searcher:
         assert read_enrichment(searcher.index, documents) == expected_enrichment
