@@ -72,7 +72,8 @@ def cluster(elasticsearch_url: str) -> Iterator[Cluster]:
         body["settings"]["index.analyze.max_token_count"] = 1_000_000
         cluster.client.indices.create(index=index_of(cluster, name), **body)
     yield cluster
-    cluster.client.indices.delete(index=f"{cluster.alias}-*")
+    for name in ANALYZERS:
+        cluster.client.indices.delete(index=index_of(cluster, name))
     cluster.close()
 
 

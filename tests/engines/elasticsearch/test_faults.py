@@ -206,7 +206,7 @@ def test_a_changed_mapping_names_the_field_and_switches_nothing(where: str) -> N
     other = {
         "index_patterns": [f"{alias}-*-esr-sentences"],
         "priority": 900,
-        "composed_of": ["esr-analysis", "esr-settings", "esr-sentences"],
+        "composed_of": ["esr-settings", "esr-sentences"],
         "template": {"mappings": {"properties": {"title": {"type": "integer", "index": True}}}},
     }
     named = [document("d1", "A flood.", title="No number")]
