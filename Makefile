@@ -1,7 +1,7 @@
 # make demo       install, load the example news, answer a few queries, serve the page (SERVE=no: do not serve)
 # make quick      the tests that need no node, no browser and no large corpus, in under a minute
 # make test       install, check, and run all tests but those of endurance, in ten minutes
-# make endurance  crashes by the dozen, chaos, full disks, fuzzing by the thousand
+# make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
 # make check      ruff and mypy
 # make hooks      let git check each commit before it is made
 # make release    check and build the release VERSION=x.y.z, and try it in empty environments

@@ -22,7 +22,7 @@ _SPLITTING = ("cjk_bigram", "pattern_capture")
 """Filters that make several words of one, or one of two. They come first."""
 
 
-class Token(NamedTuple):
+class TermToken(NamedTuple):
     """A term, and where the word that it is made of stands in the text."""
 
     start: int
@@ -47,11 +47,11 @@ class Analyzer:
         """The terms of a text, in order, with repetitions."""
         return [term for term in map(self._terms.__getitem__, self._splitter.words(text)) if term]
 
-    def tokens(self, text: str) -> Iterator[Token]:
+    def tokens(self, text: str) -> Iterator[TermToken]:
         """The terms of a text with their places, in order. Bigrams overlap."""
         for start, end, word in self._splitter.located_words(text):
             if term := self._terms[word]:
-                yield Token(start, end, term)
+                yield TermToken(start, end, term)
 
     def join(self, texts: Sequence[str]) -> JoinedWords:
         """The words of all texts, the input of `term`."""

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 from unicodedata import category
 
-from esr.analysis.analyzer import Analyzer, Token
+from esr.analysis.analyzer import Analyzer, TermToken
 
 _STACKING = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0c4d\u0ccd\u0d4d\u1039\u17d2\u1a60"
 """Signs that join the consonants around them: of Indic scripts, Burmese, Khmer and Tai Tham."""
@@ -22,7 +22,7 @@ class Span(NamedTuple):
     end: int
 
 
-def word_span(text: str, token: Token) -> Span:
+def word_span(text: str, token: TermToken) -> Span:
     """Where a reader sees the word of a token: with the last period of a dotted acronym, which no term has,
     and with all of a letter that an analyzer splits, such as its accents or a stack of consonants.
     """
@@ -36,7 +36,7 @@ def word_span(text: str, token: Token) -> Span:
     return Span(max(start, 0), end + 1 if is_acronym and text.startswith(".", end) else end)
 
 
-def find_spans(text: str, tokens: Iterable[Token], terms: Container[str]) -> list[Span]:
+def find_spans(text: str, tokens: Iterable[TermToken], terms: Container[str]) -> list[Span]:
     """The words that become one of these terms, in order. Bigrams that follow each other are one span."""
     spans: list[Span] = []
     for token in tokens:

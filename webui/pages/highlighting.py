@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from markupsafe import Markup, escape
 
-from esr.analysis import Analyzer, Token
+from esr.analysis import Analyzer, TermToken
 from esr.analysis.spans import Span, find_spans
 
 _CHUNK = re.compile("[^ ]+")
@@ -51,5 +51,5 @@ class Highlighter:
 
 
 @lru_cache(_CACHED_CHUNKS)
-def _cached_tokens(analyzer: Analyzer, chunk: str) -> Sequence[Token]:
+def _cached_tokens(analyzer: Analyzer, chunk: str) -> Sequence[TermToken]:
     return tuple(analyzer.tokens(chunk))
