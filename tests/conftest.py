@@ -32,20 +32,22 @@ def without_node(reason: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def elasticsearch_url() -> Iterator[str]:
+def elasticsearch_url(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
     """The URL of a node without security, shared by all tests of the run and started for the first of them.
 
     A test should use index names of its own, as the node may also be one that somebody else uses.
     """
-    from tests.support.node import Cluster, NoNode
+    from tests.support.node import NoNode
+    from tests.support.shared_node import shared_node
 
+    is_one_of_several = hasattr(request.config, "workerinput")  # a process of pytest-xdist
     try:
-        cluster = Cluster.start(own=False)
+        with shared_node(tmp_path_factory.getbasetemp().parent if is_one_of_several else None) as url:
+            yield url
     except NoNode as error:
         without_node(str(error))
-    else:
-        with cluster:
-            yield cluster.url
 
 
 @pytest.fixture

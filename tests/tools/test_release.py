@@ -119,7 +119,7 @@ def clone(tmp_path: Path) -> Path:
     return clone
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_a_release_of_this_tree_is_built_installed_and_searched(clone: Path) -> None:
     done = subprocess.run(
         [sys.executable, "tools/release.py", VERSION], cwd=clone, capture_output=True, text=True, check=False

@@ -42,7 +42,7 @@ def measure(folder: Path, parts: tuple[str, ...], *extra_options: str) -> tuple[
     return figures.read(raw), page.read_text("utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 def test_one_command_measures_every_part_without_elasticsearch(tmp_path: Path) -> None:
     raw, page = measure(tmp_path, WITHOUT_ELASTICSEARCH)
     assert {figure["part"] for figure in raw} == {*WITHOUT_ELASTICSEARCH}
@@ -62,7 +62,7 @@ def test_one_command_measures_every_part_without_elasticsearch(tmp_path: Path) -
     assert all(run["answered"] and not run["failed"] for runs in throughput["runs"].values() for run in runs)
 
 
-@pytest.mark.slow
+@pytest.mark.endurance
 @pytest.mark.elasticsearch
 def test_one_command_measures_elasticsearch(tmp_path: Path, elasticsearch_url: str) -> None:
     raw, page = measure(tmp_path, WITH_ELASTICSEARCH, "--elasticsearch", elasticsearch_url)

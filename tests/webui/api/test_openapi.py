@@ -93,7 +93,7 @@ def test_an_argument_that_is_not_in_the_document_is_rejected(client: FlaskClient
 def test_no_generated_request_gets_a_server_error_or_an_undocumented_answer(app: Flask, name: str) -> None:
     statuses = fuzz(app, name)
     if name not in ("models", "query"):  # one has no arguments; the other has no answer for a folder
-        assert min(statuses[200], statuses[400]) > EXAMPLES / 20, statuses
+        assert min(statuses[200], statuses[400]) >= EXAMPLES / 20, statuses
 
 
 def checks_of(case: schemathesis.Case) -> list[Any]:
