@@ -34,6 +34,7 @@ class DocumentPipeline:
         paths: Sequence[str],
         *,
         source_format: str,
+        base: str | None,
         pairs: Sequence[str],
         detect_language: bool,
         same_id: str,
@@ -44,6 +45,7 @@ class DocumentPipeline:
     ) -> None:
         self._paths = paths
         self._format = source_format
+        self._base = base
         self._mapping = parse_mapping(pairs)
         self._limits = Limits(max_expansion, int(max_unpacked * 2**30))
         self._detector = LanguageDetector() if detect_language else None
@@ -66,7 +68,9 @@ class DocumentPipeline:
         """The documents. A malformed one raises InputError, unless it goes to a file or all are collected."""
         with _open_for_writing(self._malformed_file) as self._malformed_stream:
             on_malformed = self._add_malformed if self.tolerates_malformed or collect_all else None
-            options = ReadOptions(self._mapping, self._limits, on_malformed, self._add_skipped)
+            options = ReadOptions(
+                self._mapping, self._limits, on_malformed, self._add_skipped, base=self._base
+            )
             if self._detector:
                 options = replace(options, build=self._detector.build_document)
             documents = read_documents(self._paths, self._format, options)

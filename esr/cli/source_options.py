@@ -17,6 +17,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 _OPTIONS = (
     click.option("--format", "source_format", default="auto", show_default=True, help="See esr formats."),
     click.option(
+        "--base",
+        metavar="FOLDER",
+        help="Make ids of files from their paths below this folder, instead of their full paths.",
+    ),
+    click.option(
         "--mapping",
         "pairs",
         multiple=True,
