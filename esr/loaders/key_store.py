@@ -19,10 +19,8 @@ class KeyStore:
 
     def insert(self, key: bytes, value: str) -> str | None:
         """Store the value under a new key and return None; for an existing key, return the stored value."""
-        existing = self.find(key)
-        if existing is None:
-            self._database.execute("INSERT INTO keys VALUES (?, ?)", (key, value))
-        return existing
+        cursor = self._database.execute("INSERT OR IGNORE INTO keys VALUES (?, ?)", (key, value))
+        return None if cursor.rowcount else self.find(key)
 
     def find(self, key: bytes) -> str | None:
         """The value of a key, or None."""
