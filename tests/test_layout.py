@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "esr/engines/segments/store": "documents engines plans",
     "esr/engines/segments/writer": "analysis dependency documents engines engines/segments/store "
     "engines/segments/reader",
-    "esr/engines/segments/reader": "analysis plans engines engines/segments/store",
+    "esr/engines/segments/reader": "analysis documents plans engines engines/segments/store",
     "esr/engines/embedded": "analysis dependency documents enrichment plans engines engines/segments",
     "esr/engines/elasticsearch": "analysis dependency documents enrichment plans engines engines/segments",
     "esr/boosts": "adjustments engines plans",

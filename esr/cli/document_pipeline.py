@@ -14,12 +14,13 @@ from typing import IO, Any
 from esr.analysis.choice import primary_language
 from esr.documents import Document, Located
 from esr.documents.serialisation import to_fields
-from esr.errors import EsrError, UsageError
+from esr.errors import EsrError, InputError, UsageError
 from esr.loaders import Malformed, ReadOptions, Skipped, read_documents
 from esr.loaders.duplicates import DuplicateFilter
 from esr.loaders.language import LanguageDetector
 from esr.loaders.limits import Limits
 from esr.loaders.mapping import parse_mapping
+from esr.loaders.same_ids import SameIdFilter
 
 MAX_EXAMPLES = 3
 MAX_PROBLEMS = 20
@@ -33,8 +34,10 @@ class DocumentPipeline:
         paths: Sequence[str],
         *,
         source_format: str,
+        base: str | None,
         pairs: Sequence[str],
         detect_language: bool,
+        same_id: str,
         duplicates: str,
         bad_documents: Path | None,
         max_expansion: int,
@@ -42,9 +45,12 @@ class DocumentPipeline:
     ) -> None:
         self._paths = paths
         self._format = source_format
+        self._base = base
         self._mapping = parse_mapping(pairs)
         self._limits = Limits(max_expansion, int(max_unpacked * 2**30))
         self._detector = LanguageDetector() if detect_language else None
+        self._same_id = same_id
+        self._same_ids: SameIdFilter | None = None
         self._duplicates = DuplicateFilter(duplicates) if duplicates != "keep" else None
         self._malformed_file = bad_documents
         self._malformed_stream: IO[str] | None = None
@@ -62,10 +68,15 @@ class DocumentPipeline:
         """The documents. A malformed one raises InputError, unless it goes to a file or all are collected."""
         with _open_for_writing(self._malformed_file) as self._malformed_stream:
             on_malformed = self._add_malformed if self.tolerates_malformed or collect_all else None
-            options = ReadOptions(self._mapping, self._limits, on_malformed, self._add_skipped)
+            options = ReadOptions(
+                self._mapping, self._limits, on_malformed, self._add_skipped, base=self._base
+            )
             if self._detector:
                 options = replace(options, build=self._detector.build_document)
             documents = read_documents(self._paths, self._format, options)
+            reject = self._reject_located if on_malformed else _raise
+            self._same_ids = SameIdFilter(self._same_id, reject)
+            documents = self._same_ids.filter(documents)
             if self._duplicates:
                 documents = self._duplicates.filter(documents)
             yield self._count(documents)
@@ -76,7 +87,11 @@ class DocumentPipeline:
 
     def reject(self, document: Document, problem: str) -> None:
         """Record a document that the index does not accept. Its text is written too: its place is unknown."""
-        self._add_malformed(Malformed(document.id, problem, document.id), {"document": to_fields(document)})
+        self._reject_located(Located(document.id, document), problem)
+
+    def _reject_located(self, located: Located, problem: str) -> None:
+        where, document = located
+        self._add_malformed(Malformed(where, problem, document.id), {"document": to_fields(document)})
 
     def _add_malformed(
         self, malformed: Malformed, extra_fields: Mapping[str, Any] = MappingProxyType({})
@@ -103,7 +118,8 @@ class DocumentPipeline:
 
     def notes(self) -> list[str]:
         """The lines of the report about these documents."""
-        notes = self._duplicates.notes() if self._duplicates else []
+        notes = [*self._same_ids.notes()] if self._same_ids else []
+        notes += self._duplicates.notes() if self._duplicates else []
         if self._without_sentences:
             more = ", …" if self._without_sentences > len(self._first_without_sentences) else ""
             examples = ", ".join(self._first_without_sentences)
@@ -124,6 +140,10 @@ class DocumentPipeline:
                 f"{self.malformed_count:,} malformed documents were not loaded and are listed in "
                 f"{self._malformed_file}; the first: {first.where}: {first.problem}"
             )
+
+
+def _raise(located: Located, problem: str) -> None:
+    raise InputError(located.where, problem)
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from esr.cli.document_pipeline import MAX_EXAMPLES, MAX_PROBLEMS, DocumentPipeli
 from esr.documents import Located
 from esr.errors import EsrError, InputError
 from esr.loaders import Malformed
-from esr.loaders.key_store import KeyStore
 
 
 def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> None:
@@ -38,8 +37,7 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
         if not pipeline.malformed:
             pipeline.malformed.append(Malformed(error.where, error.problem))
             pipeline.malformed_count += 1
-    problems = [*pipeline.malformed, *summary.duplicates]
-    problem_count = pipeline.malformed_count + summary.duplicate_count
+    problems, problem_count = pipeline.malformed, pipeline.malformed_count
     notes = [*pipeline.notes(), *about_text]
     if as_json:
         click.echo(json.dumps(summary.as_dict(problems, problem_count, notes), indent=1))
@@ -53,16 +51,13 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
 
 
 class _Summary:
-    """Counts of documents, the first documents, and duplicated ids."""
+    """Counts of documents, and the first documents."""
 
     def __init__(self) -> None:
         self.first: list[Located] = []
-        self.duplicates: list[Malformed] = []  # the first ones
-        self.duplicate_count = 0
         self.counts = dict.fromkeys(
             ("documents", "sentences", "without_sentences", "title", "date", "source", "language"), 0
         )
-        self._places = KeyStore()
 
     def add(self, located: Located) -> None:
         document = located.document
@@ -73,11 +68,6 @@ class _Summary:
             self.counts[name] += getattr(document, name) is not None
         if len(self.first) < MAX_EXAMPLES:
             self.first.append(located)
-        if first := self._places.insert(document.id.encode(), located.where):
-            self.duplicate_count += 1
-            if len(self.duplicates) < MAX_PROBLEMS:
-                problem = f"document id {document.id!r} is duplicated: first at {first}"
-                self.duplicates.append(Malformed(located.where, problem, document.id))
 
     def as_lines(self) -> list[str]:
         lines: list[str] = []

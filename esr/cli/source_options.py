@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from esr.cli.options import FILE, add_options
-from esr.loaders.duplicates import POLICIES
+from esr.loaders import duplicates, same_ids
 from esr.loaders.limits import DEFAULT_LIMITS
 from esr.loaders.mapping import FIELDS
 
@@ -16,6 +16,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS = (
     click.option("--format", "source_format", default="auto", show_default=True, help="See esr formats."),
+    click.option(
+        "--base",
+        metavar="FOLDER",
+        help="Make ids of files from their paths below this folder, instead of their full paths.",
+    ),
     click.option(
         "--mapping",
         "pairs",
@@ -25,12 +30,21 @@ _OPTIONS = (
     ),
     click.option("--detect-language", is_flag=True, help="Detect the language of documents without one."),
     click.option(
+        "--same-id",
+        type=click.Choice(list(same_ids.POLICIES)),
+        default="refuse",
+        show_default=True,
+        help="Documents of one delivery with the same id but other content: "
+        + "; ".join(f"{k}: {v}" for k, v in same_ids.POLICIES.items())
+        + ".",
+    ),
+    click.option(
         "--duplicates",
-        type=click.Choice(list(POLICIES)),
+        type=click.Choice(list(duplicates.POLICIES)),
         default="keep",
         show_default=True,
         help="Documents that repeat an earlier one, exactly or nearly: "
-        + "; ".join(f"{k}: {v}" for k, v in POLICIES.items())
+        + "; ".join(f"{k}: {v}" for k, v in duplicates.POLICIES.items())
         + ".",
     ),
     click.option(

@@ -34,7 +34,8 @@ class Delivery(Protocol):
         """Add documents, and replace those that the index has with other content.
 
         Documents that the index already has unchanged are skipped, so a delivery may be repeated. New and
-        changed documents follow those that stay, in the order of the delivery.
+        changed documents follow those that stay, in the order of the delivery. Each id comes once:
+        `esr.loaders.same_ids` sees to it.
         """
 
     def remove(self, ids: Iterable[str]) -> DeliveryReport:

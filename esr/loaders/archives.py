@@ -38,7 +38,7 @@ def detect_archive_type(file: PeekedSource) -> ArchiveType | None:
     """The archive type by the first bytes; by the name for very old tar files, which have no signature."""
     if file.raw_head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip"
-    if file.raw_head[257:262] == b"ustar" or file.source.relative.lower().endswith(".tar"):
+    if file.raw_head[257:262] == b"ustar" or file.source.id_path.lower().endswith(".tar"):
         return "tar"
     return None
 
@@ -62,8 +62,8 @@ def _open_member(
     archive: Source, parts: list[str], open_member: Callable[[], BinaryIO], budget: Budget
 ) -> Iterator[PeekedSource]:
     member_path = "/".join(parts)
-    root, suffix = os.path.splitext(archive.relative)
-    folder = root if suffix.lower() in _SUFFIXES else archive.relative
+    root, suffix = os.path.splitext(archive.id_path)
+    folder = root if suffix.lower() in _SUFFIXES else archive.id_path
     with open_member() as stream:
         source = Source(f"{archive.name}/{to_one_line(member_path)}", f"{folder}/{member_path}", stream)
         with decompress(source, member_path, budget) as member:

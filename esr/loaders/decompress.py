@@ -38,8 +38,8 @@ class PeekedSource(NamedTuple):
 
 
 @contextmanager
-def open_source(path: str, relative: str, budget: Budget | None = None) -> Iterator[PeekedSource]:
-    """Open a path, or `-` for standard input. `relative` is for the source, and loses `.gz` and `.zst`.
+def open_source(path: str, id_path: str, budget: Budget | None = None) -> Iterator[PeekedSource]:
+    """Open a path, or `-` for standard input. `id_path` is for the source, and loses `.gz` and `.zst`.
 
     Raises OSError, EOFError, zlib.error or ZstdError, as reading the source's stream does, and
     ExpansionError if it unpacks to more than the budget allows. A source counts as blank if it consists of
@@ -49,7 +49,7 @@ def open_source(path: str, relative: str, budget: Budget | None = None) -> Itera
     with ExitStack() as stack:
         stream = sys.stdin.buffer if path == STANDARD_INPUT else stack.enter_context(open(path, "rb"))
         file_path = path if path != STANDARD_INPUT and os.path.isfile(path) else None
-        source = Source(display_name(path), relative, budget.count_packed(stream), file_path)
+        source = Source(display_name(path), id_path, budget.count_packed(stream), file_path)
         yield stack.enter_context(decompress(source, path, budget))
 
 
@@ -66,13 +66,13 @@ def decompress(source: Source, file_name: str, budget: Budget) -> Iterator[Peeke
         elif magic == _ZSTD_MAGIC or file_name.lower().endswith(".zst"):
             stream = budget.limit_unpacked(_open_zstd(stream))
             path = None
-        relative = source.relative
-        if relative.lower().endswith(_SUFFIXES):
-            relative = os.path.splitext(relative)[0]
+        id_path = source.id_path
+        if id_path.lower().endswith(_SUFFIXES):
+            id_path = os.path.splitext(id_path)[0]
         raw_head = stream.read(HEAD_BYTES)
         head = _to_utf8(raw_head).removeprefix(BOM_UTF8).lstrip()
         yield PeekedSource(
-            Source(source.name, relative, _prepend(raw_head, stream), path),
+            Source(source.name, id_path, _prepend(raw_head, stream), path),
             head,
             is_blank=not head and len(raw_head) < HEAD_BYTES,
             raw_head=raw_head,

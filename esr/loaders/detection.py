@@ -34,5 +34,5 @@ def _is_ambiguous(formats: list[Format]) -> bool:
 
 
 def _find_by_suffix(file: PeekedSource) -> list[Format]:
-    suffix = PurePath(file.source.relative).suffix.lower()
+    suffix = PurePath(file.source.id_path).suffix.lower()
     return [format for format in FORMATS.values() if suffix in format.suffixes]

@@ -12,15 +12,14 @@ from esr.registry import Registry
 class Source(NamedTuple):
     """One file to read, or one member of an archive.
 
-    `name` is the name that messages show: the path as the user wrote it. `relative` is the path below the
-    folder or archive that the user named, with "/", or else the file's own name, in both cases without
-    `.gz` or `.zst`. `stream` yields the decompressed bytes; it can be read once, from start to end. `path`
-    is where exactly these bytes are on disk, for formats that must seek; None if they come compressed or
-    through a pipe.
+    `name` is the name that messages show: the path as the user wrote it. `id_path` is the path that ids are
+    made of (`esr.loaders.ids`), without `.gz` or `.zst`; "stdin" for standard input. `stream` yields the
+    decompressed bytes; it can be read once, from start to end. `path` is where exactly these bytes are on
+    disk, for formats that must seek; None if they come compressed or through a pipe.
     """
 
     name: str
-    relative: str
+    id_path: str
     stream: BinaryIO
     path: str | None = None
 

@@ -6,7 +6,10 @@ import sqlite3
 
 
 class KeyStore:
-    """Keys, each with the value of its first insertion. The file is unnamed and deleted with the object."""
+    """Keys, each with one value: that of its first insertion, until it is replaced.
+
+    The file is unnamed and deleted with the object.
+    """
 
     def __init__(self) -> None:
         self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
@@ -16,11 +19,17 @@ class KeyStore:
 
     def insert(self, key: bytes, value: str) -> str | None:
         """Store the value under a new key and return None; for an existing key, return the stored value."""
+        cursor = self._database.execute("INSERT OR IGNORE INTO keys VALUES (?, ?)", (key, value))
+        return None if cursor.rowcount else self.find(key)
+
+    def find(self, key: bytes) -> str | None:
+        """The value of a key, or None."""
         row = self._database.execute("SELECT value FROM keys WHERE key = ?", (key,)).fetchone()
-        if row:
-            return str(row[0])
-        self._database.execute("INSERT INTO keys VALUES (?, ?)", (key, value))
-        return None
+        return str(row[0]) if row else None
+
+    def replace(self, key: bytes, value: str) -> None:
+        """Store another value under an existing key."""
+        self._database.execute("UPDATE keys SET value = ? WHERE key = ?", (value, key))
 
     def close(self) -> None:
         self._database.close()

@@ -36,6 +36,8 @@ def read_documents(
     for path in paths:
         if path != STANDARD_INPUT and not os.path.exists(path):
             raise InputError(display_name(path), "there is no such file or folder")
+    if options and options.base is not None and not os.path.isdir(options.base):
+        raise InputError(display_name(options.base), "there is no such folder for --base")
     if required_format:
         require(f"the format {required_format.name}", *required_format.needs)
     options = options or ReadOptions()

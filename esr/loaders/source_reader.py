@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import Any
 
 from esr.documents import Document
@@ -16,6 +15,7 @@ from esr.loaders import archives
 from esr.loaders.decompress import PeekedSource, open_source
 from esr.loaders.detection import detect_format, detect_format_in_folder
 from esr.loaders.format import FORMATS, Format, Malformed, ReadResult, Record, Skipped
+from esr.loaders.ids import make_id_path
 from esr.loaders.limits import DEFAULT_LIMITS, Budget, ExpansionError, Limits
 from esr.loaders.mapping import MissingColumn, apply_mapping
 from esr.loaders.paths import STANDARD_INPUT, display_name, iterate_files
@@ -24,7 +24,7 @@ from esr.loaders.read_errors import raise_input_errors
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """A column mapping, limits of decompression, and callbacks.
+    """A column mapping, limits of decompression, the folder that ids of files begin at, and callbacks.
 
     Without `on_malformed`, the first malformed document raises InputError. With it, each one is passed to
     it and reading goes on, with the next file where the rest of one cannot be read. Skipped documents are
@@ -36,6 +36,7 @@ class ReadOptions:
     on_malformed: Callable[[Malformed], None] | None = None
     on_skipped: Callable[[Skipped], None] | None = None
     build: Callable[[Mapping[str, Any]], Document] = build_document
+    base: str | None = None
 
 
 class SourceReader:
@@ -50,25 +51,25 @@ class SourceReader:
         if path != STANDARD_INPUT and os.path.isdir(path):
             yield from self._read_folder(path)
         else:
-            relative = "stdin" if path == STANDARD_INPUT else os.path.basename(path)
-            yield from self._read_file(path, relative, in_folder=False)
+            yield from self._read_file(path, in_folder=False)
 
     def _read_folder(self, folder: str) -> Iterator[ReadResult]:
         is_empty = True
         for relative in iterate_files(folder):
             path = os.path.join(folder, relative)
-            for result in self._read_file(path, PurePath(relative).as_posix(), in_folder=True):
+            for result in self._read_file(path, in_folder=True):
                 is_empty = False
                 yield result
         if is_empty:
             raise InputError(display_name(folder), f"there is no {self._file_type()} in this folder")
 
-    def _read_file(self, path: str, relative: str, in_folder: bool) -> Iterator[ReadResult]:
+    def _read_file(self, path: str, in_folder: bool) -> Iterator[ReadResult]:
         """The records of one file; none if it is in a folder and has another format."""
         budget = Budget(display_name(path), self._options.limits)
+        id_path = "stdin" if path == STANDARD_INPUT else make_id_path(path, self._options.base)
         is_empty = True
         try:
-            with raise_input_errors(display_name(path)), open_source(path, relative, budget) as file:
+            with raise_input_errors(display_name(path)), open_source(path, id_path, budget) as file:
                 for result in self._read_opened(file, budget, in_folder, depth=0):
                     is_empty = False
                     yield result

@@ -35,8 +35,8 @@ def test_all_problems_are_reported_and_the_exit_status_is_1(esr: Esr, tmp_path: 
     assert result.exit_code == 1
     assert f"{path}:2: broken JSON" in result.stdout
     assert f"{path}:3: text must be a string" in result.stdout
-    assert f"{path}:4: document id 'a' is duplicated: first at {path}:1" in result.stdout
-    assert "Error: 7 documents cannot be loaded; nothing was written" in result.stderr
+    assert f"{path}:4: document id 'a' is duplicated: first used at {path}:1 with other" in result.stdout
+    assert "Error: 6 documents cannot be loaded; nothing was written" in result.stderr
 
 
 def test_an_unreadable_source_is_a_problem_too(esr: Esr, tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     "an id with a blank": (GOOD + b'{"id": "a b"}\n', "news.jsonl:2: id 'a b' contains ' '"),
     "an id of another type": (GOOD + b'{"id": 7}\n', "news.jsonl:2: id must be a string, not a number"),
     "a duplicate id": (
-        GOOD + TWO.encode() + GOOD,
+        GOOD + TWO.encode() + b'{"id": "a", "text": "x"}\n',
         "news.jsonl:3: document id 'a' is duplicated: first used at",
     ),
     "a duplicate sentence id": (
@@ -188,10 +188,11 @@ def test_an_existing_index_is_not_overwritten_by_accident(
 
 def test_rejected_documents_are_listed_in_a_file_and_the_others_loaded(esr: Esr, tmp_path: Path) -> None:
     source, aside = tmp_path / "news.jsonl", tmp_path / "bad.jsonl"
-    source.write_text(ONE + TWO + ONE)
+    source.write_text(ONE + TWO + '{"id": "a", "text": "x"}\n')
     loaded = esr("load", source, "--index", tmp_path / "index", "--bad-documents", aside)
     assert loaded.exit_code == 1
-    assert f"1 malformed documents were not loaded and are listed in {aside}; the first: a: " in loaded.stderr
+    assert f"1 malformed documents were not loaded and are listed in {aside}; " in loaded.stderr
+    assert f"; the first: {source}:3: " in loaded.stderr
     assert loaded.stdout.startswith("loaded 2 documents")
     (line,) = map(json.loads, aside.read_text().splitlines())
     assert line["id"] == "a" and "is duplicated" in line["problem"] and line["document"]["id"] == "a"

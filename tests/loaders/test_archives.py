@@ -65,7 +65,7 @@ def test_a_member_with_a_path_outside_the_archive_is_read_and_nothing_is_written
         pack({"../up.jsonl": jsonl("up"), "/root.jsonl": jsonl("root"), "..\\..\\c.txt": b"T\nText."})
     )
     monkeypatch.chdir(tmp_path / "in")
-    documents = list(read_documents(["x.bin"]))
+    documents = list(read_documents(["x.bin"], options=ReadOptions(base=".")))
     assert [f.document.id for f in documents] == ["up", "root", "x.bin/c"]
     assert [f.where for f in documents] == ["x.bin/up.jsonl:1", "x.bin/root.jsonl:1", "x.bin/c.txt"]
     assert [p.name for p in tmp_path.rglob("*")] == ["in", "x.bin"]
@@ -131,7 +131,8 @@ def test_a_folder_of_archives_and_packed_files_is_read(tmp_path):
     (tmp_path / "a.zip").write_bytes(zipped({"a.jsonl": jsonl("a")}))
     (tmp_path / "b.tar").write_bytes(tarred({"b.txt": b"T\nText."}))
     (tmp_path / "c.jsonl.zst").write_bytes(packed("zst"))
-    ids = [located.document.id for located in read_documents([os.fspath(tmp_path)])]
+    options = ReadOptions(base=os.fspath(tmp_path))
+    ids = [located.document.id for located in read_documents([os.fspath(tmp_path)], options=options)]
     assert ids == ["a", "b/b", "j1", "j2", "j3"]
 
 

@@ -39,7 +39,10 @@ def jsonl(id: str) -> bytes:
 
 
 def ids(*paths: str, format: str = "auto") -> list[str]:
-    return [located.document.id for located in read_documents(paths, format)]
+    """The ids of the documents; those of files are paths below the first folder named."""
+    first = paths[0] if os.path.isdir(paths[0]) else os.path.dirname(paths[0])
+    options = ReadOptions(base=first or os.curdir)
+    return [located.document.id for located in read_documents(paths, format, options)]
 
 
 def load_error(*paths: str, format: str = "auto") -> str:

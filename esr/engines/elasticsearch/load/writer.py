@@ -20,6 +20,7 @@ from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
 from esr.engines.elasticsearch.load.bulk_actions import DocumentActions
 from esr.engines.elasticsearch.load.existing_documents import skip_indexed, skip_unchanged
 from esr.engines.elasticsearch.load.input_digest import InputDigest
+from esr.engines.elasticsearch.load.known_content import known_content_notes
 from esr.engines.elasticsearch.load.sender import send_documents
 from esr.engines.elasticsearch.load.spool import (
     ExistingCollection,
@@ -86,6 +87,8 @@ class ElasticsearchWriter:
         cluster = self._cluster
         templates.install(cluster)
         before = meta.aliased_loads(cluster)
+        if self._append:
+            report.notes += known_content_notes(cluster, self._description, spool.segments)
         members = [load.index for load in before] if self._append else []
         target = self._target(digest, spool)
         load = self._find_resumable(members, target) if self._options.resume else None

@@ -21,6 +21,7 @@ from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
 from esr.engines.elasticsearch.cluster.requests import search
 from esr.engines.elasticsearch.load.bulk import Action, send_bulk
+from esr.engines.elasticsearch.load.known_content import known_content_notes
 from esr.engines.elasticsearch.load.sender import deletion, send_documents
 from esr.engines.elasticsearch.load.spool import (
     read_existing_collection,
@@ -131,6 +132,7 @@ class ElasticsearchDelivery:
                 old_spool = write_spool(Path(folder) / "old", self._description, old_documents)
                 if report.has_changes:
                     self._check_sentence_ids(new_spool, set(removed))
+                    report.notes += known_content_notes(self._cluster, self._description, new_spool.segments)
                     self._change(new_spool, old_spool, removed, report)
         finally:
             self._cluster.close()

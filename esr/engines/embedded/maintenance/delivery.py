@@ -11,6 +11,7 @@ from esr.documents import Located
 from esr.engines.delivery import DeliveryReport
 from esr.engines.embedded.maintenance.rewrite import Changes, rewrite_segments
 from esr.engines.generations import DEFAULT_KEEP, new_generation_name
+from esr.engines.segments.reader.known_content import describe_known_content, find_known_content
 from esr.engines.segments.store import manifest
 from esr.engines.segments.store.cleanup import delete_unreferenced
 from esr.engines.segments.store.disk_errors import translate_disk_errors
@@ -81,6 +82,8 @@ class EmbeddedDelivery:
                     report.changed += 1
                     deleted.setdefault(place[0].folder.name, set()).add(place[1])
         writer.flush()
+        known = find_known_content(writer.segments, old)
+        report.notes += describe_known_content(writer.segments, known)
         changes = Changes(writer.segments, writer.layers, deleted)
         _check_sentence_ids(changes, old)
         return changes

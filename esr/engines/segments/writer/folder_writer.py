@@ -9,6 +9,7 @@ from pathlib import Path
 from esr.documents import Located
 from esr.engines.generations import DEFAULT_KEEP, new_generation_name
 from esr.engines.options import SetAside
+from esr.engines.segments.reader.known_content import describe_known_content, find_known_content
 from esr.engines.segments.reader.term_survey import survey_terms
 from esr.engines.segments.store import manifest
 from esr.engines.segments.store.checkpoint import Checkpoint
@@ -64,6 +65,7 @@ class FolderWriter:
                     )
                 with clean_up_load(self._folder, before):
                     written = self._write(documents, before, report)
+                    report.notes += self._describe_known_content(before, written)
                     self._commit(before, written)
                     report.terms = survey_terms(
                         [Segment(self._folder / SEGMENTS / name) for name in written.segments]
@@ -93,6 +95,15 @@ class FolderWriter:
         name = written.generation_name
         commit = before.next_generation(name, segments, self._description, layers, self._keep)
         manifest.commit(self._folder, commit)
+
+    def _describe_known_content(self, before: Manifest, written: Checkpoint) -> list[str]:
+        if not self._append:
+            return []
+        old, new = (
+            [Segment(self._folder / SEGMENTS / name) for name in names]
+            for names in (before.segments, written.segments)
+        )
+        return describe_known_content(new, find_known_content(new, old))
 
     def _copy_layers(self, before: Manifest, segments: Sequence[str]) -> list[LayerInfo]:
         """Layers of the new segments that do not come with their documents: none, except in a migration."""

@@ -1,0 +1,117 @@
+"""Makes one document of those in a delivery that share an id, as overlapping feeds and repeated exports do.
+
+Every command that writes an index reads its documents through this, so both engines see each id once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from tempfile import TemporaryFile
+
+from esr.documents import Document, Located
+from esr.documents.serialisation import METADATA, to_fields
+from esr.documents.validate import build_document
+from esr.loaders.key_store import KeyStore
+
+POLICIES: dict[str, str] = {
+    "refuse": "an error, or a line in the file of --bad-documents",
+    "last": "load the last one, as when a publisher sends corrections",
+}
+
+Reject = Callable[[Located, str], None]
+"""Called with a document that is refused, and the reason. It may raise InputError."""
+
+
+class SameIdFilter:
+    """Passes on one document for each id. Use one per load.
+
+    A document that repeats an earlier one with the same id and content is left out. If the contents differ,
+    the policy decides.
+    """
+
+    def __init__(self, policy: str, reject: Reject) -> None:
+        self._policy = policy
+        self._reject = reject
+        self._repeated = self._superseded = 0
+        self._first_repeated = self._first_superseded = ""
+
+    def filter(self, documents: Iterable[Located]) -> Iterator[Located]:
+        """The documents, one for each id. `last` reads all of them before it yields the first."""
+        select = self._keep_last if self._policy == "last" else self._refuse_later
+        with closing(KeyStore()) as keys:
+            yield from select(documents, keys)
+
+    def notes(self) -> list[str]:
+        """The lines about shared ids for the report of a load."""
+        notes = []
+        if self._repeated:
+            notes.append(
+                f"{self._repeated:,} documents repeat the id and the content of an earlier one and were left "
+                f"out: the first is {self._first_repeated}"
+            )
+        if self._superseded:
+            notes.append(
+                f"{self._superseded:,} documents were replaced by a later one with the same id: "
+                f"the first is {self._first_superseded}"
+            )
+        return notes
+
+    def _refuse_later(self, documents: Iterable[Located], keys: KeyStore) -> Iterator[Located]:
+        for located in documents:
+            where, document = located
+            content = str(_hash_content(document))
+            existing = keys.insert(document.id.encode(), f"{content} {where}")
+            if existing is None:
+                yield located
+                continue
+            first_content, _, first = existing.partition(" ")
+            if first_content == content:
+                self._count_repeated(located)
+            else:
+                self._reject(
+                    located,
+                    f"document id {document.id!r} is duplicated: first used at {first} with other content "
+                    "(--same-id last loads the last one)",
+                )
+
+    def _keep_last(self, documents: Iterable[Located], keys: KeyStore) -> Iterator[Located]:
+        # Only the end of a delivery tells which document is the last, so all of them go through a file.
+        with TemporaryFile("w+", encoding="utf-8", prefix="esr-same-id-") as spool:
+            lines = 0
+            for located in documents:
+                key, content = located.document.id.encode(), str(_hash_content(located.document))
+                existing = keys.insert(key, f"{content} {lines}")
+                if existing is not None and existing.partition(" ")[0] == content:
+                    self._count_repeated(located)
+                    continue
+                if existing is not None:
+                    keys.replace(key, f"{content} {lines}")
+                    self._superseded += 1
+                    self._first_superseded = self._first_superseded or _describe(located)
+                spool.write(json.dumps([located.where, to_fields(located.document)]) + "\n")
+                lines += 1
+            spool.seek(0)
+            for number, line in enumerate(spool):
+                where, fields = json.loads(line)
+                if (keys.find(fields["id"].encode()) or "").endswith(f" {number}"):
+                    yield Located(where, build_document(fields))
+
+    def _count_repeated(self, located: Located) -> None:
+        self._repeated += 1
+        self._first_repeated = self._first_repeated or _describe(located)
+
+
+def _describe(located: Located) -> str:
+    return f"{located.document.id} at {located.where}"
+
+
+def _hash_content(document: Document) -> int:
+    """Equal for equal documents within this process, and ten times as fast as a checksum."""
+    metadata = tuple(getattr(document, name) for name in METADATA)
+    sentences = (
+        (s.id, s.text, s.paragraph, s.parse, tuple(sorted(s.features.items())) if s.features else None)
+        for s in document.sentences
+    )
+    return hash((metadata, *sentences))
