@@ -51,6 +51,13 @@ class Skipped(NamedTuple):
     reason: str
 
 
+class Remark(NamedTuple):
+    """Something that a user did not ask for and should know: "have no 'author' for --mapping …"."""
+
+    where: str
+    text: str
+
+
 ReadResult = Record | Malformed | Skipped
 
 

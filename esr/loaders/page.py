@@ -72,6 +72,7 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
         "title": article.title,
         "date": to_iso_date(article.date) if article.date else None,
         "source": _find_source(article),
+        **({"author": article.author} if article.author else {}),
         "url": url or article.url,
         "language": _find_language(data),
         "text": markup.remove_title(text, article.title or ""),

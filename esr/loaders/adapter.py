@@ -1,0 +1,33 @@
+"""From the fields that a loader read to those of a document, and remarks about what was done on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from esr.errors import InputError
+from esr.loaders.format import Format, Malformed, Record, Remark
+from esr.loaders.mapping import MissingColumn, apply_mapping, find_absent
+
+
+class RecordAdapter:
+    """Applies the column mapping, and passes a remark for each record that it changes otherwise."""
+
+    def __init__(self, mapping: Mapping[str, str], on_remark: Callable[[Remark], None] | None) -> None:
+        self._mapping = mapping
+        self._on_remark = on_remark
+
+    def adapt(self, record: Record, format: Format) -> Record | Malformed:
+        """The record with the fields of a document. Raises InputError if a column is missing in all rows."""
+        try:
+            fields = apply_mapping(record, self._mapping, format.tabular)
+        except MissingColumn as error:
+            if format.tabular:
+                raise InputError(record.where, str(error)) from None
+            return Malformed(record.where, str(error))
+        for field, column in find_absent(record, self._mapping):
+            self._remark(record, f"have no {column!r} for --mapping {field}={column} and keep their own")
+        return Record(record.where, fields)
+
+    def _remark(self, record: Record, text: str) -> None:
+        if self._on_remark:
+            self._on_remark(Remark(record.where, text))
