@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from esr.errors import InputError
+from esr.loaders import escapes
 from esr.loaders.format import Format, Malformed, Record, Remark
 from esr.loaders.mapping import MissingColumn, apply_mapping, find_absent
+
+_TEXTS = ("title", "source", "text")
 
 
 class RecordAdapter:
@@ -26,7 +30,19 @@ class RecordAdapter:
             return Malformed(record.where, str(error))
         for field, column in find_absent(record, self._mapping):
             self._remark(record, f"have no {column!r} for --mapping {field}={column} and keep their own")
-        return Record(record.where, fields)
+        return Record(record.where, self._decode(record, fields) if format.tabular else fields)
+
+    def _decode(self, record: Record, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The fields without what the writer of a table left in its texts."""
+        decoded = {
+            field: text
+            for field in _TEXTS
+            if isinstance(value := fields.get(field), str) and (text := escapes.decode(value)) != value
+        }
+        if not decoded:
+            return fields
+        self._remark(record, "had HTML or backslashes in their text, which were decoded")
+        return {**fields, **decoded}
 
     def _remark(self, record: Record, text: str) -> None:
         if self._on_remark:

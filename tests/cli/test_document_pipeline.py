@@ -73,6 +73,23 @@ def test_the_author_of_a_page_can_be_mapped_and_pages_without_one_keep_their_sou
     assert f"{note}{tmp_path}/b.html" in result.stdout
 
 
+def test_html_in_tables_is_decoded_and_counted_but_not_in_json_lines(esr: Esr, tmp_path: Path) -> None:
+    table, lines = tmp_path / "t.csv", tmp_path / "l.jsonl"
+    table.write_text(
+        "id,title,text\n"
+        "1,A &amp; B,&lt;b&gt;Ferry&lt;/b&gt; costs \\$5.\n"
+        "2,C,Plain &lt; text.\n"
+        "3,D,Nothing in it.\n"
+    )
+    lines.write_text('{"id": "4", "title": "A &amp; B", "text": "It has &lt;b&gt;."}\n')
+    result = esr("load", table, lines, "--dry-run")
+    assert "  1: A & B\n" in result.stdout and "  | Ferry costs $5.\n" in result.stdout
+    assert "  | Plain < text.\n" in result.stdout
+    note = "2 documents had HTML or backslashes in their text, which were decoded: the first at "
+    assert f"{note}{table}:2\n" in result.stdout
+    assert json.loads(esr("load", lines, "--dry-run", "--json").stdout)["first"][0]["title"] == "A &amp; B"
+
+
 @pytest.mark.parametrize(
     ("policy", "loaded", "note"),
     [
