@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
-from esr.analysis.choice import primary_language
+from esr.cli.source_summary import SourceSummary
 from esr.documents import Document, Located
 from esr.documents.serialisation import to_fields
 from esr.errors import EsrError, UsageError
@@ -52,8 +52,7 @@ class DocumentPipeline:
         self.malformed_count = 0
         self._skipped = _Occurrences()
         self._remarks = _Occurrences()
-        self.languages: Counter[str] = Counter()
-        """How many documents are in each language that a document declares, or that was detected for it."""
+        self.summary = SourceSummary()
         self._without_sentences = 0
         self._first_without_sentences: list[str] = []
 
@@ -92,7 +91,7 @@ class DocumentPipeline:
 
     def _count(self, documents: Iterable[Located]) -> Iterator[Located]:
         for located in documents:
-            self.languages[primary_language(located.document.language)] += 1
+            self.summary.add(located.document)
             if not located.document.sentences:
                 self._without_sentences += 1
                 if len(self._first_without_sentences) < MAX_EXAMPLES:
