@@ -130,6 +130,8 @@ class _Occurrences:
 
     def add(self, occurrence: Skipped | Remark) -> None:
         where, what = occurrence
+        if what not in self._counts and len(self._counts) >= MAX_PROBLEMS:
+            what = "had something else to be told"
         self._counts[what] += 1
         self._first.setdefault(what, where)
 
