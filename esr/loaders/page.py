@@ -94,8 +94,15 @@ def _extract_text(body: Any) -> str:
     pieces: list[str] = []
     _collect_text(body, pieces, in_row=False)
     text = _BAR.sub(" ", html.unescape("".join(pieces)))
-    paragraphs = (_keep_printable(" ".join(paragraph.split())) for paragraph in text.split(_BREAK))
-    return _BREAK.join(p for p in paragraphs if any(map(str.isalnum, p)))
+    paragraphs = ("\n".join(_clean_lines(paragraph)) for paragraph in text.split(_BREAK))
+    return _BREAK.join(filter(None, paragraphs))
+
+
+def _clean_lines(text: str) -> Iterator[str]:
+    """The lines with words. They stay lines, because in pages without paragraphs nothing else separates."""
+    for line in text.split("\n"):
+        if any(map(str.isalnum, line)):
+            yield _keep_printable(" ".join(line.split()))
 
 
 def _keep_printable(text: str) -> str:
@@ -106,14 +113,15 @@ def _keep_printable(text: str) -> str:
 def _collect_text(element: Any, pieces: list[str], in_row: bool) -> None:
     """A row of several cells is one line; that of a single cell, as in pages laid out by tables, is not."""
     name = markup.local_name(element)
+    texts = [(text or "").replace("\n", " " if in_row else "\n") for text in (element.text, element.tail)]
     if name:
         separator = _separator(name, in_row)
-        pieces += (separator, _join_lines(element.text))
+        pieces += (separator, texts[0])
         is_in_row = in_row or (name == "row" and sum(map(_has_text, element)) > 1)
         for child in element:
             _collect_text(child, pieces, is_in_row)
         pieces.append(separator)
-    pieces.append(_join_lines(element.tail))
+    pieces.append(texts[1])
 
 
 def _separator(name: str, in_row: bool) -> str:
@@ -124,11 +132,6 @@ def _separator(name: str, in_row: bool) -> str:
 
 def _has_text(element: Any) -> bool:
     return any(text.strip() for text in element.itertext())
-
-
-def _join_lines(text: str | None) -> str:
-    """The lines of markup mean nothing."""
-    return (text or "").replace("\n", " ")
 
 
 def _find_language(data: bytes) -> str | None:

@@ -79,6 +79,12 @@ def test_a_page_laid_out_by_a_table_keeps_its_paragraphs(load):
     assert sentences[-2:] == ["The quay was rebuilt", "The town paid for it"]
 
 
+def test_lines_of_a_page_without_paragraphs_are_separate_and_wrapped_ones_are_not(load):
+    lines = "<h4>Close</h4><label>Subscribe</label><h4>Homes</h4><span>See all of</span><b>it</b>"
+    page = f"<html><head><title>Shop</title></head><body>{lines}</body></html>"
+    assert texts(load(page, "html")[0]) == ["Close", "Subscribe", "Homes", "See all of it"]
+
+
 def test_the_headline_above_the_text_is_not_a_sentence(load):
     title = b"<h1>Ferry back in service</h1>"
     data = PAGE.replace(title, b"").replace(b"<article>", b"<article>" + title, 1)
