@@ -11,11 +11,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
-from esr.analysis.choice import primary_language
+from esr.cli.source_summary import SourceSummary
 from esr.documents import Document, Located
 from esr.documents.serialisation import to_fields
 from esr.errors import EsrError, InputError, UsageError
-from esr.loaders import Malformed, ReadOptions, Skipped, read_documents
+from esr.loaders import Malformed, ReadOptions, Remark, Skipped, read_documents
 from esr.loaders.duplicates import DuplicateFilter
 from esr.loaders.language import LanguageDetector
 from esr.loaders.limits import Limits
@@ -56,10 +56,9 @@ class DocumentPipeline:
         self._malformed_stream: IO[str] | None = None
         self.malformed: list[Malformed] = []  # the first ones
         self.malformed_count = 0
-        self._skipped: Counter[str] = Counter()
-        self._first_skipped: dict[str, str] = {}
-        self.languages: Counter[str] = Counter()
-        """How many documents are in each language that a document declares, or that was detected for it."""
+        self._skipped = _Occurrences()
+        self._remarks = _Occurrences()
+        self.summary = SourceSummary()
         self._without_sentences = 0
         self._first_without_sentences: list[str] = []
 
@@ -69,7 +68,12 @@ class DocumentPipeline:
         with _open_for_writing(self._malformed_file) as self._malformed_stream:
             on_malformed = self._add_malformed if self.tolerates_malformed or collect_all else None
             options = ReadOptions(
-                self._mapping, self._limits, on_malformed, self._add_skipped, base=self._base
+                self._mapping,
+                self._limits,
+                on_malformed,
+                self._skipped.add,
+                self._remarks.add,
+                base=self._base,
             )
             if self._detector:
                 options = replace(options, build=self._detector.build_document)
@@ -103,13 +107,9 @@ class DocumentPipeline:
             self._malformed_stream.write(json.dumps({**malformed._asdict(), **extra_fields}) + "\n")
             self._malformed_stream.flush()
 
-    def _add_skipped(self, skipped: Skipped) -> None:
-        self._skipped[skipped.reason] += 1
-        self._first_skipped.setdefault(skipped.reason, skipped.where)
-
     def _count(self, documents: Iterable[Located]) -> Iterator[Located]:
         for located in documents:
-            self.languages[primary_language(located.document.language)] += 1
+            self.summary.add(located.document)
             if not located.document.sentences:
                 self._without_sentences += 1
                 if len(self._first_without_sentences) < MAX_EXAMPLES:
@@ -124,10 +124,8 @@ class DocumentPipeline:
             more = ", …" if self._without_sentences > len(self._first_without_sentences) else ""
             examples = ", ".join(self._first_without_sentences)
             notes.append(f"{self._without_sentences:,} documents have no sentence: {examples}{more}")
-        for reason, count in self._skipped.items():
-            notes.append(
-                f"{count:,} documents were skipped, {reason}: the first at {self._first_skipped[reason]}"
-            )
+        notes += self._skipped.lines("documents were skipped, ")
+        notes += self._remarks.lines("documents ")
         if self._detector:
             notes.append(f"{self._detector.detected:,} documents got the detected language")
         return notes
@@ -144,6 +142,24 @@ class DocumentPipeline:
 
 def _raise(located: Located, problem: str) -> None:
     raise InputError(located.where, problem)
+
+
+class _Occurrences:
+    """How often a thing occurred, by what it is, and where it was first."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._first: dict[str, str] = {}
+
+    def add(self, occurrence: Skipped | Remark) -> None:
+        where, what = occurrence
+        if what not in self._counts and len(self._counts) >= MAX_PROBLEMS:
+            what = "had something else to be told"
+        self._counts[what] += 1
+        self._first.setdefault(what, where)
+
+    def lines(self, prefix: str) -> list[str]:
+        return [f"{n:,} {prefix}{what}: the first at {self._first[what]}" for what, n in self._counts.items()]
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from esr.cli.options import as_json, keep, optional_index, parse_slice, resume, 
 from esr.cli.progress import SendProgress, track_documents
 from esr.cli.signals import exit_on_sigterm
 from esr.cli.source_options import source_options
+from esr.cli.source_summary import SourceSummary
 from esr.engines.factory import IF_EXISTS, LoadOptions, open_writer
 from esr.engines.redact import redact
 from esr.engines.writer import LoadReport
@@ -121,7 +122,10 @@ def load(
             precomputed_mixture=Ranking().mixture(),
         )
         report = _load(pipeline, where, options)
-    click.echo(json.dumps(asdict(report), indent=1) if as_json else _format_report(report, where))
+    if as_json:
+        click.echo(json.dumps({**pipeline.summary.as_dict(), **asdict(report)}, indent=1))
+    else:
+        click.echo(_format_report(report, where, pipeline.summary))
     if enrich:
         enrich_index(where, build_enricher(analyzer=read_analyzer(where)), quiet=as_json)
     pipeline.raise_if_malformed()
@@ -138,17 +142,17 @@ def _load(pipeline: DocumentPipeline, where: str, options: LoadOptions) -> LoadR
     report.notes += [
         *([sampled.reason] if sampled.reason else []),
         *pipeline.notes(),
-        *(language_notes(pipeline.languages, report.analyzer) if report.analyzer else []),
+        *(language_notes(pipeline.summary.languages, report.analyzer) if report.analyzer else []),
         *(report.terms.notes() if report.terms else []),
     ]
     return report
 
 
-def _format_report(report: LoadReport, where: str) -> str:
+def _format_report(report: LoadReport, where: str, summary: SourceSummary) -> str:
     lines = [
         f"loaded {report.documents - report.unchanged:,} documents with {report.sentences:,} sentences "
         f"into {redact(where)} in {report.seconds:.1f} s"
     ]
     if report.unchanged:
         lines.append(f"{report.unchanged:,} documents already exist unchanged")
-    return "\n".join([*lines, *report.notes])
+    return "\n".join([*lines, *report.notes, *summary.lines()])

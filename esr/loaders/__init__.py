@@ -5,7 +5,7 @@ and one more import here.
 """
 
 from esr.loaders import feed, jsonl, mbox, newsml, nitf, page, parquet, reuters, table, text, trec, warc
-from esr.loaders.format import FORMATS, Format, Malformed, Record, Skipped, Source, get, register
+from esr.loaders.format import FORMATS, Format, Malformed, Record, Remark, Skipped, Source, get, register
 from esr.loaders.reader import AUTO, read_documents
 from esr.loaders.source_reader import ReadOptions
 
@@ -16,6 +16,7 @@ __all__ = [
     "Malformed",
     "ReadOptions",
     "Record",
+    "Remark",
     "Skipped",
     "Source",
     "feed",

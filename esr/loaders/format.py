@@ -50,6 +50,13 @@ class Skipped(NamedTuple):
     reason: str
 
 
+class Remark(NamedTuple):
+    """Something that a user did not ask for and should know: "have no 'author' for --mapping …"."""
+
+    where: str
+    text: str
+
+
 ReadResult = Record | Malformed | Skipped
 
 
@@ -62,7 +69,8 @@ class Format:
     one at a time. It yields Malformed for a single unreadable document and Skipped for one that must not be
     loaded, and raises InputError where the source is broken and the rest of it cannot be read. `needs` are
     the modules of the extra `formats` that it imports. A `tabular` format has the same columns in every
-    record. With `may_lack_documents`, a file may consist of other items only, such as pictures.
+    record. With `any_names`, whoever wrote a source has named its fields. With `may_lack_documents`, a file
+    may consist of other items only, such as pictures.
     """
 
     name: str
@@ -72,6 +80,7 @@ class Format:
     read: Callable[[Source], Iterator[ReadResult]]
     needs: tuple[str, ...] = ()
     tabular: bool = False
+    any_names: bool = False
     may_lack_documents: bool = False
 
 

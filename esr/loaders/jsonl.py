@@ -65,5 +65,6 @@ FORMAT = register(
         suffixes=(".jsonl", ".ndjson"),
         sniff=lambda head: bool(_START.match(head)),
         read=read,
+        any_names=True,
     )
 )

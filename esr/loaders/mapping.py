@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from esr.errors import UsageError, unknown
@@ -38,6 +38,7 @@ def apply_mapping(record: Record, mapping: Mapping[str, str], tabular: bool) -> 
     """The record's fields, renamed by the mapping. Raises MissingColumn.
 
     A mapped column loses its own name, so that `text=body` does not conflict with a column `sentences`.
+    Records that lack the column of an optional field keep their own value of it: see `find_absent`.
     """
     if not mapping:
         return record.fields
@@ -51,5 +52,10 @@ def apply_mapping(record: Record, mapping: Mapping[str, str], tabular: bool) -> 
                 f"there is no column {column!r} for --mapping {field}={column}; "
                 f"the columns are {', '.join(list(record.fields)[:20]) or 'none'}"
             )
-        fields[field] = record.fields.get(column)
+        fields[field] = record.fields.get(column, fields.get(field))
     return fields
+
+
+def find_absent(record: Record, mapping: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The pairs of the mapping whose column this record lacks."""
+    return ((field, column) for field, column in mapping.items() if column not in record.fields)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import logging
 import re
 from collections.abc import Iterator
@@ -17,7 +18,14 @@ from esr.loaders.ids import make_id_from_path
 MAX_PAGE_BYTES = 8 * 2**20
 _HEAD_BYTES = 2**14
 _LANG = re.compile(rb"""<html\b[^<>]{0,1000}?\slang\s{0,9}=\s{0,9}["']?([A-Za-z][A-Za-z0-9-]{1,30})""", re.I)
-_BULLET = re.compile(r"^\s{0,99}- ")
+# trafilatura takes the name of a site without one from its address, up to the first "/".
+_HOST = re.compile(r"([\w-]{1,63}(?:\.[\w-]{1,63}){1,9})[:/?#]\S{0,9999}")
+# A bar between blanks separates links or cells that are laid out by hand; it is not a word.
+_BAR = re.compile(r"(?<!\S)\|+(?!\S)")
+_BREAK = "\n\n"
+# The blocks of trafilatura's tree, each of which is a paragraph of its own.
+_BLOCKS = frozenset(("div", "head", "item", "lb", "list", "p", "quote", "row", "table"))
+_CELLS = ("cell", "td", "th")
 
 
 class NoArticle(ValueError):
@@ -57,23 +65,73 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
     # Pages go through many parsers, which raise various exceptions.
     except Exception as error:
         raise NoArticle(f"the page cannot be read ({to_one_line(error) or type(error).__name__})") from None
-    if article is None or not (article.text or "").strip():
+    text = "" if article is None else _extract_text(article.body)
+    if not text:
         raise NoArticle("the page contains no text of an article: leave it out")
     return {
         "title": article.title,
         "date": to_iso_date(article.date) if article.date else None,
-        "source": article.sitename or article.hostname,
+        "source": _find_source(article),
+        **({"author": article.author} if article.author else {}),
         "url": url or article.url,
         "language": _find_language(data),
-        "text": markup.remove_title(_split_paragraphs(article.text), article.title or ""),
+        "text": markup.remove_title(text, article.title or ""),
     }
 
 
-def _split_paragraphs(text: str) -> str:
-    """In trafilatura's text a line is a paragraph, "- a" an item of a list, "| a | b |" a row of a table."""
-    lines = (_BULLET.sub("", line) for line in text.split("\n"))
-    rows = (" ".join(line.replace("|", " ").split()) if line.startswith("|") else line for line in lines)
-    return "\n\n".join(row for row in rows if any(map(str.isalnum, row)))
+def _find_source(article: Any) -> str | None:
+    """The name of the site, or else its host, without the port and the query of the address."""
+    name: str | None = article.sitename or article.hostname
+    host = _HOST.fullmatch(name or "")
+    return host[1] if host else name
+
+
+def _extract_text(body: Any) -> str:
+    """The text of trafilatura's tree, with blank lines between paragraphs.
+
+    Its own text has bars in rows of tables and dashes before items of lists, which would become words.
+    """
+    pieces: list[str] = []
+    _collect_text(body, pieces, in_row=False)
+    text = _BAR.sub(" ", html.unescape("".join(pieces)))
+    paragraphs = ("\n".join(_clean_lines(paragraph)) for paragraph in text.split(_BREAK))
+    return _BREAK.join(filter(None, paragraphs))
+
+
+def _clean_lines(text: str) -> Iterator[str]:
+    """The lines with words. They stay lines, because in pages without paragraphs nothing else separates."""
+    for line in text.split("\n"):
+        if any(map(str.isalnum, line)):
+            yield _keep_printable(" ".join(line.split()))
+
+
+def _keep_printable(text: str) -> str:
+    """Soft hyphens and control characters would split words."""
+    return text if text.isprintable() else "".join(filter(str.isprintable, text))
+
+
+def _collect_text(element: Any, pieces: list[str], in_row: bool) -> None:
+    """A row of several cells is one line; that of a single cell, as in pages laid out by tables, is not."""
+    name = markup.local_name(element)
+    texts = [(text or "").replace("\n", " " if in_row else "\n") for text in (element.text, element.tail)]
+    if name:
+        separator = _separator(name, in_row)
+        pieces += (separator, texts[0])
+        is_in_row = in_row or (name == "row" and sum(map(_has_text, element)) > 1)
+        for child in element:
+            _collect_text(child, pieces, is_in_row)
+        pieces.append(separator)
+    pieces.append(texts[1])
+
+
+def _separator(name: str, in_row: bool) -> str:
+    if name in _BLOCKS:
+        return " " if in_row else _BREAK
+    return " " if name in _CELLS else ""
+
+
+def _has_text(element: Any) -> bool:
+    return any(text.strip() for text in element.itertext())
 
 
 def _find_language(data: bytes) -> str | None:

@@ -80,5 +80,6 @@ FORMAT = register(
         read=read,
         needs=("pyarrow.parquet",),
         tabular=True,
+        any_names=True,
     )
 )

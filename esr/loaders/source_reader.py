@@ -12,12 +12,12 @@ from esr.documents.validate import build_document
 from esr.errors import InputError
 from esr.extras import require
 from esr.loaders import archives
+from esr.loaders.adapter import RecordAdapter
 from esr.loaders.decompress import PeekedSource, open_source
 from esr.loaders.detection import detect_format, detect_format_in_folder
-from esr.loaders.format import FORMATS, Format, Malformed, ReadResult, Record, Skipped
+from esr.loaders.format import FORMATS, Format, Malformed, ReadResult, Record, Remark, Skipped
 from esr.loaders.ids import make_id_path
 from esr.loaders.limits import DEFAULT_LIMITS, Budget, ExpansionError, Limits
-from esr.loaders.mapping import MissingColumn, apply_mapping
 from esr.loaders.paths import STANDARD_INPUT, display_name, iterate_files
 from esr.loaders.read_errors import raise_input_errors
 
@@ -28,13 +28,14 @@ class ReadOptions:
 
     Without `on_malformed`, the first malformed document raises InputError. With it, each one is passed to
     it and reading goes on, with the next file where the rest of one cannot be read. Skipped documents are
-    passed to `on_skipped`. `build` makes a document of a record's fields.
+    passed to `on_skipped`, remarks to `on_remark`. `build` makes a document of a record's fields.
     """
 
     mapping: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = DEFAULT_LIMITS
     on_malformed: Callable[[Malformed], None] | None = None
     on_skipped: Callable[[Skipped], None] | None = None
+    on_remark: Callable[[Remark], None] | None = None
     build: Callable[[Mapping[str, Any]], Document] = build_document
     base: str | None = None
 
@@ -45,6 +46,7 @@ class SourceReader:
     def __init__(self, format: Format | None, options: ReadOptions) -> None:
         self._format = format
         self._options = options
+        self._adapter = RecordAdapter(options.mapping, options.on_remark)
 
     def read(self, path: str) -> Iterator[ReadResult]:
         """The records in a file, a folder, an archive or standard input, in order. Raises InputError."""
@@ -97,20 +99,12 @@ class SourceReader:
         require(f"{name} (format {format.name})", *format.needs)
         result = None
         for result in format.read(file.source):
-            yield self._rename(result, format) if isinstance(result, Record) else result
+            yield self._adapter.adapt(result, format) if isinstance(result, Record) else result
         # Agencies deliver pictures beside articles, so such a file may lack documents; a folder may not.
         if result is None and not (in_folder and format.may_lack_documents):
             raise InputError(
                 name, f"contains no document in the format {format.name}: check the file or --format"
             )
-
-    def _rename(self, record: Record, format: Format) -> Record | Malformed:
-        try:
-            return Record(record.where, apply_mapping(record, self._options.mapping, format.tabular))
-        except MissingColumn as error:
-            if format.tabular:  # all rows lack it
-                raise InputError(record.where, str(error)) from None
-            return Malformed(record.where, str(error))
 
     def _read_archive(
         self,

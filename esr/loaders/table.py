@@ -112,5 +112,6 @@ FORMAT = register(
         sniff=lambda head: False,
         read=read,
         tabular=True,
+        any_names=True,
     )
 )

@@ -7,6 +7,7 @@ import pytest
 
 import esr as library
 from tests.cli.conftest import Esr
+from tests.support.samples import sample
 
 TEXT = " ".join(f"word{n}" for n in range(60))
 COPIES = (
@@ -55,6 +56,38 @@ def test_a_mapping_of_a_missing_column_is_rejected(esr_error: Esr, tmp_path: Pat
     assert "unknown field 'txt'" in str(
         esr_error("load", tmp_path, "--mapping", "txt=x", "--index", tmp_path / "i")
     )
+
+
+def test_the_author_of_a_page_can_be_mapped_and_pages_without_one_keep_their_source(
+    esr: Esr, tmp_path: Path
+) -> None:
+    page = sample("html")
+    (tmp_path / "a.html").write_bytes(
+        page.replace(b"<meta prop", b'<meta name="author" content="Ann Lee"><meta prop', 1)
+    )
+    (tmp_path / "b.html").write_bytes(page)
+    result = esr("load", tmp_path, "--mapping", "source=author", "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert "Ann Lee" in result.stdout and "The Example" in result.stdout
+    note = "1 documents have no 'author' for --mapping source=author and keep their own: the first at "
+    assert f"{note}{tmp_path}/b.html" in result.stdout
+
+
+def test_html_in_tables_is_decoded_and_counted_but_not_in_json_lines(esr: Esr, tmp_path: Path) -> None:
+    table, lines = tmp_path / "t.csv", tmp_path / "l.jsonl"
+    table.write_text(
+        "id,title,text\n"
+        "1,A &amp; B,&lt;b&gt;Ferry&lt;/b&gt; costs \\$5.\n"
+        "2,C,Plain &lt; text.\n"
+        "3,D,Nothing in it.\n"
+    )
+    lines.write_text('{"id": "4", "title": "A &amp; B", "text": "It has &lt;b&gt;."}\n')
+    result = esr("load", table, lines, "--dry-run")
+    assert "  1: A & B\n" in result.stdout and "  | Ferry costs $5.\n" in result.stdout
+    assert "  | Plain < text.\n" in result.stdout
+    note = "2 documents had HTML or backslashes in their text, which were decoded: the first at "
+    assert f"{note}{table}:2\n" in result.stdout
+    assert json.loads(esr("load", lines, "--dry-run", "--json").stdout)["first"][0]["title"] == "A &amp; B"
 
 
 @pytest.mark.parametrize(

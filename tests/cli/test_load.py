@@ -90,7 +90,7 @@ BAD: dict[str, tuple[bytes, str]] = {
     "no id": (GOOD + b'{"text": "x"}\n', "news.jsonl:2: the document has no id"),
     "an empty id": (GOOD + b'{"id": ""}\n', "news.jsonl:2: id is empty"),
     "an id with a blank": (GOOD + b'{"id": "a b"}\n', "news.jsonl:2: id 'a b' contains ' '"),
-    "an id of another type": (GOOD + b'{"id": 7}\n', "news.jsonl:2: id must be a string, not a number"),
+    "an id of another type": (GOOD + b'{"id": true}\n', "news.jsonl:2: id must be a string, not true"),
     "a duplicate id": (
         GOOD + TWO.encode() + b'{"id": "a", "text": "x"}\n',
         "news.jsonl:3: document id 'a' is duplicated: first used at",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from esr.ranking.answer_table import COLUMNS
 from tests.cli.conftest import Esr
 
 
@@ -60,6 +63,53 @@ def test_only_json_goes_to_standard_output(esr: Esr, news: Path) -> None:
     assert (len(data["hits"]), data["total"], data["unseen"]) == (2, 6, ["volcano"])
     assert data["hits"][0]["score"] >= data["hits"][1]["score"]
     assert result.stderr == ""
+
+
+def test_the_sentence_can_be_told_from_its_neighbours_in_a_pipe(esr: Esr, news: Path) -> None:
+    lines = esr("search", "rain", "--index", news, "-k", 1).stdout.splitlines()
+    assert lines[2:5] == ["     … A storm.", "   > It rained.", "     Calm. …"]
+
+
+def test_all_lines_of_a_long_sentence_are_marked(esr: Esr, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text(json.dumps({"id": "a", "text": "storm " * 40}))
+    esr("load", tmp_path / "x.jsonl", "--index", tmp_path / "i")
+    lines = esr("search", "storm", "--index", tmp_path / "i").stdout.splitlines()
+    assert [line.startswith("   > storm") for line in lines[1:4]] == [True, True, True]
+
+
+@pytest.fixture
+def odd(esr: Esr, tmp_path: Path) -> Path:
+    """An index of a sentence with what tables have for their own purposes."""
+    document = {"id": "a", "title": '-1, "x"', "sentences": [{"text": '=storm\t"now",\nthen'}]}
+    (tmp_path / "x.jsonl").write_text(json.dumps(document))
+    esr("load", tmp_path / "x.jsonl", "--index", tmp_path / "i")
+    return tmp_path / "i"
+
+
+def test_csv_has_the_columns_of_the_page_and_no_formula(esr: Esr, odd: Path) -> None:
+    result = esr("search", "storm volcano", "--index", odd, "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(result.stdout, newline=""))
+    assert tuple(row) == COLUMNS
+    assert (row["rank"], row["sentence_id"], row["position"], row["date"]) == ("1", "a.s0", "0", "")
+    assert (row["text"], row["title"]) == ('\'=storm\t"now",\nthen', '\'-1, "x"')
+    assert result.stderr == "In no document: volcano.\n"
+
+
+def test_tsv_has_one_line_for_each_sentence_and_no_quotes(esr: Esr, odd: Path) -> None:
+    header, line = esr("search", "storm", "--index", odd, "--format", "tsv").stdout.splitlines()
+    row = dict(zip(header.split("\t"), line.split("\t"), strict=True))
+    assert tuple(row) == COLUMNS
+    assert (row["text"], row["title"], row["url"]) == ('=storm "now", then', '-1, "x"', "")
+    assert float(row["score"]) == scores(esr, odd)["a.s0"]
+
+
+def test_json_has_two_names_and_excludes_other_formats(esr: Esr, esr_error: Esr, news: Path) -> None:
+    one, two = (
+        esr("search", "storm", "--index", news, *option) for option in (["--json"], ["--format", "json"])
+    )
+    assert json.loads(one.stdout)["hits"] == json.loads(two.stdout)["hits"]
+    line = esr_error("search", "storm", "--index", news, "--json", "--format", "csv")
+    assert line == "--format csv and --json exclude each other: leave one out"
 
 
 def test_an_empty_sentence_is_shown_as_one(esr: Esr, news: Path) -> None:

@@ -45,6 +45,13 @@ def test_a_missing_column_is_an_error_unless_it_is_optional():
     assert apply_mapping(record, {"date": "day"}, False)["date"] is None
 
 
+def test_a_record_without_the_column_of_an_optional_field_keeps_its_own():
+    record = Record("x", {"id": "1", "source": "x.org", "text": "x"})
+    assert apply_mapping(record, {"source": "author"}, False)["source"] == "x.org"
+    with_null = Record("x", {**record.fields, "author": None})
+    assert apply_mapping(with_null, {"source": "author"}, False)["source"] is None
+
+
 def test_without_a_mapping_fields_are_unchanged():
     fields = {"id": "1"}
     assert apply_mapping(Record("x", fields), {}, True) is fields

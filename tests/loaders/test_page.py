@@ -46,6 +46,45 @@ def test_lists_and_tables_give_their_words_without_markup(load):
     assert not any("|" in text or text.startswith("-") for text in texts(page))
 
 
+def with_end(added: str) -> bytes:
+    """The sample, with this at the end of its article."""
+    return PAGE.replace(b"</article>", added.encode() + b"</article>", 1)
+
+
+def test_a_row_inside_of_a_list_and_bars_laid_out_by_hand_leave_no_bar(load):
+    row = "<table><tr><td>DL</td><td>8.00</td></tr></table>"
+    links = "<p>The ferry is full. | The quay is closed. | <b>Prices rise.</b> |</p>"
+    sentences = texts(
+        load(with_end(f"<ul><li>{row}</li><li>Sails at ten | daily.</li></ul>{links}"), "html")[0]
+    )
+    assert [text for text in sentences if "|" in text] == []
+    assert (
+        "DL 8.00" in sentences and "Sails at ten daily." in sentences and "The quay is closed." in sentences
+    )
+
+
+def test_a_bar_within_a_word_stays(load):
+    assert "The vote was 51|49 in the end." in texts(
+        load(with_end("<p>The vote was 51|49 in the end.</p>"), "html")[0]
+    )
+
+
+def test_soft_hyphens_do_not_split_words(load):
+    assert "The harbour is shut." in texts(load(with_end("<p>The har&shy;bour is shut.</p>"), "html")[0])
+
+
+def test_a_page_laid_out_by_a_table_keeps_its_paragraphs(load):
+    cells = "<tr><td><p>The quay was rebuilt</p><p>The town paid for it</p></td><td> </td></tr>"
+    sentences = texts(load(with_end(f"<table>{cells}</table>"), "html")[0])
+    assert sentences[-2:] == ["The quay was rebuilt", "The town paid for it"]
+
+
+def test_lines_of_a_page_without_paragraphs_are_separate_and_wrapped_ones_are_not(load):
+    lines = "<h4>Close</h4><label>Subscribe</label><h4>Homes</h4><span>See all of</span><b>it</b>"
+    page = f"<html><head><title>Shop</title></head><body>{lines}</body></html>"
+    assert texts(load(page, "html")[0]) == ["Close", "Subscribe", "Homes", "See all of it"]
+
+
 def test_the_headline_above_the_text_is_not_a_sentence(load):
     title = b"<h1>Ferry back in service</h1>"
     data = PAGE.replace(title, b"").replace(b"<article>", b"<article>" + title, 1)

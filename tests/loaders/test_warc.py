@@ -32,6 +32,17 @@ def test_a_page_without_a_date_gets_that_of_the_visit(load):
     assert load(data.replace(b"2024-01-16T09", b"2024-01-65T09"), "warc")[0].date is None
 
 
+@pytest.mark.parametrize("address", ["?id=5&from=rss", ":8080/?id=5", "#top", "/a?id=5"])
+def test_the_source_of_a_page_without_a_name_is_its_host(load, address):
+    address = b"http://www.news.example" + address.encode()
+    data = WARC.replace(b"http://news.example/1\r", address + b"\r")
+    site = b'<meta property="og:site_name" content="The Example">'
+    for part in (site, b" - The Example", b'<link rel="canonical" href="http://news.example/ferry">'):
+        data = data.replace(part, b" " * len(part))  # records state their lengths
+    first, _ = load(data, "warc")
+    assert (first.source, first.url) == ("news.example", address.decode())
+
+
 def test_an_address_with_a_blank_does_not_break_a_record(load, monkeypatch):
     monkeypatch.setattr(logging.getLogger("warcio"), "propagate", False)  # as without pytest
     first, _ = load(WARC.replace(b"http://news.example/1\r", b"http://news.example/ 1\r"), "warc")

@@ -8,40 +8,28 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from flask import Response
 
 from esr.engines.index import Hit
 from esr.evaluation import runs
+from esr.ranking.answer_table import COLUMNS, build_spreadsheet_rows, guard_formula
 from esr.ranking.answers import require_record
 from esr.ranking.searcher import Answer
 from webui.answers.comparison import Comparison
 from webui.answers.scored_document import ScoredDocument
 
-COLUMNS = (
-    "rank",
-    "score",
-    "sentence_id",
-    "document_id",
-    "position",
-    "text",
-    "title",
-    "date",
-    "source",
-    "url",
-)
 INCOMPLETE_COLUMN = "incomplete"
 """The last column of a table of several queries."""
 INCOMPLETE_HEADER = "X-Incomplete"
 """The header of an incomplete file: what is missing, or the queries whose answers are incomplete."""
 TOPIC, TAG, INCOMPLETE_MARK = "1", "esr", "-incomplete"
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def sentences_csv(hits: Sequence[Hit], incomplete: str | None = None) -> Response:
     """One line for each sentence, UTF-8 with a byte order mark, so that spreadsheets can read it."""
-    return _csv(COLUMNS, _rows(hits), "sentences.csv", incomplete)
+    return _csv(COLUMNS, build_spreadsheet_rows(hits), "sentences.csv", incomplete)
 
 
 def sentences_run(hits: Sequence[Hit], incomplete: str | None = None) -> Response:
@@ -57,9 +45,9 @@ def queries_csv(queries: Mapping[str, str], answers: Mapping[str, Answer]) -> Re
     """
     blank = [""] * len(COLUMNS)
     rows = [
-        [_cell(topic), _cell(queries[topic]), *row, _cell(answer.incomplete)]
+        [guard_formula(topic), guard_formula(queries[topic]), *row, guard_formula(answer.incomplete or "")]
         for topic, answer in answers.items()
-        for row in (list(_rows(answer.hits)) or [blank] * bool(answer.incomplete))
+        for row in (list(build_spreadsheet_rows(answer.hits)) or [blank] * bool(answer.incomplete))
     ]
     columns = ("id", "query", *COLUMNS, INCOMPLETE_COLUMN)
     return _csv(columns, rows, "queries.csv", incomplete_topics(answers))
@@ -82,8 +70,8 @@ def document_csv(scored: ScoredDocument) -> Response:
         [
             str(sentence.position),
             "" if sentence.score is None else repr(sentence.score),
-            _cell(sentence.sentence_id),
-            _cell(sentence.text),
+            guard_formula(sentence.sentence_id),
+            guard_formula(sentence.text),
         ]
         for sentence in scored.sentences
     ]
@@ -94,20 +82,13 @@ def comparison_csv(comparison: Comparison) -> Response:
     """One line for each sentence of both lists, left first. `other` is its rank in the other list."""
     rows = [
         [name, str(hit.rank), "" if hit.other_rank is None else str(hit.other_rank), repr(hit.hit.score)]
-        + [_cell(text) for text in (hit.hit.sentence_id, require_record(hit.hit).text)]
+        + [guard_formula(text) for text in (hit.hit.sentence_id, require_record(hit.hit).text)]
         for name, side in (("left", comparison.left), ("right", comparison.right))
         for hit in side.hits
     ]
     incomplete = comparison.left.answer.incomplete or comparison.right.answer.incomplete
     columns = ("side", "rank", "other", "score", "sentence_id", "text")
     return _csv(columns, rows, "comparison.csv", incomplete)
-
-
-def _rows(hits: Sequence[Hit]) -> Iterator[list[str]]:
-    for rank, hit in enumerate(hits, 1):
-        it = require_record(hit)
-        texts = [it.sentence_id, it.document_id, it.position, it.text, it.title, it.date, it.source, it.url]
-        yield [str(rank), repr(hit.score), *(_cell(text) for text in texts)]
 
 
 def _csv(
@@ -118,14 +99,6 @@ def _csv(
     writer.writerow(columns)
     writer.writerows(rows)
     return _file("\ufeff" + out.getvalue(), "text/csv", name, incomplete)
-
-
-def _cell(value: object) -> str:
-    """As text that no spreadsheet takes for a formula: an apostrophe precedes what could be one."""
-    if isinstance(value, int):
-        return str(value)
-    text = "" if value is None else str(value)
-    return "'" + text if text.startswith(_FORMULA_STARTS) else text
 
 
 def _file(text: str, mimetype: str, name: str, incomplete: str | None = None) -> Response:

@@ -1,0 +1,81 @@
+"""The output formats of `esr search`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from textwrap import fill
+
+import click
+
+from esr.engines.index import Hit
+from esr.ranking import answers
+from esr.ranking.answer_table import COLUMNS, build_rows, build_spreadsheet_rows
+from esr.ranking.searcher import Answer
+from esr.registry import Registry
+
+_NEIGHBOR, _HIT = "     ", "   > "
+
+
+@dataclass(frozen=True)
+class AnswerFormat:
+    """How an answer is printed. `has_warnings`: what is missing in the answer is a part of the output."""
+
+    name: str
+    description: str
+    render: Callable[[Answer], str]
+    has_warnings: bool = False
+
+
+def to_text(answer: Answer) -> str:
+    """The ranked sentences between their neighbours. Only lines of the sentence itself begin with `>`."""
+    blocks = [_format_hit(rank, hit) for rank, hit in enumerate(answer.hits, 1)] or ["Nothing matched."]
+    return "\n".join(
+        [*blocks, f"{len(answer.hits):,} of {answer.total:,} sentences, {answer.took_ms:.0f} ms\n"]
+    )
+
+
+def _format_hit(rank: int, hit: Hit) -> str:
+    record = answers.require_record(hit)
+    metadata = " · ".join(part for part in (record.title, record.source, record.date) if part)
+    lines = [click.style(f"{rank:>3}  {hit.score:.4f}  {hit.sentence_id}", bold=True)]
+    lines += [f"{_NEIGHBOR}{metadata}"] if metadata else []
+    lines += [click.style(_wrap(f"… {record.previous}", _NEIGHBOR), dim=True)] if record.previous else []
+    lines.append(_wrap(record.text or "(an empty sentence)", _HIT))
+    lines += [click.style(_wrap(f"{record.next} …", _NEIGHBOR), dim=True)] if record.next else []
+    return "\n".join(lines) + "\n"
+
+
+def _wrap(text: str, indent: str) -> str:
+    return fill(text, 96, initial_indent=indent, subsequent_indent=indent)
+
+
+def to_json(answer: Answer) -> str:
+    """The answer as in the API, with all that is known of each sentence."""
+    return json.dumps(answers.answer_dict(answer), indent=1, ensure_ascii=False) + "\n"
+
+
+def to_csv(answer: Answer) -> str:
+    """The table of the page's download."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([COLUMNS, *build_spreadsheet_rows(answer.hits)])
+    return out.getvalue()
+
+
+def to_tsv(answer: Answer) -> str:
+    """A line for each sentence and nothing quoted, for cut and awk: tabs and line ends become blanks."""
+    rows = ([" ".join(cell.split()) for cell in row] for row in build_rows(answer.hits))
+    return "".join("\t".join(row) + "\n" for row in (COLUMNS, *rows))
+
+
+FORMATS: Registry[AnswerFormat] = Registry("output format")
+for _format in (
+    AnswerFormat("text", "sentences between their neighbours, for people", to_text),
+    AnswerFormat("json", "the answer as in the API", to_json, has_warnings=True),
+    AnswerFormat("csv", "a table for spreadsheets, with an apostrophe before formulas", to_csv),
+    AnswerFormat("tsv", "a line for each sentence, for cut and awk", to_tsv),
+):
+    FORMATS.register(_format)

@@ -1,0 +1,96 @@
+"""What came: counts, languages, dates and sources, as a load and its dry run report them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from esr.analysis.choice import primary_language
+from esr.documents import Document
+from esr.documents.dates import parse_date_end, parse_date_start
+
+_MAX_SHOWN = 5
+_MAX_SOURCES = 10_000
+"""Beyond this number of different sources, further ones are counted together."""
+
+
+class SourceSummary:
+    """Counts over documents, in bounded memory."""
+
+    def __init__(self) -> None:
+        self.counts = dict.fromkeys(
+            ("documents", "sentences", "without_sentences", "title", "date", "source", "language"), 0
+        )
+        self.languages: Counter[str] = Counter()
+        """How many documents are in each language that a document declares, or that was detected for it."""
+        self._sources: Counter[str] = Counter()
+        self._other_sources = 0
+        self._first: tuple[int, str] | None = None
+        self._last: tuple[int, str] | None = None
+
+    def add(self, document: Document) -> None:
+        counts = self.counts
+        counts["documents"] += 1
+        counts["sentences"] += len(document.sentences)
+        counts["without_sentences"] += not document.sentences
+        for name in ("title", "date", "source", "language"):
+            counts[name] += getattr(document, name) is not None
+        self.languages[primary_language(document.language)] += 1
+        if document.source is not None:
+            self._add_source(document.source)
+        if document.date is not None:
+            self._add_date(document.date)
+
+    def _add_source(self, source: str) -> None:
+        if source in self._sources or len(self._sources) < _MAX_SOURCES:
+            self._sources[source] += 1
+        else:
+            self._other_sources += 1
+
+    def _add_date(self, date: str) -> None:
+        start, end = (parse_date_start(date), date), (parse_date_end(date), date)
+        self._first = min(self._first or start, start)
+        self._last = max(self._last or end, end)
+
+    def lines(self) -> list[str]:
+        """For people: nothing if no document came, and no line about what no document has."""
+        counts = self.counts
+        if not counts["documents"]:
+            return []
+        lines = [
+            f"{counts['title']:,} have a title, {counts['date']:,} a date, {counts['source']:,} a source, "
+            f"{counts['language']:,} a language"
+        ]
+        if counts["language"]:
+            names = {code or "unknown": n for code, n in self.languages.items()}
+            lines.append(f"languages: {_format_counts(names)}")
+        if self._first and self._last:
+            lines.append(f"dates: {_to_day(self._first[1])} to {_to_day(self._last[1])}")
+        if self._sources:
+            lines.append(f"sources: {_format_counts(self._sources, self._other_sources)}")
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs: the counts, `languages` ("" is unknown), `dates` (`from` and `to`) and `sources`.
+
+        `other_sources` is the number of documents from sources beyond the first 10,000.
+        """
+        return {
+            **self.counts,
+            "languages": dict(self.languages.most_common()),
+            "dates": {"from": self._first[1], "to": self._last[1]} if self._first and self._last else None,
+            "sources": dict(self._sources.most_common()),
+            "other_sources": self._other_sources,
+        }
+
+
+def _format_counts(counts: Mapping[str, int], others: int = 0) -> str:
+    ranked = sorted(counts.items(), key=lambda item: -item[1])
+    others += sum(n for _, n in ranked[_MAX_SHOWN:])
+    shown = [f"{' '.join(name.split())} {n:,}" for name, n in ranked[:_MAX_SHOWN]]
+    return ", ".join([*shown, *([f"others {others:,}"] if others else [])])
+
+
+def _to_day(date: str) -> str:
+    return date.replace(" ", "T").partition("T")[0]

@@ -1,0 +1,69 @@
+"""From the fields that a loader read to those of a document, and remarks about what was done on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from esr.errors import InputError
+from esr.loaders import escapes
+from esr.loaders.format import Format, Malformed, Record, Remark
+from esr.loaders.known_columns import find_known_columns
+from esr.loaders.mapping import MissingColumn, apply_mapping, find_absent
+
+_TEXTS = ("title", "source", "text")
+
+
+class RecordAdapter:
+    """Applies the column mapping, finds fields under other names, and decodes texts of tables.
+
+    What it does unasked is passed as a remark.
+    """
+
+    def __init__(self, mapping: Mapping[str, str], on_remark: Callable[[Remark], None] | None) -> None:
+        self._mapping = mapping
+        self._on_remark = on_remark
+
+    def adapt(self, record: Record, format: Format) -> Record | Malformed:
+        """The record with the fields of a document. Raises InputError if a column is missing in all rows."""
+        try:
+            fields = apply_mapping(record, self._mapping, format.tabular)
+        except MissingColumn as error:
+            if format.tabular:
+                raise InputError(record.where, str(error)) from None
+            return Malformed(record.where, str(error))
+        for field, column in find_absent(record, self._mapping):
+            self._remark(record, f"have no {column!r} for --mapping {field}={column} and keep their own")
+        if format.any_names:
+            fields = self._complete(record, fields)
+        return Record(record.where, self._decode(record, fields) if format.tabular else fields)
+
+    def _complete(self, record: Record, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The fields with those that have other names, and with a number as the id it is."""
+        columns = list(find_known_columns(fields))
+        if known := [column for column in columns if column.value is not None]:
+            places = ", ".join(f"{field} in {column}" for field, column, _ in known)
+            self._remark(record, f"have their {places} (--mapping chooses others)")
+            fields = {**fields, **{field: value for field, _, value in known}}
+        for field, column, value in columns:
+            if value is None:
+                self._remark(record, f"have a {column} that cannot be read, and no {field}")
+        if type(fields.get("id")) is int:
+            fields = {**fields, "id": str(fields["id"])}
+        return fields
+
+    def _decode(self, record: Record, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The fields without what the writer of a table left in its texts."""
+        decoded = {
+            field: text
+            for field in _TEXTS
+            if isinstance(value := fields.get(field), str) and (text := escapes.decode(value)) != value
+        }
+        if not decoded:
+            return fields
+        self._remark(record, "had HTML or backslashes in their text, which were decoded")
+        return {**fields, **decoded}
+
+    def _remark(self, record: Record, text: str) -> None:
+        if self._on_remark:
+            self._on_remark(Remark(record.where, text))

@@ -1,0 +1,86 @@
+import json
+
+import pytest
+
+from esr.loaders import ReadOptions, read_documents
+from esr.loaders.known_columns import find_known_columns
+from tests.loaders.conftest import texts
+
+
+def taken(**fields):
+    return {known.field: (known.column, known.value) for known in find_known_columns(fields)}
+
+
+@pytest.mark.parametrize(
+    ("field", "columns"),
+    [
+        ("title", "headline Title"),
+        ("text", "body content article_text"),
+        ("url", "link"),
+        ("source", "Publication"),
+        ("language", "lang"),
+        ("id", "_id GUID Article-ID"),
+    ],
+)
+def test_columns_of_other_programs_are_known(field, columns):
+    for column in columns.split():
+        assert taken(**{column: "x"}) == {field: (column, "x")}
+
+
+def test_dates_come_in_the_forms_of_newspapers_and_unreadable_ones_do_not():
+    assert taken(publishedAt="March 5, 2024") == {"date": ("publishedAt", "2024-03-05")}
+    assert taken(published="yes") == {"date": ("published", None)}
+    assert taken(published="yes", pubDate="2024-03-05") == {"date": ("pubDate", "2024-03-05")}
+    assert taken(published=True) == {}
+
+
+def test_a_field_under_its_own_name_takes_precedence():
+    assert taken(title=None, headline="x") == taken(text="", body="x") == taken(sentences=[], body="x") == {}
+
+
+def test_the_first_known_column_with_a_string_is_taken():
+    assert taken(body={"x": 1}, content=" ", article="x") == {"text": ("article", "x")}
+    assert taken(guid=7) == {"id": ("guid", "7")} and taken(guid=True) == taken(body=7) == {}
+
+
+@pytest.fixture
+def read(tmp_path):
+    """A function from a file's name and text to its one document and the remarks about it."""
+
+    def read(name, content, **mapping):
+        (tmp_path / name).write_text(content)
+        remarks = []
+        options = ReadOptions(mapping=mapping, on_remark=lambda remark: remarks.append(remark.text))
+        (located,) = read_documents([str(tmp_path / name)], options=options)
+        return located.document, remarks
+
+    return read
+
+
+REMARK = "have their {} (--mapping chooses others)"
+
+
+def test_json_lines_and_tables_with_other_names_are_read_and_it_is_said(read):
+    fields = {"guid": "a", "headline": "Ferry", "published": "2024-03-05", "link": "http://x"}
+    fields["body"] = "A ferry."
+    table = "\n".join([",".join(fields), ",".join(fields.values())])
+    remark = REMARK.format("id in guid, title in headline, date in published, url in link, text in body")
+    for name, text in (("x.jsonl", json.dumps(fields)), ("x.csv", table)):
+        document, remarks = read(name, text)
+        assert (document.id, document.title, document.date) == ("a", "Ferry", "2024-03-05")
+        assert (document.url, texts(document), remarks) == ("http://x", ["A ferry."], [remark])
+
+
+def test_an_unreadable_date_of_another_name_is_told(read):
+    document, remarks = read("x.jsonl", '{"id": "a", "text": "x", "published": "yes"}')
+    assert (document.date, remarks) == (None, ["have a published that cannot be read, and no date"])
+
+
+def test_a_mapping_takes_precedence(read):
+    line = '{"id": "a", "headline": "Ferry", "kicker": "At sea", "body": "A ferry."}\n'
+    document, remarks = read("x.jsonl", line, title="kicker", text="body")
+    assert (document.title, texts(document), remarks) == ("At sea", ["A ferry."], [])
+
+
+def test_a_number_is_an_id(read):
+    assert read("x.jsonl", '{"id": 7, "text": "A ferry."}\n')[0].id == "7"
