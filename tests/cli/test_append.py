@@ -50,7 +50,7 @@ def test_the_report_can_be_json(esr: Esr, where: Path) -> None:
 
 def test_a_bad_delivery_is_one_message(esr_error: Esr, esr: Esr, where: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.jsonl"
-    bad.write_text('{"id": "new", "text": "One."}\n{"id": 7}\n')
+    bad.write_text('{"id": "new", "text": "One."}\n{"id": true}\n')
     assert "bad.jsonl:2: id must be a string" in str(esr_error("append", where, bad))
     assert "there is no index" in str(esr_error("append", tmp_path / "none", bad))
     assert "there is no index" in str(esr_error("remove", tmp_path / "none", "a"))
