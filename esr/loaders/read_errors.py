@@ -12,10 +12,11 @@ from lzma import LZMAError
 
 from esr.errors import InputError, to_one_line
 
-# zipfile raises NotImplementedError for an unknown version or method, which a corrupt header may contain.
+# zipfile raises NotImplementedError for an unknown version or method, and UnicodeDecodeError for a name, which a
+# corrupt header may contain.
 _CORRUPT = (
     *(BadGzipFile, EOFError, zlib.error, LZMAError),
-    *(zipfile.BadZipFile, NotImplementedError, tarfile.TarError),
+    *(zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError, tarfile.TarError),
 )
 
 

@@ -79,6 +79,7 @@ def test_the_analyses_of_the_papers_split_at_all_that_is_no_letter_or_digit(
         ("danish", "Århus Aarhus", "århus århus"),
         ("swedish", "Göteborg Gøteborg éclair", "göteborg göteborg eclair"),
         ("swedish", "råd rad", "råd rad"),
+        ("swedish", "utlöst avlösa höst", "utlös avlös höst"),
         ("multilingual", "東京都 ｱｼﾞｱ 한국어", "東京 京都 アジ ジア 한국 국어"),
         ("multilingual", "東 a京", "東 a 京"),
         ("multilingual", "ประเทศ ไทย", "ปร ระ ะเ เท ทศ ไท ทย"),

@@ -85,6 +85,13 @@ def test_a_link_in_a_zip_is_read_as_text_and_not_followed(load_error):
     assert "l.jsonl:1: broken JSON" in load_error(zipped({info: b"/etc/passwd"}))
 
 
+def test_a_zip_with_a_name_that_is_no_text_is_corrupt(load_error):
+    data = bytearray(zipped({"ä.jsonl": jsonl("a")}))  # a name beyond ASCII is marked as UTF-8
+    local_name = data.index("ä.jsonl".encode())
+    data[local_name] = 0x98
+    assert "corrupt" in load_error(bytes(data))
+
+
 @pytest.mark.parametrize("pack", PACKERS)
 def test_nested_archives_are_read_to_a_limited_depth(load, load_error, pack):
     data = jsonl("a")
