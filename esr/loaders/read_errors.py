@@ -12,8 +12,8 @@ from lzma import LZMAError
 
 from esr.errors import InputError, to_one_line
 
-# zipfile raises NotImplementedError for an unknown version or method, and UnicodeDecodeError for a name, which a
-# corrupt header may contain.
+# A corrupt header may contain an unknown version or method, for which zipfile raises NotImplementedError,
+# or a name that is no UTF-8.
 _CORRUPT = (
     *(BadGzipFile, EOFError, zlib.error, LZMAError),
     *(zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError, tarfile.TarError),
