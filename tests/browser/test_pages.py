@@ -89,6 +89,7 @@ def test_the_second_stage_is_a_part_of_the_explanation(opens: Opens) -> None:
 def test_two_rankings_are_shown_side_by_side_with_what_moved(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     page.get_by_role("link", name="Compare rankings").click()
+    page.locator(".sides section").nth(1).wait_for()  # `all` does not wait for the page that was clicked
     left, right = page.locator(".sides section").all()
     assert "2si" in left.locator("h2").inner_text() and "bm25" in right.locator("h2").inner_text()
     boxes = left.bounding_box(), right.bounding_box()
