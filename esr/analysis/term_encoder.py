@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.analysis.analyzer import Analyzer
+from esr.analysis.word_splitting import PADDING
 
 TermIds = npt.NDArray[np.int32]
 WordHalves = npt.NDArray[np.uint64]
 
 _MAX_WORDS = 500_000
 _SLOT_BITS = 18  # the table takes 5 MB and holds nearly all words that are frequent in news
-_MAX_BYTES = 16
+_MAX_BYTES = len(PADDING)
 _SPACE = ord(" ")
 _FIRST_BYTES = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 """Masks of the first 0 to 8 of eight bytes."""

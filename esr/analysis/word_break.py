@@ -63,7 +63,7 @@ def tokens(text: str) -> Tokens:
     """The tokens of a text."""
     written = text.translate(classes())
     # A letter that is an emoji, too, may begin either, and only the longest token may be cut.
-    if "P" in written or (len(written) > MAX_UNITS // 2 and _has_long_word(written)):
+    if "P" in written or may_have_long_token(written):
         spans = list(_longest_tokens(text, written))
     else:
         spans = [match.span() for match in _TOKEN.finditer(written)]
@@ -72,8 +72,10 @@ def tokens(text: str) -> Tokens:
     return Tokens(spans, [_CJK.fullmatch(written, start, end) is not None for start, end in spans])
 
 
-def _has_long_word(written: str) -> bool:
-    return max(map(len, written.split(" "))) > MAX_UNITS // 2
+def may_have_long_token(text: str) -> bool:
+    """Whether a token may have more than MAX_UNITS UTF-16 units. `text` may also be written in classes."""
+    longest = MAX_UNITS // 2  # characters that may all be two units
+    return len(text) > longest and max(map(len, text.split()), default=0) > longest
 
 
 def _longest_tokens(text: str, written: str) -> Iterator[Span]:

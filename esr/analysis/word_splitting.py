@@ -119,13 +119,9 @@ class StandardSplitter:
         """The text itself if it is ASCII: `_blank_separators` cuts all such texts at once."""
         if self._touches_ascii or not text.isascii():
             text = char_filters.apply(self._char_filters, text)
-        if text.isascii() and not (len(text) > word_break.MAX_UNITS and _has_long_word(text)):
+        if text.isascii() and not word_break.may_have_long_token(text):
             return text.encode()
         return " ".join([text[start:end] for start, end in self._spans(text)]).encode()
-
-
-def _has_long_word(text: str) -> bool:
-    return max(map(len, text.split()), default=0) > word_break.MAX_UNITS
 
 
 def _bigram_spans(spans: Iterable[Span], are_cjk: Iterable[bool]) -> Iterator[Span]:
