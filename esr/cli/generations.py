@@ -7,13 +7,13 @@ from contextlib import closing
 
 import click
 
-from esr.cli.options import as_json, place
+from esr.cli.options import as_json, describe_choices, place
 from esr.engines.factory import open_generations
 from esr.engines.generations import SERVING, STATES, Generation
 from esr.engines.redact import redact
 
 
-@click.command(epilog="States: " + "; ".join(f"{name}: {meaning}" for name, meaning in STATES.items()) + ".")
+@click.command(epilog="States: " + describe_choices(STATES))
 @place
 @as_json
 def indices(where: str, as_json: bool) -> None:

@@ -13,7 +13,7 @@ from esr.cli.analyzer_choice import AUTO, SampledDocuments, language_notes
 from esr.cli.document_pipeline import DocumentPipeline
 from esr.cli.dry_run import dry_run
 from esr.cli.enrich import build_enricher, enrich_index, read_analyzer
-from esr.cli.options import as_json, keep, optional_index, parse_slice, resume, workers
+from esr.cli.options import as_json, describe_choices, keep, optional_index, parse_slice, resume, workers
 from esr.cli.progress import SendProgress, track_documents
 from esr.cli.signals import exit_on_sigterm
 from esr.cli.source_options import source_options
@@ -41,7 +41,7 @@ from esr.ranking.ranking import Ranking
     "--if-exists",
     default="fail",
     show_default=True,
-    help="; ".join(f"{k}: {v}" for k, v in IF_EXISTS.items()) + ".",
+    help=describe_choices(IF_EXISTS),
 )
 @click.option("--enrich", "enrich", is_flag=True, help="Run esr enrich on the index afterwards.")
 @click.option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -59,6 +59,11 @@ workers = click.option(
     help="Concurrent bulk requests (Elasticsearch only).",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+
+
+def describe_choices(choices: Mapping[str, str]) -> str:
+    """The choices of an option or a command with what each means, for its help."""
+    return "; ".join(f"{name}: {meaning}" for name, meaning in choices.items()) + "."
 
 
 def add_options(options: Sequence[Callable[[Any], Any]], command: Any) -> Any:

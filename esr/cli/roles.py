@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from esr.cli.options import FILE
+from esr.cli.options import FILE, describe_choices
 from esr.engines.access import ROLES, create_api_key, parse_alias, role_descriptors
 from esr.errors import UsageError
 
 
-@click.command(epilog="Roles: " + "; ".join(f"{name}: {use}" for name, use in ROLES.items()) + ".")
+@click.command(epilog="Roles: " + describe_choices(ROLES))
 @click.argument("aliases", nargs=-1, required=True, metavar="ALIAS...")
 @click.option("--role", "roles", multiple=True, type=click.Choice(list(ROLES)), help="Only this role.")
 @click.option(

@@ -22,8 +22,8 @@ from esr.ranking.ranking import Ranking
     "--format",
     "format_name",
     type=click.Choice(list(answer_formats.FORMATS)),
-    help="; ".join(f"{name}: {f.description}" for name, f in answer_formats.FORMATS.items())
-    + ". Default: text.",
+    help=options.describe_choices({name: f.description for name, f in answer_formats.FORMATS.items()})
+    + " Default: text.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def search(

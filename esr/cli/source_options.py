@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from esr.cli.options import FILE, add_options
+from esr.cli.options import FILE, add_options, describe_choices
 from esr.loaders import duplicates, same_ids
 from esr.loaders.limits import DEFAULT_LIMITS
 from esr.loaders.mapping import FIELDS
@@ -35,8 +35,7 @@ _OPTIONS = (
         default="refuse",
         show_default=True,
         help="Documents of one delivery with the same id but other content: "
-        + "; ".join(f"{k}: {v}" for k, v in same_ids.POLICIES.items())
-        + ".",
+        + describe_choices(same_ids.POLICIES),
     ),
     click.option(
         "--duplicates",
@@ -44,8 +43,7 @@ _OPTIONS = (
         default="keep",
         show_default=True,
         help="Documents that repeat an earlier one, exactly or nearly: "
-        + "; ".join(f"{k}: {v}" for k, v in duplicates.POLICIES.items())
-        + ".",
+        + describe_choices(duplicates.POLICIES),
     ),
     click.option(
         "--bad-documents",
