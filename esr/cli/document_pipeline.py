@@ -59,7 +59,6 @@ class DocumentPipeline:
         self._skipped = _Occurrences()
         self._remarks = _Occurrences()
         self.summary = SourceSummary()
-        self._without_sentences = 0
         self._first_without_sentences: list[str] = []
 
     @contextmanager
@@ -110,20 +109,18 @@ class DocumentPipeline:
     def _count(self, documents: Iterable[Located]) -> Iterator[Located]:
         for located in documents:
             self.summary.add(located.document)
-            if not located.document.sentences:
-                self._without_sentences += 1
-                if len(self._first_without_sentences) < MAX_EXAMPLES:
-                    self._first_without_sentences.append(f"{located.document.id} at {located.where}")
+            if not located.document.sentences and len(self._first_without_sentences) < MAX_EXAMPLES:
+                self._first_without_sentences.append(f"{located.document.id} at {located.where}")
             yield located
 
     def notes(self) -> list[str]:
         """The lines of the report about these documents."""
         notes = [*self._same_ids.notes()] if self._same_ids else []
         notes += self._duplicates.notes() if self._duplicates else []
-        if self._without_sentences:
-            more = ", …" if self._without_sentences > len(self._first_without_sentences) else ""
+        if without_sentences := self.summary.counts["without_sentences"]:
+            more = ", …" if without_sentences > len(self._first_without_sentences) else ""
             examples = ", ".join(self._first_without_sentences)
-            notes.append(f"{self._without_sentences:,} documents have no sentence: {examples}{more}")
+            notes.append(f"{without_sentences:,} documents have no sentence: {examples}{more}")
         notes += self._skipped.lines("documents were skipped, ")
         notes += self._remarks.lines("documents ")
         if self._detector:
