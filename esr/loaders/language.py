@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +27,7 @@ class LanguageDetector:
 
     def language_of(self, document: Document) -> str | None:
         """The language of a document as declared, else as detected."""
-        texts = (sentence.text for sentence in document.sentences)
-        return document.language or self._detect({"sentences": [{"text": text} for text in texts]})
+        return document.language or self._detect(sentence.text for sentence in document.sentences)
 
     def build_document(self, fields: Mapping[str, Any]) -> Document:
         """The document with these fields. If they have no language, it gets a detected one (ISO 639-1).
@@ -37,13 +36,13 @@ class LanguageDetector:
         """
         declared = fields.get("language")
         is_missing = declared is None or (isinstance(declared, str) and not declared.strip())
-        language = self._detect(fields) if is_missing else None
+        language = self._detect(_texts(fields)) if is_missing else None
         document = build_document({**fields, "language": language} if language else fields)
         self.detected += language is not None
         return document
 
-    def _detect(self, fields: Mapping[str, Any]) -> str | None:
-        text = " ".join(" ".join(_texts(fields)).split())[:_MAX_CHARACTERS]
+    def _detect(self, texts: Iterable[str]) -> str | None:
+        text = " ".join(" ".join(_take_enough(texts)).split())[:_MAX_CHARACTERS]
         if sum(map(str.isalpha, text)) < _MIN_LETTERS:
             return None
         language, probability = self._model.classify(text.encode(errors="ignore").decode())
@@ -59,15 +58,21 @@ def _read_model() -> LanguageIdentifier:
 
 
 def _texts(fields: Mapping[str, Any]) -> Iterator[str]:
-    """The texts of fields that nothing has validated yet, enough of them for the detection."""
+    """The texts of fields that nothing has validated yet."""
     text, sentences = fields.get("text"), fields.get("sentences")
     if isinstance(text, str):
         yield text[: 4 * _MAX_CHARACTERS]  # it may have many blanks
     elif isinstance(sentences, list):
-        length = 0
         for sentence in sentences:
             if isinstance(sentence, dict) and isinstance(text := sentence.get("text"), str):
                 yield text
-                length += len(text)
-            if length > _MAX_CHARACTERS:
-                return
+
+
+def _take_enough(texts: Iterable[str]) -> Iterator[str]:
+    """The first texts, as many as the detection looks at."""
+    length = 0
+    for text in texts:
+        yield text
+        length += len(text)
+        if length > _MAX_CHARACTERS:
+            return
