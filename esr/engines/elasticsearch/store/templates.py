@@ -31,7 +31,7 @@ def index_body(
 ) -> dict[str, Any]:
     """What the templates leave open for a new index: analyzer, shards, replicas and its `_meta`."""
     analysis = definitions.get(description.analyzer).settings
-    analyzers = dict(analysis["analyzer"])
+    analyzers = analysis["analyzer"]
     replication = {} if replicas is None else {"auto_expand_replicas": False, "number_of_replicas": replicas}
     return {
         "settings": {
