@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import random
 import secrets
 import unicodedata
 from collections import Counter
@@ -18,13 +17,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esr import analysis, loaders
-from esr.analysis import word_break
 from esr.batches import batched
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.store import templates
 from esr.engines.index import Description
 from esr.loaders.example_news import cache_folder
 from tests.support.elasticsearch import fresh, load
+from tests.support.odd_texts import made_up_words, spoilt_texts
 
 ANALYZERS = list(analysis.all_definitions())
 TOKENIZERS = ["plain", "english-stem", "multilingual"]
@@ -179,37 +178,6 @@ def test_real_text_of_many_languages(cluster: Cluster, analyzer: str) -> None:
         pytest.skip("needs ../shared/collections")
     _, wrong = compare(cluster, analyzer, texts)
     assert not wrong, "\n".join(wrong[:10])
-
-
-def made_up_words(analyzer: str, count: int) -> Iterator[str]:
-    definition = analysis.definitions.get(analyzer)
-    stop = (f["stopwords"] for f in definition.chain("filter") if f["type"] == "stop")
-    words = [*definition.example.split(), *(word for words in stop for word in words)]
-    yield definition.example
-    rng = random.Random(analyzer)
-    made_up = ("".join(_piece(rng, words) for _ in range(rng.randint(1, 4))) for _ in range(count))
-    yield from (" ".join(batch) for batch in batched(made_up, 50))
-
-
-def _piece(rng: random.Random, words: Sequence[str]) -> str:
-    word = rng.choice(words)
-    return rng.choice([word, word[: rng.randint(1, 5)], word[-rng.randint(1, 5) :], word.upper(), word + "s"])
-
-
-def spoilt_texts(count: int) -> Iterator[str]:
-    """Texts of characters of all classes, each class as often as the others."""
-    rng = random.Random(7)
-    by_class: dict[str, list[str]] = {}
-    for code in range(0x20, 0x30000):
-        if not 0xD800 <= code < 0xE000:
-            by_class.setdefault(word_break.classes()[code], []).append(chr(code))
-    characters = [*by_class.values(), list(" .,'’:\u202f\u00a0\u00ad\u200b\u202e")]
-    for n in range(count):
-        length = 1_000_000 if n == 0 else rng.randint(1, 30)
-        if n == 0:
-            yield "x" * length
-        else:
-            yield "".join(rng.choice(rng.choice(characters)) for _ in range(length))
 
 
 def shared_texts() -> Iterator[str]:

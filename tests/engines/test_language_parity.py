@@ -14,8 +14,8 @@ from esr.analysis import definitions
 from esr.documents import Document
 from esr.documents.validate import build_document
 from esr.engines.index import Hit
-from tests.analysis.test_elasticsearch_analysis import made_up_words, spoilt_texts
 from tests.support.elasticsearch import differences, document, fresh, load
+from tests.support.odd_texts import made_up_words, spoilt_texts
 
 XQUAD = Path(__file__).resolve().parents[3] / "shared" / "collections" / "xquad-dev"
 K = 100
