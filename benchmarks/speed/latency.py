@@ -18,6 +18,7 @@ from benchmarks.speed.timing import Search, time_interleaved, time_search
 from benchmarks.speed.workspace import esr_index
 from esr.engines.embedded.search.exhaustive import search_exhaustive
 from esr.engines.embedded.search.kernel_loader import LOADER
+from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.index import NO_FILTERS, Hit
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
@@ -37,11 +38,11 @@ class Exhaustive:
 
     def __init__(self, where: Path) -> None:
         self.searcher = esr.open(str(where))
-        self._snapshot = Snapshot(where, manifest.read(where))
+        self._cache = SearchCache(Snapshot(where, manifest.read(where)))
 
     def search(self, query: str, k: int) -> list[tuple[int, float]]:
         plan = self.searcher.prepare(query, Ranking()).plan
-        best = search_exhaustive(plan, self._snapshot, k, NO_FILTERS)
+        best = search_exhaustive(plan, self._cache, k, NO_FILTERS)
         return list(zip(best.ordinals.tolist(), best.scores.tolist(), strict=True))
 
 

@@ -14,7 +14,13 @@ from typing import Any, NamedTuple
 from esr.analysis import definitions
 from esr.analysis.definitions import Definition
 from esr.analysis.token_filters import WordFilter, build_token_filters
-from esr.analysis.word_splitting import JoinedWords, PatternSplitter, Splitter, StandardSplitter
+from esr.analysis.word_splitting import (
+    JoinedWords,
+    PatternSplitter,
+    Splitter,
+    StandardSplitter,
+    WordPatternSplitter,
+)
 
 Terms = list[str]
 _MAX_CACHED_WORDS = 500_000
@@ -74,6 +80,8 @@ def _build_splitter(definition: Definition, chain: Sequence[Mapping[str, Any]]) 
     match definition.tokenizer["type"]:
         case "simple_pattern_split":
             return PatternSplitter(definition.tokenizer["pattern"])
+        case "simple_pattern":
+            return WordPatternSplitter(definition.tokenizer["pattern"], definition.chain("char_filter"))
         case "standard":
             by_type = {settings["type"]: settings for settings in chain}
             patterns = by_type.get("pattern_capture", {}).get("patterns", [None])

@@ -16,6 +16,9 @@ from esr.errors import unknown
 
 FOLDER = "analyzers"
 SHARED = "shared"
+WORDS = "words"
+"""The analyzer of words as they are written, which every index has beside its own. No index is loaded by
+it."""
 DEFAULT = "english-stem"
 MULTILINGUAL = "multilingual"
 _PARTS = ("char_filter", "tokenizer", "filter")
@@ -55,7 +58,7 @@ class Definition:
 @cache
 def all_definitions() -> Mapping[str, Definition]:
     """All definitions by name: first those of the default language and of no language, then by name."""
-    names = [name for name in resources.list_names(FOLDER, ".json") if name != SHARED]
+    names = [name for name in resources.list_names(FOLDER, ".json") if name not in (SHARED, WORDS)]
     first = (DEFAULT, "english", "plain", MULTILINGUAL)
     return {
         name: _read(name)
@@ -65,6 +68,8 @@ def all_definitions() -> Mapping[str, Definition]:
 
 def get(name: str) -> Definition:
     """The definition of that name. Raises UsageError with the nearest name."""
+    if name == WORDS:
+        return _words()
     if name not in all_definitions():
         raise unknown("analyzer", name, all_definitions())
     return all_definitions()[name]
@@ -74,6 +79,11 @@ def for_language(code: str) -> Definition:
     """The definition made for a language; `multilingual` where there is none."""
     made = (definition for definition in all_definitions().values() if code in definition.languages)
     return next(made, all_definitions()[MULTILINGUAL])
+
+
+@cache
+def _words() -> Definition:
+    return _read(WORDS)
 
 
 def _read(name: str) -> Definition:

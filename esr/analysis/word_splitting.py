@@ -48,18 +48,27 @@ class Splitter(Protocol):
         """The words of all texts. As if made of `words`, in a fraction of the time."""
 
 
+# Maps an ASCII character to lower case, or to a space that words are split at. For `bytes.translate`.
+_ASCII_WORDS = bytes(code if chr(code).isalnum() else ord(" ") for code in bytes(range(256)).lower())
+
+
+def _join_words(splitter: Splitter, texts: Sequence[str]) -> JoinedWords:
+    """For splitters whose words in ASCII are its letters and digits."""
+    return _join(
+        text.encode().translate(_ASCII_WORDS) if text.isascii() else " ".join(splitter.words(text)).encode()
+        for text in texts
+    )
+
+
 class PatternSplitter:
     """Splits at each character that a pattern matches: the tokenizer simple_pattern_split."""
-
-    # Maps an ASCII character to lower case, or to a space that words are split at. For `bytes.translate`.
-    _ASCII = bytes(code if chr(code).isalnum() else ord(" ") for code in bytes(range(256)).lower())
 
     def __init__(self, pattern: str) -> None:
         self._separator = re.compile(pattern)
 
     def words(self, text: str) -> list[str]:
         if text.isascii():
-            return text.encode().translate(self._ASCII).decode().split()
+            return text.encode().translate(_ASCII_WORDS).decode().split()
         return [word for word in self._separator.split(text) if word]
 
     def located_words(self, text: str) -> Iterator[Word]:
@@ -71,11 +80,37 @@ class PatternSplitter:
             start = next_start
 
     def join(self, texts: Sequence[str]) -> JoinedWords:
-        ascii = self._ASCII
-        return _join(
-            text.encode().translate(ascii) if text.isascii() else " ".join(self.words(text)).encode()
-            for text in texts
-        )
+        return _join_words(self, texts)
+
+
+class WordPatternSplitter:
+    """Takes what a pattern matches for words: character filters, then the tokenizer simple_pattern.
+
+    The pattern takes runs of letters and digits in ASCII, and no character filter changes those.
+    """
+
+    def __init__(self, pattern: str, char_filter_chain: Sequence[Mapping[str, Any]]) -> None:
+        self._word = re.compile(pattern)
+        self._char_filters = char_filters.build_char_filters(char_filter_chain)
+        assert not any(char_filter.touches_ascii for char_filter in self._char_filters)
+
+    def words(self, text: str) -> list[str]:
+        if text.isascii():
+            return text.encode().translate(_ASCII_WORDS).decode().split()
+        return self._word.findall(char_filters.apply(self._char_filters, text))
+
+    def located_words(self, text: str) -> Iterator[Word]:
+        filtered, origins = char_filters.apply_with_origins(self._char_filters, text)
+        for match in self._word.finditer(filtered):
+            start, end = match.span()
+            yield (
+                Word(start, end, match[0])
+                if origins is None
+                else Word(origins[start], origins[end], match[0])
+            )
+
+    def join(self, texts: Sequence[str]) -> JoinedWords:
+        return _join_words(self, texts)
 
 
 class StandardSplitter:

@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
+from esr.plans.condition import Condition, describe
+
 FieldName = Literal["sentence", "surrounding", "document"]
 FIELDS: tuple[FieldName, ...] = ("sentence", "surrounding", "document")
 CandidateRule = Literal["matching", "context", "all"]
@@ -142,7 +144,8 @@ class Static:
 class Plan:
     """A query as an engine executes it. Terms are distinct and all in the collection.
 
-    `context` is the field that the candidate rule "context" looks at beside the sentence.
+    `context` is the field that the candidate rule "context" looks at beside the sentence. Of the sentences
+    that the rule takes, those that satisfy the `condition` are candidates.
     """
 
     terms: tuple[PlanTerm, ...]
@@ -150,10 +153,13 @@ class Plan:
     candidates: CandidateRule
     context: Literal["surrounding", "document"]
     statics: tuple[Static, ...] = ()
+    condition: Condition | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as JSON: what is printed, stored and compared."""
-        return {"shape": type(self.transform).__name__.lower(), **asdict(self)}
+        values = {"shape": type(self.transform).__name__.lower(), **asdict(self)}
+        values["condition"] = None if self.condition is None else describe(self.condition)
+        return values
 
     @property
     def candidate_terms(self) -> tuple[str, ...]:

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import re
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
-from unicodedata import normalize
 
 from esr import boosts
 from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.analysis.spans import words_of_terms
 from esr.engines.index import NO_FILTERS, Filters, Hit, Index
 from esr.errors import UsageError, unknown
-from esr.plans.plan import Plan, Static
+from esr.plans.plan import CandidateRule, Plan, Static
 from esr.plans.statistics import Statistics
+from esr.queries.interpretation import Interpretation, interpret
+from esr.queries.parser import literal
+from esr.queries.query import ParsedQuery
 from esr.ranking.origin import Origin
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import RerankContext, build_context
 from esr.ranking.reranker import rerank
 
+PREFIX_TERMS, PREFIX_CANDIDATES = 10, 50
+"""The terms that prefixes add to the ranking, and how many with each prefix they are chosen from."""
 MAX_TERMS = 1000
 """Distinct terms that a query may have. More would be a mistake, and slow."""
 
@@ -53,12 +56,13 @@ class Answer:
 class PreparedQuery:
     """A query planned for one ranking and one state of an index: prepared once, searched and explained often.
 
-    `counts` has c(t,q) of the query's own terms, in order; `expansions` what each boost adds at weight 1;
+    `counts` has c(t,q) of the query's own terms, in order, with those that its prefixes add; `expansions` what each boost adds at weight 1;
     `unseen` the words of the query that no document contains.
     """
 
     index: Index
     ranking: Ranking
+    interpretation: Interpretation
     counts: Mapping[str, int]
     statistics: Statistics
     expansions: Mapping[str, boosts.Expansion]
@@ -98,7 +102,9 @@ class PreparedQuery:
 
     def replan(self, ranking: Ranking) -> Plan:
         """The plan of another ranking with the same boosts. Does not use the index."""
-        return ranking.plan(self.counts, self.statistics, self.expansions)
+        return _with_condition(
+            ranking.plan(self.counts, self.statistics, self.expansions), self.interpretation
+        )
 
 
 _DEFAULT = Ranking()
@@ -123,49 +129,59 @@ class Searcher:
 
     def search(
         self,
-        query: str,
+        query: str | ParsedQuery,
         k: int = 10,
         *,
         ranking: Ranking | None = None,
         filters: Filters | None = None,
         records: bool = True,
+        require_all: bool = False,
         **settings: Any,
     ) -> Answer:
-        """The best k sentences for a query.
+        """The best k sentences for a query: its words, or what `esr.parse_query` reads in it.
 
-        `settings` are the keys of a ranking (`model`, `context`, `params`, `priors`, `candidates`,
+        `require_all`: a sentence needs every word. `settings` are the keys of a ranking (`model`, `context`, `params`, `priors`, `candidates`,
         `features`, `boosts`, `rerank`, `trees`, `depth`) where no `ranking` is given. Raises UsageError
         for an empty query or a bad setting.
         """
         if ranking is not None and settings:
             raise UsageError("give a ranking or its settings, not both")
         ranking = ranking or (Ranking.from_dict(settings) if settings else _DEFAULT)
-        return self.prepare(query, ranking).search(k, filters or NO_FILTERS, records=records)
+        prepared = self.prepare(query, ranking, require_all=require_all)
+        return prepared.search(k, filters or NO_FILTERS, records=records)
 
     def snapshot(self) -> Searcher:
         """A searcher of the index as it is now, for several steps that must see the same state."""
         return Searcher(self.index.snapshot())
 
-    def prepare(self, query: str, ranking: Ranking) -> PreparedQuery:
-        """Analyse a query and plan it on the index as it is now.
+    def prepare(
+        self, query: str | ParsedQuery, ranking: Ranking, *, require_all: bool = False
+    ) -> PreparedQuery:
+        """Analyse a query and plan it on the index as it is now. Of a string, all is words.
 
         Raises UsageError if the query has no terms, or the index lacks a feature of the ranking.
         """
         started = time.perf_counter()
-        return self.snapshot()._prepare(query, ranking, started)
+        interpretation = self.interpret(query, require_all=require_all)
+        return self.snapshot()._prepare(interpretation, ranking, started)
 
-    def _prepare(self, query: str, ranking: Ranking, started: float) -> PreparedQuery:
+    def _prepare(
+        self, interpretation: Interpretation, ranking: Ranking, started: float
+    ) -> PreparedQuery:
         self.check_features(ranking.feature_names())
-        counts = self.terms(query)
-        expansions = self._expand(query, counts, ranking) if ranking.boosts else {}
+        counts = interpretation.counts
+        if interpretation.prefixes:
+            counts = {**counts, **dict.fromkeys(self._prefix_terms(interpretation) - counts.keys(), 1)}
+        text = interpretation.ranked_text
+        expansions = self._expand(text, counts, ranking) if ranking.boosts else {}
         added = (term for expansion in expansions.values() for term in expansion.terms)
         terms = dict.fromkeys([*counts, *added])
         statistics = self.index.statistics(list(terms))
         unseen = {term for term in counts if not statistics.terms[term].is_seen}
-        words = words_of_terms(self.index.analyzer, query, unseen) if unseen else ()
-        plan = ranking.plan(counts, statistics, expansions)
+        words = words_of_terms(self.index.analyzer, text, unseen) if unseen else ()
+        plan = _with_condition(ranking.plan(counts, statistics, expansions), interpretation)
         return PreparedQuery(
-            self.index, ranking, counts, statistics, expansions, plan, words, took_ms=_since(started)
+            self.index, ranking, interpretation, counts, statistics, expansions, plan, words, took_ms=_since(started)
         )
 
     def _expand(
@@ -191,19 +207,45 @@ class Searcher:
             if feature not in stored:
                 raise unknown(f"feature of {self.index.where}", feature, [*BUILTIN_FEATURES, *stored])
 
-    def terms(self, query: str) -> Mapping[str, int]:
-        """The query's terms in order, and how often each occurs. Raises UsageError if there are none."""
-        counts = Counter(self.index.analyzer.terms(normalize("NFC", query)))
-        if not counts:
-            problem = "is empty"
-            if query.strip():
-                problem = "has only stop words" if re.search(r"\w", query) else "has no words"
-            raise UnsearchableQuery(f"the query {problem}: give at least one word to search for")
+    def _prefix_terms(self, interpretation: Interpretation) -> set[str]:
+        """The terms that the prefixes of a query add to those that are ranked: the most frequent ones."""
+        index = self.index
+        terms: set[str] = set()
+        for prefix in interpretation.prefixes:
+            terms.update(index.analyzer.terms(prefix), index.terms_with_prefix(prefix, PREFIX_CANDIDATES))
+        found = {term: of_term for term, of_term in index.statistics(sorted(terms)).terms.items() if of_term.sf}
+        return set(sorted(found, key=lambda term: (-found[term].sf, term))[:PREFIX_TERMS])
+
+    def terms(self, query: str | ParsedQuery) -> Mapping[str, int]:
+        """The query's terms in order, and how often each occurs. Raises UsageError if it asks for nothing."""
+        return self.interpret(query).counts
+
+    def interpret(self, query: str | ParsedQuery, *, require_all: bool = False) -> Interpretation:
+        """What a query asks of the index. Raises UsageError if that is nothing, or too much."""
+        parsed = literal(query) if isinstance(query, str) else query
+        interpretation = interpret(parsed, self.index.analyzer, require_all)
+        counts = interpretation.counts
+        if not counts and not interpretation.decides_candidates:
+            raise UnsearchableQuery(_explain_empty(parsed))
         if len(counts) > MAX_TERMS:
             raise UnsearchableQuery(
                 f"the query has {len(counts)} distinct terms: at most {MAX_TERMS} are allowed"
             )
-        return counts
+        return interpretation
+
+
+def _with_condition(plan: Plan, interpretation: Interpretation) -> Plan:
+    candidates: CandidateRule = "all" if interpretation.decides_candidates else plan.candidates
+    return replace(plan, condition=interpretation.condition, candidates=candidates)
+
+
+def _explain_empty(parsed: ParsedQuery) -> str:
+    problem = "is empty"
+    if any(group.role == "excluded" for group in parsed.groups):
+        problem = "only excludes"
+    elif parsed.text.strip():
+        problem = "has only stop words" if re.search(r"\w", parsed.text) else "has no words"
+    return f"the query {problem}: give at least one word to search for"
 
 
 def _since(started: float) -> float:

@@ -60,9 +60,9 @@ main(["migrate", where])
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A segment and a chunk are full after a few documents. Both engines have format 3."""
+    """A segment and a chunk are full after a few documents. Both engines have format 4."""
     for name in FORMATS:
-        monkeypatch.setattr(name, 3)
+        monkeypatch.setattr(name, 4)
     monkeypatch.setattr(segment_builder, "FULL_TERMS", 100)
     monkeypatch.setattr(sender, "CHUNK_SENTENCES", 9)
 
@@ -112,15 +112,15 @@ def equals_fresh_load(where: str, documents: list[Document], tmp_path: Path) -> 
 @pytest.mark.slow
 def test_an_older_index_must_be_migrated(anywhere: str, tmp_path: Path, format: Any) -> None:
     load(anywhere, NEWS)
-    assert migrate(anywhere).notes == ["the index already has format 3: there is nothing to do"]
+    assert migrate(anywhere).notes == ["the index already has format 4: there is nothing to do"]
     assert states(anywhere) == ["serving"]
-    format(4)
+    format(5)
     for use in (
         lambda: esr.open(anywhere),
         lambda: open_delivery(anywhere, LoadOptions()),
         lambda: load(anywhere, [ADDED], if_exists="append"),
     ):
-        with pytest.raises(IndexUnusable, match="has index format 3, this esr searches 4: run esr migrate"):
+        with pytest.raises(IndexUnusable, match="has index format 4, this esr searches 5: run esr migrate"):
             use()
     assert states(anywhere) == ["serving"]
     report = migrate(anywhere)
@@ -132,13 +132,13 @@ def test_an_older_index_must_be_migrated(anywhere: str, tmp_path: Path, format: 
         generations.rollback()
     with pytest.raises(IndexUnusable, match="run esr migrate"):
         esr.open(anywhere)
-    format(3)
+    format(4)
     assert documents(anywhere) == NEWS
 
 
 def test_an_older_index_can_be_replaced(anywhere: str, format: Any) -> None:
     load(anywhere, NEWS)
-    format(4)
+    format(5)
     load(anywhere, [ADDED], if_exists="replace")
     assert documents(anywhere) == [ADDED]
     assert states(anywhere) == ["serving", "kept"]
@@ -146,9 +146,9 @@ def test_an_older_index_can_be_replaced(anywhere: str, format: Any) -> None:
 
 def test_a_newer_index_is_not_touched(anywhere: str, format: Any) -> None:
     load(anywhere, NEWS)
-    format(2)
+    format(3)
     for use in (lambda: esr.open(anywhere), lambda: migrate(anywhere), lambda: states(anywhere)):
-        with pytest.raises(IndexUnusable, match="has index format 3, this esr knows 2: use a newer esr"):
+        with pytest.raises(IndexUnusable, match="has index format 4, this esr knows 3: use a newer esr"):
             use()
 
 
@@ -164,7 +164,7 @@ def test_a_migration_retains_enrichment(anywhere: str, format: Any, monkeypatch:
         enrich(searcher.index, FakeEnricher())
         before = read_enrichment(searcher.index, NEWS), searcher.index.status()["enrichment"]
     contents = index_contents(anywhere)
-    format(4)
+    format(5)
     monkeypatch.setattr(segment_builder, "FULL_TERMS", 170)
     migrate(anywhere)
     with esr.open(anywhere) as searcher:
@@ -185,7 +185,7 @@ def test_a_killed_migration_is_resumed(
     killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert index_contents(anywhere) == contents
-    format(4)
+    format(5)
     assert states(anywhere) == ["broken", "serving"]
     with monkeypatch.context() as patch:
         ids = record_written_ids(patch)
@@ -206,7 +206,7 @@ def test_a_migration_includes_a_delivery_after_it_was_killed(
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     changed = document(NEWS[0].id, "Changed since.")
     open_delivery(anywhere, LoadOptions()).append(located([ADDED, changed]))
-    format(4)
+    format(5)
     migrate(anywhere)
     assert equals_fresh_load(anywhere, [*NEWS[1:], ADDED, changed], tmp_path)
     assert "broken" not in states(anywhere)
@@ -220,7 +220,7 @@ class TestEmbedded:
     ) -> None:
         where = str(tmp_path / "index")
         load(where, NEWS)
-        format(4)
+        format(5)
         real = migration._documents
         tried = []
 
@@ -242,11 +242,11 @@ class TestEmbedded:
     ) -> None:
         where = str(tmp_path / "index")
         load(where, NEWS)
-        format(4)
+        format(5)
         migration_before = open_migration(where, LoadOptions())
-        format(3)
-        open_delivery(where, LoadOptions()).append(located([ADDED]))
         format(4)
+        open_delivery(where, LoadOptions()).append(located([ADDED]))
+        format(5)
         with pytest.raises(EsrError, match="has finished since this one started"):
             migration_before.run()
         migrate(where)
@@ -269,7 +269,7 @@ class TestEmbedded:
             patch.setattr(checkpoint, "write", interruptible)
             with pytest.raises(KeyboardInterrupt):
                 load(where, NEWS, if_exists="replace")
-        format(4)
+        format(5)
         with pytest.raises(UsageError, match="finish it with esr load --resume"):
             migrate(where)
         ids = record_written_ids(monkeypatch)
@@ -297,9 +297,9 @@ class TestElasticsearch:
 
             def meanwhile(*args: Any) -> Any:
                 for action in actions:
-                    format(3)
-                    action()
                     format(4)
+                    action()
+                    format(5)
                 return real(*args)
 
             monkeypatch.setattr(ElasticsearchMigration, "_count_fingerprints", meanwhile)
@@ -317,7 +317,7 @@ class TestElasticsearch:
         else:
             if_exists = "replace" if operation == "replace" else "append"
             before_the_end(lambda: load(where, [ADDED], if_exists=if_exists))
-        format(4)
+        format(5)
         with pytest.raises(EsrError, match="changed by a load or a delivery during the migration"):
             migrate(where)
         assert "loading" not in states(where)
@@ -339,7 +339,7 @@ class TestElasticsearch:
                 )
 
         before_the_end(action)
-        format(4)
+        format(5)
         migrate(where)
         with esr.open(where) as searcher:
             assert [
@@ -366,7 +366,7 @@ class TestElasticsearch:
 
     def test_a_migration_retains_the_number_of_shards(self, where: str, format: Any) -> None:
         load(where, NEWS, shards=3)
-        format(4)
+        format(5)
         migrate(where)
         with closing(open_generations(where)) as generations:
             cluster = generations._cluster  # type: ignore[attr-defined]

@@ -76,7 +76,7 @@ class EmbeddedIndex:
         if isinstance(answer, Unprunable):
             exhaustive = answer.reason
             with LOADER.count_time():
-                best = search_exhaustive(plan, snapshot, k, filters)
+                best = search_exhaustive(plan, cache, k, filters)
         else:
             best = answer
         hits: Sequence[Hit] = LazyHits(best, partial(sentence_ids, snapshot))
@@ -135,13 +135,13 @@ class EmbeddedIndex:
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
     ) -> dict[str, FacetCounts]:
-        return count_facets(self._snapshot().segments, plan, filters_by_field, size)
+        return count_facets(self._latest(), plan, filters_by_field, size)
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
         return enrichment(Path(self.where))
 
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
-        return read_candidates(self._snapshot(), plan, filters)
+        return read_candidates(self._latest(), plan, filters)
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         segments = self._snapshot().segments

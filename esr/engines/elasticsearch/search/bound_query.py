@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from esr.engines.elasticsearch.search.candidate_query import Query, filter_clauses
+from esr.engines.elasticsearch.search.condition_query import document_query
+from esr.engines.elasticsearch.search.filter_clauses import Query, filter_clauses
 from esr.engines.elasticsearch.store import term_maxima
 from esr.engines.elasticsearch.store.impacts import EMPTY, IMPACTS_FIELD
 from esr.engines.elasticsearch.store.static_bounds import static_bounds
@@ -80,6 +81,8 @@ def _term_sum(plan: Plan, filters: Filters, use_impacts: bool) -> Query:
     else:
         clauses = [_term_clause(plan, term) for term in plan.terms]
     filter = filter_clauses(filters, of="documents")
+    of_condition = None if plan.condition is None else document_query(plan.condition)
+    filter += [] if of_condition is None else [of_condition]
     # If every term makes candidates, the clauses match exactly the documents that can have some.
     terms_match_candidates = plan.candidates != "all" and len(plan.candidate_terms) == len(plan.terms)
     if not terms_match_candidates:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
+from esr.engines.elasticsearch.search.condition_query import Query, condition_query
+from esr.engines.elasticsearch.search.filter_clauses import filter_clauses
 from esr.engines.elasticsearch.store.static_bounds import exclusive_minimum
-from esr.engines.entities import parse_entity_filter
 from esr.engines.index import Filters
 from esr.plans.plan import FieldName, Plan
 
@@ -15,23 +14,25 @@ INDEXED_FIELD: dict[FieldName, str] = {
     "document": "context",
 }
 """The indexed field of each field of a plan, from the innermost to the outermost."""
-Query = dict[str, Any]
 
 
 def candidate_query(plan: Plan, filters: Filters) -> Query:
     """Matches the candidates of a plan."""
-    return {"bool": {"filter": [rule_clause(plan), *filter_clauses(filters)]}}
+    return {"bool": {"filter": [rule_clause(plan), *filter_clauses(filters), *condition_clauses(plan)]}}
 
 
 def scored_candidate_query(plan: Plan, filters: Filters) -> Query:
     """Matches the candidates for which a plan has a score."""
-    return {"bool": {"filter": [rule_clause(plan), *filter_clauses(filters), *required_value_clauses(plan)]}}
+    query = candidate_query(plan, filters)
+    query["bool"]["filter"] += required_value_clauses(plan)
+    return query
 
 
 def has_document_level_candidates(plan: Plan, filters: Filters) -> bool:
     """Whether a document's sentences are candidates with a score all together, or none of them."""
     by_document = plan.candidates == "all" or (plan.candidates == "context" and plan.context == "document")
-    return by_document and not filters.entities and not required_value_clauses(plan)
+    is_any_left_out = filters.entities or plan.condition is not None or required_value_clauses(plan)
+    return by_document and not is_any_left_out
 
 
 def rule_clause(plan: Plan) -> Query:
@@ -42,6 +43,11 @@ def rule_clause(plan: Plan) -> Query:
     return {"terms": {field: list(plan.candidate_terms)}}
 
 
+def condition_clauses(plan: Plan) -> list[Query]:
+    """Match the sentences that satisfy the plan's condition."""
+    return [] if plan.condition is None else [condition_query(plan.condition)]
+
+
 def required_value_clauses(plan: Plan) -> list[Query]:
     """Match the sentences that have the values which the plan requires."""
     return [
@@ -49,24 +55,3 @@ def required_value_clauses(plan: Plan) -> list[Query]:
         for static in plan.statics
         if static.form == "log" and static.required
     ]
-
-
-def filter_clauses(filters: Filters, of: Literal["sentences", "documents"] = "sentences") -> list[Query]:
-    """Match sentences that pass the filters, or documents that may have such sentences.
-
-    The index of documents does not have entities.
-    """
-    clauses: list[Query] = []
-    if filters.date_from is not None or filters.date_to is not None:
-        ends = {"gte": filters.date_from, "lte": filters.date_to}
-        date_range = {key: value for key, value in ends.items() if value is not None}
-        clauses.append({"range": {"date": {**date_range, "format": "epoch_millis"}}})
-    if filters.sources:
-        clauses.append({"terms": {"source": list(filters.sources)}})
-    if filters.documents:
-        clauses.append({"terms": {"document_id": list(filters.documents)}})
-    if filters.entities and of == "sentences":
-        entities = [entity for text in filters.entities for entity in parse_entity_filter(text)]
-        any_of = [{"term": {f"entities.{entity.type}": entity.text}} for entity in entities]
-        clauses.append({"bool": {"should": any_of, "minimum_should_match": 1}})
-    return clauses

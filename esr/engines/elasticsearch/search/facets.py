@@ -7,7 +7,8 @@ from typing import Any
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import search
-from esr.engines.elasticsearch.search.candidate_query import Query, candidate_query, filter_clauses
+from esr.engines.elasticsearch.search.candidate_query import candidate_query
+from esr.engines.elasticsearch.search.filter_clauses import Query, filter_clauses
 from esr.engines.index import FACET_FIELDS, NO_FILTERS, FacetCounts, Filters
 from esr.errors import unknown
 from esr.plans.plan import Plan

@@ -53,7 +53,7 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
     """The result, or why everything has to be scored. `statistics` are those of the plan's matching terms."""
     if k > MAX_K:
         return Unprunable(f"more than {MAX_K:,} hits are requested")
-    if _estimate_candidates(search.plan, statistics) <= FEW_CANDIDATES:
+    if _estimate_candidates(search, statistics) <= FEW_CANDIDATES:
         return Unprunable("there are few candidates")
     query = bound_query(search.plan, search.collection, search.filters, search.use_impacts)
     if isinstance(query, Unprunable):
@@ -82,7 +82,18 @@ def _merge_hits(hits: list[Hit], others: list[Hit], k: int) -> list[Hit]:
     return sorted([*hits, *others], key=lambda hit: (-hit.score, hit.ordinal))[:k]
 
 
-def _estimate_candidates(plan: Plan, statistics: Statistics) -> int:
+def _estimate_candidates(search: Search, statistics: Statistics) -> int:
+    """How many candidates there are, at most; a condition may leave so few of them that they are counted."""
+    at_most = _estimate_matches(search.plan, statistics)
+    if search.plan.condition is None or at_most <= FEW_CANDIDATES:
+        return at_most
+    query = scored_candidate_query(search.plan, search.filters)
+    count: int = search.send(query=query, size=0, track_total_hits=FEW_CANDIDATES +
+    1)["hits"]["total"]["value"]
+    return count
+
+
+def _estimate_matches(plan: Plan, statistics: Statistics) -> int:
     collection = statistics.collection
     terms = [statistics.terms[term] for term in plan.candidate_terms]
     if plan.candidates == "all":

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from esr.engines.elasticsearch.search.candidate_query import (
     INDEXED_FIELD,
-    Query,
-    filter_clauses,
+    condition_clauses,
     required_value_clauses,
     rule_clause,
 )
+from esr.engines.elasticsearch.search.filter_clauses import Query, filter_clauses
 from esr.engines.elasticsearch.store.static_bounds import GREATEST_OFFSET, GREATEST_SCORE, static_bounds
 from esr.engines.index import Filters
 from esr.errors import EsrError
@@ -51,7 +51,7 @@ def score_query(
     """
     nested = _nested_fields(plan)
     clauses = [_term_clause(plan, term, nested, collection, standalone) for term in plan.terms]
-    filter = filter_clauses(filters) + required_value_clauses(plan)
+    filter = filter_clauses(filters) + condition_clauses(plan) + required_value_clauses(plan)
     if _terms_match_candidates(plan, nested):
         minimum = 1
     else:

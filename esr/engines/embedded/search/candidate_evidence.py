@@ -7,19 +7,23 @@ import numpy as np
 from esr.engines.embedded.search.candidates import select_candidates
 from esr.engines.embedded.search.evidence import read_evidence
 from esr.engines.embedded.search.records import Location, find_sentence, sentence_id
+from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.index import EVIDENCE_COLUMNS, CandidateEvidence, Filters
-from esr.engines.segments.reader.snapshot import Snapshot
 from esr.plans.evidence import concatenate
 from esr.plans.plan import FIELDS, Plan
 
 
-def read_candidates(snapshot: Snapshot, plan: Plan, filters: Filters) -> CandidateEvidence:
+def read_candidates(cache: SearchCache, plan: Plan, filters: Filters) -> CandidateEvidence:
+    snapshot = cache.snapshot
     terms = [term.term for term in plan.terms]
     columns = {*EVIDENCE_COLUMNS, *(static.column for static in plan.statics)}
-    numbers, parts = [], []
-    for segment, importance in zip(snapshot.segments, snapshot.statistics.importance, strict=True):
-        numbers.append(select_candidates(plan, segment, filters))
-        parts.append(read_evidence(terms, FIELDS, columns, segment, importance, numbers[-1]))
+    numbers = select_candidates(plan, cache, filters)
+    parts = [
+        read_evidence(terms, FIELDS, columns, segment, importance, candidates)
+        for segment, importance, candidates in zip(
+            snapshot.segments, snapshot.statistics.importance, numbers, strict=True
+        )
+    ]
     bases = np.cumsum([0, *map(len, numbers)])
 
     def id_at(place: int) -> str:

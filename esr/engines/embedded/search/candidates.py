@@ -1,11 +1,14 @@
-"""The candidates of a plan in one segment: the sentences that its rule and the filters let through."""
+"""The candidates of a plan: the sentences that its rule and the filters let through."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 
 from esr.engines.embedded.search.filter_mask import mask_documents, mask_entities
+from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.index import Filters
 from esr.engines.segments.store.segment import Segment
 from esr.plans.plan import Plan
@@ -13,17 +16,27 @@ from esr.plans.plan import Plan
 Mask = npt.NDArray[np.bool_]
 
 
-def select_candidates(plan: Plan, segment: Segment, filters: Filters) -> npt.NDArray[np.int64]:
-    """The numbers of the candidates, ascending."""
-    return np.flatnonzero(mask_candidates(plan, segment, filters))
+def select_candidates(plan: Plan, cache: SearchCache, filters: Filters) -> list[npt.NDArray[np.int64]]:
+    """The numbers of the candidates, ascending, by segment."""
+    return [np.flatnonzero(mask) for mask in mask_candidates(plan, cache, filters)]
 
 
-def mask_candidates(plan: Plan, segment: Segment, filters: Filters) -> Mask:
-    """Whether each sentence is a candidate, of shape (sentences,)."""
-    mask = _mask_matches(plan, segment, mask_documents(segment, filters))
-    if filters.entities:
-        mask &= mask_entities(segment, filters.entities)
-    return mask
+def mask_candidates(plan: Plan, cache: SearchCache, filters: Filters) -> Iterator[Mask]:
+    """Whether each sentence is a candidate, of shape (sentences,), by segment."""
+    segments = cache.snapshot.segments
+    for segment, allowed in zip(segments, mask_sentences(plan, cache, filters), strict=True):
+        mask = _mask_matches(plan, segment, mask_documents(segment, filters))
+        yield mask if allowed is None else mask & allowed
+
+
+def mask_sentences(plan: Plan, cache: SearchCache, filters: Filters) -> list[Mask] | list[None]:
+    """The sentences that the plan's condition and the filters on sentences let through, by segment; None if
+    all are."""
+    satisfying = cache.conditions.masks(plan.condition)
+    if not filters.entities:
+        return satisfying
+    masks = [mask_entities(segment, filters.entities) for segment in cache.snapshot.segments]
+    return [mask if other is None else mask & other for mask, other in zip(masks, satisfying, strict=True)]
 
 
 def _mask_matches(plan: Plan, segment: Segment, document_mask: Mask | None) -> Mask:

@@ -9,6 +9,7 @@ from itertools import accumulate
 import numpy as np
 
 from esr.engines.embedded.search.candidates import select_candidates
+from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.entities import ENTITY_TYPES
 from esr.engines.index import FACET_FIELDS, FacetCounts, Filters
 from esr.engines.segments.store.layer_info import Numbers
@@ -22,7 +23,7 @@ DocumentCounts = Sequence[tuple[Segment, Numbers]]
 
 
 def count_facets(
-    segments: Sequence[Segment], plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+    cache: SearchCache, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
 ) -> dict[str, FacetCounts]:
     """The most frequent values of each field under its filters. Fields with the same filters share a pass."""
     for field in filters_by_field:
@@ -30,7 +31,8 @@ def count_facets(
             raise unknown("facet", field, FACET_FIELDS)
     counts: dict[str, FacetCounts] = {}
     for filters in dict.fromkeys(filters_by_field.values()):
-        candidates = [(segment, select_candidates(plan, segment, filters)) for segment in segments]
+        numbers = select_candidates(plan, cache, filters)
+        candidates = list(zip(cache.snapshot.segments, numbers, strict=True))
         fields = [field for field in filters_by_field if filters_by_field[field] == filters]
         if by_document := [field for field in fields if field in _BY_DOCUMENT]:
             documents = [

@@ -17,20 +17,33 @@ def mask_documents(segment: Segment, filters: Filters) -> Mask | None:
     if not filters:
         return None
     mask = np.ones(segment.document_count, bool)
-    date = segment.column("date")
-    if filters.date_from is not None:
-        mask &= (date >= filters.date_from) & (date != NO_DATE)
-    if filters.date_to is not None:
-        mask &= (date <= filters.date_to) & (date != NO_DATE)
+    if filters.date_from is not None or filters.date_to is not None:
+        mask &= mask_dates(segment, filters.date_from, filters.date_to)
     if filters.sources:
-        sources = [n for n, source in enumerate(segment.sources) if source in filters.sources]
-        mask &= np.isin(segment.column("source"), sources)
+        mask &= mask_sources(segment, filters.sources)
     if filters.documents:
         numbers = [n for n in map(segment.document_ids.find, filters.documents) if n is not None]
         listed = np.zeros(len(mask), bool)
         listed[numbers] = True
         mask &= listed
     return mask
+
+
+def mask_dates(segment: Segment, start: int | None, end: int | None) -> Mask:
+    """Which documents are of these milliseconds since the epoch, both ends included."""
+    date = segment.column("date")
+    mask: Mask = date != NO_DATE
+    if start is not None:
+        mask &= date >= start
+    if end is not None:
+        mask &= date <= end
+    return mask
+
+
+def mask_sources(segment: Segment, sources: tuple[str, ...]) -> Mask:
+    """Which documents are from one of these sources."""
+    numbers = [n for n, source in enumerate(segment.sources) if source in sources]
+    return np.isin(segment.column("source"), numbers)
 
 
 def mask_entities(segment: Segment, names: tuple[str, ...]) -> Mask:

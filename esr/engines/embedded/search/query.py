@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.embedded.search.candidates import mask_candidates
+from esr.engines.embedded.search.candidates import mask_sentences
 from esr.engines.embedded.search.filter_mask import mask_documents
 from esr.engines.embedded.search.impacts import Impacts
 from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.embedded.search.static_bounds import StaticBounds
 from esr.engines.index import Filters
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
+from esr.engines.segments.store.segment import Segment
 from esr.plans.bounds import Unprunable
 from esr.plans.plan import Plan
 
 Mask = npt.NDArray[np.bool_]
+_FEW = 0.1
+"""The share of sentences up to which it pays to look only at the documents that have one of them."""
 
 
 class BoundQuery(NamedTuple):
     """The search for a plan's best k sentences in a commit.
 
-    `statics` is None where the plan has none. `document_mask` has the documents that the filters let
-    through, None if all. `candidate_mask` has the candidates, of shape (sentences,), where the filters tell
-    sentences of a document apart, else None.
+    `statics` is None where the plan has none. `document_mask` has the documents that may have candidates,
+    None if all. `sentence_mask` has the sentences that filters and the plan's condition let through, of shape
+    (sentences,), None if these tell no sentences of a document apart.
     """
 
     plan: Plan
@@ -34,7 +38,7 @@ class BoundQuery(NamedTuple):
     impacts: Impacts
     statics: StaticBounds | None
     document_mask: Mask | None
-    candidate_mask: Mask | None
+    sentence_mask: Mask | None
 
     @property
     def statistics(self) -> CommitStatistics:
@@ -52,13 +56,6 @@ class BoundQuery(NamedTuple):
             greatest = max(greatest, self.statics.greatest)
         return self.impacts.bound.rounding_margin(self.plan, greatest)
 
-    def count_candidates(self) -> int:
-        """How many sentences of `candidate_mask` have a value."""
-        mask = self.candidate_mask
-        assert mask is not None
-        has_value = None if self.statics is None else self.statics.has_value
-        return int(np.count_nonzero(mask if has_value is None else mask & has_value))
-
 
 def bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> BoundQuery | Unprunable:
     """The search, if there are bounds for the plan."""
@@ -67,11 +64,23 @@ def bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> BoundQuery
     if reason is not None:
         return Unprunable(reason)
     statics = cache.statics.bounds(plan.statics) if plan.statics else None
-    document_mask = candidate_mask = None
-    if filters:
-        masks = [mask_documents(segment, filters) for segment in segments]
-        document_mask = np.concatenate([np.zeros(0, bool), *(mask for mask in masks if mask is not None)])
-    if filters.entities:
-        masks = [mask_candidates(plan, segment, filters) for segment in segments]
-        candidate_mask = np.concatenate([np.zeros(0, bool), *masks])
-    return BoundQuery(plan, cache, k, impacts, statics, document_mask, candidate_mask)
+    document_masks = [mask_documents(segment, filters) for segment in segments] if filters else []
+    sentence_masks = mask_sentences(plan, cache, filters)
+    document_mask, sentence_mask = _concatenate(document_masks), _concatenate(sentence_masks)
+    if sentence_mask is not None and np.count_nonzero(sentence_mask) < _FEW * len(sentence_mask):
+        has_sentence = np.concatenate(list(map(_mask_documents_of, segments, sentence_masks)))
+        document_mask = has_sentence if document_mask is None else document_mask & has_sentence
+    return BoundQuery(plan, cache, k, impacts, statics, document_mask, sentence_mask)
+
+
+def _mask_documents_of(segment: Segment, sentences: Mask | None) -> Mask:
+    """The documents that have a sentence of the mask."""
+    mask = np.zeros(segment.document_count, bool)
+    if sentences is not None:
+        mask[segment.column("document")[np.flatnonzero(sentences)]] = True
+    return mask
+
+
+def _concatenate(masks: Iterable[Mask | None]) -> Mask | None:
+    parts = [mask for mask in masks if mask is not None]
+    return np.concatenate(parts) if parts else None

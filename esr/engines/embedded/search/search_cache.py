@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from esr.engines.embedded.search.condition_cache import ConditionCache
 from esr.engines.embedded.search.impacts import ImpactCache
 from esr.engines.embedded.search.kernel_tables import KernelTables
 from esr.engines.embedded.search.static_bounds import StaticCache
+from esr.engines.embedded.search.word_search import PlaceCache
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.reader.snapshot import Snapshot
 
@@ -17,6 +19,7 @@ class _TextCache:
     def __init__(self, statistics: CommitStatistics) -> None:
         self._statistics = statistics
         self.impacts = ImpactCache(statistics)
+        self.places = PlaceCache()
 
     @cached_property
     def kernel_tables(self) -> KernelTables:
@@ -35,6 +38,8 @@ class SearchCache:
             self._texts = before._texts
         else:
             self._texts = _TextCache(snapshot.statistics)
+        self.conditions = ConditionCache(snapshot.segments, self._texts.places)
+        """Which sentences satisfy a condition."""
 
     @property
     def impacts(self) -> ImpactCache:

@@ -15,7 +15,7 @@ from esr.plans.evaluate import sum_scores
 
 MAX_STATIC = 1e30
 """Statics that add more cannot be pruned: the kernel has them in 32 bits."""
-_NO_MASK = np.zeros(0, bool)
+_NO_MASK, _NO_BITS = np.zeros(0, bool), np.zeros(0, np.uint64)
 _NO_STATICS = layout.Statics(np.zeros(0), np.zeros(0, np.float32), False)
 
 
@@ -31,8 +31,6 @@ def topk_numba(kernel: Any, query: BoundQuery) -> TopK:
         *map(tuple, groups), tuple(_statics(query)), tuple(_filters(query)), tuple(scratch)
     )
     tables.put_back(scratch)
-    if query.candidate_mask is not None:
-        total = query.count_candidates()
     columns = read_columns(plan, cache.snapshot, ordinals) if plan.statics else {}
     scores = sum_scores(plan, len(ordinals), evidence, columns)
     if columns:
@@ -78,7 +76,11 @@ def _statics(query: BoundQuery) -> layout.Statics:
 
 
 def _filters(query: BoundQuery) -> layout.Filters:
-    documents, sentences = query.document_mask, query.candidate_mask
+    documents, sentences = query.document_mask, query.sentence_mask
+    bits = _NO_BITS
+    if sentences is not None:
+        bits = np.zeros(len(sentences) // 64 + 1, np.uint64)
+        bits.view(np.uint8)[: -(-len(sentences) // 8)] = np.packbits(sentences, bitorder="little")
     return layout.Filters(
-        _NO_MASK if documents is None else documents, _NO_MASK if sentences is None else sentences
+        _NO_MASK if documents is None else documents, _NO_MASK if sentences is None else sentences, bits
     )

@@ -19,6 +19,7 @@ from esr.engines.segments.store.layer import Layer
 from esr.engines.segments.store.layer_info import LayerInfo
 from esr.engines.segments.store.layer_stack import LayerStack
 from esr.engines.segments.store.string_table import BlobTable, StringTable
+from esr.engines.segments.store.word_table import WordTable
 from esr.errors import IndexUnusable
 
 Numbers = npt.NDArray[np.integer[Any]]
@@ -66,6 +67,9 @@ COLUMNS = [
 ]
 PARAGRAPH = "paragraph"
 """The column of the sentences' paragraphs, numbered from 1. Segments of older formats have none."""
+LANGUAGE = "language"
+"""The column of the documents' languages. Segments of older formats have none."""
+LANGUAGES = "languages.json"
 
 
 class Segment:
@@ -85,6 +89,12 @@ class Segment:
             self.columns = {name: map_array(folder / f"{name}.npy") for name in COLUMNS}
             self.columns[PARAGRAPH] = _map_paragraphs(folder, len(self.columns["length"]))
             self.sources: list[str | None] = json.loads((folder / "sources.json").read_text("utf-8"))
+            self._words: WordTable | None = None
+            self.languages: list[str | None] = [None]
+            if not _is_before_words(folder):
+                self._words = WordTable(folder, len(self.columns["length"]))
+                self.columns[LANGUAGE] = map_array(folder / f"{LANGUAGE}.npy")
+                self.languages = json.loads((folder / LANGUAGES).read_text("utf-8"))
         except (FileNotFoundError, EOFError, ValueError) as error:
             raise SegmentDamaged(folder) from error
         self.enrichment = LayerStack((), self.column("first"), self.sentence_count)
@@ -99,6 +109,13 @@ class Segment:
     def column(self, name: str) -> npt.NDArray[Any]:
         """A stored column, one of COLUMNS, or that of the paragraphs."""
         return self.columns[name]
+
+    @property
+    def words(self) -> WordTable:
+        """The words as they are written. Segments of older formats have none."""
+        if self._words is None:
+            raise SegmentDamaged(self.folder)
+        return self._words
 
     @property
     def document_count(self) -> int:
@@ -230,6 +247,11 @@ def _map_paragraphs(folder: Path, sentence_count: int) -> npt.NDArray[Any]:
         return map_array(folder / f"{PARAGRAPH}.npy")
     except FileNotFoundError:
         return np.full(sentence_count, NO_PARAGRAPH, np.uint8)
+
+
+def _is_before_words(folder: Path) -> bool:
+    """Whether a segment is of a format before 4, without words and languages. A migration reads it."""
+    return not (folder / LANGUAGES).exists() and not (folder / f"{LANGUAGE}.npy").exists()
 
 
 def is_position(text: str) -> bool:

@@ -9,16 +9,22 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from esr import analysis
+from esr.analysis.definitions import WORDS
 from esr.analysis.term_encoder import EncodedTexts, TermEncoder
 from esr.documents import Document
 from esr.engines.segments.store.document_codec import compress, decode_texts
 
 
 class Batch(NamedTuple):
-    """The blobs of documents, and the terms of their texts: of each its sentences', then its title's."""
+    """The blobs of documents, and the terms and words of their texts: of each its sentences', then its
+    title's.
+
+    Words are those of the analyzer `words`. Those of a title count even if its terms do not.
+    """
 
     blobs: list[bytes]
     terms: EncodedTexts
+    words: EncodedTexts
 
 
 class BatchBuilder:
@@ -27,6 +33,7 @@ class BatchBuilder:
     def __init__(self, analyzer: str, title: bool) -> None:
         """`title`: whether the terms of titles count."""
         self._encoder = TermEncoder(analysis.get(analyzer))
+        self._word_encoder = TermEncoder(analysis.get(WORDS))
         self._title = title
 
     def build(self, documents: Iterable[Document], encoded: Sequence[bytes]) -> Batch:
@@ -40,7 +47,13 @@ class BatchBuilder:
 
     def _build(self, encoded: Sequence[bytes], documents: Iterable[tuple[list[str], str | None]]) -> Batch:
         texts: list[str] = []
+        titles: list[int] = []
         for sentences, title in documents:
             texts += sentences
-            texts.append((self._title and title) or "")
-        return Batch([compress(document) for document in encoded], self._encoder.encode(texts))
+            titles.append(len(texts))
+            texts.append(title or "")
+        words = self._word_encoder.encode(texts)
+        if not self._title:
+            for place in titles:
+                texts[place] = ""
+        return Batch([compress(document) for document in encoded], self._encoder.encode(texts), words)

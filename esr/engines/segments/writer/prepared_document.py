@@ -6,23 +6,23 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from esr.analysis.term_encoder import EncodedTexts
 from esr.documents import Document
 from esr.engines.segments.writer.batch import Batch
 
 
 class Payload(NamedTuple):
-    """What a segment stores of a document: its blob, and its terms as slices of its batch.
+    """What a segment stores of a document: its blob, and its terms and words as slices of its batch.
 
-    `term_count` counts the terms of its sentences. `texts` and `numbers` are the document's slices of the
-    batch's texts and of their terms.
+    `term_count` counts the terms of its sentences. `texts`, `terms` and `words` are the document's slices of
+    the batch's texts, of their terms and of their words.
     """
 
     blob: bytes
     term_count: int
-    batch: EncodedTexts
+    batch: Batch
     texts: slice
-    numbers: slice
+    terms: slice
+    words: slice
 
 
 class PreparedDocument(NamedTuple):
@@ -42,11 +42,12 @@ class PreparedDocument(NamedTuple):
 
 def split_batch(batch: Batch, sizes: Sequence[int]) -> Iterator[Payload]:
     """The payloads of a batch's documents, by how many sentences each has."""
-    text = number = 0
-    lengths = batch.terms.lengths.tolist()
+    text = term = word = 0
+    term_counts, word_counts = batch.terms.lengths.tolist(), batch.words.lengths.tolist()
     for blob, size in zip(batch.blobs, sizes, strict=True):
-        in_sentences = sum(lengths[text : text + size])
+        in_sentences = sum(term_counts[text : text + size])
         texts = slice(text, text + size + 1)
-        numbers = slice(number, number + in_sentences + lengths[text + size])
-        yield Payload(blob, in_sentences, batch.terms, texts, numbers)
-        text, number = texts.stop, numbers.stop
+        terms = slice(term, term + in_sentences + term_counts[text + size])
+        words = slice(word, word + sum(word_counts[texts]))
+        yield Payload(blob, in_sentences, batch, texts, terms, words)
+        text, term, word = texts.stop, terms.stop, words.stop

@@ -14,11 +14,12 @@ from esr.documents import Sentence
 from esr.documents.dates import parse_date_start
 from esr.engines.segments.store.arrays import narrow, save_array, save_bytes, sync_folder
 from esr.engines.segments.store.layer_file import NO_ENRICHMENT, EncodedEnrichment, save_layer
-from esr.engines.segments.store.segment import NO_DATE, PARAGRAPH
+from esr.engines.segments.store.segment import LANGUAGE, LANGUAGES, NO_DATE, PARAGRAPH
 from esr.engines.segments.store.string_table import BlobTable, StringTable, hash_strings
 from esr.engines.segments.writer.columns import Array, TokenizedTexts, build_columns
 from esr.engines.segments.writer.prepared_document import PreparedDocument
 from esr.engines.segments.writer.token_buffer import TokenBuffer
+from esr.engines.segments.writer.word_places import save_word_table
 
 FULL_TERMS = 4_000_000
 FULL_BYTES = 96_000_000
@@ -29,12 +30,14 @@ class SegmentBuilder:
 
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
-        self._tokens = TokenBuffer()
+        self._tokens, self._words = TokenBuffer(), TokenBuffer()
         self._term_count = 0
         self._sizes = array("i")
         self._dates = array("q")
         self._sources: dict[str | None, int] = {}
         self._source_numbers = array("i")
+        self._languages: dict[str | None, int] = {}
+        self._language_numbers = array("i")
         self._paragraphs = array("I")
         self._blobs: list[bytes] = []
         self._bytes = 0
@@ -72,11 +75,13 @@ class SegmentBuilder:
             self.explicit_ids.append(document.sentences[position].id)
         self._sentences += len(document.sentences)
         self._paragraphs.extend(prepared.paragraphs)
-        self._tokens.add(payload.batch, payload.texts, payload.numbers)
+        self._tokens.add(payload.batch.terms, payload.texts, payload.terms)
+        self._words.add(payload.batch.words, payload.texts, payload.words)
         self._term_count += payload.term_count
         self._sizes.append(len(document.sentences))
         self._dates.append(NO_DATE if document.date is None else parse_date_start(document.date))
         self._source_numbers.append(self._sources.setdefault(document.source, len(self._sources)))
+        self._language_numbers.append(self._languages.setdefault(document.language, len(self._languages)))
         self._blobs.append(payload.blob)
         self._bytes += len(payload.blob)
         self.document_ids.append(document.id)
@@ -90,14 +95,19 @@ class SegmentBuilder:
         folder.mkdir(parents=True)
         for name, column in self._save_terms(folder).items():
             save_array(folder / f"{name}.npy", column)
+        words, lengths = self._words.finish()
+        texts = TokenizedTexts(words, lengths, np.asarray(self._sizes, np.int64))
+        save_word_table(folder, list(self._words.terms), texts)
         save_array(folder / "date.npy", np.asarray(self._dates, np.int64))
         save_array(folder / "source.npy", np.asarray(self._source_numbers, np.int32))
+        save_array(folder / f"{LANGUAGE}.npy", narrow(np.asarray(self._language_numbers, np.int32)))
         save_array(folder / f"{PARAGRAPH}.npy", self.paragraphs)
         StringTable.save(folder, "documents", self.document_ids)
         StringTable.save(folder, "given", self.explicit_ids)
         save_array(folder / "given_at.npy", np.asarray(self._explicit_id_numbers, np.int64))
         BlobTable.save(folder, "texts", self._blobs)
         save_bytes(folder / "sources.json", [json.dumps(list(self._sources)).encode()])
+        save_bytes(folder / LANGUAGES, [json.dumps(list(self._languages)).encode()])
         sync_folder(folder)
 
     def _save_terms(self, folder: Path) -> dict[str, Array]:

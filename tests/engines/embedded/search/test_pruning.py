@@ -62,7 +62,7 @@ def check_pruned(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> 
     cache = index._latest()
     answer = search_pruned(plan, cache, k, filters)
     if not isinstance(answer, Unprunable):
-        expected = search_exhaustive(plan, cache.snapshot, k, filters)
+        expected = search_exhaustive(plan, cache, k, filters)
         assert answer.ordinals.tolist() == expected.ordinals.tolist(), (plan, k, filters)
         assert answer.scores.tolist() == expected.scores.tolist()
         assert answer.total == expected.total

@@ -30,8 +30,12 @@ def test_documents_arrive_in_order_with_the_payloads_that_are_needed(
     for prepared in stream:
         if payload := prepared.payload:
             news = prepared.document
-            terms = [payload.batch.terms[n] for n in payload.batch.term_ids[payload.numbers].tolist()]
-            assert " ".join(terms) == " ".join([*(s.text for s in news.sentences), news.title or ""])
+            texts = " ".join([*(s.text for s in news.sentences), news.title or ""])
+            for encoded, numbers in (
+                (payload.batch.terms, payload.terms),
+                (payload.batch.words, payload.words),
+            ):
+                assert " ".join(encoded.terms[n] for n in encoded.term_ids[numbers].tolist()) == texts
             assert payload.term_count == 3 * len(news.sentences)
 
 

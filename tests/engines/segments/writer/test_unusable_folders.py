@@ -87,6 +87,10 @@ COLUMNS = """
 SEGMENT_FILES = [
     "sources.json",
     *(f"{name}.npy" for name in COLUMNS.split()),
+    *(f"words.{name}" for name in ("bytes", "lengths.npy", "counts.npy")),
+    *(f"words.{name}" for name in ("places.bytes", "groups.npy", "texts.npy")),
+    "language.npy",
+    "languages.json",
     *(f"{name}.bytes" for name in ("terms", "documents", "given", "texts")),
 ]
 

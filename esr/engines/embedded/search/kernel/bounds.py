@@ -86,7 +86,7 @@ def mark_reached(terms, commit, g, own, scratch):
 
 
 @inlined
-def bound_documents(rule, transform, terms, commit, statics, mask, scratch, reached):
+def bound_documents(rule, transform, terms, commit, statics, filters, scratch, reached):
     """The bounds of the reached documents that may have candidates, packed into `scratch.keys`.
 
     Gives the number of all candidates, where these are whole documents; the number of bounds; and a threshold
@@ -96,10 +96,11 @@ def bound_documents(rule, transform, terms, commit, statics, mask, scratch, reac
     bounds, marks, keys, documents = scratch.bounds, scratch.reached, scratch.keys, scratch.documents
     high, low, margin = transform.high, transform.low, rule.margin
     rising, falling = terms.termless[1], terms.termless[2]
-    sizes, records = commit.sizes, commit.documents
+    sizes, records, mask, allowed = commit.sizes, commit.documents, filters.documents, filters.sentences
     upper_bounds, scores = statics.upper_bounds, statics.scores
     sentences, size, lowest, highest = 0, 0, np.inf, -np.inf
-    if all_own and not statics.has_gaps and len(mask) == 0 and len(upper_bounds) == 0 and falling == 0:
+    has_mask = len(mask) > 0 or len(allowed) > 0
+    if all_own and not statics.has_gaps and not has_mask and len(upper_bounds) == 0 and falling == 0:
         # The usual search: nothing keeps a document out.
         for n in range(reached):
             d = documents[n]
@@ -121,9 +122,10 @@ def bound_documents(rule, transform, terms, commit, statics, mask, scratch, reac
             continue
         if rule.candidates == DOCUMENT_LEVEL:
             sentences += sizes[d]
-            if statics.has_gaps:
+            if statics.has_gaps or len(allowed):
                 for s in range(records[d, FIRST], records[d, FIRST] + records[d, SIZE]):
-                    sentences -= scores[s] == -np.inf
+                    is_out = len(allowed) > 0 and not allowed[s]
+                    sentences -= is_out or (statics.has_gaps and scores[s] == -np.inf)
         if rising > 0:
             bound += rising * high[d]
         if falling < 0:

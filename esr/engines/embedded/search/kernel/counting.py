@@ -49,14 +49,14 @@ def mark_sentences(terms, commit, mask, marks):
 
 
 @uncounted
-def count_matches(rule, terms, commit, scores, mask, marks):
+def count_matches(rule, terms, commit, scores, filters, marks):
     """How many sentences hold an own term, or by the rule have a neighbour in their document that does.
 
-    Those count whose document the mask lets through and that have a value: `scores` is empty, or -inf where
-    there is none. `marks` has a bit for each sentence, 0, as it is left.
+    Those count that the filters let through and that have a value: `scores` is empty, or -inf where there is
+    none. `marks` has a bit for each sentence, 0, as it is left.
     """
-    with_neighbours, begins = rule.candidates == SURROUNDING, commit.begins
-    mark_sentences(terms, commit, mask, marks)
+    with_neighbours, begins, allowed = rule.candidates == SURROUNDING, commit.begins, filters.sentence_bits
+    mark_sentences(terms, commit, filters.documents, marks)
     total, before = 0, NONE
     for n in range(len(marks)):
         word = matches = marks[n]
@@ -67,6 +67,8 @@ def count_matches(rule, terms, commit, scores, mask, marks):
             matches |= ((word << ONE) | (before >> LAST)) & ~begins[n]
             matches |= ((word & ~begins[n]) >> ONE) | (after << LAST)
             before = word
+        if len(allowed):
+            matches &= allowed[n]
         if len(scores) == 0:
             total += count_bits(matches)
         elif matches != NONE:

@@ -64,9 +64,9 @@ def lay_out(scoring, commit, space, g, d):
 
 @inlined
 def is_candidate(candidates, mask, own, counts, at, s):
-    """Whether the filters or the rule take a sentence of a document that they reach."""
-    if len(mask) > 0:
-        return mask[s]
+    """Whether the mask and the rule take a sentence of a document that they reach."""
+    if len(mask) > 0 and not mask[s]:
+        return False
     if candidates == DOCUMENT_LEVEL:
         return True
     terms = len(own)
@@ -96,7 +96,7 @@ def select_sentences(scoring, commit, statics, mask, space, selection, used, d):
         g += 1
     m, last = lay_out(scoring, commit, space, g, d)
     begin, size = records[d, FIRST], records[d, SIZE]
-    with_rest = candidates == DOCUMENT_LEVEL or len(mask) > 0
+    with_rest = candidates == DOCUMENT_LEVEL
     if with_rest:
         # Far from the terms, a sentence has what the document and its length give.
         bound = margin + bound_without_terms(scoring, space, m, records[d, SHORTEST], records[d, LONGEST])

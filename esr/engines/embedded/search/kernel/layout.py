@@ -98,10 +98,12 @@ class Statics(NamedTuple):
 
 
 class Filters(NamedTuple):
-    """The documents (D,) and the sentences (S,) that filters let through; empty where all are."""
+    """The documents (D,) and the sentences (S,) that are let through, and these as bits; empty where all
+    are."""
 
     documents: Mask
     sentences: Mask
+    sentence_bits: Words
 
 
 class Scratch(NamedTuple):

@@ -34,15 +34,15 @@ from esr.engines.embedded.search.kernel.top_k import top_k
 def _search(rule, transform, terms, commit, statics, filters, scratch):
     ordinals, total, valued = top_k(rule, transform, terms, commit, statics, filters, scratch)
     ordinals.sort()
-    if rule.candidates != DOCUMENT_LEVEL and len(filters.sentences) == 0:
-        total = count_matches(rule, terms, commit, statics.scores, filters.documents, scratch.marks)
+    if rule.candidates != DOCUMENT_LEVEL:
+        total = count_matches(rule, terms, commit, statics.scores, filters, scratch.marks)
     return ordinals, compute_evidence(transform, terms, commit, ordinals), total, valued
 
 
 @eager_jit(RULE, TRANSFORM, TERMS, COMMIT, STATICS, FILTERS, SCRATCH)
 def search(rule, transform, terms, commit, statics, filters, scratch):
     """The ordinals of the sentences that may be among the k best, ascending; the evidence for them; how many
-    candidates there are, unless filters tell sentences of a document apart; how many sentences were valued.
+    candidates there are; how many sentences were valued.
 
     The groups of `layout` come as plain tuples.
     """

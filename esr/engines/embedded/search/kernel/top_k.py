@@ -65,7 +65,8 @@ def compact(selection, used, room):
 def top_k(rule, transform, terms, commit, statics, filters, scratch):
     """The sentences that may be among the k best, in no order.
 
-    Gives these; how many candidates there are, if these are whole documents; how many sentences were valued.
+    Gives these; how many candidates there are, if the rule takes whole documents; how many sentences were
+    valued.
     """
     scoring = Scoring(
         rule.candidates,
@@ -85,7 +86,7 @@ def top_k(rule, transform, terms, commit, statics, filters, scratch):
     if rule.all_documents:
         reached = add_documents(terms, scratch, reached)
     total, size, threshold = bound_documents(
-        rule, transform, terms, commit, statics, filters.documents, scratch, reached
+        rule, transform, terms, commit, statics, filters, scratch, reached
     )
     keys, documents, sizes, mask = scratch.keys, scratch.documents, commit.sizes, filters.sentences
     selection = Selection(np.empty(256, np.int64), np.empty(256), top)

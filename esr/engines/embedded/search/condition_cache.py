@@ -1,0 +1,37 @@
+"""What the conditions of recent searches gave: a page asks for hits, facets and counts under one
+condition."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import partial
+
+from esr.engines.embedded.search.conditions import Mask, mask_condition
+from esr.engines.embedded.search.word_search import PlaceCache
+from esr.engines.segments.store.segment import Segment
+from esr.plans.condition import Condition
+
+_RECENT = 4
+"""Conditions whose masks are kept: a byte for each sentence each."""
+
+
+class ConditionCache:
+    """The masks of conditions on the segments of a snapshot. Threads share it."""
+
+    def __init__(self, segments: Sequence[Segment], places: PlaceCache) -> None:
+        self._segments = segments
+        self._places = places
+        self._masks: OrderedDict[Condition, list[Mask]] = OrderedDict()
+
+    def masks(self, condition: Condition | None) -> list[Mask] | list[None]:
+        """Whether each sentence satisfies the condition, by segment; None for no condition."""
+        if condition is None:
+            return [None] * len(self._segments)
+        masks = self._masks.get(condition)
+        if masks is None:
+            masks = list(map(partial(mask_condition, condition, places=self._places), self._segments))
+            self._masks[condition] = masks
+            while len(self._masks) > _RECENT:
+                self._masks.popitem(last=False)
+        return masks

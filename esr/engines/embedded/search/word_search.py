@@ -1,0 +1,67 @@
+"""Where words stand next to each other, and where a word has a prefix, in one segment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.engines.segments.store.word_table import WordTable
+
+Places = npt.NDArray[np.int32]
+_NOWHERE = np.zeros(0, np.int32)
+_FREQUENT = 1 << 13
+"""Occurrences from which it pays to remember where a word stands: few words have more, and many phrases
+have one."""
+_LIMIT = 1 << 26
+"""Bytes of places that are remembered."""
+
+
+class PlaceCache:
+    """The places of frequent words. Threads share it."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[WordTable, int], Places] = {}
+        self._bytes = 0
+
+    def get(self, table: WordTable, number: int) -> Places:
+        """The places of a word."""
+        if table.counts[number] < _FREQUENT:
+            return table.places(number)
+        key = table, number
+        places = self._places.get(key)
+        if places is None:
+            places = table.places(number)
+            if self._bytes + places.nbytes > _LIMIT:
+                self._places, self._bytes = {}, 0
+            self._places[key] = places
+            self._bytes += places.nbytes
+        return places
+
+
+def find_phrase(table: WordTable, words: Sequence[str], cache: PlaceCache) -> Places:
+    """The places where these words begin, next to each other in this order."""
+    numbers = [table.find(word) for word in words]
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(numbers):
+        return _NOWHERE
+    # The rarest first: the others are only looked up beside it.
+    order = sorted(range(len(known)), key=lambda n: int(table.counts[known[n]]))
+    starts = cache.get(table, known[order[0]]) - np.int32(order[0])
+    for n in order[1:]:
+        if not len(starts):
+            break
+        starts = starts[_contains(cache.get(table, known[n]), starts + np.int32(n))]
+    return starts
+
+
+def find_prefix(table: WordTable, prefix: str) -> Places:
+    """The places of the words with this prefix, in no order."""
+    return table.places_of_range(table.prefix_range(prefix))
+
+
+def _contains(ascending: Places, values: Places) -> npt.NDArray[np.bool_]:
+    """Which of the values occur."""
+    at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+    return np.asarray(ascending[at] == values)

@@ -1,0 +1,175 @@
+"""The words of a segment as they are written (analyzer `words`), and where each occurs.
+
+The words of all texts are numbered on: those of the sentences, then those of the titles, in order. A number
+is left out after each text, so that words with consecutive numbers stand next to each other. The numbers of
+a word's occurrences ascend; lists of similar lengths share a group of `elias_fano`. Words are in the order
+of their bytes, which is that of their code points, so the words with a prefix are a range.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from esr.engines.segments.store import elias_fano
+from esr.engines.segments.store.arrays import map_array, map_bytes, narrow, save_array, save_bytes
+from esr.engines.segments.store.elias_fano import Array, Group
+
+_NAME = "words"
+_LAST = b"\xff"  # greater than any byte of UTF-8
+
+
+class WordTable:
+    """Words by number, ascending, and the places of their occurrences."""
+
+    def __init__(self, folder: Path, sentence_count: int) -> None:
+        """Raises ValueError or FileNotFoundError for incomplete files."""
+        self._bytes = map_bytes(folder / f"{_NAME}.bytes")
+        self._lengths = map_array(folder / f"{_NAME}.lengths.npy")
+        self.counts = map_array(folder / f"{_NAME}.counts.npy")
+        """How often each word occurs."""
+        self._places = map_bytes(folder / f"{_NAME}.places.bytes")
+        self._group_ends = map_array(folder / f"{_NAME}.groups.npy")
+        self._text_lengths = map_array(folder / f"{_NAME}.texts.npy")
+        self._sentence_count = sentence_count
+        sizes = int(self._lengths.sum(dtype=np.int64)), int(self._group_ends[-1])
+        if (len(self._bytes), len(self._places)) != sizes or len(self.counts) != len(self._lengths):
+            raise ValueError(f"{folder / _NAME} is truncated")
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __getitem__(self, number: int) -> str:
+        return self._encoded(number).decode()
+
+    def find(self, word: str) -> int | None:
+        """The number of a word, or None."""
+        encoded = word.encode()
+        number = bisect_left(range(len(self)), encoded, key=self._encoded)
+        return number if number < len(self) and self._encoded(number) == encoded else None
+
+    def prefix_range(self, prefix: str) -> range:
+        """The numbers of the words that begin so."""
+        encoded, words = prefix.encode(), range(len(self))
+        start = bisect_left(words, encoded, key=self._encoded)
+        return range(start, bisect_left(words, encoded + _LAST, start, key=self._encoded))
+
+    def words(self, numbers: Array) -> list[str]:
+        """The words with these numbers."""
+        ends = self._ends
+        bounds = zip(ends[numbers].tolist(), ends[numbers + 1].tolist(), strict=True)
+        return [str(self._bytes[start:stop], "utf-8") for start, stop in bounds]
+
+    @property
+    def byte_lengths(self) -> Array:
+        """How many bytes of UTF-8 each word has."""
+        return self._lengths
+
+    def places(self, number: int) -> Array:
+        """The places of a word, ascending."""
+        return self._decode(int(self._group_of[number]), number, number + 1)
+
+    def places_of_range(self, words: range) -> Array:
+        """The places of these words, in no order."""
+        groups = self._group_of[words.start : words.stop]
+        parts = [np.zeros(0, np.int32)]
+        parts += [self._decode(group, words.start, words.stop) for group in np.unique(groups).tolist()]
+        return np.concatenate(parts)
+
+    def texts(self, places: Array) -> Array:
+        """The numbers of the texts that have these places: of sentences, then of titles."""
+        return np.searchsorted(self._text_starts, places, "right") - 1
+
+    def sentences(self, places: Array) -> Array:
+        """The sentences that have these places, which may repeat."""
+        texts = self.texts(places)
+        return texts[texts < self._sentence_count]
+
+    def titles(self, places: Array) -> Array:
+        """The documents whose title has these places, which may repeat."""
+        texts = self.texts(places)
+        return texts[texts >= self._sentence_count] - self._sentence_count
+
+    def _encoded(self, number: int) -> bytes:
+        return bytes(self._bytes[self._ends[number] : self._ends[number + 1]])
+
+    def _decode(self, group: int, start: int, stop: int) -> Array:
+        """The places of the words of a group, from the word `start` to before `stop`."""
+        members, before = self._members[group]
+        first, last = np.searchsorted(members, (start, stop)).tolist()
+        begin, end = (int(self._group_ends[group + n]) for n in (0, 1))
+        return elias_fano.decode(
+            Group(group, self._limit),
+            np.frombuffer(self._places, np.uint8, end - begin, begin),
+            int(before[-1]),
+            first,
+            int(before[first]),
+            self.counts[members[first:last]].astype(np.int64),
+        )
+
+    @cached_property
+    def _ends(self) -> Array:
+        return np.concatenate([[0], np.cumsum(self._lengths, dtype=np.int64)])
+
+    @cached_property
+    def _text_starts(self) -> Array:
+        """The place of the first word of each text, and where the next text would begin."""
+        return text_starts(self._text_lengths)
+
+    @property
+    def _limit(self) -> int:
+        return int(self._text_starts[-1])
+
+    @cached_property
+    def _group_of(self) -> Array:
+        return elias_fano.choose_low_bits(self.counts, self._limit).astype(np.uint8)
+
+    @cached_property
+    def _members(self) -> dict[int, tuple[Array, Array]]:
+        """By group: the numbers of its words, and how many places are before those of each, then all."""
+        members = {}
+        for group in np.unique(self._group_of).tolist():
+            numbers = np.flatnonzero(self._group_of == group).astype(np.int32)
+            members[group] = numbers, np.concatenate([[0], np.cumsum(self.counts[numbers], dtype=np.int64)])
+        return members
+
+
+def text_starts(lengths: Array) -> Array:
+    """The place of the first word of each text with so many words, then the limit of all places."""
+    return np.concatenate([[0], np.cumsum(lengths.astype(np.int64) + 1)])
+
+
+def save_words(folder: Path, words: list[str], numbers: Array, places: Array, text_lengths: Array) -> None:
+    """Write the table.
+
+    `words` ascend. Each occurrence has the number of its word and its place, in any order.
+    """
+    limit = int(text_starts(text_lengths)[-1])
+    counts = np.bincount(numbers, minlength=len(words))
+    group_of = elias_fano.choose_low_bits(counts, limit)
+    order = np.argsort(group_of, kind="stable")
+    rank = np.empty(len(words), np.int64)
+    rank[order] = np.arange(len(words))
+    keys = rank[numbers] << limit.bit_length() | places
+    keys.sort()
+    keys &= (1 << limit.bit_length()) - 1
+    # Groups follow each other, and words within a group: so each group is a slice.
+    group_counts, start, encoded = counts[order], 0, []
+    borders = np.searchsorted(group_of[order], np.arange(int(group_of.max(initial=0)) + 2))
+    for group, (first, last) in enumerate(zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True)):
+        lengths = group_counts[first:last]
+        stop = start + int(lengths.sum())
+        part = elias_fano.encode(Group(group, limit), keys[start:stop], lengths) if first < last else b""
+        encoded.append(part)
+        start = stop
+    texts = [word.encode() for word in words]
+    save_bytes(folder / f"{_NAME}.bytes", texts)
+    save_array(folder / f"{_NAME}.lengths.npy", narrow(np.array([len(text) for text in texts], np.int64)))
+    save_array(folder / f"{_NAME}.counts.npy", narrow(counts))
+    save_bytes(folder / f"{_NAME}.places.bytes", encoded)
+    ends = np.cumsum([0, *(len(part) for part in encoded)], dtype=np.int64)
+    save_array(folder / f"{_NAME}.groups.npy", ends)
+    save_array(folder / f"{_NAME}.texts.npy", narrow(text_lengths))

@@ -1,0 +1,126 @@
+"""Conditions that sentences have to satisfy to be candidates: a tree that both engines execute.
+
+Words are those of the analyzer `words`: as they are written, in lower case and without accents. Terms are
+those of the index's analyzer. A condition adds nothing to a score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+TextField = Literal["sentence", "title"]
+
+
+@dataclass(frozen=True, slots=True)
+class HasTerm:
+    """The sentence holds a term."""
+
+    term: str
+
+
+@dataclass(frozen=True, slots=True)
+class HasWords:
+    """The words stand next to each other, in this order. There is at least one."""
+
+    words: tuple[str, ...]
+    field: TextField = "sentence"
+
+
+@dataclass(frozen=True, slots=True)
+class HasPrefix:
+    """A word begins so."""
+
+    prefix: str
+    field: TextField = "sentence"
+
+
+@dataclass(frozen=True, slots=True)
+class HasSource:
+    """The document is from this source, however that is written."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class HasLanguage:
+    """The document declares this language, a code in lower case, or a variety of it: "de" takes "de-AT"."""
+
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class HasEntity:
+    """The sentence names an entity: `person:Barack Obama`, or `Barack Obama` of any type."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DateRange:
+    """The document is of these milliseconds since the epoch, both ends included."""
+
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """Every condition holds."""
+
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """At least one condition holds."""
+
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The condition does not hold."""
+
+    condition: Condition
+
+
+Condition = (
+    HasTerm | HasWords | HasPrefix | HasSource | HasLanguage | HasEntity | DateRange | AllOf | AnyOf | Not
+)
+
+
+def all_of(conditions: Iterable[Condition]) -> Condition | None:
+    """The condition that holds where all of these do; None for none."""
+    distinct = tuple(dict.fromkeys(conditions))
+    if len(distinct) <= 1:
+        return next(iter(distinct), None)
+    return AllOf(distinct)
+
+
+def any_of(conditions: Iterable[Condition]) -> Condition:
+    """The condition that holds where one of these does."""
+    distinct = tuple(dict.fromkeys(conditions))
+    return distinct[0] if len(distinct) == 1 else AnyOf(distinct)
+
+
+def describe(condition: Condition) -> dict[str, object]:
+    """The condition as JSON, with the name of its class."""
+    name = type(condition).__name__
+    if isinstance(condition, Not):
+        return {"is": name, "condition": describe(condition.condition)}
+    if isinstance(condition, AllOf | AnyOf):
+        return {"is": name, "conditions": [describe(part) for part in condition.conditions]}
+    return {"is": name, **{field: getattr(condition, field) for field in condition.__slots__}}
+
+
+def leaves(condition: Condition) -> Iterator[Condition]:
+    """The conditions that are made of no others."""
+    if isinstance(condition, Not):
+        yield from leaves(condition.condition)
+    elif isinstance(condition, AllOf | AnyOf):
+        for part in condition.conditions:
+            yield from leaves(part)
+    else:
+        yield condition

@@ -1,0 +1,166 @@
+"""What a parsed query asks of an index: terms to rank by, and a condition that its sentences have to satisfy.
+
+A sentence is a candidate if it satisfies all that is required and nothing that is excluded. Wanted words alone
+leave it to the ranking which sentences are candidates. So do fields beside wanted words: they filter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from unicodedata import normalize
+
+from esr import analysis
+from esr.analysis import Analyzer
+from esr.analysis.definitions import WORDS
+from esr.plans.condition import (
+    Condition,
+    DateRange,
+    HasEntity,
+    HasLanguage,
+    HasPrefix,
+    HasSource,
+    HasTerm,
+    HasWords,
+    Not,
+    TextField,
+    all_of,
+    any_of,
+)
+from esr.queries.fields import TEXT
+from esr.queries.query import Clause, Group, ParsedQuery
+from esr.queries.values import date_start
+
+_ENTITY_TYPES = {"person": "person:", "place": "location:", "organization": "organization:", "name": ""}
+"""The fields of names, and what the name of an entity begins with for its type."""
+_SINGLE_VALUED = ("source", "language")
+"""Fields of which a document has one value: several clauses of one are alternatives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interpretation:
+    """A query as an index understands it.
+
+    `counts` has c(t,q) of its terms, in order; `prefixes` are the beginnings of words to which the ranking may
+    add terms. `decides_candidates`: the condition, and not the ranking, says which sentences are candidates.
+    """
+
+    parsed: ParsedQuery
+    counts: Mapping[str, int]
+    condition: Condition | None
+    prefixes: tuple[str, ...]
+    decides_candidates: bool
+
+    @property
+    def ranked_text(self) -> str:
+        """The words that the ranking looks for, as they were typed."""
+        return " ".join(_ranked_texts(self.parsed))
+
+
+def interpret(parsed: ParsedQuery, analyzer: Analyzer, require_all: bool = False) -> Interpretation:
+    """What a query asks of an index with this analyzer. `require_all`: a sentence needs every wanted word."""
+    counts = dict(Counter(term for text in _ranked_texts(parsed) for term in analyzer.terms(text)))
+    if parsed.is_plain and not require_all:
+        return Interpretation(parsed, counts, None, (), False)
+    required = [g for g in parsed.groups if g.role == "required" and is_searchable(g)]
+    excluded = [g for g in parsed.groups if g.role == "excluded" and is_searchable(g)]
+    conditions = [*_required_conditions(required, analyzer)]
+    if require_all:
+        conditions += map(HasTerm, counts)
+    conditions += [Not(_group_condition(group, analyzer)) for group in excluded]
+    of_text = [group for group in required if _fields_of(group) >= {TEXT}]
+    prefixes = dict.fromkeys(
+        _words(clause.text)[-1]
+        for group in of_text
+        for clause in group.alternatives
+        if clause.field == TEXT and clause.form == "prefix"
+    )
+    decides_candidates = bool(of_text) or (bool(required) and not counts)
+    return Interpretation(parsed, counts, all_of(conditions), tuple(prefixes), decides_candidates)
+
+
+def _required_conditions(required: Sequence[Group], analyzer: Analyzer) -> Iterator[Condition]:
+    """A document has one source and one language: several clauses of those are alternatives."""
+    single: dict[str, list[Condition]] = {field: [] for field in _SINGLE_VALUED}
+    for group in required:
+        condition = _group_condition(group, analyzer)
+        (field, *others) = _fields_of(group)
+        if field in single and not others:
+            single[field].append(condition)
+        else:
+            yield condition
+    yield from (any_of(conditions) for conditions in single.values() if conditions)
+
+
+def _ranked_texts(parsed: ParsedQuery) -> Iterator[str]:
+    """The pieces of the query whose terms are ranked: runs of wanted words, and required words and phrases."""
+    pieces = [(start, parsed.text[start:end]) for start, end in parsed.wanted_runs]
+    pieces += [
+        (clause.start, clause.text)
+        for group in parsed.groups
+        if group.role == "required"
+        for clause in group.alternatives
+        if clause.field == TEXT and clause.form != "prefix"
+    ]
+    return (normalize("NFC", text) for _, text in sorted(pieces))
+
+
+def is_searchable(group: Group) -> bool:
+    """Whether there is anything to look for in each clause: a text needs words."""
+    return all(clause.field not in (TEXT, "title") or _words(clause.text) for clause in group.alternatives)
+
+
+def _fields_of(group: Group) -> set[str]:
+    return {clause.field for clause in group.alternatives}
+
+
+def _group_condition(group: Group, analyzer: Analyzer) -> Condition:
+    return any_of(_clause_condition(clause, analyzer) for clause in group.alternatives)
+
+
+def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
+    match clause.field:
+        case "source":
+            return HasSource(normalize("NFC", clause.text))
+        case "language":
+            return HasLanguage(clause.text.lower().replace("_", "-"))
+        case "before":
+            return DateRange(None, date_start(clause) - 1)
+        case "after":
+            return DateRange(date_start(clause), None)
+        case "title":
+            return _words_condition(clause, "title")
+        case "text":
+            return _text_condition(clause, analyzer)
+        case name:
+            return HasEntity(_ENTITY_TYPES[name] + normalize("NFC", clause.text))
+
+
+def _text_condition(clause: Clause, analyzer: Analyzer) -> Condition:
+    """A word is one by its term, as in the ranking. What is several words has to stand as it is written."""
+    if clause.form == "word":
+        terms = analyzer.terms(normalize("NFC", clause.text))
+        if len(terms) == 1:
+            return HasTerm(terms[0])
+    return _words_condition(clause, "sentence")
+
+
+def _words_condition(clause: Clause, field: TextField) -> Condition:
+    words = _words(clause.text)
+    if clause.form != "prefix":
+        return HasWords(words, field)
+    before, prefix = words[:-1], HasPrefix(words[-1], field)
+    return any_of([prefix]) if not before else _both(HasWords(before, field), prefix)
+
+
+def _both(*conditions: Condition) -> Condition:
+    condition = all_of(conditions)
+    assert condition is not None
+    return condition
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """The words as they are written, in lower case and without accents."""
+    return tuple(analysis.get(WORDS).terms(normalize("NFC", text)))

@@ -1,0 +1,105 @@
+"""Where words stand, compared with the texts themselves."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from esr.engines.segments.store.word_table import WordTable
+from esr.engines.segments.writer.columns import TokenizedTexts
+from esr.engines.segments.writer.word_places import save_word_table
+
+Document = tuple[list[list[str]], list[str]]
+"""The words of the sentences, and those of the title."""
+
+
+def random_documents(seed: int) -> list[Document]:
+    rng = random.Random(seed)
+    vocabulary = ["a", "ab", "abc", "b", "é", "東", "𝒳", *(f"w{n}" for n in range(30))]
+
+    def text() -> list[str]:
+        return [vocabulary[int(rng.paretovariate(0.7)) % len(vocabulary)] for _ in range(rng.randrange(9))]
+
+    return [([text() for _ in range(rng.randrange(4))], text()) for _ in range(rng.randrange(1, 60))]
+
+
+def write(folder: Path, documents: list[Document]) -> WordTable:
+    texts = [text for sentences, title in documents for text in [*sentences, title]]
+    words = list(dict.fromkeys(word for text in texts for word in text))
+    tokenized = TokenizedTexts(
+        np.array([words.index(word) for text in texts for word in text], np.int32),
+        np.array([len(text) for text in texts], np.int32),
+        np.array([len(sentences) for sentences, _ in documents], np.int64),
+    )
+    folder.mkdir(exist_ok=True)
+    save_word_table(folder, words, tokenized)
+    return WordTable(folder, sum(len(sentences) for sentences, _ in documents))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_places_of_words_are_those_of_the_texts(tmp_path: Path, seed: int) -> None:
+    documents = random_documents(seed)
+    table = write(tmp_path, documents)
+    sentences = [text for texts, _ in documents for text in texts]
+    titles = [title for _, title in documents]
+    occurring = {word for text in [*sentences, *titles] for word in text}
+    assert table.words(np.arange(len(table))) == sorted(occurring) == [table[n] for n in range(len(table))]
+    for word in occurring:
+        number = table.find(word)
+        assert number is not None
+        places = table.places(number)
+        assert (np.diff(places) > 0).all()
+        assert len(places) == table.counts[number]
+        in_sentences = [n for n, text in enumerate(sentences) for other in text if other == word]
+        assert table.sentences(places).tolist() == in_sentences
+        assert table.titles(places).tolist() == [n for n, t in enumerate(titles) for w in t if w == word]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_words_stand_next_to_each_other_only_within_a_text(tmp_path: Path, seed: int) -> None:
+    documents = random_documents(seed)
+    table = write(tmp_path, documents)
+    sentences = [text for texts, _ in documents for text in texts]
+    for first in ("a", "w1"):
+        for second in ("a", "ab", "w1"):
+            numbers = table.find(first), table.find(second)
+            if numbers[0] is None or numbers[1] is None:
+                continue
+            both = np.intersect1d(table.places(numbers[0]), table.places(numbers[1]) - 1)
+            pairs = [n for n, t in enumerate(sentences) for p in zip(t, t[1:]) if p == (first, second)]
+            assert table.sentences(both).tolist() == pairs
+
+
+@pytest.mark.parametrize("prefix", ["a", "ab", "abc", "abcd", "w", "w1", "", "𝒳", "zz"])
+def test_the_words_with_a_prefix_are_a_range(tmp_path: Path, prefix: str) -> None:
+    table = write(tmp_path, random_documents(3))
+    words = table.words(np.arange(len(table)))
+    matching = [n for n, word in enumerate(words) if word.startswith(prefix)]
+    found = table.prefix_range(prefix)
+    assert list(found) == matching
+    expected = [table.places(n) for n in matching]
+    assert sorted(table.places_of_range(found).tolist()) == sorted(np.concatenate([[], *expected]).tolist())
+
+
+def test_unknown_words_have_no_number(tmp_path: Path) -> None:
+    table = write(tmp_path, [([["storm", "tide"]], [])])
+    assert [table.find(word) for word in ("", "s", "storms", "tidf", "z")] == [None] * 5
+
+
+def test_texts_without_words_make_an_empty_table(tmp_path: Path) -> None:
+    table = write(tmp_path, [([[], []], []), ([], [])])
+    assert len(table) == 0
+    assert table.find("storm") is None
+    assert len(table.places_of_range(table.prefix_range("s"))) == 0
+
+
+@pytest.mark.parametrize("file", ["words.bytes", "words.places.bytes"])
+def test_truncated_files_are_damaged(tmp_path: Path, file: str) -> None:
+    write(tmp_path, random_documents(1))
+    content = (tmp_path / file).read_bytes()
+    (tmp_path / file).write_bytes(content[:-1])
+    with pytest.raises(ValueError, match="truncated"):
+        WordTable(tmp_path, 3)
