@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -42,9 +42,14 @@ class EngineUnreachable(EsrError):
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """The error for an unknown name, with the nearest known one."""
     names = sorted(known)
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
+    nearest = find_nearest(name, names)
+    hint = f"did you mean {nearest!r}?" if nearest else f"known: {', '.join(names) or 'none'}"
     return UsageError(f"unknown {kind} {name!r}: {hint}")
+
+
+def find_nearest(name: str, known: Sequence[str], similarity: float = 0.5) -> str | None:
+    """The known name that is most similar to this one, None if all are less similar than that."""
+    return next(iter(get_close_matches(name, known, n=1, cutoff=similarity)), None)
 
 
 def to_one_line(error: object) -> str:

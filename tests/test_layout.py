@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "esr/plans": "",
     "esr/documents": "",
     "esr/analysis": "",
+    "esr/queries": "documents",
     "esr/features": "documents",
     "esr/priors": "plans",
     "esr/adjustments": "plans",

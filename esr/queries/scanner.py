@@ -1,0 +1,161 @@
+"""A query as chunks: words, phrases and fields, each with its sign. What operators do is up to the parser."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from unicodedata import category
+
+from esr.errors import find_nearest
+from esr.queries.fields import FIELDS, FIELDS_BY_NAME, TEXT, Field, find_field
+from esr.queries.notes import Note, NoteKind, write_note
+from esr.queries.query import OPERATORS, Form
+from esr.queries.quotes import QuoteFinder
+from esr.queries.values import EXPECTED, has_letter_or_digit, is_valid
+
+SIGNS = "+-"
+
+_SPACE = re.compile(r"\s")
+_NO_SPACE = re.compile(r"\S")
+_NO_SIGN = re.compile(rf"[^{SIGNS}]")
+
+_FIELD_NAME = re.compile(rf"([^\s:]{{1,{2 + max(map(len, FIELDS_BY_NAME))}}}):")
+"""What may be the name of a field. A misspelt one may have two letters more than the longest."""
+_SIMILARITY = 0.8
+"""Of a misspelt name and a field: `titel` and `title` have it, `version` and `person` do not."""
+
+
+class Chunk(NamedTuple):
+    """A piece of a query between white space or quotes. `sign` is "+", "-" or empty.
+
+    Operators may apply to an operand. What only looks like syntax is none, and neither is an operator itself.
+    """
+
+    start: int
+    end: int
+    sign: str
+    field: str
+    form: Form
+    text: str
+    is_operand: bool
+
+    @property
+    def can_be_excluded(self) -> bool:
+        """May a "-" stand before it, or for its "+"?"""
+        begins_clause = self.field != TEXT or self.form == "phrase" or self.text[0].isalnum()
+        return self.is_operand and self.sign != "-" and begins_clause
+
+
+class Scanner:
+    """Splits a query into chunks, in one pass from left to right, and notes what is not read as syntax."""
+
+    def __init__(self, text: str) -> None:
+        self.notes: list[Note] = []
+        self._text = text
+        self._quotes = QuoteFinder(text)
+
+    def scan(self) -> list[Chunk]:
+        """All chunks, in order. Each character that is no white space is in one of them."""
+        chunks: list[Chunk] = []
+        position = 0
+        while match := _NO_SPACE.search(self._text, position):
+            chunks.append(self._read_chunk(match.start()))
+            position = chunks[-1].end
+        return chunks
+
+    def _read_chunk(self, start: int) -> Chunk:
+        body = self._skip(_NO_SIGN, start)
+        if body - start > 1:
+            return self._read_as_words(start, NoteKind.SEVERAL_SIGNS)
+        if self._quotes.opens_at(body):
+            return self._read_phrase(start, body)
+        if match := _FIELD_NAME.match(self._text, body):
+            if field := find_field(match[1]):
+                return self._read_field(start, field, match.end())
+            self._note_unknown_field(start, match[1], match.end())
+        return self._read_word(start, body)
+
+    def _read_word(self, start: int, body: int) -> Chunk:
+        sign, end = self._text[start:body], self._find_chunk_end(body)
+        text = self._text[body:end]
+        if sign and not text[:1].isalnum():
+            return self._read_as_words(start, NoteKind.SIGN)
+        if not sign and text in OPERATORS:
+            return Chunk(start, end, "", TEXT, "word", text, is_operand=False)
+        return self._split_star(Chunk(start, end, sign, TEXT, "word", text, has_letter_or_digit(text)))
+
+    def _read_phrase(self, start: int, quote: int, field: Field | None = None) -> Chunk:
+        """The chunk that starts with a sign, a field or both, before a quotation mark."""
+        end = self._quotes.find_end(quote)
+        if end is None:
+            return self._read_as_words(start, NoteKind.QUOTE)
+        text = self._text[quote + 1 : end - 1]
+        if not has_letter_or_digit(text):
+            return self._read_as_words(start, NoteKind.EMPTY_PHRASE, end)
+        if field and not is_valid(field.kind, text, is_quoted=True):
+            return self._read_bad_value(start, end, field)
+        return Chunk(start, end, self._sign_at(start), field.name if field else TEXT, "phrase", text, True)
+
+    def _read_field(self, start: int, field: Field, value: int) -> Chunk:
+        if self._quotes.opens_at(value):
+            return self._read_phrase(start, value, field)
+        end = self._find_chunk_end(value)
+        text = self._text[value:end]
+        if not text:
+            return self._read_as_words(
+                start, NoteKind.MISSING_VALUE, end, field=field.name, example=field.example
+            )
+        if text[0] in SIGNS:
+            return self._read_as_words(start, NoteKind.SIGN_IN_VALUE, end, example=field.example)
+        if not is_valid(field.kind, text, is_quoted=False):
+            return self._read_bad_value(start, end, field)
+        # Of values without quotes, only words may have a star.
+        return self._split_star(Chunk(start, end, self._sign_at(start), field.name, "word", text, True))
+
+    def _read_bad_value(self, start: int, end: int, field: Field) -> Chunk:
+        return self._read_as_words(
+            start, NoteKind.BAD_VALUE, end, field=field.name, expected=EXPECTED[field.kind]
+        )
+
+    def _read_as_words(self, start: int, kind: NoteKind, end: int | None = None, **values: str) -> Chunk:
+        """The chunk as it was typed, with a note that says why it is no syntax."""
+        if end is None:
+            end = self._find_chunk_end(start)
+        self.notes.append(write_note(start, end, kind, **values))
+        return Chunk(start, end, "", TEXT, "word", self._text[start:end], is_operand=False)
+
+    def _split_star(self, chunk: Chunk) -> Chunk:
+        """The chunk as a prefix if it ends in a star. A star elsewhere is part of the word."""
+        if "*" not in chunk.text:
+            return chunk
+        prefix = chunk.text[:-1]
+        if chunk.text.endswith("*") and "*" not in prefix and _ends_in_letter_or_digit(prefix):
+            return chunk._replace(form="prefix", text=prefix)
+        self.notes.append(write_note(chunk.start, chunk.end, NoteKind.STAR))
+        return chunk
+
+    def _note_unknown_field(self, start: int, name: str, value: int) -> None:
+        """Note a name that nearly is that of a field, or one before quotes. Others are common: `http://x`."""
+        if not _NO_SPACE.match(self._text, value):
+            return
+        if nearest := find_nearest(name.lower(), tuple(FIELDS_BY_NAME), _SIMILARITY):
+            self.notes.append(write_note(start, value, NoteKind.MISSPELT_FIELD, name=name, nearest=nearest))
+        elif self._quotes.opens_at(value):
+            known = ", ".join(field.name for field in FIELDS)
+            self.notes.append(write_note(start, value, NoteKind.UNKNOWN_FIELD, name=name, known=known))
+
+    def _find_chunk_end(self, start: int) -> int:
+        return self._skip(_SPACE, start)
+
+    def _skip(self, until: re.Pattern[str], start: int) -> int:
+        """The position of the next character of that class, or the end of the text."""
+        match = until.search(self._text, start)
+        return match.start() if match else len(self._text)
+
+    def _sign_at(self, start: int) -> str:
+        return self._text[start] if self._text[start] in SIGNS else ""
+
+
+def _ends_in_letter_or_digit(text: str) -> bool:
+    """A letter may have marks: accents, or vowels of Indic scripts."""
+    return has_letter_or_digit(text) and (text[-1].isalnum() or category(text[-1]).startswith("M"))

@@ -1,0 +1,60 @@
+"""Texts that may be queries: of pieces of the query language, of odd characters, and of both."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import strategies as st
+
+from esr.queries import FIELDS, ParsedQuery
+from esr.queries.quotes import CLOSING_MARKS
+
+SYNTAX = (
+    *("+", "-", "--", "+-", "−", "–", "*", "**", "(", ")", ":", "::", "|", "&", "^", "~", "[", "]", "\\"),
+    *("OR", "NOT", "AND", "or", "Not", " OR ", " NOT ", " AND ", " -", " +"),
+    *CLOSING_MARKS,
+    *{mark for marks in CLOSING_MARKS.values() for mark in marks},
+    *("'", "’", "‘", "``", "''"),
+    *(f"{name}:" for field in FIELDS for name in (field.name, *field.aliases)),
+    *("TITLE:", "sorce:", "foo:", "http://", "text:"),
+)
+WORDS = (
+    *("a", "b", "climat", "Brexit", "C++", "5-4", "don't", '12"', "x.y/z"),
+    *("naïve", "中国", "हिन्दी", "ß", "½", "de", "pt_BR", "bbc.co.uk"),
+    *("2017", "2017-03", "2017-02-30", "2017-01-15", "2017-W05", "0000"),
+)
+SPACES = (" ", "  ", "\n", "\t", "\r\n", "\u00a0", "\u2003", "\u3000", "\u2028", "\x1c")
+ODD = ("\u200b", "\u200d", "\ufeff", "\u202e", "\u0301", "\u093f", "\x00", "\ud800", "\U0001f642", "ǅ", "İ")
+
+_PIECES = (SYNTAX, WORDS, SPACES, ODD)
+_CHUNK_PARTS = (
+    ("", "", "+", "-", "--", "NOT ", "NOT -", "NOT +", "NOT NOT ", "OR ", "AND "),
+    ("", "", *(f"{field.name}:" for field in FIELDS), "lang:", "Org:", "titel:", "foo:"),
+    ("a", "b*", "c*d", "&", "(e", "2017", "de", '"f g"', '"?"', '"h', "„i «j»“", "«k", ""),
+    (" ", " ", "\n", "", " OR ", " OR ", " OR OR ", " NOT "),
+)
+"""Chunks as people type them: a sign, a field, a value, and what leads to the next chunk."""
+
+
+def query_texts() -> st.SearchStrategy[str]:
+    """Texts for property tests."""
+    piece = st.one_of(
+        *map(st.sampled_from, _PIECES), st.characters(categories=("L", "M", "N", "P", "S", "Z", "C"))
+    )
+    chunk = st.tuples(*map(st.sampled_from, _CHUNK_PARTS)).map("".join)
+    return st.one_of(*(st.lists(part, max_size=20).map("".join) for part in (piece, chunk)), st.text())
+
+
+def random_query_text(rng: random.Random) -> str:
+    """A text of up to 15 pieces or 6 chunks."""
+    if rng.random() < 0.5:
+        return "".join(rng.choice(part) for _ in range(rng.randint(0, 6)) for part in _CHUNK_PARTS)
+    return "".join(rng.choice(rng.choice(_PIECES)) for _ in range(rng.randint(0, 15)))
+
+
+Shape = list[tuple[str, list[tuple[str, str, str]]]]
+
+
+def shape_of(query: ParsedQuery) -> Shape:
+    """The groups of a query without their places."""
+    return [(g.role, [(c.field, c.form, c.text) for c in g.alternatives]) for g in query.groups]
