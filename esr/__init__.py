@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from esr.queries import ParsedQuery
     from esr.ranking.searcher import Searcher
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "open"]
+__all__ = ["__version__", "open", "parse_query"]
 
 
 def open(where: str) -> Searcher:
@@ -20,3 +21,10 @@ def open(where: str) -> Searcher:
     from esr.ranking.searcher import Searcher
 
     return Searcher(open_index(where))
+
+
+def parse_query(text: str) -> ParsedQuery:
+    """What a query says in the query language: give it to a searcher in place of plain words."""
+    from esr.queries import parse
+
+    return parse(text)

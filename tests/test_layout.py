@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "esr/plans": "",
     "esr/documents": "",
     "esr/analysis": "",
-    "esr/queries": "documents",
+    "esr/queries": "analysis documents plans",
     "esr/features": "documents",
     "esr/priors": "plans",
     "esr/adjustments": "plans",
@@ -34,21 +34,21 @@ MAY_IMPORT = {
     "esr/engines/embedded": "analysis dependency documents enrichment plans engines engines/segments",
     "esr/engines/elasticsearch": "analysis dependency documents enrichment plans engines engines/segments",
     "esr/boosts": "adjustments engines plans",
-    "esr/ranking": "adjustments analysis boosts dependency documents engines models plans priors",
+    "esr/ranking": "adjustments analysis boosts dependency documents engines models plans priors queries",
     "esr/evaluation": "esr adjustments analysis boosts dependency documents engines loaders models plans "
     "ranking",
     "esr/learning": "adjustments engines evaluation features plans ranking",
     "webui/running": "esr engines ranking",
-    "webui/arguments": "adjustments boosts dependency documents engines features models plans priors ranking "
-    "webui/running",
+    "webui/arguments": "adjustments boosts dependency documents engines features models plans priors queries "
+    "ranking webui/running",
     "webui/answers": "analysis documents engines evaluation plans ranking webui/arguments webui/running",
     "webui/pages": "adjustments analysis dependency documents engines evaluation plans ranking webui/answers "
     "webui/arguments webui/running",
-    "webui/api": "esr adjustments boosts dependency documents engines features models plans priors ranking "
-    "webui/answers webui/arguments webui/running",
+    "webui/api": "esr adjustments boosts dependency documents engines features models plans priors queries "
+    "ranking webui/answers webui/arguments webui/running",
     "webui": "plans ranking webui/api webui/pages webui/running",
     "esr/cli": "esr adjustments analysis boosts dependency documents engines enrichment evaluation features "
-    "learning loaders models plans priors ranking webui webui/running",
+    "learning loaders models plans priors queries ranking webui webui/running",
 }
 """By folder, what it may import beside itself and `BASE`. `engines` is what all of esr sees of the engines:
 the files of that folder, none of its rooms. `esr` is the Python API, `esr.open`."""

@@ -14,6 +14,7 @@ import click
 from esr.engines.index import Hit
 from esr.ranking import answers
 from esr.ranking.answer_table import COLUMNS, build_rows, build_spreadsheet_rows
+from esr.ranking.query_report import QueryReport
 from esr.ranking.searcher import Answer
 from esr.registry import Registry
 
@@ -26,16 +27,26 @@ class AnswerFormat:
 
     name: str
     description: str
-    render: Callable[[Answer], str]
+    render: Callable[[Answer, QueryReport], str]
     has_warnings: bool = False
 
 
-def to_text(answer: Answer) -> str:
+def to_text(answer: Answer, report: QueryReport) -> str:
     """The ranked sentences between their neighbours. Only lines of the sentence itself begin with `>`."""
     blocks = [_format_hit(rank, hit) for rank, hit in enumerate(answer.hits, 1)] or ["Nothing matched."]
-    return "\n".join(
-        [*blocks, f"{len(answer.hits):,} of {answer.total:,} sentences, {answer.took_ms:.0f} ms\n"]
-    )
+    return "\n".join([*blocks, f"{_describe_counts(answer, report)}, {answer.took_ms:.0f} ms\n"])
+
+
+def _describe_counts(answer: Answer, report: QueryReport) -> str:
+    """How many sentences there are, of how many with the words."""
+    parts = [f"{len(answer.hits):,} of {answer.total:,} candidates"]
+    every, some = report.counts
+    if some is not None and len(report.terms) > 1:
+        parts.append(f"{every:,} sentences with all words")
+        parts.append(f"{some:,} with any")
+    elif some is not None:
+        parts.append(f"{some:,} sentences with the word")
+    return ", ".join(parts)
 
 
 def _format_hit(rank: int, hit: Hit) -> str:
@@ -53,19 +64,19 @@ def _wrap(text: str, indent: str) -> str:
     return fill(text, 96, initial_indent=indent, subsequent_indent=indent)
 
 
-def to_json(answer: Answer) -> str:
+def to_json(answer: Answer, report: QueryReport) -> str:
     """The answer as in the API, with all that is known of each sentence."""
-    return json.dumps(answers.answer_dict(answer), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(answers.answer_dict(answer, report), indent=1, ensure_ascii=False) + "\n"
 
 
-def to_csv(answer: Answer) -> str:
+def to_csv(answer: Answer, report: QueryReport) -> str:
     """The table of the page's download."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([COLUMNS, *build_spreadsheet_rows(answer.hits)])
     return out.getvalue()
 
 
-def to_tsv(answer: Answer) -> str:
+def to_tsv(answer: Answer, report: QueryReport) -> str:
     """A line for each sentence and nothing quoted, for cut and awk: tabs and line ends become blanks."""
     rows = ([" ".join(cell.split()) for cell in row] for row in build_rows(answer.hits))
     return "".join("\t".join(row) + "\n" for row in (COLUMNS, *rows))

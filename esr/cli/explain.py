@@ -8,6 +8,7 @@ import click
 
 import esr
 from esr.cli import options
+from esr.cli.query_options import ReadQuery, query_argument
 from esr.cli.ranking_options import ranking_options
 from esr.dependency.explain import TermSet
 from esr.dependency.text_tree import text_tree
@@ -19,12 +20,12 @@ from esr.ranking.ranking import Ranking
 
 
 @click.command()
-@click.argument("query")
+@query_argument
 @click.argument("sentence_id")
 @options.index
 @ranking_options
 @options.as_json
-def explain(query: str, sentence_id: str, where: str, ranking: Ranking, as_json: bool) -> None:
+def explain(query: ReadQuery, sentence_id: str, where: str, ranking: Ranking, as_json: bool) -> None:
     """Show the parts of a sentence's score, which add up to it.
 
     \b
@@ -32,7 +33,7 @@ def explain(query: str, sentence_id: str, where: str, ranking: Ranking, as_json:
       esr explain "earthquake relief China" NA-12.s3 --index my-index
     """
     with esr.open(where) as searcher:
-        prepared = searcher.prepare(query, ranking)
+        prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
         explanation = explain_sentence(prepared, sentence_id)
         (record,) = prepared.index.sentences([sentence_id])
     if as_json:

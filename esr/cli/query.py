@@ -8,6 +8,7 @@ import click
 
 import esr
 from esr.cli import options
+from esr.cli.query_options import ReadQuery, query_argument
 from esr.cli.ranking_options import ranking_options
 from esr.engines.index import Filters
 from esr.ranking.ranking import Ranking
@@ -15,7 +16,7 @@ from esr.ranking.request import raw_request
 
 
 @click.command()
-@click.argument("query")
+@query_argument
 @options.index
 @ranking_options
 @options.filters
@@ -27,7 +28,7 @@ from esr.ranking.request import raw_request
     is_flag=True,
     help="Let Elasticsearch compute p(t|C), so that the terms can be changed. Language models only.",
 )
-def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, standalone: bool) -> None:
+def query(query: ReadQuery, where: str, ranking: Ranking, filters: Filters, k: int, standalone: bool) -> None:
     """Print the request for a query, which any application can send to the alias's _search.
 
     \b
@@ -39,7 +40,8 @@ def query(query: str, where: str, ranking: Ranking, filters: Filters, k: int, st
     boosts add are computed now and are part of the request; those of feedback change with the collection.
     """
     with esr.open(where) as searcher:
-        body = raw_request(searcher, query, k, ranking=ranking, filters=filters, standalone=standalone)
+        prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
+        body = raw_request(prepared, k, filters=filters, standalone=standalone)
     if ranking.reranker() is not None:
         click.echo("esr: the request is the first stage only; esr itself computes the second", err=True)
     click.echo(json.dumps(body, indent=1, ensure_ascii=False))

@@ -17,6 +17,7 @@ from esr.errors import EsrError, UsageError
 from esr.evaluation import restrictions, runs
 from esr.evaluation import topics as topic_files
 from esr.evaluation.topic import TITLE, Topic, split_fields
+from esr.queries import parse
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import UnsearchableQuery
 
@@ -41,6 +42,9 @@ from esr.ranking.searcher import UnsearchableQuery
     show_default=True,
     help="Field of the topics to search for: title, desc, narr, or several, like title+desc.",
 )
+@click.option(
+    "--syntax", is_flag=True, help="Read topics in the query language of esr search. Default: all is words."
+)
 @click.option("--tag", default="esr", show_default=True, help="The run's name, its last column.")
 @click.option("-o", "--output", required=True, type=click.Path(allow_dash=True), help="The run; - prints it.")
 def run(
@@ -51,6 +55,7 @@ def run(
     k: int,
     restrict: str | None,
     field: str,
+    syntax: bool,
     tag: str,
     output: str,
 ) -> None:
@@ -78,7 +83,8 @@ def run(
                     skipped.append(f"{topic}: --restrict names no document for it")
                     continue
             try:
-                answer = searcher.search(query, k, ranking=ranking, filters=topic_filters, records=False)
+                read = parse(query) if syntax else query
+                answer = searcher.search(read, k, ranking=ranking, filters=topic_filters, records=False)
             except UnsearchableQuery as error:
                 skipped.append(f"{topic}: {error}")
                 continue

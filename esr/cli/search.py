@@ -6,14 +6,17 @@ import click
 
 import esr
 from esr.cli import answer_formats, options
+from esr.cli.query_options import ReadQuery, query_argument
+from esr.cli.query_words import describe_query
 from esr.cli.ranking_options import ranking_options
 from esr.engines.index import Filters
 from esr.errors import UsageError
+from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
 
 
 @click.command()
-@click.argument("query")
+@query_argument
 @options.index
 @ranking_options
 @options.filters
@@ -27,7 +30,7 @@ from esr.ranking.ranking import Ranking
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def search(
-    query: str,
+    query: ReadQuery,
     where: str,
     ranking: Ranking,
     filters: Filters,
@@ -35,7 +38,7 @@ def search(
     format_name: str | None,
     as_json: bool,
 ) -> None:
-    """Rank the sentences of an index for a query.
+    """Rank the sentences of an index for a query: words, or the query language of docs/query-language.md.
 
     \b
     Example:
@@ -43,16 +46,19 @@ def search(
       esr search "bank fraud" --index my-index --model bm25 --set k1=1.5 -k 3 --json
       esr search "bank fraud" --index my-index --from 2017-02 --source bbc.co.uk
       esr search "bank fraud" --index my-index --format tsv > hits.tsv
+      esr search '"white house" -trump before:2017-03' --index my-index
     In text, only lines of the sentence itself begin with ">", and its neighbours have "…".
     """
     if as_json and format_name not in (None, "json"):
         raise UsageError(f"--format {format_name} and --json exclude each other: leave one out")
     output = answer_formats.FORMATS.find("json" if as_json else format_name or "text")
     with esr.open(where) as searcher:
-        answer = searcher.search(query, k, ranking=ranking, filters=filters)
+        prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
+        answer = prepared.search(k, filters)
+        report = report_query(prepared, filters)
     if not output.has_warnings:
         if answer.incomplete:
             click.echo(f"The answer is incomplete: {answer.incomplete}.", err=True)
-        if answer.unseen:
-            click.echo(f"In no document: {', '.join(answer.unseen)}.", err=True)
-    click.echo(output.render(answer), nl=False)
+        for line in describe_query(report, answer.unseen):
+            click.echo(line, err=True)
+    click.echo(output.render(answer, report), nl=False)

@@ -19,6 +19,7 @@ from esr.engines.results import (
     SentenceRecord,
 )
 from esr.engines.writer import Description
+from esr.plans.condition import Condition
 from esr.plans.evidence import Evidence
 from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
@@ -110,6 +111,9 @@ class Index(Protocol):
         Each field is counted under filters of its own, all in one request to the engine. Values are ordered
         by count, then by name. Raises UsageError for an unknown field.
         """
+
+    def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
+        """How many sentences satisfy each condition and the filters."""
 
     def enrichment(self) -> AbstractContextManager[Enrichment]:
         """The stored enrichment of the index, for writing."""

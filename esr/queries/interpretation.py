@@ -1,7 +1,7 @@
 """What a parsed query asks of an index: terms to rank by, and a condition that its sentences have to satisfy.
 
-A sentence is a candidate if it satisfies all that is required and nothing that is excluded. Wanted words alone
-leave it to the ranking which sentences are candidates. So do fields beside wanted words: they filter.
+A sentence is a candidate if it satisfies all that is required and nothing that is excluded. Wanted words
+alone leave it to the ranking which sentences are candidates. So do fields beside wanted words: they filter.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-
 from unicodedata import normalize
 
 from esr import analysis
@@ -43,8 +42,9 @@ _SINGLE_VALUED = ("source", "language")
 class Interpretation:
     """A query as an index understands it.
 
-    `counts` has c(t,q) of its terms, in order; `prefixes` are the beginnings of words to which the ranking may
-    add terms. `decides_candidates`: the condition, and not the ranking, says which sentences are candidates.
+    `counts` has c(t,q) of its terms, in order. For the `prefixes`, beginnings of words, the ranking adds terms.
+    `decides_candidates`: the condition, and not the ranking, says which sentences are candidates.
+    `require_all`: a sentence needs every wanted word.
     """
 
     parsed: ParsedQuery
@@ -52,6 +52,7 @@ class Interpretation:
     condition: Condition | None
     prefixes: tuple[str, ...]
     decides_candidates: bool
+    require_all: bool = False
 
     @property
     def ranked_text(self) -> str:
@@ -77,8 +78,9 @@ def interpret(parsed: ParsedQuery, analyzer: Analyzer, require_all: bool = False
         for clause in group.alternatives
         if clause.field == TEXT and clause.form == "prefix"
     )
-    decides_candidates = bool(of_text) or (bool(required) and not counts)
-    return Interpretation(parsed, counts, all_of(conditions), tuple(prefixes), decides_candidates)
+    decides_candidates = bool(of_text) or require_all or (bool(required) and not counts)
+    condition = all_of(conditions)
+    return Interpretation(parsed, counts, condition, tuple(prefixes), decides_candidates, require_all)
 
 
 def _required_conditions(required: Sequence[Group], analyzer: Analyzer) -> Iterator[Condition]:
@@ -95,7 +97,8 @@ def _required_conditions(required: Sequence[Group], analyzer: Analyzer) -> Itera
 
 
 def _ranked_texts(parsed: ParsedQuery) -> Iterator[str]:
-    """The pieces of the query whose terms are ranked: runs of wanted words, and required words and phrases."""
+    """The pieces of the query whose terms are ranked: runs of wanted words, and required words and
+    phrases."""
     pieces = [(start, parsed.text[start:end]) for start, end in parsed.wanted_runs]
     pieces += [
         (clause.start, clause.text)

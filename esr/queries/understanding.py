@@ -7,8 +7,9 @@ from typing import Any, Literal, NamedTuple
 from unicodedata import normalize
 
 from esr.analysis import Analyzer
+from esr.queries.fields import TEXT
 from esr.queries.interpretation import is_searchable
-from esr.queries.query import Group, ParsedQuery
+from esr.queries.query import Clause, Group, ParsedQuery
 
 Reading = Literal["wanted", "required", "excluded", "ignored"]
 
@@ -20,11 +21,27 @@ class ReadGroup(NamedTuple):
     reading: Reading
     reason: str | None = None
 
+    @property
+    def label(self) -> str:
+        """The group as people read it: without its sign, phrases in quotes."""
+        return " or ".join(map(_label, self.group.alternatives))
+
     def as_dict(self) -> dict[str, Any]:
         """The group as JSON, with its place in the query."""
         clauses = [{"field": c.field, "form": c.form, "text": c.text} for c in self.group.alternatives]
         place = {"start": self.group.start, "end": self.group.end}
         return {"reading": self.reading, **place, "clauses": clauses, "reason": self.reason}
+
+
+def _label(clause: Clause) -> str:
+    field = "" if clause.field == TEXT else f"{clause.field}: "
+    match clause.form:
+        case "phrase":
+            return f"{field}“{clause.text.strip()}”"
+        case "prefix":
+            return f"{field}{clause.text}*"
+        case _:
+            return field + clause.text
 
 
 def read_groups(parsed: ParsedQuery, analyzer: Analyzer, require_all: bool = False) -> Iterator[ReadGroup]:

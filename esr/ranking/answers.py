@@ -9,16 +9,17 @@ from typing import Any
 from esr.analysis import Analyzer
 from esr.documents.direction import text_direction
 from esr.engines.index import Hit, SentenceRecord
+from esr.ranking.query_report import QueryReport
 from esr.ranking.searcher import Answer
 
 _FIELDS = tuple(field.name for field in dataclasses.fields(SentenceRecord))
 _values = attrgetter(*_FIELDS)
 
 
-def answer_dict(answer: Answer) -> dict[str, Any]:
+def answer_dict(answer: Answer, report: QueryReport | None = None) -> dict[str, Any]:
     """`{"hits": [...], "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive"}`, as in `Answer`.
 
-    The search must have included records.
+    With a report, also `"query"`, as in `QueryReport`. The search must have included records.
     """
     return {
         "hits": [hit_dict(hit) for hit in answer.hits],
@@ -28,6 +29,7 @@ def answer_dict(answer: Answer) -> dict[str, Any]:
         "incomplete": answer.incomplete,
         "scored": answer.scored,
         "exhaustive": answer.exhaustive,
+        **({} if report is None else {"query": report.as_dict()}),
     }
 
 

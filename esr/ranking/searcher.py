@@ -56,8 +56,8 @@ class Answer:
 class PreparedQuery:
     """A query planned for one ranking and one state of an index: prepared once, searched and explained often.
 
-    `counts` has c(t,q) of the query's own terms, in order, with those that its prefixes add; `expansions` what each boost adds at weight 1;
-    `unseen` the words of the query that no document contains.
+    `counts` has c(t,q) of the query's own terms, in order, with those that its prefixes add; `expansions`
+    what each boost adds at weight 1; `unseen` the words of the query that no document contains.
     """
 
     index: Index
@@ -140,9 +140,9 @@ class Searcher:
     ) -> Answer:
         """The best k sentences for a query: its words, or what `esr.parse_query` reads in it.
 
-        `require_all`: a sentence needs every word. `settings` are the keys of a ranking (`model`, `context`, `params`, `priors`, `candidates`,
-        `features`, `boosts`, `rerank`, `trees`, `depth`) where no `ranking` is given. Raises UsageError
-        for an empty query or a bad setting.
+        `require_all`: a sentence needs every word. `settings` are the keys of a ranking (`model`,
+        `context`, `params`, `priors`, `candidates`, `features`, `boosts`, `rerank`, `trees`, `depth`) where
+        no `ranking` is given. Raises UsageError for an empty query or a bad setting.
         """
         if ranking is not None and settings:
             raise UsageError("give a ranking or its settings, not both")
@@ -165,9 +165,7 @@ class Searcher:
         interpretation = self.interpret(query, require_all=require_all)
         return self.snapshot()._prepare(interpretation, ranking, started)
 
-    def _prepare(
-        self, interpretation: Interpretation, ranking: Ranking, started: float
-    ) -> PreparedQuery:
+    def _prepare(self, interpretation: Interpretation, ranking: Ranking, started: float) -> PreparedQuery:
         self.check_features(ranking.feature_names())
         counts = interpretation.counts
         if interpretation.prefixes:
@@ -181,7 +179,15 @@ class Searcher:
         words = words_of_terms(self.index.analyzer, text, unseen) if unseen else ()
         plan = _with_condition(ranking.plan(counts, statistics, expansions), interpretation)
         return PreparedQuery(
-            self.index, ranking, interpretation, counts, statistics, expansions, plan, words, took_ms=_since(started)
+            self.index,
+            ranking,
+            interpretation,
+            counts,
+            statistics,
+            expansions,
+            plan,
+            words,
+            took_ms=_since(started),
         )
 
     def _expand(
@@ -213,7 +219,9 @@ class Searcher:
         terms: set[str] = set()
         for prefix in interpretation.prefixes:
             terms.update(index.analyzer.terms(prefix), index.terms_with_prefix(prefix, PREFIX_CANDIDATES))
-        found = {term: of_term for term, of_term in index.statistics(sorted(terms)).terms.items() if of_term.sf}
+        found = {
+            term: of_term for term, of_term in index.statistics(sorted(terms)).terms.items() if of_term.sf
+        }
         return set(sorted(found, key=lambda term: (-found[term].sf, term))[:PREFIX_TERMS])
 
     def terms(self, query: str | ParsedQuery) -> Mapping[str, int]:

@@ -43,13 +43,13 @@ def explain_sentence(
 ) -> ExplainedSentence:
     """Raises UnknownId for an unknown sentence, RequestError for a bad query."""
     snapshot = searcher.snapshot()
-    check_query(snapshot, search.query, settings)
+    check_query(snapshot, search.parsed, settings)
     try:
         (record,) = snapshot.index.sentences([sentence_id])
     except UsageError as error:
         raise UnknownId(f"there is no sentence {sentence_id!r}", "id") from error
     with blame_argument(None):
-        prepared = snapshot.prepare(search.query, search.ranking)
+        prepared = search.prepare(snapshot)
         explanation = explain(prepared, sentence_id)
     words = words_by_term(snapshot.index.analyzer, search.query)
     tree = sentence_tree(snapshot.index, list(prepared.counts), sentence_id)

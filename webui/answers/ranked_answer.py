@@ -29,11 +29,11 @@ class ArrangedAnswer(NamedTuple):
 
 def rank_sentences(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> RankedAnswer:
     """The best k sentences for a search. Raises RequestError, which names the argument at fault."""
-    check_query(searcher, search.query, settings)
+    check_query(searcher, search.parsed, settings)
     with blame_argument("feature"):
         searcher.check_features(feature.feature for feature in search.ranking.features)
     with blame_argument(None):
-        prepared = searcher.prepare(search.query, search.ranking)
+        prepared = search.prepare(searcher)
         return RankedAnswer(prepared.search(k, search.filters), prepared)
 
 

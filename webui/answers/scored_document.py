@@ -72,7 +72,7 @@ def score_document(
     """
     snapshot = searcher.snapshot()
     if search.query:
-        check_query(snapshot, search.query, settings)
+        check_query(snapshot, search.parsed, settings)
     try:
         document = snapshot.index.document(document_id)
     except UsageError as error:
@@ -81,7 +81,7 @@ def score_document(
     values, is_hit = np.full(len(ids), np.nan), np.zeros(len(ids), bool)
     if search.query and ids:
         with blame_argument(None):
-            prepared = snapshot.prepare(search.query, search.ranking)
+            prepared = search.prepare(snapshot)
         if prepared.plan.terms:
             values, is_hit = _score_sentences(prepared, ids)
     is_finite = np.isfinite(values)

@@ -8,6 +8,7 @@ from flask import Response
 
 from esr.engines.index import Filters
 from esr.errors import UsageError
+from esr.queries import literal
 from esr.ranking.answers import answer_dict
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Answer
@@ -77,7 +78,7 @@ def _answer_queries(
         field = f"queries.{number}.query"
         try:
             check_text("q", query["query"], call.settings.query_chars)
-            check_query(snapshot, query["query"], call.settings, field)
+            check_query(snapshot, literal(query["query"]), call.settings, field)
         except UsageError as error:
             results[query["id"]] = RequestError(str(error), field)
             continue

@@ -17,13 +17,7 @@ def query(call: Call) -> dict[str, Any]:
     if standalone not in ("true", "false"):
         raise RequestError(f"argument 'standalone' must be true or false, not {standalone!r}", "standalone")
     snapshot = call.searcher.snapshot()
-    check_query(snapshot, search.query, call.settings)
+    check_query(snapshot, search.parsed, call.settings)
     with blame_argument(None):
-        return raw_request(
-            snapshot,
-            search.query,
-            search.k,
-            ranking=search.ranking,
-            filters=search.filters,
-            standalone=standalone == "true",
-        )
+        prepared = search.prepare(snapshot)
+        return raw_request(prepared, search.k, filters=search.filters, standalone=standalone == "true")

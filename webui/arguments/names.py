@@ -32,6 +32,8 @@ SEARCH_ARGUMENTS: dict[str, str] = {
     "sort": "score or date",
     "group": "document: group the sentences of a document",
     "fold": "no: list near-duplicates one by one",
+    "syntax": "none: read all of q as words, without any syntax",
+    "require": "all: sentences with every word of q, and no others",
     "index": "the name of an index, where several are served",
 }
 TEXT_ARGUMENTS = frozenset({"q", "text"})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from esr.queries import ParsedQuery
 from esr.ranking.searcher import Searcher
 from webui.running.request_errors import RequestError, blame_argument
 from webui.running.settings import Settings
 
 
-def check_query(searcher: Searcher, query: str, settings: Settings, field: str = "q") -> None:
+def check_query(searcher: Searcher, query: ParsedQuery, settings: Settings, field: str = "q") -> None:
     """Raises RequestError for a query with nothing to search for, or with too many terms."""
     with blame_argument(field):
         terms = len(searcher.terms(query))

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from esr.documents import dates
 from esr.engines.index import Filters
 from esr.errors import EsrError, unknown
+from esr.queries import ParsedQuery, literal, parse
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import PreparedQuery, Searcher
 from webui.arguments.arrangement import SORTS, Arrangement
 from webui.arguments.query_string import Arguments, decode_arguments, parse_count
 from webui.arguments.ranking_arguments import parse_ranking
@@ -25,6 +27,17 @@ class SearchRequest:
     filters: Filters = field(default_factory=Filters)
     k: int = 10
     arrangement: Arrangement = field(default_factory=Arrangement)
+    is_literal: bool = False
+    require_all: bool = False
+
+    @property
+    def parsed(self) -> ParsedQuery:
+        """What the query says: words alone, if it is literal."""
+        return literal(self.query) if self.is_literal else parse(self.query)
+
+    def prepare(self, searcher: Searcher) -> PreparedQuery:
+        """The query as it is planned on an index. Raises UsageError."""
+        return searcher.prepare(self.parsed, self.ranking, require_all=self.require_all)
 
 
 def read_search(query_string: bytes, settings: Settings) -> SearchRequest:
@@ -41,6 +54,8 @@ def parse_search(arguments: Arguments, settings: Settings) -> SearchRequest:
         filters=parse_filters(arguments),
         k=parse_count("k", first.get("k"), settings.default_k, settings.max_k),
         arrangement=_parse_arrangement(first),
+        is_literal=_is_set("syntax", "none", first),
+        require_all=_is_set("require", "all", first),
     )
 
 
@@ -62,6 +77,14 @@ def _parse_arrangement(first: Mapping[str, str]) -> Arrangement:
     return Arrangement(
         "date" if first.get("sort") == "date" else "score", "group" in first, "fold" not in first
     )
+
+
+def _is_set(name: str, value: str, first: Mapping[str, str]) -> bool:
+    """Whether an argument has the only value that it may have. Raises RequestError for another."""
+    if first.get(name, value) != value:
+        with blame_argument(name):
+            raise unknown(name, first[name], (value,))
+    return name in first
 
 
 def _parse_moment(name: str, arguments: Arguments, parse: Callable[[str], int]) -> int | None:

@@ -40,10 +40,10 @@ def read_search_and_id(settings: Settings) -> tuple[SearchRequest, str]:
     return parse_search(arguments, settings), arguments["id"][0]
 
 
-def query_highlighter(searcher: Searcher, query: str) -> Highlighter:
+def query_highlighter(searcher: Searcher, search: SearchRequest) -> Highlighter:
     """Marks the words of a query; none if it is empty."""
     with blame_argument("q"):
-        return Highlighter(searcher.index.analyzer, searcher.terms(query) if query else ())
+        return Highlighter(searcher.index.analyzer, searcher.terms(search.parsed) if search.query else ())
 
 
 def _add_results(app: Flask, searcher: Searcher, settings: Settings, render: PageRenderer) -> None:
@@ -58,7 +58,7 @@ def _add_results(app: Flask, searcher: Searcher, settings: Settings, render: Pag
             search=search,
             results=page_results,
             answer=page_results.answer,
-            highlight=query_highlighter(searcher, search.query),
+            highlight=query_highlighter(searcher, search),
             group_sentences=GROUP_SENTENCES,
         )
 
@@ -82,7 +82,7 @@ def _add_document(app: Flask, searcher: Searcher, settings: Settings, render: Pa
     @app.get("/document")
     def document() -> Response:
         search, scored = read()
-        highlight = query_highlighter(searcher, search.query)
+        highlight = query_highlighter(searcher, search)
         return render("document.html", search=search, scored=scored, highlight=highlight)
 
     @app.get("/document.csv")
@@ -101,7 +101,7 @@ def _add_explanation(app: Flask, searcher: Searcher, settings: Settings, render:
             explained=explained,
             bars=score_bars(explained.explanation),
             picture=tree_picture(explained),
-            highlight=query_highlighter(searcher, search.query),
+            highlight=query_highlighter(searcher, search),
         )
 
 
@@ -116,7 +116,7 @@ def _add_comparison(app: Flask, searcher: Searcher, settings: Settings, render: 
         if redirection := render.redirect_form("compare"):
             return redirection
         search, comparison = read()
-        highlight = query_highlighter(searcher, search.query)
+        highlight = query_highlighter(searcher, search)
         return render("compare.html", search=search, comparison=comparison, highlight=highlight)
 
     @app.get("/compare.csv")

@@ -20,6 +20,7 @@ from esr.engines.elasticsearch.maintenance.enrichment import (
     summarize_enrichment,
 )
 from esr.engines.elasticsearch.search import bound_query, score_query
+from esr.engines.elasticsearch.search.counts import count_sentences
 from esr.engines.elasticsearch.search.evidence import EvidenceReader
 from esr.engines.elasticsearch.search.facets import count_facets
 from esr.engines.elasticsearch.search.pruned_search import search_pruned
@@ -35,6 +36,7 @@ from esr.engines.elasticsearch.store.statistics import AliasStatistics
 from esr.engines.index import CandidateEvidence, FacetCounts, Filters, Histogram, SearchResult, SentenceRecord
 from esr.errors import UsageError
 from esr.plans.bounds import Unprunable
+from esr.plans.condition import Condition
 from esr.plans.evidence import Evidence
 from esr.plans.plan import Plan
 from esr.plans.statistics import CollectionStatistics, Statistics
@@ -161,6 +163,9 @@ class ElasticsearchIndex:
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
     ) -> dict[str, FacetCounts]:
         return count_facets(self.cluster, plan, filters_by_field, size)
+
+    def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
+        return count_sentences(self.cluster, conditions, filters)
 
     def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
         return open_enrichment(self._where_with_login)

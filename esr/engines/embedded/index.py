@@ -16,6 +16,7 @@ from esr import analysis
 from esr.documents import Document
 from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summarize_enrichment
 from esr.engines.embedded.search.candidate_evidence import read_candidates
+from esr.engines.embedded.search.candidates import count_sentences
 from esr.engines.embedded.search.evidence import read_column, read_evidence
 from esr.engines.embedded.search.exhaustive import search_exhaustive
 from esr.engines.embedded.search.facets import count_facets
@@ -46,6 +47,7 @@ from esr.engines.segments.store import manifest
 from esr.engines.segments.store.segment import SegmentDamaged
 from esr.errors import IndexMissing, UsageError
 from esr.plans.bounds import Unprunable
+from esr.plans.condition import Condition
 from esr.plans.evidence import Evidence, concatenate
 from esr.plans.plan import FIELDS, Plan
 from esr.plans.statistics import Statistics
@@ -136,6 +138,10 @@ class EmbeddedIndex:
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
     ) -> dict[str, FacetCounts]:
         return count_facets(self._latest(), plan, filters_by_field, size)
+
+    def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
+        cache = self._latest()
+        return [count_sentences(condition, cache, filters) for condition in conditions]
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
         return enrichment(Path(self.where))

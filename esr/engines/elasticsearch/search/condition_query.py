@@ -40,8 +40,9 @@ def condition_query(condition: Condition) -> Query:
             return {"term": {WORDS_FIELD[field]: word}}
         case HasWords(words, field):
             # No word has a space in it.
-            return {"match_phrase": {WORDS_FIELD[field]: {"query": " ".join(words), "analyzer":
-            "whitespace"}}}
+            return {
+                "match_phrase": {WORDS_FIELD[field]: {"query": " ".join(words), "analyzer": "whitespace"}}
+            }
         case HasPrefix(prefix, field):
             return {"prefix": {WORDS_FIELD[field]: prefix}}
         case HasEntity(name):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from esr.engines.embedded.search.filter_mask import mask_documents, mask_entitie
 from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.index import Filters
 from esr.engines.segments.store.segment import Segment
+from esr.plans.condition import Condition
 from esr.plans.plan import Plan
 
 Mask = npt.NDArray[np.bool_]
@@ -32,11 +34,29 @@ def mask_candidates(plan: Plan, cache: SearchCache, filters: Filters) -> Iterato
 def mask_sentences(plan: Plan, cache: SearchCache, filters: Filters) -> list[Mask] | list[None]:
     """The sentences that the plan's condition and the filters on sentences let through, by segment; None if
     all are."""
-    satisfying = cache.conditions.masks(plan.condition)
-    if not filters.entities:
-        return satisfying
-    masks = [mask_entities(segment, filters.entities) for segment in cache.snapshot.segments]
-    return [mask if other is None else mask & other for mask, other in zip(masks, satisfying, strict=True)]
+    if plan.condition is None and not filters.entities:
+        return [None] * len(cache.snapshot.segments)
+    return _mask_filtered(plan.condition, cache, filters)
+
+
+def _mask_filtered(condition: Condition | None, cache: SearchCache, filters: Filters) -> list[Mask]:
+    """The sentences that satisfy the condition and the filters on sentences, one of which there is."""
+    segments = cache.snapshot.segments
+    masks = [] if condition is None else [cache.conditions.masks(condition)]
+    if filters.entities:
+        masks.append([mask_entities(segment, filters.entities) for segment in segments])
+    return [reduce(np.logical_and, of_segment) for of_segment in zip(*masks, strict=True)]
+
+
+def count_sentences(condition: Condition, cache: SearchCache, filters: Filters) -> int:
+    """How many sentences satisfy the condition and the filters."""
+    count = 0
+    masks = _mask_filtered(condition, cache, filters)
+    for segment, mask in zip(cache.snapshot.segments, masks, strict=True):
+        documents = mask_documents(segment, filters)
+        allowed = mask if documents is None else mask & documents[segment.column("document")]
+        count += int(np.count_nonzero(allowed))
+    return count
 
 
 def _mask_matches(plan: Plan, segment: Segment, document_mask: Mask | None) -> Mask:

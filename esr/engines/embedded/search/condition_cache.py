@@ -12,7 +12,7 @@ from esr.engines.embedded.search.word_search import PlaceCache
 from esr.engines.segments.store.segment import Segment
 from esr.plans.condition import Condition
 
-_RECENT = 4
+_RECENT = 8
 """Conditions whose masks are kept: a byte for each sentence each."""
 
 
@@ -24,10 +24,8 @@ class ConditionCache:
         self._places = places
         self._masks: OrderedDict[Condition, list[Mask]] = OrderedDict()
 
-    def masks(self, condition: Condition | None) -> list[Mask] | list[None]:
-        """Whether each sentence satisfies the condition, by segment; None for no condition."""
-        if condition is None:
-            return [None] * len(self._segments)
+    def masks(self, condition: Condition) -> list[Mask]:
+        """Whether each sentence satisfies the condition, by segment."""
         masks = self._masks.get(condition)
         if masks is None:
             masks = list(map(partial(mask_condition, condition, places=self._places), self._segments))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pytest
 
@@ -11,25 +13,33 @@ from esr.engines.segments.store.elias_fano import Group, choose_low_bits, decode
 def random_lists(seed: int, limit: int, count: int) -> list[list[int]]:
     rng = np.random.default_rng(seed)
     longest = min(limit, 300)
-    return [
-        np.unique(rng.integers(0, limit, rng.integers(1, longest + 1))).tolist() for _ in range(count)
-    ]
+    return [np.unique(rng.integers(0, limit, rng.integers(1, longest + 1))).tolist() for _ in range(count)]
 
 
 @pytest.mark.parametrize(
     ("limit", "low_bits"),
-    [(1, 0), (2, 1), (7, 0), (8, 7), (1000, 0), (1000, 8), (12_345_678, 7), (12_345_678, 24), (2**31 - 1, 24)],
+    [
+        (1, 0),
+        (2, 1),
+        (7, 0),
+        (8, 7),
+        (1000, 0),
+        (1000, 8),
+        (12_345_678, 7),
+        (12_345_678, 24),
+        (2**31 - 1, 24),
+    ],
 )
 def test_lists_are_decoded_alone_and_together(limit: int, low_bits: int) -> None:
     lists = random_lists(low_bits, limit, 9)
-    lengths, numbers = np.array([len(each) for each in lists]), np.array(sum(lists, []))
+    lengths, numbers = np.array([len(each) for each in lists]), np.array(list(chain(*lists)))
     group = Group(low_bits, limit)
     content = np.frombuffer(encode(group, numbers, lengths), np.uint8)
     for first in range(9):
         for last in range(first + 1, 10):
             before = int(lengths[:first].sum())
             decoded = decode(group, content, len(numbers), first, before, lengths[first:last])
-            assert decoded.tolist() == sum(lists[first:last], [])
+            assert decoded.tolist() == list(chain(*lists[first:last]))
 
 
 def test_the_more_numbers_a_list_has_the_fewer_low_bits_suit_it() -> None:

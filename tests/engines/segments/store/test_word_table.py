@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +70,7 @@ def test_words_stand_next_to_each_other_only_within_a_text(tmp_path: Path, seed:
             if numbers[0] is None or numbers[1] is None:
                 continue
             both = np.intersect1d(table.places(numbers[0]), table.places(numbers[1]) - 1)
-            pairs = [n for n, t in enumerate(sentences) for p in zip(t, t[1:]) if p == (first, second)]
+            pairs = [n for n, t in enumerate(sentences) for p in pairwise(t) if p == (first, second)]
             assert table.sentences(both).tolist() == pairs
 
 

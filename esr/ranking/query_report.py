@@ -1,0 +1,73 @@
+"""What a search makes of a query, for people: how it is read, how many sentences match, what is misspelt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from esr.engines.index import Filters
+from esr.plans.condition import Condition, HasTerm, all_of, any_of
+from esr.queries.notes import Note
+from esr.queries.understanding import ReadGroup, read_groups
+from esr.ranking.searcher import PreparedQuery
+from esr.ranking.spelling import Suggestion, suggest
+
+
+class MatchCounts(NamedTuple):
+    """How many sentences hold all the words that are ranked, and how many any of them.
+
+    They satisfy what the query requires and excludes, and the filters. Both are None without ranked words.
+    """
+
+    all_words: int | None
+    any_word: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryReport:
+    """How a query was read, and what came of it. `terms` are those of its words."""
+
+    terms: tuple[str, ...]
+    groups: tuple[ReadGroup, ...]
+    notes: tuple[Note, ...]
+    counts: MatchCounts
+    suggestions: tuple[Suggestion, ...]
+
+    def as_dict(self) -> Mapping[str, Any]:
+        """The report as JSON: `{"groups", "notes", "all_words", "any_word", "suggestions"}`.
+
+        Places are offsets into the query, in characters (code points).
+        """
+        return {
+            "groups": [group.as_dict() for group in self.groups],
+            "notes": [{"start": n.start, "end": n.end, "message": n.message} for n in self.notes],
+            **self.counts._asdict(),
+            "suggestions": [suggestion.as_dict() for suggestion in self.suggestions],
+        }
+
+
+def report_query(prepared: PreparedQuery, filters: Filters) -> QueryReport:
+    """The report on a query that was prepared."""
+    parsed, analyzer = prepared.interpretation.parsed, prepared.index.analyzer
+    groups = tuple(read_groups(parsed, analyzer, prepared.interpretation.require_all))
+    return QueryReport(
+        tuple(prepared.interpretation.counts),
+        groups,
+        parsed.notes,
+        count_matches(prepared, filters),
+        suggest(prepared),
+    )
+
+
+def count_matches(prepared: PreparedQuery, filters: Filters) -> MatchCounts:
+    """The counts of a query's words."""
+    terms = [HasTerm(term) for term in prepared.interpretation.counts]
+    if not terms:
+        return MatchCounts(None, None)
+    condition = prepared.interpretation.condition
+    others: list[Condition] = [] if condition is None else [condition]
+    every, some = all_of([*terms, *others]), all_of([any_of(terms), *others])
+    assert every is not None
+    assert some is not None
+    return MatchCounts(*prepared.index.count([every, some], filters))
