@@ -90,6 +90,12 @@ class Index(Protocol):
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         """The first `limit` terms of the collection with this prefix, in code point order."""
 
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        """The most frequent words that begin so, as they are written, with about how often they occur."""
+
+    def similar_words(self, word: str, max_edits: int) -> Mapping[str, int]:
+        """The words within 1 or 2 edits of another, with about how often each occurs."""
+
     def features(self) -> Sequence[str]:
         """The names of the features that sentences of the index have."""
 

@@ -158,14 +158,14 @@ def random_document(rng: random.Random, number: int, vocabulary: list[str]) -> D
     def text() -> str:
         return rng.choice([" ", " ", ", ", "-"]).join(rng.choices(vocabulary, k=rng.randint(1, 10)))
 
-    return document(
-        f"d{number}",
-        *(text() for _ in range(rng.randint(1, 6))),
-        title=rng.choice([None, text()]),
-        source=rng.choice(["bbc.co.uk", "Reuters", None]),
-        language=rng.choice(["de", "de-AT", "en", None]),
-        date=rng.choice(["2017-03-01", "2017-04-01T10:00:00Z", None]),
-    )
+    metadata = {
+        "title": rng.choice([None, text()]),
+        "source": rng.choice(["bbc.co.uk", "Reuters", None]),
+        "language": rng.choice(["de", "de-AT", "en", None]),
+        "date": rng.choice(["2017-03-01", "2017-04-01T10:00:00Z", None]),
+    }
+    known = {name: value for name, value in metadata.items() if value is not None}
+    return document(f"d{number}", *(text() for _ in range(rng.randint(1, 6))), **known)
 
 
 def random_query(rng: random.Random, vocabulary: list[str]) -> str:

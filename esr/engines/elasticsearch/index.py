@@ -19,7 +19,7 @@ from esr.engines.elasticsearch.maintenance.enrichment import (
     open_enrichment,
     summarize_enrichment,
 )
-from esr.engines.elasticsearch.search import bound_query, score_query
+from esr.engines.elasticsearch.search import bound_query, score_query, vocabulary
 from esr.engines.elasticsearch.search.counts import count_sentences
 from esr.engines.elasticsearch.search.evidence import EvidenceReader
 from esr.engines.elasticsearch.search.facets import count_facets
@@ -102,6 +102,12 @@ class ElasticsearchIndex:
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         return self._statistics.terms_with_prefix(prefix, limit)
+
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        return vocabulary.words_with_prefix(self.cluster, prefix, limit)
+
+    def similar_words(self, word: str, max_edits: int) -> Mapping[str, int]:
+        return vocabulary.similar_words(self.cluster, word, max_edits)
 
     def features(self) -> Sequence[str]:
         return self._statistics.features()

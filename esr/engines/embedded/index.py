@@ -15,6 +15,7 @@ import numpy as np
 from esr import analysis
 from esr.documents import Document
 from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summarize_enrichment
+from esr.engines.embedded.search import vocabulary
 from esr.engines.embedded.search.candidate_evidence import read_candidates
 from esr.engines.embedded.search.candidates import count_sentences
 from esr.engines.embedded.search.evidence import read_column, read_evidence
@@ -152,6 +153,12 @@ class EmbeddedIndex:
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         segments = self._snapshot().segments
         return sorted({t for segment in segments for t in segment.terms.with_prefix(prefix, limit)})[:limit]
+
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        return vocabulary.words_with_prefix(self._snapshot().segments, prefix, limit)
+
+    def similar_words(self, word: str, max_edits: int) -> Mapping[str, int]:
+        return vocabulary.similar_words(self._snapshot().segments, word, max_edits)
 
     def features(self) -> Sequence[str]:
         return self._snapshot().features
