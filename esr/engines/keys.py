@@ -22,6 +22,7 @@ _LETTER = r"[^\W\d_]"
 _SPACED_INITIAL = re.compile(rf"(?<!\w)({_LETTER})\. (?={_LETTER}\.)")
 _INITIAL = re.compile(rf"(?<!\w)({_LETTER})\.")
 _LAST_PERIOD = re.compile(r"(?<=\w)\.(?=\s|$)")
+_ARTICLES = ("the ", "a ", "an ")
 _ARTICLE = re.compile(r"^(?:the|an?) (?=\w)")
 _POSSESSIVE = re.compile(r"(?<=\w)'s$|(?<=\ws)'$")
 
@@ -35,11 +36,10 @@ def name_key(name: str) -> str:
     letters, which are often written without them; marks of other scripts make other letters, so they stay,
     except that Russian ё is often written е. The key of a key is the key itself.
     """
-    folded = fold_accents(source_key(name))
-    key = folded
-    while (shorter := _shorten(key)) != key:
-        key = shorter
-    return (key or folded)[:MAX_KEY_CHARS].rstrip()
+    key = name
+    while (folded := _fold(key)) != key:
+        key = folded
+    return key
 
 
 def source_key(source: str) -> str:
@@ -55,8 +55,11 @@ def fold_accents(text: str) -> str:
     return unicodedata.normalize("NFC", bare).translate(_OTHER_SCRIPTS).translate(_ASCII)
 
 
-def _shorten(key: str) -> str:
-    """The key without one more of what is left out of keys."""
-    key = _INITIAL.sub(r"\1", _SPACED_INITIAL.sub(r"\1.", key))
+def _fold(name: str) -> str:
+    """The name with its case and accents folded, and with less of what is left out of keys."""
+    folded = fold_accents(source_key(name))
+    if "." not in folded and "'" not in folded and not folded.startswith(_ARTICLES):
+        return folded[:MAX_KEY_CHARS].strip()
+    key = _INITIAL.sub(r"\1", _SPACED_INITIAL.sub(r"\1.", folded))
     key = _POSSESSIVE.sub("", _LAST_PERIOD.sub("", key))
-    return _ARTICLE.sub("", key).strip()
+    return (_ARTICLE.sub("", key) or folded)[:MAX_KEY_CHARS].strip()

@@ -159,11 +159,9 @@ def test_search_filters_by_entity(esr: Esr, news: Path, tmp_path: Path, enricher
     esr("load", news, "--index", where, "--enrich")
     unfiltered = json.loads(esr("search", "storm", "--index", where, "-k", 100, "--json").stdout)
     filtered = json.loads(
-        esr(
-            "search", "storm", "--index", where, "--entity", "person:Barack Obama", "-k", 100, "--json"
-        ).stdout
+        esr("search", "storm", "--index", where, "--entity", "person:lukasz", "-k", 100, "--json").stdout
     )
     assert 0 < filtered["total"] < unfiltered["total"]
     for hit in filtered["hits"]:
-        assert "Barack Obama" in hit["entities"]["person"]
+        assert "Łukasz" in hit["entities"]["person"]
         assert hit["features"]["count"] >= 0

@@ -41,9 +41,12 @@ from esr.engines.index import (
     SearchResult,
     SentenceRecord,
 )
+from esr.engines.names import Name
+from esr.engines.resolve import resolve_filters
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
 from esr.engines.segments.store.segment import SegmentDamaged
+from esr.engines.sources import SourceTable
 from esr.errors import IndexMissing, UsageError
 from esr.plans.bounds import Unprunable
 from esr.plans.evidence import Evidence, concatenate
@@ -72,6 +75,7 @@ class EmbeddedIndex:
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         cache = self._latest()
         snapshot = cache.snapshot
+        filters = resolve_filters(self, filters)
         answer, exhaustive = search_pruned(plan, cache, k, filters), None
         if isinstance(answer, Unprunable):
             exhaustive = answer.reason
@@ -135,13 +139,23 @@ class EmbeddedIndex:
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
     ) -> dict[str, FacetCounts]:
-        return count_facets(self._snapshot().segments, plan, filters_by_field, size)
+        resolved = {field: resolve_filters(self, filters) for field, filters in filters_by_field.items()}
+        return count_facets(self._latest(), plan, resolved, size)
+
+    def sources(self) -> SourceTable:
+        return self._latest().sources
+
+    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
+        return self._latest().names.find(keys)
+
+    def name_keys(self, prefix: str, limit: int) -> list[str]:
+        return self._latest().names.keys(prefix, limit)
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
         return enrichment(Path(self.where))
 
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
-        return read_candidates(self._snapshot(), plan, filters)
+        return read_candidates(self._snapshot(), plan, resolve_filters(self, filters))
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         segments = self._snapshot().segments

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
+from esr.engines.elasticsearch.store.names import ALL_KEYS
 from esr.engines.elasticsearch.store.static_bounds import exclusive_minimum
-from esr.engines.entities import parse_entity_filter
 from esr.engines.index import Filters
+from esr.engines.keys import name_key
 from esr.plans.plan import FieldName, Plan
 
 INDEXED_FIELD: dict[FieldName, str] = {
@@ -52,7 +54,7 @@ def required_value_clauses(plan: Plan) -> list[Query]:
 
 
 def filter_clauses(filters: Filters, of: Literal["sentences", "documents"] = "sentences") -> list[Query]:
-    """Match sentences that pass the filters, or documents that may have such sentences.
+    """Match sentences that pass the filters, or documents that may have such sentences. Filters are resolved.
 
     The index of documents does not have entities.
     """
@@ -62,11 +64,19 @@ def filter_clauses(filters: Filters, of: Literal["sentences", "documents"] = "se
         date_range = {key: value for key, value in ends.items() if value is not None}
         clauses.append({"range": {"date": {**date_range, "format": "epoch_millis"}}})
     if filters.sources:
-        clauses.append({"terms": {"source": list(filters.sources)}})
+        clauses.append(sources_clause(filters.sources))
     if filters.documents:
         clauses.append({"terms": {"document_id": list(filters.documents)}})
     if filters.entities and of == "sentences":
-        entities = [entity for text in filters.entities for entity in parse_entity_filter(text)]
-        any_of = [{"term": {f"entities.{entity.type}": entity.text}} for entity in entities]
-        clauses.append({"bool": {"should": any_of, "minimum_should_match": 1}})
+        clauses.append(names_clause(filters.entities))
     return clauses
+
+
+def sources_clause(forms: Sequence[str]) -> Query:
+    """Matches what has one of these sources, as written (`resolve_source`)."""
+    return {"terms": {"source": list(forms)}}
+
+
+def names_clause(names: Sequence[str]) -> Query:
+    """Matches sentences with one of these names, each a key (`resolve_name`) or any form with that key."""
+    return {"terms": {ALL_KEYS: list(map(name_key, names))}}
