@@ -150,6 +150,6 @@ def enrich_index(
     if report.regrouped:
         click.echo(f"the names in {report.regrouped:,} sentences were grouped")
     if aliases is not None:
-        click.echo(f"aliases of {len(aliases.forms):,} names are stored")
+        click.echo(f"the table of aliases is stored, names in it: {len(aliases.forms):,}")
     for note in report.notes:
         click.echo(note)

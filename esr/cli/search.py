@@ -53,6 +53,8 @@ def search(
     if not output.has_warnings:
         if answer.incomplete:
             click.echo(f"The answer is incomplete: {answer.incomplete}.", err=True)
+        for value in answer.unknown_filters:
+            click.echo(value.message, err=True)
         if answer.unseen:
             click.echo(f"In no document: {', '.join(answer.unseen)}.", err=True)
     click.echo(output.render(answer), nl=False)

@@ -16,7 +16,8 @@ _values = attrgetter(*_FIELDS)
 
 
 def answer_dict(answer: Answer) -> dict[str, Any]:
-    """`{"hits": [...], "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive"}`, as in `Answer`.
+    """`{"hits": [...], "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive",
+    "unknown_filters": [...]}`, as in `Answer`.
 
     The search must have included records.
     """
@@ -28,6 +29,7 @@ def answer_dict(answer: Answer) -> dict[str, Any]:
         "incomplete": answer.incomplete,
         "scored": answer.scored,
         "exhaustive": answer.exhaustive,
+        "unknown_filters": [value._asdict() for value in answer.unknown_filters],
     }
 
 

@@ -6,7 +6,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
 from unicodedata import normalize
@@ -15,6 +15,7 @@ from esr import boosts
 from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.analysis.spans import words_of_terms
 from esr.engines.index import NO_FILTERS, Filters, Hit, Index
+from esr.engines.unknown_filters import UnknownFilter, find_unknown_filters
 from esr.errors import UsageError, unknown
 from esr.plans.plan import Plan, Static
 from esr.plans.statistics import Statistics
@@ -37,7 +38,8 @@ class Answer:
 
     `total` counts the candidates; `unseen` are words of the query that no document contains; `incomplete`
     says what is missing from the answer, or is None. `scored` is the number of candidates that were scored,
-    if the engine reports it; `exhaustive` says why it had to score all, or is None.
+    if the engine reports it; `exhaustive` says why it had to score all, or is None. `unknown_filters` are the
+    values of filters that the index does not have.
     """
 
     hits: Sequence[Hit]
@@ -47,6 +49,7 @@ class Answer:
     incomplete: str | None = None
     scored: int | None = None
     exhaustive: str | None = None
+    unknown_filters: tuple[UnknownFilter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,11 @@ class PreparedQuery:
         if k < 1:
             raise UsageError(f"k must be a positive number, not {k}")
         started = time.perf_counter() - self.took_ms / 1000.0
+        answer = self._search(k, filters, records, started)
+        unknown = find_unknown_filters(self.index, filters)
+        return replace(answer, unknown_filters=unknown) if unknown else answer
+
+    def _search(self, k: int, filters: Filters, records: bool, started: float) -> Answer:
         if not self.plan.terms and self.plan.candidates != "all":
             return Answer([], 0, _since(started), self.unseen)
         reranker = self.ranking.reranker()

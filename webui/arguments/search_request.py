@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from esr.documents import dates
-from esr.engines.index import Filters
+from esr.engines.index import FACET_FIELDS, Filters
 from esr.errors import EsrError, unknown
 from esr.ranking.ranking import Ranking
 from webui.arguments.arrangement import SORTS, Arrangement
@@ -25,6 +25,8 @@ class SearchRequest:
     filters: Filters = field(default_factory=Filters)
     k: int = 10
     arrangement: Arrangement = field(default_factory=Arrangement)
+    facet: str | None = None
+    """The field of which the page lists more values."""
 
 
 def read_search(query_string: bytes, settings: Settings) -> SearchRequest:
@@ -41,6 +43,7 @@ def parse_search(arguments: Arguments, settings: Settings) -> SearchRequest:
         filters=parse_filters(arguments),
         k=parse_count("k", first.get("k"), settings.default_k, settings.max_k),
         arrangement=_parse_arrangement(first),
+        facet=_parse_facet(first.get("facet")),
     )
 
 
@@ -62,6 +65,13 @@ def _parse_arrangement(first: Mapping[str, str]) -> Arrangement:
     return Arrangement(
         "date" if first.get("sort") == "date" else "score", "group" in first, "fold" not in first
     )
+
+
+def _parse_facet(name: str | None) -> str | None:
+    with blame_argument("facet"):
+        if name is not None and name not in FACET_FIELDS:
+            raise unknown("facet", name, FACET_FIELDS)
+    return name
 
 
 def _parse_moment(name: str, arguments: Arguments, parse: Callable[[str], int]) -> int | None:
