@@ -10,6 +10,7 @@ from esr.analysis import Analyzer
 from esr.documents import Document
 from esr.engines.enrichment import Enrichment
 from esr.engines.filters import FACET_FIELDS, NO_FILTERS, FacetCounts, Filters
+from esr.engines.resolve import Vocabulary
 from esr.engines.results import (
     EVIDENCE_COLUMNS,
     CandidateEvidence,
@@ -40,8 +41,11 @@ __all__ = [
 ]
 
 
-class Index(Protocol):
-    """A collection of sentences that plans are run against. Methods raise EsrError only."""
+class Index(Vocabulary, Protocol):
+    """A collection of sentences that plans are run against. Methods raise EsrError only.
+
+    It takes filters as people write them: engines resolve them (`resolve_filters`).
+    """
 
     where: str
     description: Description
@@ -114,8 +118,9 @@ class Index(Protocol):
     ) -> dict[str, FacetCounts]:
         """The most frequent values of fields of FACET_FIELDS over a plan's candidates, with their counts.
 
-        Each field is counted under filters of its own, all in one request to the engine. Values are ordered
-        by count, then by name. Raises UsageError for an unknown field.
+        Each field is counted under filters of its own. All forms of a name or a source are one value, under
+        the form that is shown. Values are ordered by count, then by source or month, names by their keys.
+        Raises UsageError for an unknown field.
         """
 
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:

@@ -128,7 +128,7 @@ def _group_condition(group: Group, analyzer: Analyzer) -> Condition:
 def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
     match clause.field:
         case "source":
-            return HasSource(normalize("NFC", clause.text))
+            return HasSource((normalize("NFC", clause.text),))
         case "language":
             return HasLanguage(clause.text.lower().replace("_", "-"))
         case "before":
@@ -140,7 +140,7 @@ def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
         case "text":
             return _text_condition(clause, analyzer)
         case name:
-            return HasEntity(_ENTITY_TYPES[name] + normalize("NFC", clause.text))
+            return HasEntity((_ENTITY_TYPES[name] + normalize("NFC", clause.text),))
 
 
 def _text_condition(clause: Clause, analyzer: Analyzer) -> Condition:

@@ -15,7 +15,17 @@ from esr.ranking.searcher import Searcher
 from esr.ranking.spelling import Suggestion, suggest
 from tests.support.elasticsearch import document, fresh, load
 
-FREQUENT = "earthquake government Beyoncé parliament election hurricane minister economy president".split()
+FREQUENT = [
+    "earthquake",
+    "government",
+    "Beyoncé",
+    "parliament",
+    "election",
+    "hurricane",
+    "minister",
+    "economy",
+    "president",
+]
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 

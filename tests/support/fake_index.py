@@ -11,6 +11,7 @@ import numpy as np
 
 from esr import analysis
 from esr.documents import Document, Sentence
+from esr.engines.entities import ENTITY_TYPES
 from esr.engines.index import (
     EVIDENCE_COLUMNS,
     Description,
@@ -20,6 +21,9 @@ from esr.engines.index import (
     SearchResult,
     SentenceRecord,
 )
+from esr.engines.keys import name_key
+from esr.engines.names import Name
+from esr.engines.sources import SourceTable
 from esr.errors import UsageError
 from esr.plans.evidence import Evidence
 from esr.plans.plan import FieldName, Plan
@@ -96,6 +100,24 @@ class FakeIndex:
         return {
             f: sorted(of.items(), key=lambda item: (-item[1], item[0]))[:size] for f, of in counts.items()
         }
+
+    def sources(self) -> SourceTable:
+        self._fail()
+        return SourceTable(Counter(record.source for record in self.records if record.source).items())
+
+    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
+        self._fail()
+        names = {}
+        for record in self.records:
+            for type, forms in (record.entities or {}).items():
+                names |= {name_key(f): Name(name_key(f), f, type, 1, (name_key(f),)) for f in forms}
+        return {key: names[key] for key in keys if key in names}
+
+    def name_keys(self, prefix: str, limit: int) -> list[str]:
+        self._fail()
+        forms = (_values(record, type) for record in self.records for type in ENTITY_TYPES)
+        keys = {name_key(form) for of_type in forms for form in of_type}
+        return sorted(key for key in keys if key.startswith(prefix))[:limit]
 
     def evidence(
         self,

@@ -7,14 +7,18 @@ from webui.api.batch import CSV, RUN, batch
 from webui.api.batch_body import body_schema
 from webui.api.catalogue import catalogue
 from webui.api.compare import compare
+from webui.api.complete import complete
 from webui.api.document import document
 from webui.api.explain import explain
+from webui.api.facets import facets
 from webui.api.operation import Operation
 from webui.api.parameters import (
     analyze_parameters,
     compare_parameters,
+    complete_parameters,
     document_parameters,
     explain_parameters,
+    facets_parameters,
     index_parameters,
     query_parameters,
     search_parameters,
@@ -48,6 +52,24 @@ OPERATIONS = {
             body=body_schema,
             other_types=(RUN, CSV),
             deadline="batch_deadline",
+        ),
+        Operation(
+            "facets",
+            "GET",
+            "/facets",
+            "Count the candidates of a query by source, month and names.",
+            facets,
+            "Facets",
+            facets_parameters,
+        ),
+        Operation(
+            "complete",
+            "GET",
+            "/complete",
+            "List the sources or names of an index that begin as the text does, the most frequent first.",
+            complete,
+            "Completions",
+            complete_parameters,
         ),
         Operation(
             "explain",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from esr import models, priors
+from esr.engines.index import FACET_FIELDS
 from esr.plans.plan import CANDIDATES
 from esr.ranking.reranker import DEPTH
+from webui.api import complete, facets
 from webui.api.operation import Parameter, Schema
 from webui.arguments.arrangement import SORTS
 from webui.arguments.names import (
@@ -88,6 +90,35 @@ def search_parameters(settings: Settings) -> list[Parameter]:
         *filter_parameters(settings),
         *arrangement_parameters(),
         *ranking_parameters(settings),
+        *index_parameters(settings),
+    ]
+
+
+def facets_parameters(settings: Settings) -> list[Parameter]:
+    return [
+        query_text(settings),
+        Parameter(
+            "field",
+            "a field to count by; by default, all of them",
+            {"enum": list(FACET_FIELDS)},
+            is_repeatable=True,
+        ),
+        _count("size", "how many values of each field to list", 1, facets.MAX_SIZE, facets.DEFAULT_SIZE),
+        *filter_parameters(settings),
+        *ranking_parameters(settings),
+        *index_parameters(settings),
+    ]
+
+
+def complete_parameters(settings: Settings) -> list[Parameter]:
+    return [
+        Parameter("field", "what to complete", {"enum": list(complete.COMPLETED_FIELDS)}, required=True),
+        Parameter(
+            "prefix",
+            "the beginning of a source or a name, in any case, such as `bar` or `person:bar`",
+            text_schema(settings.value_chars),
+        ),
+        _count("size", "how many to list", 1, complete.MAX_SIZE, complete.DEFAULT_SIZE),
         *index_parameters(settings),
     ]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from esr.documents import Document, Sentence
 from esr.documents.direction import DIRECTIONS
-from esr.engines.index import SentenceRecord
+from esr.engines.index import FACET_FIELDS, SentenceRecord
 from webui.api.operation import Schema
 
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
@@ -83,6 +83,7 @@ _ANSWER: dict[str, Schema] = {
         "type": ["string", "null"],
         "description": "why all candidates had to be scored, if they had",
     },
+    "unknown_filters": _list(_ref("UnknownFilter")),
 }
 _SIDE = closed(
     ranking={"type": "object", "description": "as a ranking file, defaults filled in"},
@@ -116,6 +117,15 @@ SCHEMAS: dict[str, Schema] = {
         )
     ),
     "Hit": _HIT,
+    "UnknownFilter": {
+        **closed(
+            field={"enum": ["source", "entity"]},
+            value={"type": "string"},
+            message={"type": "string"},
+            nearest={"type": ["string", "null"], "description": "a value that sentences pass"},
+        ),
+        "description": "a source or a name that the index does not have",
+    },
     "Page": closed(
         **_ANSWER,
         offset=WHOLE,
@@ -132,6 +142,24 @@ SCHEMAS: dict[str, Schema] = {
                     ),
                 ]
             }
+        )
+    ),
+    "Facets": closed(
+        facets=_list(
+            closed(
+                field={"enum": list(FACET_FIELDS)},
+                values=_list(closed(value={"type": "string"}, count=WHOLE)),
+                more={"type": "boolean", "description": "whether the field has more values"},
+            )
+        )
+    ),
+    "Completions": closed(
+        values=_list(
+            closed(
+                value={"type": "string", "description": "as a filter takes it"},
+                type={"type": ["string", "null"], "description": "the type of a name"},
+                count={**WHOLE, "description": "documents of the source, or sentences with the name"},
+            )
         )
     ),
     "Explanation": closed(

@@ -48,11 +48,10 @@ def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) 
     next_k = min(search.k + settings.more_k, settings.max_k) if search.k < settings.max_k else None
     listed = entries[: search.k]
     best = [folded.hit for entry in listed for folded in entry.folded[:GROUP_SENTENCES]]
-    is_searched = prepared.plan.terms or prepared.plan.candidates == "all"
     return Results(
         answer,
         listed,
-        count_facets(prepared, search.filters) if is_searched else [],
+        count_facets(prepared, search.filters, search.facet),
         _bars(prepared, best),
         next_k if has_more else None,
         words_without_terms(prepared.index.analyzer, search.query),

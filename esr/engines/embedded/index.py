@@ -43,9 +43,12 @@ from esr.engines.index import (
     SearchResult,
     SentenceRecord,
 )
+from esr.engines.names import Name
+from esr.engines.resolve import resolve_condition, resolve_filters, resolve_plan
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
 from esr.engines.segments.store.segment import SegmentDamaged
+from esr.engines.sources import SourceTable
 from esr.errors import IndexMissing, UsageError
 from esr.plans.bounds import Unprunable
 from esr.plans.condition import Condition
@@ -75,6 +78,7 @@ class EmbeddedIndex:
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         cache = self._latest()
         snapshot = cache.snapshot
+        plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
         answer, exhaustive = search_pruned(plan, cache, k, filters), None
         if isinstance(answer, Unprunable):
             exhaustive = answer.reason
@@ -138,17 +142,27 @@ class EmbeddedIndex:
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
     ) -> dict[str, FacetCounts]:
-        return count_facets(self._latest(), plan, filters_by_field, size)
+        resolved = {field: resolve_filters(self, filters) for field, filters in filters_by_field.items()}
+        return count_facets(self._latest(), resolve_plan(self, plan), resolved, size)
 
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
-        cache = self._latest()
-        return [count_sentences(condition, cache, filters) for condition in conditions]
+        cache, resolved = self._latest(), resolve_filters(self, filters)
+        return [count_sentences(resolve_condition(self, each), cache, resolved) for each in conditions]
+
+    def sources(self) -> SourceTable:
+        return self._latest().sources
+
+    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
+        return self._latest().names.find(keys)
+
+    def name_keys(self, prefix: str, limit: int) -> list[str]:
+        return self._latest().names.keys(prefix, limit)
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
         return enrichment(Path(self.where))
 
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
-        return read_candidates(self._latest(), plan, filters)
+        return read_candidates(self._latest(), resolve_plan(self, plan), resolve_filters(self, filters))
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         segments = self._snapshot().segments

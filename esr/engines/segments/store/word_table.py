@@ -84,7 +84,7 @@ class WordTable:
         """The sentences that have these places, which may repeat. Places in titles have none."""
         starts = self._text_starts
         places = places[places < starts[self._sentence_count]]
-        sentences = self._block_sentences[places >> _BLOCK_BITS]
+        sentences: Array = self._block_sentences[places >> _BLOCK_BITS]
         while (is_later := starts[sentences + 1] <= places).any():
             sentences += is_later
         return sentences
@@ -92,7 +92,8 @@ class WordTable:
     def titles(self, places: Array) -> Array:
         """The documents whose title has these places, which may repeat. Places in sentences have none."""
         starts = self._text_starts[self._sentence_count :]
-        return np.searchsorted(starts, places[places >= starts[0]], "right") - 1
+        titles: Array = np.searchsorted(starts, places[places >= starts[0]], "right") - 1
+        return titles
 
     def _encoded(self, number: int) -> bytes:
         return bytes(self._bytes[self._ends[number] : self._ends[number + 1]])
