@@ -22,7 +22,7 @@ SHORTEST = 2
 class Completion(NamedTuple):
     """What may be meant by the end of what was typed.
 
-    `query` is the text with it; `count` says about how many sentences, or documents of a source, have it.
+    `query` is the text with it; `frequency` says about how many sentences, or documents of a source, have it.
     """
 
     text: str
@@ -48,11 +48,8 @@ def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
                 Completion(source.form, "source", source.documents, text[:start] + _quote(source.form))
                 for source in index.sources().with_prefix(begun, limit)
             ]
-        names = _names(index, begun, limit)
-        return [
-            Completion(form, "name", count, text[:start] + _quote(form))
-            for form, count in islice(names, limit)
-        ]
+        names = islice(_names(index, begun, limit), limit)
+        return [Completion(form, "name", count, text[:start] + _quote(form)) for form, count in names]
     return [*_complete_name(index, text, limit // 2), *_complete_word(index, text, limit)][:limit]
 
 

@@ -171,8 +171,9 @@ class Searcher:
         Raises UsageError if the query has no terms, or the index lacks a feature of the ranking.
         """
         started = time.perf_counter()
-        interpretation = self.interpret(query, require_all=require_all)
-        return self.snapshot()._prepare(interpretation, ranking, started)
+        snapshot = self.snapshot()
+        interpretation = snapshot.interpret(query, require_all=require_all)
+        return snapshot._prepare(interpretation, ranking, started)
 
     def _prepare(self, interpretation: Interpretation, ranking: Ranking, started: float) -> PreparedQuery:
         self.check_features(ranking.feature_names())
