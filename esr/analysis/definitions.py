@@ -17,8 +17,7 @@ from esr.errors import unknown
 FOLDER = "analyzers"
 SHARED = "shared"
 WORDS = "words"
-"""The analyzer of words as they are written, which every index has beside its own. No index is loaded by
-it."""
+"""The analyzer of words as they are written, which every index has beside its own, from a component."""
 DEFAULT = "english-stem"
 MULTILINGUAL = "multilingual"
 _PARTS = ("char_filter", "tokenizer", "filter")
@@ -58,7 +57,7 @@ class Definition:
 @cache
 def all_definitions() -> Mapping[str, Definition]:
     """All definitions by name: first those of the default language and of no language, then by name."""
-    names = [name for name in resources.list_names(FOLDER, ".json") if name not in (SHARED, WORDS)]
+    names = [name for name in resources.list_names(FOLDER, ".json") if name != SHARED]
     first = (DEFAULT, "english", "plain", MULTILINGUAL)
     return {
         name: _read(name)
@@ -83,7 +82,11 @@ def for_language(code: str) -> Definition:
 
 @cache
 def _words() -> Definition:
-    return _read(WORDS)
+    component = resources.load_json("components/esr-words.json")
+    description = component["_meta"]["description"]
+    return Definition(
+        WORDS, description, (), 1, "“White House”, l’été", component["template"]["settings"]["analysis"]
+    )
 
 
 def _read(name: str) -> Definition:

@@ -105,7 +105,17 @@ def test_both_forms_rank_as_esr_does(where: str, outputs: list[str]) -> None:
             [hit.sentence_id for hit in searcher.search("earthquake relief", 2, context=context).hits]
             for context in ("both", "document")
         ]
-    assert ranked[:2] == expected
+    assert [ranked[0], ranked[3]] == expected
+
+
+def test_conditions_let_through_what_esr_does(where: str, outputs: list[str]) -> None:
+    answers = [json.loads(text)["hits"]["hits"] for text in outputs if text.startswith('{"took"')]
+    of_request, of_own_query = ({hit["_id"] for hit in hits} for hits in answers[1:3])
+    with esr.open(where) as searcher:
+        query = esr.parse_query('"southern China" -magnitude after:2024')
+        assert of_request == {hit.sentence_id for hit in searcher.search(query, 2).hits} != set()
+        query = esr.parse_query('"southern China" earthq* -magnitude after:2024')
+        assert of_own_query == {hit.sentence_id for hit in searcher.search(query, 10).hits} != set()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.index import Description
 
 FORMAT = 4
-SENTENCES = "esr-sentences"
 
 
 def install(cluster: Cluster) -> None:
@@ -19,20 +18,12 @@ def install(cluster: Cluster) -> None:
     client = cluster.client
     with cluster.translate_errors():
         for name in resources.list_names("components", ".json"):
-            client.cluster.put_component_template(name=name, **_component(name))
+            client.cluster.put_component_template(name=name, **resources.load_json(f"components/{name}.json"))
         for name in resources.list_names("indices", ".json"):
             client.indices.put_index_template(name=name, **resources.load_json(f"indices/{name}.json"))
         for name in resources.list_names("scripts", ".painless"):
             script = {"lang": "painless", "source": resources.read_text(f"scripts/{name}.painless")}
             client.put_script(id=name, script=script)
-
-
-def _component(name: str) -> dict[str, Any]:
-    """A component template; that of sentences with the analyzer of words, which its mapping names."""
-    component: dict[str, Any] = resources.load_json(f"components/{name}.json")
-    if name == SENTENCES:
-        component["template"]["settings"] = {"analysis": definitions.get(definitions.WORDS).settings}
-    return component
 
 
 def index_body(
