@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opens, Site
@@ -138,3 +139,34 @@ def test_hostile_text_is_only_text(opens: Opens) -> None:
         assert page.locator("main img, main script").count() == 0
         assert HOSTILE.split("\u202e")[0] in page.locator("main").inner_text()
         assert page.locator("a[href^='javascript']").count() == 0
+
+
+def test_the_fields_of_sources_and_names_complete_what_is_typed(opens: Opens) -> None:
+    page = opens(f"/search?{QUERY}")
+    page.locator(".controls > summary").click()
+    for label, typed, value in (
+        ("Source", "north", "Northern Wire"),
+        ("Name in the sentence", "chi", "China"),
+    ):
+        field = page.get_by_label(label, exact=True)
+        field.press_sequentially(typed)
+        options = page.locator(f"#{field.get_attribute('list')} option")
+        expect(options.first).to_have_attribute("value", value)
+        field.fill(value)
+    page.get_by_role("button", name="Search with these settings").click()
+    page.wait_for_url("**entity=China**")
+    assert "source=Northern+Wire" in page.url
+
+
+def test_a_facet_ends_with_a_link_to_more_of_its_values(
+    opens: Opens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webui.pages.facets.VALUES", 1)
+    page = opens(f"/search?{QUERY}", java_script_enabled=False)
+    page.locator(".facets summary").click()
+    sources = page.get_by_role("region", name="Sources")
+    assert sources.locator("li:not(.more-values)").count() == 1
+    sources.get_by_role("link", name="More sources").click()
+    expect(sources.locator("li:not(.more-values)").nth(1)).to_be_visible()
+    sources.get_by_role("link", name="Fewer sources").click()
+    page.wait_for_url(f"**/search?{QUERY}#facets")

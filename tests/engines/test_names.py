@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 import esr
-from esr.documents import Document
 from esr.documents.annotation import Entity
 from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.aliases import Aliases
@@ -33,39 +33,41 @@ SOURCES = {"a": "BBC", "b": "bbc", "c": "The Wire", "d": "BBC"}
 RECIPE = Recipe(("entities",), {"made": "by hand"})
 
 
-def documents() -> list[Document]:
-    return [
-        document(id, *(f"storm {n}" for n in range(len(sentences))), source=SOURCES[id])
-        for id, sentences in NAMES.items()
-    ]
+def enriched(names: list[list[tuple[str, str]]]) -> list[SentenceEnrichment]:
+    return [SentenceEnrichment({}, tuple(Entity(*name) for name in of_one), None) for of_one in names]
+
+
+def enrich(searcher: Searcher, names: Mapping[str, list[list[tuple[str, str]]]]) -> None:
+    with searcher.index.enrichment() as enrichment:
+        enrichment.store(RECIPE, [(id, enriched(of_document)) for id, of_document in names.items()])
+        enrichment.finish(RECIPE)
 
 
 @contextmanager
-def open_enriched(where: str) -> Iterator[Searcher]:
-    load(where, documents())
+def open_enriched(where: str, names: Mapping[str, list[list[tuple[str, str]]]]) -> Iterator[Searcher]:
+    """An index of documents that have these names, sentence by sentence."""
+    load(
+        where,
+        [
+            document(id, *(f"storm {n}" for n in range(len(of_document))), source=SOURCES.get(id, "Other"))
+            for id, of_document in names.items()
+        ],
+    )
     with esr.open(where) as searcher:
-        with searcher.index.enrichment() as enrichment:
-            enrichment.store(
-                RECIPE,
-                [
-                    (
-                        id,
-                        [
-                            SentenceEnrichment({}, tuple(Entity(*e) for e in names), None)
-                            for names in sentences
-                        ],
-                    )
-                    for id, sentences in NAMES.items()
-                ],
-            )
-            enrichment.finish(RECIPE)
+        enrich(searcher, names)
         yield searcher
 
 
 @pytest.fixture
 def searcher(anywhere: str) -> Iterator[Searcher]:
-    with open_enriched(anywhere) as searcher:
+    with open_enriched(anywhere, NAMES) as searcher:
         yield searcher
+
+
+@pytest.fixture
+def fresh_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elasticsearch is asked anew each time, as it is after some seconds."""
+    monkeypatch.setattr("esr.engines.elasticsearch.store.names.MAX_AGE", -1.0)
 
 
 def names(index: Index, *keys: str) -> list[Name]:
@@ -150,17 +152,33 @@ def test_names_are_listed_by_prefix_those_of_most_sentences_first(searcher: Sear
     assert searcher.index.name_keys("b.r", 3) == []
 
 
+def test_types_and_forms_count_a_sentence_once(anywhere: str) -> None:
+    twice = {
+        "a": [[("Orion", PLACE), ("Orion's", PLACE)], [("Orion", PERSON)]],
+        "b": [[("Vega", PERSON), ("Vega", PLACE)], [("VEGA", PERSON)]],
+    }
+    with open_enriched(anywhere, twice) as searcher:
+        assert names(searcher.index, "orion", "vega") == [
+            Name("orion", "Orion", PERSON, 2, ("orion",)),
+            Name("vega", "VEGA", PERSON, 2, ("vega",)),
+        ]
+
+
+def test_names_that_were_replaced_do_not_count(anywhere: str, fresh_reads: None) -> None:
+    first = {"a": [[("LYRA", BODY)]], "b": [[("Lyra", BODY), ("Zoe", PERSON)], [("Lyra", PLACE)]]}
+    with open_enriched(anywhere, first) as searcher:
+        assert names(searcher.index, "lyra") == [Name("lyra", "Lyra", BODY, 3, ("lyra",))]
+        enrich(searcher, {"b": [[], []]})
+        assert names(searcher.index, "lyra", "zoe") == [Name("lyra", "LYRA", BODY, 1, ("lyra",))]
+        assert searcher.index.name_keys("", 9) == ["lyra"]
+        assert facet(searcher, PERSON) == [] and total(searcher, "lyra") == 1
+
+
 def store_aliases(searcher: Searcher, **forms: list[str]) -> int:
     with searcher.index.enrichment() as enrichment:
         return enrichment.update_names(
             Aliases({form.replace("_", " "): aliases for form, aliases in forms.items()})
         )
-
-
-@pytest.fixture
-def fresh_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Elasticsearch is asked anew each time, as it is after some seconds."""
-    monkeypatch.setattr("esr.engines.elasticsearch.store.names.MAX_AGE", -1.0)
 
 
 def test_aliases_make_one_name_until_another_table_comes(searcher: Searcher, fresh_reads: None) -> None:
@@ -211,3 +229,11 @@ def test_names_that_an_older_version_stored_are_grouped_by_the_next_enrichment(
         with older.index.enrichment() as enrichment:
             assert enrichment.update_names(None) == 0
             assert enrichment.progress(RECIPE) == (4, 4)
+
+
+def test_another_version_of_keys_is_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_enriched(str(tmp_path / "index"), NAMES) as searcher:
+        monkeypatch.setattr("esr.engines.segments.store.layer_names.KEY_VERSION", 2)
+        for expected in (10, 0):
+            with searcher.index.enrichment() as enrichment:
+                assert enrichment.update_names(None) == expected

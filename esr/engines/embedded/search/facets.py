@@ -74,8 +74,7 @@ _BY_DOCUMENT = {"source": _count_sources, "month": _count_months}
 
 def _top_names(names: NameTable, counts: Numbers, type: str, size: int) -> FacetCounts:
     """The most frequent names of a type, under the form that is shown, equal ones by key."""
-    of_type = np.flatnonzero(names.types == ENTITY_TYPES.index(type))
-    best = names.most_frequent(counts, of_type, size)
+    best = names.most_frequent(counts, names.by_type[type], size)
     return [(names.name(number).form, int(counts[number])) for number in best]
 
 

@@ -70,6 +70,11 @@ class NameTable:
             np.add.at(counts, self._name_of_key[layer], of_key.reshape(-1, len(ENTITY_TYPES)))
         return np.asarray(counts.argmax(axis=1))
 
+    @cached_property
+    def by_type(self) -> dict[str, Numbers]:
+        """The names of each type."""
+        return {type: np.flatnonzero(self.types == number) for number, type in enumerate(ENTITY_TYPES)}
+
     def find(self, keys: Iterable[str]) -> dict[str, Name]:
         """The names with these keys, by key, those that a sentence has."""
         numbers = {key: self._find(key) for key in keys}
@@ -85,6 +90,7 @@ class NameTable:
 
     def most_frequent(self, counts: Numbers, numbers: Numbers, size: int) -> list[int]:
         """The names among `numbers` with the greatest counts but 0, equal ones by key."""
+        numbers = numbers[counts[numbers] > 0]
         of_numbers = counts[numbers]
         least = 1
         if size < len(numbers):
@@ -108,14 +114,14 @@ class NameTable:
         return number if is_known else None
 
     @cached_property
-    def _occurrences(self) -> dict[Layer, Numbers]:
+    def _occurrences(self) -> dict[Layer, npt.NDArray[np.int32]]:
         """By layer, the name of each entity of each sentence; the number of names for one that repeats."""
         occurrences = {}
         for layer in self._layers:
             names = self._name_of_key[layer][layer.names.of_entity[layer.arrays["entity.of"]]]
             first = layer.arrays["entity.first"]
             is_first = _mask_first(np.repeat(np.arange(len(first) - 1), np.diff(first)), names)
-            occurrences[layer] = np.where(is_first, names, len(self))
+            occurrences[layer] = np.where(is_first, names, len(self)).astype(np.int32)
         return occurrences
 
     @cached_property
