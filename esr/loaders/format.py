@@ -51,10 +51,14 @@ class Skipped(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """Something that a user did not ask for and should know: "have no 'author' for --mapping …"."""
+    """Something that a user did not ask for and should know: "have no 'author' for --mapping …".
+
+    A report counts equal ones, so `unit` is what this one counts: documents or files.
+    """
 
     where: str
     text: str
+    unit: str = "documents"
 
 
 ReadResult = Record | Malformed | Skipped
@@ -66,18 +70,18 @@ class Format:
 
     `suffixes` are its file name extensions (without `.gz`). `sniff` gets the first bytes of a file, without
     leading blanks, where the name is not conclusive. `read` yields the records of a source lazily and holds
-    one at a time. It yields Malformed for a single unreadable document and Skipped for one that must not be
-    loaded, and raises InputError where the source is broken and the rest of it cannot be read. `needs` are
-    the modules of the extra `formats` that it imports. A `tabular` format has the same columns in every
-    record. With `any_names`, whoever wrote a source has named its fields. With `may_lack_documents`, a file
-    may consist of other items only, such as pictures.
+    one at a time. It yields Malformed for a single unreadable document, Skipped for one that must not be
+    loaded and Remark for what it did unasked, and raises InputError where the source is broken and the rest
+    of it cannot be read. `needs` are the modules of the extra `formats` that it imports. A `tabular` format
+    has the same columns in every record. With `any_names`, whoever wrote a source has named its fields. With
+    `may_lack_documents`, a file may consist of other items only, such as pictures.
     """
 
     name: str
     description: str
     suffixes: tuple[str, ...]
     sniff: Callable[[bytes], bool]
-    read: Callable[[Source], Iterator[ReadResult]]
+    read: Callable[[Source], Iterator[ReadResult | Remark]]
     needs: tuple[str, ...] = ()
     tabular: bool = False
     any_names: bool = False

@@ -99,7 +99,10 @@ class SourceReader:
         require(f"{name} (format {format.name})", *format.needs)
         result = None
         for result in format.read(file.source):
-            yield self._adapter.adapt(result, format) if isinstance(result, Record) else result
+            if not isinstance(result, Remark):
+                yield self._adapter.adapt(result, format) if isinstance(result, Record) else result
+            elif self._options.on_remark:
+                self._options.on_remark(result)
         # Agencies deliver pictures beside articles, so such a file may lack documents; a folder may not.
         if result is None and not (in_folder and format.may_lack_documents):
             raise InputError(
