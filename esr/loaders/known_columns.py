@@ -51,12 +51,23 @@ def _to_text(field: str, value: Any) -> str:
     return value if isinstance(value, str) and value.strip() else ""
 
 
+@lru_cache(maxsize=1024)
+def is_in_field(name: str, *fields: str) -> bool:
+    """Whether a column of this name is one of these fields, by its own name or another known one."""
+    normal = _normalise(name[: _MAX_NAME + 1])
+    return any(normal == field or normal in _KNOWN[field].split() for field in fields)
+
+
+def _normalise(name: str) -> str:
+    return _SEPARATORS.sub("", name).lower()
+
+
 @lru_cache(maxsize=64)
 def _match_columns(columns: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """For each field without a column of its own name, the columns that may be it."""
     by_name: dict[str, str] = {}
     for column in columns:
-        by_name.setdefault(_SEPARATORS.sub("", column).lower(), column)
+        by_name.setdefault(_normalise(column), column)
     matches = []
     for field, others in _KNOWN.items():
         if field in columns or (field == "text" and "sentences" in columns):

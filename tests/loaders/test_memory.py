@@ -21,6 +21,7 @@ FEW, MANY = 500, 5000
 TEXT = "The ferry sails again. " * 20
 UNITS = {
     "csv": ("id,text\n", 'i{},"{}"\n', ""),
+    "json": ('{"status": "ok", "articles": [', '{{"id": "i{}", "text": "{}"}}, ', '{"id": "z"}]}'),
     "jsonl": ("", '{{"id": "i{}", "text": "{}"}}\n', ""),
     "mbox": ("", "From a@b Mon Jan 15 09:00:00 2024\nMessage-ID: <i{}@b>\n\n{}\n\n", ""),
     "newsml": ("<x>", '<newsItem guid="i{}"><inlineData>{}</inlineData></newsItem>\n', "</x>"),

@@ -21,6 +21,7 @@ FILES = {
     "csv": "table.csv",
     "feed": "rss.xml",
     "html": "page.html",
+    "json": "news.json",
     "jsonl": "news.jsonl",
     "mbox": "list.mbox",
     "newsml": "newsml-g2.xml",
@@ -35,6 +36,7 @@ TOKENS = {
     "csv": [b'"', b",", b"\r\n", b'""', b"\t", b";"],
     "feed": [b"<item>", b"</item>", b"<guid>", b"<![CDATA[", b"&lt;p", b"<feed>", b"</rss>"],
     "html": [b"<article>", b"</p>", b"<script>", b"<!--", b"<table><tr><td>", b"&#0;", b"<title>"],
+    "json": [b"{", b"}", b"[", b"]", b",", b'"', b'{"data": [', b"\\ud83d\\u", b"-", b"Infinity", b"[" * 99],
     "jsonl": [b"{", b"}", b'"', b'"id": 1', b"\\ud800", b"[" * 99, b"NaN", b'"sentences": ', b"1e999"],
     "mbox": [b"\n\nFrom a@b Thu Jan  1 00:00:00 2024\n", b"Content-Type: multipart/mixed\n", b"=?x?q?=80?=",
              b"charset=utf-7", b"Content-Transfer-Encoding: base64\n", b"Message-ID: <>\n"],
@@ -48,7 +50,7 @@ TOKENS = {
              b"Transfer-Encoding: chunked\r\n", b"Content-Encoding: br\r\n", b"HTTP/1.1 200 OK\r\n"],
 }  # fmt: skip
 # Documents in these formats have an explicit end, so truncation is detected.
-ENDING = ("feed", "jsonl", "newsml", "nitf", "parquet", "reuters", "trec", "warc")
+ENDING = ("feed", "json", "jsonl", "newsml", "nitf", "parquet", "reuters", "trec", "warc")
 
 
 @cache
