@@ -28,6 +28,21 @@ _OPTIONS = (
         metavar="FIELD=COLUMN",
         help=f"Take a field ({', '.join(FIELDS)}) from a column with another name. May be repeated.",
     ),
+    click.option(
+        "--delimiter",
+        metavar="CHAR",
+        help="What separates the columns of a table: a character, or tab. By default the first row shows it.",
+    ),
+    click.option(
+        "--quote",
+        metavar="CHAR",
+        help="What is around fields of a table that contain the delimiter; none if nothing is.",
+    ),
+    click.option(
+        "--columns",
+        metavar="NAME,...",
+        help="The names of a table's columns, if its first row is a document.",
+    ),
     click.option("--detect-language", is_flag=True, help="Detect the language of documents without one."),
     click.option(
         "--same-id",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from esr.errors import InputError
+from esr.errors import InputError, to_one_line
 from esr.loaders import escapes
 from esr.loaders.format import Format, Malformed, Record, Remark
 from esr.loaders.known_columns import find_known_columns
-from esr.loaders.mapping import MissingColumn, apply_mapping, find_absent
+from esr.loaders.mapping import FIELDS, MissingColumn, apply_mapping, find_absent
 
 _TEXTS = ("title", "source", "text")
 
@@ -36,6 +36,8 @@ class RecordAdapter:
             self._remark(record, f"have no {column!r} for --mapping {field}={column} and keep their own")
         if format.any_names:
             fields = self._complete(record, fields)
+        if format.tabular and not any(map(fields.__contains__, FIELDS)):
+            raise InputError(record.where, _describe_unknown_columns(record))
         return Record(record.where, self._decode(record, fields) if format.tabular else fields)
 
     def _complete(self, record: Record, fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -67,3 +69,11 @@ class RecordAdapter:
     def _remark(self, record: Record, text: str) -> None:
         if self._on_remark:
             self._on_remark(Remark(record.where, text))
+
+
+def _describe_unknown_columns(record: Record) -> str:
+    columns = ", ".join(to_one_line(column) for column in list(record.fields)[:20])
+    return (
+        f"no column has a known name ({columns}): name those of fields with --mapping FIELD=COLUMN, "
+        "or all of them with --columns if the first row of the table is a document"
+    )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
+from esr.loaders.table_layout import UNDECLARED, TableLayout
 from esr.registry import Registry
 
 
@@ -15,13 +16,15 @@ class Source(NamedTuple):
     `name` is the name that messages show: the path as the user wrote it. `id_path` is the path that ids are
     made of (`esr.loaders.ids`), without `.gz` or `.zst`; "stdin" for standard input. `stream` yields the
     decompressed bytes; it can be read once, from start to end. `path` is where exactly these bytes are on
-    disk, for formats that must seek; None if they come compressed or through a pipe.
+    disk, for formats that must seek; None if they come compressed or through a pipe. `table` is what the
+    user has declared about tables.
     """
 
     name: str
     id_path: str
     stream: BinaryIO
     path: str | None = None
+    table: TableLayout = UNDECLARED
 
 
 class Record(NamedTuple):

@@ -20,11 +20,15 @@ from esr.loaders.ids import make_id_path
 from esr.loaders.limits import DEFAULT_LIMITS, Budget, ExpansionError, Limits
 from esr.loaders.paths import STANDARD_INPUT, display_name, iterate_files
 from esr.loaders.read_errors import raise_input_errors
+from esr.loaders.table_layout import UNDECLARED, TableLayout
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """A column mapping, limits of decompression, the folder that ids of files begin at, and callbacks.
+    """How sources are read: by default as they are, and only if they are without an error.
+
+    `mapping` names the columns of fields, `table` the layout of tables, `limits` those of decompression and
+    `base` the folder that ids of files begin at.
 
     Without `on_malformed`, the first malformed document raises InputError. With it, each one is passed to
     it and reading goes on, with the next file where the rest of one cannot be read. Skipped documents are
@@ -38,6 +42,7 @@ class ReadOptions:
     on_remark: Callable[[Remark], None] | None = None
     build: Callable[[Mapping[str, Any]], Document] = build_document
     base: str | None = None
+    table: TableLayout = UNDECLARED
 
 
 class SourceReader:
@@ -97,14 +102,15 @@ class SourceReader:
         if format is None:
             raise InputError(name, f"unknown format: name it with --format ({', '.join(FORMATS)})")
         require(f"{name} (format {format.name})", *format.needs)
-        result = None
-        for result in format.read(file.source):
+        is_empty = True
+        for result in format.read(file.source._replace(table=self._options.table)):
             if not isinstance(result, Remark):
+                is_empty = False
                 yield self._adapter.adapt(result, format) if isinstance(result, Record) else result
             elif self._options.on_remark:
                 self._options.on_remark(result)
         # Agencies deliver pictures beside articles, so such a file may lack documents; a folder may not.
-        if result is None and not (in_folder and format.may_lack_documents):
+        if is_empty and not (in_folder and format.may_lack_documents):
             raise InputError(
                 name, f"contains no document in the format {format.name}: check the file or --format"
             )

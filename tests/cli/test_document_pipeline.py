@@ -179,3 +179,16 @@ def test_articles_under_embargo_are_counted_and_not_loaded(esr: Esr, tmp_path: P
     assert f"2 documents were skipped, under embargo: the first at {wire}:2" in result.stdout
     assert documents(tmp_path / "i") == ["c"]
     assert "2 documents were skipped" in esr("load", wire, "--dry-run").stdout
+
+
+def test_the_layout_of_tables_can_be_declared_and_what_was_found_is_said(esr: Esr, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id;text\na;A ferry.\n")
+    (tmp_path / "b.csv").write_text("id;text\nb;A ferry.\n")
+    result = esr("load", tmp_path, "--dry-run")
+    note = "2 files have columns separated by ';' (--delimiter chooses another): the first at "
+    assert f"{note}{tmp_path}/a.csv\n" in result.stdout
+    (tmp_path / "c.tsv").write_text('c^A "ferry^x\n')
+    options = ["--delimiter", "^", "--quote", "none", "--columns", "id,text,place"]
+    result = esr("load", tmp_path / "c.tsv", *options, "--index", tmp_path / "i")
+    assert result.exit_code == 0, result.output
+    assert documents(tmp_path / "i") == ["c"]

@@ -1,0 +1,21 @@
+"""From the options of the command line to those of the loaders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from esr.loaders import ReadOptions
+from esr.loaders.limits import Limits
+from esr.loaders.mapping import parse_mapping
+from esr.loaders.table_layout import parse_layout
+
+
+def build_read_options(options: Mapping[str, Any]) -> ReadOptions:
+    """How to read sources by these options of `source_options`. Raises UsageError."""
+    return ReadOptions(
+        mapping=parse_mapping(options["pairs"]),
+        limits=Limits(options["max_expansion"], int(options["max_unpacked"] * 2**30)),
+        base=options["base"],
+        table=parse_layout(options["delimiter"], options["quote"], options["columns"]),
+    )
