@@ -18,4 +18,5 @@ def build_read_options(options: Mapping[str, Any]) -> ReadOptions:
         limits=Limits(options["max_expansion"], int(options["max_unpacked"] * 2**30)),
         base=options["base"],
         table=parse_layout(options["delimiter"], options["quote"], options["columns"]),
+        day_first=options["day_first"],
     )

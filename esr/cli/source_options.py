@@ -43,6 +43,11 @@ _OPTIONS = (
         metavar="NAME,...",
         help="The names of a table's columns, if its first row is a document.",
     ),
+    click.option(
+        "--day-first/--month-first",
+        default=None,
+        help="The order of day and month in dates such as 05/03/2024, which are refused without it.",
+    ),
     click.option("--detect-language", is_flag=True, help="Detect the language of documents without one."),
     click.option(
         "--same-id",

@@ -35,6 +35,15 @@ def normalise_date(date: str) -> str:
     return date
 
 
+def is_iso_date(text: str) -> bool:
+    """Whether a document may have this date, as it is written."""
+    try:
+        parse_date_start(normalise_date(text))
+    except ValueError:
+        return False
+    return True
+
+
 def parse_date_start(date: str) -> int:
     """The first millisecond of a date, or the millisecond of a date-time. A date-time without a zone is UTC.
 

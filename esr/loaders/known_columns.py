@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
-
-from esr.documents.newspaper_dates import to_iso_date
 
 _KNOWN = {
     "id": "guid uuid articleid documentid docid docno newsid storyid",
@@ -33,20 +31,22 @@ class KnownColumn(NamedTuple):
     value: str | None
 
 
-def find_known_columns(fields: Mapping[str, Any]) -> Iterator[KnownColumn]:
-    """The values of fields that are missing under their own names. Only strings count, and numbers as ids."""
+def find_known_columns(fields: Mapping[str, Any], is_date: Callable[[str], bool]) -> Iterator[KnownColumn]:
+    """The values of fields that are missing under their own names: strings, and numbers as ids and dates."""
     names = tuple(name for name in fields if len(name) <= _MAX_NAME)
     for field, columns in _match_columns(names) if len(names) <= _MAX_COLUMNS else ():
         values = [(column, text) for column in columns if (text := _to_text(field, fields[column]))]
         if field == "date":
-            values.sort(key=lambda value: to_iso_date(value[1]) is None)  # readable ones first
+            values.sort(key=lambda value: not is_date(value[1]))  # readable ones first
         if values:
             column, text = values[0]
-            yield KnownColumn(field, column, to_iso_date(text) if field == "date" else text)
+            yield KnownColumn(field, column, text if field != "date" or is_date(text) else None)
 
 
 def _to_text(field: str, value: Any) -> str:
-    if field == "id" and type(value) is int:
+    if type(value) is int and field in ("id", "date"):
+        return str(value)
+    if type(value) is float and field == "date":
         return str(value)
     return value if isinstance(value, str) and value.strip() else ""
 

@@ -28,7 +28,7 @@ class ReadOptions:
     """How sources are read: by default as they are, and only if they are without an error.
 
     `mapping` names the columns of fields, `table` the layout of tables, `limits` those of decompression and
-    `base` the folder that ids of files begin at.
+    `base` the folder that ids of files begin at. `day_first` is the order in dates such as 05/03/2024.
 
     Without `on_malformed`, the first malformed document raises InputError. With it, each one is passed to
     it and reading goes on, with the next file where the rest of one cannot be read. Skipped documents are
@@ -43,6 +43,7 @@ class ReadOptions:
     build: Callable[[Mapping[str, Any]], Document] = build_document
     base: str | None = None
     table: TableLayout = UNDECLARED
+    day_first: bool | None = None
 
 
 class SourceReader:
@@ -51,7 +52,7 @@ class SourceReader:
     def __init__(self, format: Format | None, options: ReadOptions) -> None:
         self._format = format
         self._options = options
-        self._adapter = RecordAdapter(options.mapping, options.on_remark)
+        self._adapter = RecordAdapter(options.mapping, options.on_remark, options.day_first)
 
     def read(self, path: str) -> Iterator[ReadResult]:
         """The records in a file, a folder, an archive or standard input, in order. Raises InputError."""

@@ -6,7 +6,6 @@ import csv
 from collections.abc import Iterator
 from typing import Any
 
-from esr.documents.newspaper_dates import to_iso_date
 from esr.errors import InputError, to_one_line
 from esr.loaders import table_layout
 from esr.loaders.format import Format, Malformed, ReadResult, Record, Remark, Source, register
@@ -34,24 +33,11 @@ def read(source: Source) -> Iterator[ReadResult | Remark]:
                 f"this row has {len(row)} fields and {rows.origin} {len(columns)}: quote or correct it",
             )
         else:
-            fields = dict(zip(columns, map(_none_if_blank, row), strict=True))
-            yield Record(where, fields | _convert_dates(columns, row))
+            yield Record(where, dict(zip(columns, map(_none_if_blank, row), strict=True)))
 
 
 def _none_if_blank(field: str) -> str | None:
     return field if field.strip() else None
-
-
-def _convert_dates(columns: list[str], row: list[str]) -> dict[str, Any]:
-    """The dates in ISO 8601. An unreadable date stays as it is, and validation rejects it."""
-    dates = {
-        column: to_iso_date(field) for column, field in zip(columns, row, strict=True) if _is_date(column)
-    }
-    return {column: date for column, date in dates.items() if date}
-
-
-def _is_date(column: str) -> bool:
-    return "date" in column.lower() or "time" in column.lower() or "publish" in column.lower()
 
 
 class _Rows:

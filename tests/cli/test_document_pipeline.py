@@ -192,3 +192,14 @@ def test_the_layout_of_tables_can_be_declared_and_what_was_found_is_said(esr: Es
     result = esr("load", tmp_path / "c.tsv", *options, "--index", tmp_path / "i")
     assert result.exit_code == 0, result.output
     assert documents(tmp_path / "i") == ["c"]
+
+
+def test_the_order_of_day_and_month_is_an_option(esr: Esr, esr_error: Esr, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("id,date,text\na,05/03/2024,A ferry.\n")
+    assert "choose --day-first or --month-first" in str(
+        esr_error("load", tmp_path, "--index", tmp_path / "i")
+    )
+    for option, date in (("--day-first", "2024-03-05"), ("--month-first", "2024-05-03")):
+        result = esr("load", tmp_path, "--dry-run", option)
+        assert f"  {date} · 1 sentences\n" in result.stdout
+        assert f"1 documents have a date that was read with the {option[2:5]}" in result.stdout

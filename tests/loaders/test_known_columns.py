@@ -8,7 +8,10 @@ from tests.loaders.conftest import texts
 
 
 def taken(**fields):
-    return {known.field: (known.column, known.value) for known in find_known_columns(fields)}
+    def is_date(text):
+        return text[:1].isdigit()
+
+    return {known.field: (known.column, known.value) for known in find_known_columns(fields, is_date)}
 
 
 @pytest.mark.parametrize(
@@ -27,10 +30,11 @@ def test_columns_of_other_programs_are_known(field, columns):
         assert taken(**{column: "x"}) == {field: (column, "x")}
 
 
-def test_dates_come_in_the_forms_of_newspapers_and_unreadable_ones_do_not():
-    assert taken(publishedAt="March 5, 2024") == {"date": ("publishedAt", "2024-03-05")}
+def test_a_date_that_can_be_read_takes_precedence():
     assert taken(published="yes") == {"date": ("published", None)}
     assert taken(published="yes", pubDate="2024-03-05") == {"date": ("pubDate", "2024-03-05")}
+    assert taken(timestamp=1709596800) == {"date": ("timestamp", "1709596800")}
+    assert taken(timestamp=1709596800.5) == {"date": ("timestamp", "1709596800.5")}
     assert taken(published=True) == {}
 
 
