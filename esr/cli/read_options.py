@@ -9,6 +9,7 @@ from esr.loaders import ReadOptions
 from esr.loaders.limits import Limits
 from esr.loaders.mapping import parse_mapping
 from esr.loaders.table_layout import parse_layout
+from esr.loaders.text_encoding import check_encoding
 
 
 def build_read_options(options: Mapping[str, Any]) -> ReadOptions:
@@ -19,4 +20,5 @@ def build_read_options(options: Mapping[str, Any]) -> ReadOptions:
         base=options["base"],
         table=parse_layout(options["delimiter"], options["quote"], options["columns"]),
         day_first=options["day_first"],
+        encoding=None if options["encoding"] is None else check_encoding(options["encoding"]),
     )

@@ -29,6 +29,12 @@ _OPTIONS = (
         help=f"Take a field ({', '.join(FIELDS)}) from a column with another name. May be repeated.",
     ),
     click.option(
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of text, JSON and tables, such as windows-1252. By default UTF-8, or what their "
+        "letters show.",
+    ),
+    click.option(
         "--delimiter",
         metavar="CHAR",
         help="What separates the columns of a table: a character, or tab. By default the first row shows it.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -35,6 +36,7 @@ def normalise_date(date: str) -> str:
     return date
 
 
+@lru_cache(maxsize=4096)  # the dates of news repeat
 def is_iso_date(text: str) -> bool:
     """Whether a document may have this date, as it is written."""
     try:

@@ -50,7 +50,7 @@ class UnclearDate(ValueError):
     """The order of day and month is not known, or not the declared one. The message says what to do."""
 
 
-@lru_cache(maxsize=4096)  # the dates of news repeat, and dateutil takes a tenth of a millisecond
+@lru_cache(maxsize=4096)  # dates repeat, and dateutil takes a tenth of a millisecond
 def read_date(text: str, day_first: bool | None = None) -> WrittenDate | None:
     """The date, or None if the text is none. Raises UnclearDate.
 

@@ -17,7 +17,7 @@ class Source(NamedTuple):
     made of (`esr.loaders.ids`), without `.gz` or `.zst`; "stdin" for standard input. `stream` yields the
     decompressed bytes; it can be read once, from start to end. `path` is where exactly these bytes are on
     disk, for formats that must seek; None if they come compressed or through a pipe. `table` is what the
-    user has declared about tables.
+    user has declared about tables. `encoding_advice` says what to do about a byte that is not UTF-8.
     """
 
     name: str
@@ -25,6 +25,7 @@ class Source(NamedTuple):
     stream: BinaryIO
     path: str | None = None
     table: TableLayout = UNDECLARED
+    encoding_advice: str = "convert the file, for example with iconv"
 
 
 class Record(NamedTuple):
@@ -77,7 +78,8 @@ class Format:
     loaded and Remark for what it did unasked, and raises InputError where the source is broken and the rest
     of it cannot be read. `needs` are the modules of the extra `formats` that it imports. A `tabular` format
     has the same columns in every record. With `any_names`, whoever wrote a source has named its fields. With
-    `may_lack_documents`, a file may consist of other items only, such as pictures.
+    `may_lack_documents`, a file may consist of other items only, such as pictures. The files of
+    an `is_text` format do not say their encoding; its `read` gets them in UTF-8.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Format:
     tabular: bool = False
     any_names: bool = False
     may_lack_documents: bool = False
+    is_text: bool = False
 
 
 WITHDRAWN = "cancelled or withheld"

@@ -148,6 +148,7 @@ FORMAT = register(
         suffixes=(".json",),
         sniff=lambda head: json_layout.is_json(head) and not json_layout.is_one_per_line(head),
         read=read,
+        is_text=True,
         any_names=True,
     )
 )

@@ -56,6 +56,7 @@ FORMAT = register(
         suffixes=(".jsonl", ".ndjson", ".json"),
         sniff=lambda head: json_layout.is_json(head) and json_layout.is_one_per_line(head),
         read=read,
+        is_text=True,
         any_names=True,
     )
 )

@@ -15,12 +15,13 @@ from esr.loaders import archives
 from esr.loaders.adapter import RecordAdapter
 from esr.loaders.decompress import PeekedSource, open_source
 from esr.loaders.detection import detect_format, detect_format_in_folder
-from esr.loaders.format import FORMATS, Format, Malformed, ReadResult, Record, Remark, Skipped
+from esr.loaders.format import FORMATS, Format, Malformed, ReadResult, Record, Remark, Skipped, Source
 from esr.loaders.ids import make_id_path
 from esr.loaders.limits import DEFAULT_LIMITS, Budget, ExpansionError, Limits
 from esr.loaders.paths import STANDARD_INPUT, display_name, iterate_files
 from esr.loaders.read_errors import raise_input_errors
 from esr.loaders.table_layout import UNDECLARED, TableLayout
+from esr.loaders.text_encoding import decode_source
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class ReadOptions:
     """How sources are read: by default as they are, and only if they are without an error.
 
     `mapping` names the columns of fields, `table` the layout of tables, `limits` those of decompression and
-    `base` the folder that ids of files begin at. `day_first` is the order in dates such as 05/03/2024.
+    `base` the folder that ids of files begin at. `day_first` is the order in dates such as 05/03/2024,
+    `encoding` that of texts.
 
     Without `on_malformed`, the first malformed document raises InputError. With it, each one is passed to
     it and reading goes on, with the next file where the rest of one cannot be read. Skipped documents are
@@ -44,6 +46,7 @@ class ReadOptions:
     base: str | None = None
     table: TableLayout = UNDECLARED
     day_first: bool | None = None
+    encoding: str | None = None
 
 
 class SourceReader:
@@ -104,7 +107,7 @@ class SourceReader:
             raise InputError(name, f"unknown format: name it with --format ({', '.join(FORMATS)})")
         require(f"{name} (format {format.name})", *format.needs)
         is_empty = True
-        for result in format.read(file.source._replace(table=self._options.table)):
+        for result in format.read(self._prepare(file.source, format)):
             if not isinstance(result, Remark):
                 is_empty = False
                 yield self._adapter.adapt(result, format) if isinstance(result, Record) else result
@@ -115,6 +118,17 @@ class SourceReader:
             raise InputError(
                 name, f"contains no document in the format {format.name}: check the file or --format"
             )
+
+    def _prepare(self, source: Source, format: Format) -> Source:
+        """The source with what is declared about it, and text in UTF-8."""
+        source = source._replace(table=self._options.table)
+
+        def remark(encoding: str) -> None:
+            if self._options.on_remark:
+                text = f"are in {encoding}, as their letters show (--encoding names another)"
+                self._options.on_remark(Remark(source.name, text, "files"))
+
+        return decode_source(source, self._options.encoding, remark) if format.is_text else source
 
     def _read_archive(
         self,

@@ -128,6 +128,7 @@ FORMAT = register(
         # Almost any text can be read as a table.
         sniff=lambda head: False,
         read=read,
+        is_text=True,
         tabular=True,
         any_names=True,
     )

@@ -203,3 +203,14 @@ def test_the_order_of_day_and_month_is_an_option(esr: Esr, esr_error: Esr, tmp_p
         result = esr("load", tmp_path, "--dry-run", option)
         assert f"  {date} · 1 sentences\n" in result.stdout
         assert f"1 documents have a date that was read with the {option[2:5]}" in result.stdout
+
+
+def test_an_encoding_is_found_and_said_or_declared(esr: Esr, esr_error: Esr, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    text = "La traversée a été fermée à cause des tempêtes qui ont duré des années entières."
+    path.write_text(f"id,text\na,{text}\n", "latin-1")
+    result = esr("load", path, "--dry-run")
+    note = "1 files are in windows-1252, as their letters show (--encoding names another): the first at "
+    assert f"{note}{path}\n" in result.stdout and f"  | {text}" in result.stdout
+    assert "files are in" not in esr("load", path, "--dry-run", "--encoding", "latin-1").stdout
+    assert "unknown encoding 'x'" in str(esr_error("load", path, "--dry-run", "--encoding", "x"))
