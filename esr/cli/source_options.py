@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from esr.cli.options import FILE, add_options, describe_choices
-from esr.loaders import duplicates, same_ids
+from esr.loaders import duplicates, made_ids, same_ids
 from esr.loaders.limits import DEFAULT_LIMITS
 from esr.loaders.mapping import FIELDS
 
@@ -27,6 +27,13 @@ _OPTIONS = (
         multiple=True,
         metavar="FIELD=COLUMN",
         help=f"Take a field ({', '.join(FIELDS)}) from a column with another name. May be repeated.",
+    ),
+    click.option(
+        "--id",
+        "make_id",
+        type=click.Choice(list(made_ids.POLICIES)),
+        help="Make the ids of documents of something, whether they have others or not: "
+        + describe_choices(made_ids.POLICIES),
     ),
     click.option(
         "--encoding",

@@ -18,6 +18,7 @@ from esr.loaders.detection import detect_format, detect_format_in_folder
 from esr.loaders.format import FORMATS, Format, Malformed, ReadResult, Record, Remark, Skipped, Source
 from esr.loaders.ids import make_id_path
 from esr.loaders.limits import DEFAULT_LIMITS, Budget, ExpansionError, Limits
+from esr.loaders.made_ids import NoIdPossible, make_requested_id
 from esr.loaders.paths import STANDARD_INPUT, display_name, iterate_files
 from esr.loaders.read_errors import raise_input_errors
 from esr.loaders.table_layout import UNDECLARED, TableLayout
@@ -30,7 +31,7 @@ class ReadOptions:
 
     `mapping` names the columns of fields, `table` the layout of tables, `limits` those of decompression and
     `base` the folder that ids of files begin at. `day_first` is the order in dates such as 05/03/2024,
-    `encoding` that of texts.
+    `encoding` that of texts, `make_id` one of `made_ids.POLICIES` if documents get ids of their own.
 
     Without `on_malformed`, the first malformed document raises InputError. With it, each one is passed to
     it and reading goes on, with the next file where the rest of one cannot be read. Skipped documents are
@@ -47,6 +48,7 @@ class ReadOptions:
     table: TableLayout = UNDECLARED
     day_first: bool | None = None
     encoding: str | None = None
+    make_id: str | None = None
 
 
 class SourceReader:
@@ -106,18 +108,31 @@ class SourceReader:
         if format is None:
             raise InputError(name, f"unknown format: name it with --format ({', '.join(FORMATS)})")
         require(f"{name} (format {format.name})", *format.needs)
-        is_empty = True
+        number = 0
         for result in format.read(self._prepare(file.source, format)):
             if not isinstance(result, Remark):
-                is_empty = False
-                yield self._adapter.adapt(result, format) if isinstance(result, Record) else result
+                number += 1
+                yield self._adapt(result, format, file.source, number)
             elif self._options.on_remark:
                 self._options.on_remark(result)
         # Agencies deliver pictures beside articles, so such a file may lack documents; a folder may not.
-        if is_empty and not (in_folder and format.may_lack_documents):
+        if not number and not (in_folder and format.may_lack_documents):
             raise InputError(
                 name, f"contains no document in the format {format.name}: check the file or --format"
             )
+
+    def _adapt(self, result: ReadResult, format: Format, source: Source, number: int) -> ReadResult:
+        """A record with the fields of a document and, if one is to be made, with its id."""
+        if not isinstance(result, Record):
+            return result
+        record = self._adapter.adapt(result, format)
+        if self._options.make_id is None or isinstance(record, Malformed):
+            return record
+        try:
+            id = make_requested_id(self._options.make_id, record.fields, source, number)
+        except NoIdPossible as error:
+            return Malformed(record.where, str(error))
+        return record._replace(fields={**record.fields, "id": id})
 
     def _prepare(self, source: Source, format: Format) -> Source:
         """The source with what is declared about it, and text in UTF-8."""
