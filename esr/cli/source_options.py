@@ -29,6 +29,19 @@ _OPTIONS = (
         help=f"Take a field ({', '.join(FIELDS)}) from a column with another name. May be repeated.",
     ),
     click.option(
+        "--include",
+        multiple=True,
+        metavar="PATTERN",
+        help="Read only these files of folders and archives: a name such as '*.json', or a path below the "
+        "folder. May be repeated.",
+    ),
+    click.option(
+        "--exclude",
+        multiple=True,
+        metavar="PATTERN",
+        help="Do not read these files, nor what is in folders of this name. May be repeated.",
+    ),
+    click.option(
         "--id",
         "make_id",
         type=click.Choice(list(made_ids.POLICIES)),

@@ -225,3 +225,38 @@ def test_ids_can_be_made(esr: Esr, esr_error: Esr, tmp_path: Path) -> None:
     assert documents(tmp_path / "i") == ["http://x/a"]
     line = esr_error("load", tmp_path, "--dry-run", "--id", "url", "--mapping", "id=link")
     assert "--id url makes the ids: leave --mapping id=link out" in str(line)
+
+
+def test_one_bad_file_of_a_folder_is_told_with_what_to_do_and_does_not_stop_the_load(
+    esr: Esr, tmp_path: Path
+) -> None:
+    folder = tmp_path / "news"
+    folder.mkdir()
+    files = {
+        "a.json": '[{"id": "a", "text": "A ferry."},\n{"id": "b"',
+        "b.csv": "1,2\nx,y\n",
+        "c.json": '{"id": "c", "text": "A ferry."}',
+        "d.jsonl.gz": "not packed",
+        "e.xml": "<nitf><body>",
+        "f.json": "",
+        "g.tmp.json": "{",
+    }
+    for name, content in files.items():
+        (folder / name).write_text(content)
+    bad = tmp_path / "bad.jsonl"
+    options = ["--exclude", "*.tmp.json", "--bad-documents", bad]
+    result = esr("load", folder, "--index", tmp_path / "i", *options)
+    assert result.exit_code == 1 and documents(tmp_path / "i") == ["a", "c"]
+    told = {
+        line["where"].removeprefix(f"{folder}/"): line["problem"]
+        for line in map(json.loads, bad.read_text().splitlines())
+    }
+    advice = {
+        "a.json:2:11": "fetch it again if it is truncated (the rest of this file is skipped)",
+        "b.csv:2": "with --columns if the first row of the table is a document",
+        "d.jsonl.gz": "so fetch or create it again",
+        "e.xml:1": "fetch the file again or correct it",
+        "f.json": "the file is empty",
+    }
+    assert set(told) == set(advice)
+    assert all(advice[where] in problem for where, problem in told.items())
