@@ -1,4 +1,8 @@
-"""Columns with the names that other programs use: `headline` is a title, `body` a text, `link` a url."""
+"""Columns with the names that other programs use: `headline` is a title, `body` a text, `link` a url.
+
+The names are those of news-please, newspaper and trafilatura, of news APIs, of schema.org, WordPress and
+MongoDB, and of collections that are published as tables. Objects are looked into: `{"source": {"name": "…"}}`.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +12,24 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 _KNOWN = {
-    "id": "guid uuid articleid documentid docid docno newsid storyid",
-    "title": "headline heading articletitle newstitle",
+    "id": "guid uuid articleid documentid docid docno newsid storyid postid itemid uri",
+    "title": "headline heading articletitle newstitle webtitle headlinemain titlerendered titlepage titlerss",
     "date": "published publishedat publisheddate publishdate datepublish datepublished publicationdate "
-    "pubdate publishtime publishedtime articledate datetime timestamp",
-    "source": "publisher publication outlet newspaper sourcename sourcedomain site domain",
-    "url": "link href weburl articleurl permalink",
-    "language": "lang languagecode langcode",
-    "text": "body content article articletext articlebody articlecontent maintext bodytext fulltext story",
+    "pubdate publishtime publishedtime articledate webpublicationdate datetimepub publishedon dateposted "
+    "postdate datetime timestamp datecreated createdat",
+    "source": "publisher publication outlet newspaper sourcename sourcetitle publishername sitename "
+    "metasitename sourcedomain site domain hostname",
+    "url": "link href weburl articleurl permalink canonicallink canonicalurl pageurl storyurl newsurl",
+    "language": "lang languagecode langcode metalang inlanguage",
+    "text": "body content article articletext articlebody articlecontent maintext mainbody bodytext fulltext "
+    "story contenttext contentrendered cleanedtext newscontent newstext documenttext plaintext rawtext",
 }
-"""By field, its other names in lower case without blanks, hyphens and underscores. The first one wins."""
+"""By field, its other names in lower case without blanks and signs. The first one wins."""
 _MAX_NAME = 40
 _MAX_COLUMNS = 1000
-_SEPARATORS = re.compile(r"[ _-]+")
+_SEPARATORS = re.compile(r"[ ._-]+")
+# MongoDB writes {"_id": {"$oid": "…"}, "date": {"$date": "…"}}.
+_TYPES = (".$oid", ".$date")
 
 
 class KnownColumn(NamedTuple):
@@ -32,7 +41,11 @@ class KnownColumn(NamedTuple):
 
 
 def find_known_columns(fields: Mapping[str, Any], is_date: Callable[[str], bool]) -> Iterator[KnownColumn]:
-    """The values of fields that are missing under their own names: strings, and numbers as ids and dates."""
+    """The values of fields that are missing under their own names: strings, and numbers as ids and dates.
+
+    A field is missing too if it has an object instead of a value.
+    """
+    fields = _look_into_objects(fields)
     names = tuple(name for name in fields if len(name) <= _MAX_NAME)
     for field, columns in _match_columns(names) if len(names) <= _MAX_COLUMNS else ():
         values = [(column, text) for column in columns if (text := _to_text(field, fields[column]))]
@@ -41,6 +54,19 @@ def find_known_columns(fields: Mapping[str, Any], is_date: Callable[[str], bool]
         if values:
             column, text = values[0]
             yield KnownColumn(field, column, text if field != "date" or is_date(text) else None)
+
+
+def _look_into_objects(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields with those of objects under both names: `source.name`."""
+    if not any(isinstance(value, dict) for value in fields.values()):
+        return fields
+    flat: dict[str, Any] = {}
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            flat |= {f"{name}.{inner}": value[inner] for inner in list(value)[:_MAX_COLUMNS]}
+        else:
+            flat[name] = value
+    return flat
 
 
 def _to_text(field: str, value: Any) -> str:
@@ -59,6 +85,8 @@ def is_in_field(name: str, *fields: str) -> bool:
 
 
 def _normalise(name: str) -> str:
+    for suffix in _TYPES:
+        name = name.removesuffix(suffix)
     return _SEPARATORS.sub("", name).lower()
 
 
