@@ -1,7 +1,8 @@
 """Columns with the names that other programs use: `headline` is a title, `body` a text, `link` a url.
 
 The names are those of news-please, newspaper and trafilatura, of news APIs, of schema.org, WordPress and
-MongoDB, and of collections that are published as tables. Objects are looked into: `{"source": {"name": "…"}}`.
+MongoDB, and of collections that are published as tables. Objects are looked into, such as
+`{"source": {"name": "…"}}`.
 """
 
 from __future__ import annotations

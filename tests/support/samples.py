@@ -25,6 +25,7 @@ FILES = {
     "jsonl": "news.jsonl",
     "mbox": "list.mbox",
     "newsml": "newsml-g2.xml",
+    "newsml1": "newsml-1.xml",
     "nitf": "nitf.xml",
     "reuters": "reuters.sgm",
     "text": "article.txt",
@@ -41,6 +42,8 @@ TOKENS = {
     "mbox": [b"\n\nFrom a@b Thu Jan  1 00:00:00 2024\n", b"Content-Type: multipart/mixed\n", b"=?x?q?=80?=",
              b"charset=utf-7", b"Content-Transfer-Encoding: base64\n", b"Message-ID: <>\n"],
     "newsml": [b"<newsItem>", b"</newsItem>", b"<inlineXML>", b"&eacute;", b"<!DOCTYPE a>", b"]]>"],
+    "newsml1": [b"<NewsItem>", b"</NewsItem>", b"<NewsComponent EquivalentsList='yes'>", b"</NewsComponent>",
+                b"<DataContent>", b"<NewsLines><HeadLine>x</HeadLine></NewsLines>", b"<NewsML>", b"&x;"],
     "nitf": [b"<nitf>", b"</nitf>", b"<body.content>", b"<block>", b"&x;", b"<doc-id/>", b"<?xml?>"],
     "parquet": [b"PAR1", b"\x15\x00", b"\xff\xff\xff\x7f", b"\x19\xfc"],
     "reuters": [b"<REUTERS NEWID=", b"</REUTERS>", b"<BODY>", b"&#3;", b"<DATE>", b"\x1f", b'NEWID="">'],
@@ -50,7 +53,7 @@ TOKENS = {
              b"Transfer-Encoding: chunked\r\n", b"Content-Encoding: br\r\n", b"HTTP/1.1 200 OK\r\n"],
 }  # fmt: skip
 # Documents in these formats have an explicit end, so truncation is detected.
-ENDING = ("feed", "json", "jsonl", "newsml", "nitf", "parquet", "reuters", "trec", "warc")
+ENDING = ("feed", "json", "jsonl", "newsml", "newsml1", "nitf", "parquet", "reuters", "trec", "warc")
 
 
 @cache
