@@ -114,7 +114,7 @@ def _read_with_dateutil(text: str) -> str | None:
         return None
     day = moment.date().isoformat()
     is_complete = moment.date() == other.date() and day[:4] in re.findall(r"\d+", text)
-    # After a year, dateutil would exchange a month above 12 and the day.
+    # After a year, dateutil 2 exchanges a month above 12 and the day.
     if not is_complete or (text[:4].isdigit() and not text.startswith(day)):
         return None
     return day if moment.hour != other.hour else moment.isoformat()

@@ -89,8 +89,14 @@ def describe(layout: TableLayout, declared: TableLayout) -> Iterator[str]:
 
 
 def split_row(layout: TableLayout, line: str) -> list[str]:
-    """The fields of a row, the last one cut if the row has more lines. The layout must be complete."""
-    return next(csv.reader([line], **(layout.reader_options() | {"strict": False})), [])
+    """The fields of a row, the last one cut if the row has more lines; none if it is broken.
+
+    The layout must be complete.
+    """
+    try:
+        return next(csv.reader([line], **(layout.reader_options() | {"strict": False})), [])
+    except csv.Error:
+        return []
 
 
 def _find_quote(first: str) -> str:
@@ -106,7 +112,7 @@ def _find_delimiter(layout: TableLayout, first: str) -> str:
     }
     wanted = max(counts.values()) if layout.columns is None else len(layout.columns)
     found = [delimiter for delimiter, count in counts.items() if count == wanted]
-    if wanted == 1:
+    if wanted <= 1:  # one column, or a broken row
         return ","
     if len(found) == 1:
         return found[0]

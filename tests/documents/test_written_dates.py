@@ -26,6 +26,8 @@ from esr.documents.written_dates import UnclearDate, read_date
         ("March 5, 2024 at 12:30 am CET", "2024-03-05T00:30:00+01:00"),
         ("05-Mar-2024 10:30:00", "2024-03-05T10:30:00"),
         ("September 17, 1989, Sunday, Home Edition", "1989-09-17"),
+        # the time of a zone that is not known is not
+        ("5 March 2024 10:30 XYZ", "2024-03-05"),
         # the year first
         ("2024/03/05", "2024-03-05"),
         ("2024/3/5 9:30", "2024-03-05T09:30"),

@@ -132,3 +132,8 @@ def test_an_invalid_layout_is_rejected(options, message):
 def test_a_table_with_nothing_but_names_is_rejected(read):
     with pytest.raises(InputError, match="contains no document in the format csv"):
         read("id;text\n")
+
+
+def test_a_broken_first_row_is_told(read):
+    with pytest.raises(InputError, match=r"x\.csv:1: broken CSV: new-line character seen in unquoted field"):
+        read("id;\rtext\na;x\n")

@@ -73,6 +73,12 @@ def test_a_sign_of_western_europe_that_comes_later_is_read(read):
     assert read("\n".join(lines).encode("windows-1252"))[0].endswith("Das kostet 5 € – „so“.")
 
 
+def test_czech_is_in_the_encoding_of_windows_only_with_bytes_that_the_other_one_lacks():
+    text = "Trajekt opět pluje. Na palubě bylo dvě stě lidí, řekl starosta. Příliš žluťoučký kůň úpěl ódy."
+    assert find_encoding(text.encode("iso-8859-2")) == "ISO-8859-2"
+    assert find_encoding(text.encode("windows-1250")) == "Windows-1250"
+
+
 def test_utf8_is_not_questioned(read):
     lines = [f'{{"id": "{n}", "text": "{TEXTS["windows-1252"]}"}}' for n in range(300)]
     assert read("\n".join(lines).encode())[1] == []
@@ -101,6 +107,16 @@ def test_an_encoding_that_is_not_certain_is_an_error_with_its_line(read, text):
         InputError, match=r"x\.jsonl:2: this line is not UTF-8 \(byte 0x\w\w\): .* with --encoding"
     ):
         read(f'{{"id": "a"}}\n{{"id": "b", "text": "{text}"}}'.encode("latin-1"))
+
+
+@pytest.mark.parametrize(
+    "text", ["caf\xe9 caf\xe9", "caf\xbbs " * 9, "caf\xe9 \x81\x8d " * 9, "caf\xe9\0 " * 9, "caf\x81 " * 9]
+)
+def test_few_letters_and_what_is_no_text_have_no_encoding_whatever_chardet_says(monkeypatch, text):
+    guess = {"encoding": "iso8859-1", "confidence": 1.0}
+    monkeypatch.setattr("chardet.detect", lambda sample: guess)
+    assert find_encoding(b"caf\xe9 " * 9) == "windows-1252"
+    assert find_encoding(text.encode("latin-1")) is None
 
 
 def test_text_in_another_encoding_than_declared_is_an_error_with_its_line(read):
