@@ -11,15 +11,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
+from esr.cli.read_options import build_read_options
 from esr.cli.source_summary import SourceSummary
 from esr.documents import Document, Located
 from esr.documents.serialisation import to_fields
 from esr.errors import EsrError, InputError, UsageError
-from esr.loaders import Malformed, ReadOptions, Remark, Skipped, read_documents
+from esr.loaders import Malformed, Remark, Skipped, read_documents
 from esr.loaders.duplicates import DuplicateFilter
 from esr.loaders.language import LanguageDetector
-from esr.loaders.limits import Limits
-from esr.loaders.mapping import parse_mapping
 from esr.loaders.same_ids import SameIdFilter
 
 MAX_EXAMPLES = 3
@@ -34,20 +33,16 @@ class DocumentPipeline:
         paths: Sequence[str],
         *,
         source_format: str,
-        base: str | None,
-        pairs: Sequence[str],
         detect_language: bool,
         same_id: str,
         duplicates: str,
         bad_documents: Path | None,
-        max_expansion: int,
-        max_unpacked: float,
+        **read_options: Any,
     ) -> None:
+        """`read_options` are those of `build_read_options`."""
         self._paths = paths
         self._format = source_format
-        self._base = base
-        self._mapping = parse_mapping(pairs)
-        self._limits = Limits(max_expansion, int(max_unpacked * 2**30))
+        self._read_options = build_read_options(read_options)
         self._detector = LanguageDetector() if detect_language else None
         self._same_id = same_id
         self._same_ids: SameIdFilter | None = None
@@ -66,13 +61,11 @@ class DocumentPipeline:
         """The documents. A malformed one raises InputError, unless it goes to a file or all are collected."""
         with _open_for_writing(self._malformed_file) as self._malformed_stream:
             on_malformed = self._add_malformed if self.tolerates_malformed or collect_all else None
-            options = ReadOptions(
-                self._mapping,
-                self._limits,
-                on_malformed,
-                self._skipped.add,
-                self._remarks.add,
-                base=self._base,
+            options = replace(
+                self._read_options,
+                on_malformed=on_malformed,
+                on_skipped=self._skipped.add,
+                on_remark=self._remarks.add,
             )
             if self._detector:
                 options = replace(options, build=self._detector.build_document)
@@ -121,8 +114,8 @@ class DocumentPipeline:
             more = ", …" if without_sentences > len(self._first_without_sentences) else ""
             examples = ", ".join(self._first_without_sentences)
             notes.append(f"{without_sentences:,} documents have no sentence: {examples}{more}")
-        notes += self._skipped.lines("documents were skipped, ")
-        notes += self._remarks.lines("documents ")
+        notes += self._skipped.lines()
+        notes += self._remarks.lines()
         if self._detector:
             notes.append(f"{self._detector.detected:,} documents got the detected language")
         return notes
@@ -149,14 +142,17 @@ class _Occurrences:
         self._first: dict[str, str] = {}
 
     def add(self, occurrence: Skipped | Remark) -> None:
-        where, what = occurrence
+        if isinstance(occurrence, Skipped):
+            what = f"documents were skipped, {occurrence.reason}"
+        else:
+            what = f"{occurrence.unit} {occurrence.text}"
         if what not in self._counts and len(self._counts) >= MAX_PROBLEMS:
-            what = "had something else to be told"
+            what = "other remarks"
         self._counts[what] += 1
-        self._first.setdefault(what, where)
+        self._first.setdefault(what, occurrence.where)
 
-    def lines(self, prefix: str) -> list[str]:
-        return [f"{n:,} {prefix}{what}: the first at {self._first[what]}" for what, n in self._counts.items()]
+    def lines(self) -> list[str]:
+        return [f"{n:,} {what}: the first at {self._first[what]}" for what, n in self._counts.items()]
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from esr.cli.options import FILE, add_options, describe_choices
-from esr.loaders import duplicates, same_ids
+from esr.loaders import duplicates, made_ids, same_ids
 from esr.loaders.limits import DEFAULT_LIMITS
 from esr.loaders.mapping import FIELDS
 
@@ -27,6 +27,52 @@ _OPTIONS = (
         multiple=True,
         metavar="FIELD=COLUMN",
         help=f"Take a field ({', '.join(FIELDS)}) from a column with another name. May be repeated.",
+    ),
+    click.option(
+        "--include",
+        multiple=True,
+        metavar="PATTERN",
+        help="Read only these files of folders and archives: a name such as '*.json', or a path below the "
+        "folder. May be repeated.",
+    ),
+    click.option(
+        "--exclude",
+        multiple=True,
+        metavar="PATTERN",
+        help="Do not read these files, nor what is in folders of this name. May be repeated.",
+    ),
+    click.option(
+        "--id",
+        "make_id",
+        type=click.Choice(list(made_ids.POLICIES)),
+        help="Make the ids of documents of something, whether they have others or not: "
+        + describe_choices(made_ids.POLICIES),
+    ),
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of text, JSON and tables, such as windows-1252. By default UTF-8, or what their "
+        "letters show.",
+    ),
+    click.option(
+        "--delimiter",
+        metavar="CHAR",
+        help="What separates the columns of a table: a character, or tab. By default the first row shows it.",
+    ),
+    click.option(
+        "--quote",
+        metavar="CHAR",
+        help="What is around fields of a table that contain the delimiter; none if nothing is.",
+    ),
+    click.option(
+        "--columns",
+        metavar="NAME,...",
+        help="The names of a table's columns, if its first row is a document.",
+    ),
+    click.option(
+        "--day-first/--month-first",
+        default=None,
+        help="The order of day and month in dates such as 05/03/2024, which are refused without it.",
     ),
     click.option("--detect-language", is_flag=True, help="Detect the language of documents without one."),
     click.option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -33,6 +34,16 @@ def normalise_date(date: str) -> str:
         hour, rest = moment[2].split(":", 1)
         return f"{moment[1]}T{hour:0>2}:{rest}"
     return date
+
+
+@lru_cache(maxsize=4096)  # the dates of news repeat
+def is_iso_date(text: str) -> bool:
+    """Whether a document may have this date, as it is written."""
+    try:
+        parse_date_start(normalise_date(text))
+    except ValueError:
+        return False
+    return True
 
 
 def parse_date_start(date: str) -> int:

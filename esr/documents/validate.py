@@ -47,7 +47,7 @@ def build_document(fields: Mapping[str, Any]) -> Document:
     field.
     """
     if fields.get("id") is None:
-        raise InvalidDocument("the document has no id: every document needs one, as a string")
+        raise InvalidDocument("the document has no id: every document needs one, as a string (or see --id)")
     id = _check_id(fields["id"], "id")
     language = _optional_string(fields, "language")
     return Document(

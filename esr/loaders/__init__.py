@@ -4,7 +4,22 @@ Importing this package registers every format. A new format is a file that ends 
 and one more import here.
 """
 
-from esr.loaders import feed, jsonl, mbox, newsml, nitf, page, parquet, reuters, table, text, trec, warc
+from esr.loaders import (
+    feed,
+    json_stream,
+    jsonl,
+    mbox,
+    newsml,
+    newsml1,
+    nitf,
+    page,
+    parquet,
+    reuters,
+    table,
+    text,
+    trec,
+    warc,
+)
 from esr.loaders.format import FORMATS, Format, Malformed, Record, Remark, Skipped, Source, get, register
 from esr.loaders.reader import AUTO, read_documents
 from esr.loaders.source_reader import ReadOptions
@@ -21,9 +36,11 @@ __all__ = [
     "Source",
     "feed",
     "get",
+    "json_stream",
     "jsonl",
     "mbox",
     "newsml",
+    "newsml1",
     "nitf",
     "page",
     "parquet",

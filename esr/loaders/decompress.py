@@ -90,11 +90,11 @@ def _open_zstd(stream: BinaryIO) -> BinaryIO:
 
 
 def _to_utf8(head: bytes) -> bytes:
-    """The first bytes of UTF-16 XML as UTF-8, to recognise the format; XML parsers read both."""
+    """The first bytes of XML and JSON in UTF-16 as UTF-8, to recognise the format; readers read both."""
     if not head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return head
     text = head.decode("utf-16", "ignore").lstrip()
-    return text.encode() if text.startswith("<") else head
+    return text.encode() if text.startswith(("<", "{", "[")) else head
 
 
 def _prepend(head: bytes, stream: BinaryIO) -> BinaryIO:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
+from esr.loaders.table_layout import UNDECLARED, TableLayout
 from esr.registry import Registry
 
 
@@ -15,13 +16,16 @@ class Source(NamedTuple):
     `name` is the name that messages show: the path as the user wrote it. `id_path` is the path that ids are
     made of (`esr.loaders.ids`), without `.gz` or `.zst`; "stdin" for standard input. `stream` yields the
     decompressed bytes; it can be read once, from start to end. `path` is where exactly these bytes are on
-    disk, for formats that must seek; None if they come compressed or through a pipe.
+    disk, for formats that must seek; None if they come compressed or through a pipe. `table` is what the
+    user has declared about tables. `encoding_advice` says what to do about a byte that is not UTF-8.
     """
 
     name: str
     id_path: str
     stream: BinaryIO
     path: str | None = None
+    table: TableLayout = UNDECLARED
+    encoding_advice: str = "convert the file, for example with iconv"
 
 
 class Record(NamedTuple):
@@ -51,10 +55,14 @@ class Skipped(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """Something that a user did not ask for and should know: "have no 'author' for --mapping …"."""
+    """Something that a user did not ask for and should know: "have no 'author' for --mapping …".
+
+    A report counts equal ones, so `unit` is what this one counts: documents or files.
+    """
 
     where: str
     text: str
+    unit: str = "documents"
 
 
 ReadResult = Record | Malformed | Skipped
@@ -66,22 +74,24 @@ class Format:
 
     `suffixes` are its file name extensions (without `.gz`). `sniff` gets the first bytes of a file, without
     leading blanks, where the name is not conclusive. `read` yields the records of a source lazily and holds
-    one at a time. It yields Malformed for a single unreadable document and Skipped for one that must not be
-    loaded, and raises InputError where the source is broken and the rest of it cannot be read. `needs` are
-    the modules of the extra `formats` that it imports. A `tabular` format has the same columns in every
-    record. With `any_names`, whoever wrote a source has named its fields. With `may_lack_documents`, a file
-    may consist of other items only, such as pictures.
+    one at a time. It yields Malformed for a single unreadable document, Skipped for one that must not be
+    loaded and Remark for what it did unasked, and raises InputError where the source is broken and the rest
+    of it cannot be read. `needs` are the modules of the extra `formats` that it imports. A `tabular` format
+    has the same columns in every record. With `any_names`, whoever wrote a source has named its fields. With
+    `may_lack_documents`, a file may consist of other items only, such as pictures. The files of
+    an `is_text` format do not say their encoding; its `read` gets them in UTF-8.
     """
 
     name: str
     description: str
     suffixes: tuple[str, ...]
     sniff: Callable[[bytes], bool]
-    read: Callable[[Source], Iterator[ReadResult]]
+    read: Callable[[Source], Iterator[ReadResult | Remark]]
     needs: tuple[str, ...] = ()
     tabular: bool = False
     any_names: bool = False
     may_lack_documents: bool = False
+    is_text: bool = False
 
 
 WITHDRAWN = "cancelled or withheld"

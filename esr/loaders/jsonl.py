@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any
 
-from esr.loaders.format import Format, Malformed, Record, Source, register
+from esr.loaders import json_layout, json_stream
+from esr.loaders.format import Format, Malformed, ReadResult, Remark, Source, register
+from esr.loaders.json_decoder import DECODER, describe_invalid_value
 from esr.loaders.utf8 import read_lines
 
 
-def read(source: Source) -> Iterator[Record | Malformed]:
-    """A record per line; blank lines are skipped. A line that is not a JSON object is malformed."""
+def read(source: Source) -> Iterator[ReadResult | Remark]:
+    """A record per line, or more in an envelope; blank lines are skipped.
+
+    A line that is not a JSON object is malformed.
+    """
     for number, line in read_lines(source):
         if line.strip():
             where = f"{source.name}:{number}"
             try:
-                yield Record(where, _parse_object(line))
+                value = _parse_object(line)
             except _NotAnObject as error:
                 yield Malformed(where, str(error))
+            else:
+                yield from json_stream.read_value(where, value)
 
 
 class _NotAnObject(Exception):
@@ -28,18 +34,14 @@ class _NotAnObject(Exception):
 
 def _parse_object(line: str) -> dict[str, Any]:
     try:
-        value = _DECODER.decode(line)
+        value = DECODER.decode(line)
     except json.JSONDecodeError as error:
         column = min(error.pos, len(line.rstrip())) + 1
         raise _NotAnObject(
             f"broken JSON at column {column}: {error.msg}; every line must be one complete JSON object",
         ) from None
-    except RecursionError:
-        raise _NotAnObject("the JSON is nested too deeply for a document: flatten it") from None
-    except _InvalidConstant as error:
-        raise _NotAnObject(f"broken JSON: {error} is not a JSON number, leave it out") from None
-    except ValueError:  # Python's limit of 4,300 digits
-        raise _NotAnObject("broken JSON: a number has too many digits, shorten it") from None
+    except (RecursionError, ValueError) as error:
+        raise _NotAnObject(describe_invalid_value(error)) from None
     if not isinstance(value, dict):
         raise _NotAnObject(
             'not a JSON object: every line must be one document, like {"id": "…", "text": "…"}'
@@ -47,24 +49,14 @@ def _parse_object(line: str) -> dict[str, Any]:
     return value
 
 
-class _InvalidConstant(ValueError):
-    """NaN or an infinity, which Python accepts and JSON does not have."""
-
-
-def _reject_constant(constant: str) -> NoReturn:
-    raise _InvalidConstant(constant)
-
-
-_DECODER = json.JSONDecoder(parse_constant=_reject_constant)
-_START = re.compile(rb'\{\s*["}]')
-
 FORMAT = register(
     Format(
         name="jsonl",
         description="JSON Lines: one document per line, with id and text or sentences",
-        suffixes=(".jsonl", ".ndjson"),
-        sniff=lambda head: bool(_START.match(head)),
+        suffixes=(".jsonl", ".ndjson", ".json"),
+        sniff=lambda head: json_layout.is_json(head) and json_layout.is_one_per_line(head),
         read=read,
+        is_text=True,
         any_names=True,
     )
 )

@@ -1,28 +1,36 @@
-"""Columns with the names that other programs use: `headline` is a title, `body` a text, `link` a url."""
+"""Columns with the names that other programs use: `headline` is a title, `body` a text, `link` a url.
+
+The names are those of news-please, newspaper and trafilatura, of news APIs, of schema.org, WordPress and
+MongoDB, and of collections that are published as tables. Objects are looked into, such as
+`{"source": {"name": "…"}}`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from esr.documents.newspaper_dates import to_iso_date
-
 _KNOWN = {
-    "id": "guid uuid articleid documentid docid docno newsid storyid",
-    "title": "headline heading articletitle newstitle",
+    "id": "guid uuid articleid documentid docid docno newsid storyid postid itemid uri",
+    "title": "headline heading articletitle newstitle webtitle headlinemain titlerendered titlepage titlerss",
     "date": "published publishedat publisheddate publishdate datepublish datepublished publicationdate "
-    "pubdate publishtime publishedtime articledate datetime timestamp",
-    "source": "publisher publication outlet newspaper sourcename sourcedomain site domain",
-    "url": "link href weburl articleurl permalink",
-    "language": "lang languagecode langcode",
-    "text": "body content article articletext articlebody articlecontent maintext bodytext fulltext story",
+    "pubdate publishtime publishedtime articledate webpublicationdate datetimepub publishedon dateposted "
+    "postdate datetime timestamp datecreated createdat",
+    "source": "publisher publication outlet newspaper sourcename sourcetitle publishername sitename "
+    "metasitename sourcedomain site domain hostname",
+    "url": "link href weburl articleurl permalink canonicallink canonicalurl pageurl storyurl newsurl",
+    "language": "lang languagecode langcode metalang inlanguage",
+    "text": "body content article articletext articlebody articlecontent maintext mainbody bodytext fulltext "
+    "story contenttext contentrendered cleanedtext newscontent newstext documenttext plaintext rawtext",
 }
-"""By field, its other names in lower case without blanks, hyphens and underscores. The first one wins."""
+"""By field, its other names in lower case without blanks and signs. The first one wins."""
 _MAX_NAME = 40
 _MAX_COLUMNS = 1000
-_SEPARATORS = re.compile(r"[ _-]+")
+_SEPARATORS = re.compile(r"[ ._-]+")
+# MongoDB writes {"_id": {"$oid": "…"}, "date": {"$date": "…"}}.
+_TYPES = (".$oid", ".$date")
 
 
 class KnownColumn(NamedTuple):
@@ -33,22 +41,54 @@ class KnownColumn(NamedTuple):
     value: str | None
 
 
-def find_known_columns(fields: Mapping[str, Any]) -> Iterator[KnownColumn]:
-    """The values of fields that are missing under their own names. Only strings count, and numbers as ids."""
+def find_known_columns(fields: Mapping[str, Any], is_date: Callable[[str], bool]) -> Iterator[KnownColumn]:
+    """The values of fields that are missing under their own names: strings, and numbers as ids and dates.
+
+    A field is missing too if it has an object instead of a value.
+    """
+    fields = _look_into_objects(fields)
     names = tuple(name for name in fields if len(name) <= _MAX_NAME)
     for field, columns in _match_columns(names) if len(names) <= _MAX_COLUMNS else ():
         values = [(column, text) for column in columns if (text := _to_text(field, fields[column]))]
         if field == "date":
-            values.sort(key=lambda value: to_iso_date(value[1]) is None)  # readable ones first
+            values.sort(key=lambda value: not is_date(value[1]))  # readable ones first
         if values:
             column, text = values[0]
-            yield KnownColumn(field, column, to_iso_date(text) if field == "date" else text)
+            yield KnownColumn(field, column, text if field != "date" or is_date(text) else None)
+
+
+def _look_into_objects(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields with those of objects under both names: `source.name`."""
+    if not any(isinstance(value, dict) for value in fields.values()):
+        return fields
+    flat: dict[str, Any] = {}
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            flat |= {f"{name}.{inner}": value[inner] for inner in list(value)[:_MAX_COLUMNS]}
+        else:
+            flat[name] = value
+    return flat
 
 
 def _to_text(field: str, value: Any) -> str:
-    if field == "id" and type(value) is int:
+    if type(value) is int and field in ("id", "date"):
+        return str(value)
+    if type(value) is float and field == "date":
         return str(value)
     return value if isinstance(value, str) and value.strip() else ""
+
+
+@lru_cache(maxsize=1024)
+def is_in_field(name: str, *fields: str) -> bool:
+    """Whether a column of this name is one of these fields, by its own name or another known one."""
+    normal = _normalise(name[: _MAX_NAME + 1])
+    return any(normal == field or normal in _KNOWN[field].split() for field in fields)
+
+
+def _normalise(name: str) -> str:
+    for suffix in _TYPES:
+        name = name.removesuffix(suffix)
+    return _SEPARATORS.sub("", name).lower()
 
 
 @lru_cache(maxsize=64)
@@ -56,7 +96,7 @@ def _match_columns(columns: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]
     """For each field without a column of its own name, the columns that may be it."""
     by_name: dict[str, str] = {}
     for column in columns:
-        by_name.setdefault(_SEPARATORS.sub("", column).lower(), column)
+        by_name.setdefault(_normalise(column), column)
     matches = []
     for field, others in _KNOWN.items():
         if field in columns or (field == "text" and "sentences" in columns):

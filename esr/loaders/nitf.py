@@ -99,8 +99,8 @@ def _find_date(nitf: Any) -> str | None:
     return None
 
 
-# NewsML-G2 may contain NITF, but is not NITF.
-_START = re.compile(rb"(?s)(?!.*<(?:\w+:)?(?:newsItem|newsMessage)[\s>]).*<(?:\w+:)?nitf[\s>]")
+# NewsML may contain NITF, but is not NITF.
+_START = re.compile(rb"(?s)(?!.*<(?:\w+:)?(?:NewsML|newsItem|newsMessage)[\s>]).*<(?:\w+:)?nitf[\s>]")
 
 FORMAT = register(
     Format(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from esr.errors import InputError
 
@@ -18,9 +18,15 @@ def display_name(path: str) -> str:
 
 
 def iterate_files(
-    folder: str, below: str = "", parents: frozenset[tuple[int, int]] = frozenset()
+    folder: str,
+    below: str = "",
+    parents: frozenset[tuple[int, int]] = frozenset(),
+    on_error: Callable[[InputError], None] | None = None,
 ) -> Iterator[str]:
-    """The files in a folder and its subfolders, sorted by name, as paths relative to it. No hidden ones."""
+    """The files in a folder and its subfolders, sorted by name, as paths relative to it. No hidden ones.
+
+    A folder that cannot be read is passed to `on_error`; without it, it raises InputError.
+    """
     current = os.path.join(folder, below)
     try:
         status = os.stat(current)
@@ -29,7 +35,11 @@ def iterate_files(
                 (entry for entry in scan if not entry.name.startswith(".")), key=lambda e: e.name
             )
     except OSError as error:
-        raise InputError(display_name(current), f"cannot be read: {error.strerror or error}") from None
+        problem = InputError(display_name(current), f"cannot be read: {error.strerror or error}")
+        if on_error is None:
+            raise problem from None
+        on_error(problem)
+        return
     ancestors = parents | {(status.st_dev, status.st_ino)}
     for entry in entries:
         path = os.path.join(below, entry.name)
@@ -37,6 +47,6 @@ def iterate_files(
             # A link to a parent folder would never end.
             target = os.stat(entry.path)
             if (target.st_dev, target.st_ino) not in ancestors:
-                yield from iterate_files(folder, path, ancestors)
+                yield from iterate_files(folder, path, ancestors, on_error)
         elif entry.is_file() or not os.path.exists(entry.path):  # opening a dangling link reports the error
             yield path

@@ -15,16 +15,25 @@ from esr.loaders import archives
 from esr.loaders.adapter import RecordAdapter
 from esr.loaders.decompress import PeekedSource, open_source
 from esr.loaders.detection import detect_format, detect_format_in_folder
-from esr.loaders.format import FORMATS, Format, Malformed, ReadResult, Record, Remark, Skipped
+from esr.loaders.file_filter import EVERYTHING, FileFilter
+from esr.loaders.format import FORMATS, Format, Malformed, ReadResult, Record, Remark, Skipped, Source
 from esr.loaders.ids import make_id_path
 from esr.loaders.limits import DEFAULT_LIMITS, Budget, ExpansionError, Limits
+from esr.loaders.made_ids import NoIdPossible, make_requested_id
 from esr.loaders.paths import STANDARD_INPUT, display_name, iterate_files
 from esr.loaders.read_errors import raise_input_errors
+from esr.loaders.table_layout import UNDECLARED, TableLayout
+from esr.loaders.text_encoding import decode_source
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """A column mapping, limits of decompression, the folder that ids of files begin at, and callbacks.
+    """How sources are read: by default as they are, and only if they are without an error.
+
+    `mapping` names the columns of fields, `table` the layout of tables, `limits` those of decompression and
+    `base` the folder that ids of files begin at. `day_first` is the order in dates such as 05/03/2024,
+    `encoding` that of texts, `make_id` one of `made_ids.POLICIES` if documents get ids of their own,
+    `files` those of folders and archives that are read.
 
     Without `on_malformed`, the first malformed document raises InputError. With it, each one is passed to
     it and reading goes on, with the next file where the rest of one cannot be read. Skipped documents are
@@ -38,6 +47,11 @@ class ReadOptions:
     on_remark: Callable[[Remark], None] | None = None
     build: Callable[[Mapping[str, Any]], Document] = build_document
     base: str | None = None
+    table: TableLayout = UNDECLARED
+    day_first: bool | None = None
+    encoding: str | None = None
+    make_id: str | None = None
+    files: FileFilter = EVERYTHING
 
 
 class SourceReader:
@@ -46,33 +60,43 @@ class SourceReader:
     def __init__(self, format: Format | None, options: ReadOptions) -> None:
         self._format = format
         self._options = options
-        self._adapter = RecordAdapter(options.mapping, options.on_remark)
+        self._adapter = RecordAdapter(options.mapping, options.on_remark, options.day_first)
 
     def read(self, path: str) -> Iterator[ReadResult]:
         """The records in a file, a folder, an archive or standard input, in order. Raises InputError."""
         if path != STANDARD_INPUT and os.path.isdir(path):
             yield from self._read_folder(path)
         else:
-            yield from self._read_file(path, in_folder=False)
+            yield from self._read_file(path, below=None)
 
     def _read_folder(self, folder: str) -> Iterator[ReadResult]:
         is_empty = True
-        for relative in iterate_files(folder):
-            path = os.path.join(folder, relative)
-            for result in self._read_file(path, in_folder=True):
+        unreadable: list[InputError] = []  # folders in it
+        on_error = None if self._options.on_malformed is None else unreadable.append
+        for relative in iterate_files(folder, on_error=on_error):
+            below = relative.replace(os.sep, "/")
+            if not self._options.files.accepts(below):
+                continue
+            for result in self._read_file(os.path.join(folder, relative), below):
                 is_empty = False
                 yield result
+        for error in unreadable:
+            is_empty = False
+            yield _to_malformed(error, is_empty=True)
         if is_empty:
             raise InputError(display_name(folder), f"there is no {self._file_type()} in this folder")
 
-    def _read_file(self, path: str, in_folder: bool) -> Iterator[ReadResult]:
-        """The records of one file; none if it is in a folder and has another format."""
+    def _read_file(self, path: str, below: str | None) -> Iterator[ReadResult]:
+        """The records of one file; none if it is in a folder and has another format.
+
+        `below` is its path in the folder that was named; None if the file was.
+        """
         budget = Budget(display_name(path), self._options.limits)
         id_path = "stdin" if path == STANDARD_INPUT else make_id_path(path, self._options.base)
         is_empty = True
         try:
             with raise_input_errors(display_name(path)), open_source(path, id_path, budget) as file:
-                for result in self._read_opened(file, budget, in_folder, depth=0):
+                for result in self._read_opened(file, budget, below, depth=0):
                     is_empty = False
                     yield result
         except InputError as error:
@@ -81,12 +105,12 @@ class SourceReader:
             yield _to_malformed(error, is_empty)
 
     def _read_opened(
-        self, file: PeekedSource, budget: Budget, in_folder: bool, depth: int
+        self, file: PeekedSource, budget: Budget, below: str | None, depth: int
     ) -> Iterator[ReadResult]:
         if archive_type := archives.detect_archive_type(file):
-            yield from self._read_archive(file, archive_type, budget, in_folder, depth)
+            yield from self._read_archive(file, archive_type, budget, below, depth)
             return
-        name = file.source.name
+        name, in_folder = file.source.name, below is not None
         format = (
             detect_format_in_folder(file, self._format) if in_folder else self._format or detect_format(file)
         )
@@ -97,21 +121,49 @@ class SourceReader:
         if format is None:
             raise InputError(name, f"unknown format: name it with --format ({', '.join(FORMATS)})")
         require(f"{name} (format {format.name})", *format.needs)
-        result = None
-        for result in format.read(file.source):
-            yield self._adapter.adapt(result, format) if isinstance(result, Record) else result
+        number = 0
+        for result in format.read(self._prepare(file.source, format)):
+            if not isinstance(result, Remark):
+                number += 1
+                yield self._adapt(result, format, file.source, number)
+            elif self._options.on_remark:
+                self._options.on_remark(result)
         # Agencies deliver pictures beside articles, so such a file may lack documents; a folder may not.
-        if result is None and not (in_folder and format.may_lack_documents):
+        if not number and not (in_folder and format.may_lack_documents):
             raise InputError(
                 name, f"contains no document in the format {format.name}: check the file or --format"
             )
+
+    def _adapt(self, result: ReadResult, format: Format, source: Source, number: int) -> ReadResult:
+        """A record with the fields of a document and, if one is to be made, with its id."""
+        if not isinstance(result, Record):
+            return result
+        record = self._adapter.adapt(result, format)
+        if self._options.make_id is None or isinstance(record, Malformed):
+            return record
+        try:
+            id = make_requested_id(self._options.make_id, record.fields, source, number)
+        except NoIdPossible as error:
+            return Malformed(record.where, str(error))
+        return record._replace(fields={**record.fields, "id": id})
+
+    def _prepare(self, source: Source, format: Format) -> Source:
+        """The source with what is declared about it, and text in UTF-8."""
+        source = source._replace(table=self._options.table)
+
+        def remark(encoding: str) -> None:
+            if self._options.on_remark:
+                text = f"are in {encoding}, as their letters show (--encoding names another)"
+                self._options.on_remark(Remark(source.name, text, "files"))
+
+        return decode_source(source, self._options.encoding, remark) if format.is_text else source
 
     def _read_archive(
         self,
         file: PeekedSource,
         archive_type: archives.ArchiveType,
         budget: Budget,
-        in_folder: bool,
+        below: str | None,
         depth: int,
     ) -> Iterator[ReadResult]:
         name = file.source.name
@@ -120,9 +172,12 @@ class SourceReader:
         is_empty = True
         for member in archives.iterate_members(file, archive_type, budget):
             is_member_empty = True
+            member_below = "/".join(filter(None, (below, member.source.name.removeprefix(f"{name}/"))))
+            if not self._options.files.accepts(member_below):
+                continue
             try:
                 with raise_input_errors(member.source.name):
-                    for result in self._read_opened(member, budget, in_folder=True, depth=depth + 1):
+                    for result in self._read_opened(member, budget, member_below, depth + 1):
                         is_empty = is_member_empty = False
                         yield result
             except ExpansionError:
@@ -132,13 +187,15 @@ class SourceReader:
                     raise
                 is_empty = False
                 yield _to_malformed(error, is_member_empty)
-        if is_empty and not in_folder:
+        if is_empty and below is None:
             raise InputError(name, f"there is no {self._file_type()} in this archive")
 
     def _file_type(self) -> str:
-        return (
+        name = (
             f"{self._format.name} file" if self._format else f"file of a known format ({', '.join(FORMATS)})"
         )
+        is_filtered = self._options.files != EVERYTHING
+        return f"{name} that --include and --exclude let through" if is_filtered else name
 
 
 def _to_malformed(error: InputError, is_empty: bool) -> Malformed:

@@ -1,4 +1,4 @@
-"""CSV and TSV: one document per row, with the fields named by the first row."""
+"""CSV and TSV: one document per row, with the fields named by the first row or by --columns."""
 
 from __future__ import annotations
 
@@ -6,76 +6,86 @@ import csv
 from collections.abc import Iterator
 from typing import Any
 
-from esr.documents.newspaper_dates import to_iso_date
 from esr.errors import InputError, to_one_line
-from esr.loaders.format import Format, Malformed, Record, Source, register
+from esr.loaders import table_layout
+from esr.loaders.format import Format, Malformed, ReadResult, Record, Remark, Source, register
 from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, read_lines, too_long_error
 
-_DELIMITERS = ",\t;|"
 
-
-def read(source: Source) -> Iterator[Record | Malformed]:
-    """A record per row. The delimiter is the most frequent of comma, tab, semicolon and bar in the first row.
+def read(source: Source) -> Iterator[ReadResult | Remark]:
+    """A record per row. The first row shows the delimiter, unless it is declared.
 
     A field may be quoted with `"`, and may then contain line ends. Raises InputError at an unclosed quote,
     because nothing after it can be parsed.
     """
     csv.field_size_limit(MAX_DOCUMENT_BYTES)
     rows = _Rows(source)
-    if rows.header is None:
+    if rows.columns is None:
         return
-    columns = rows.header
-    if len(set(columns)) < len(columns):
-        duplicate = next(column for column in columns if columns.count(column) > 1)
-        raise InputError(
-            f"{source.name}:1", f"column {to_one_line(duplicate)!r} is duplicated: rename one of the two"
-        )
+    for remark in rows.remarks:
+        yield Remark(source.name, remark, "files")
+    columns = rows.columns
     for line, row in rows:
         where = f"{source.name}:{line}"
         if len(row) != len(columns):
             yield Malformed(
                 where,
-                f"this row has {len(row)} fields and the first row {len(columns)}: quote or correct it",
+                f"this row has {len(row)} fields and {rows.origin} {len(columns)}: quote or correct it",
             )
         else:
-            fields = dict(zip(columns, map(_none_if_blank, row), strict=True))
-            yield Record(where, fields | _convert_dates(columns, row))
+            yield Record(where, dict(zip(columns, map(_none_if_blank, row), strict=True)))
 
 
 def _none_if_blank(field: str) -> str | None:
     return field if field.strip() else None
 
 
-def _convert_dates(columns: list[str], row: list[str]) -> dict[str, Any]:
-    """The dates in ISO 8601. An unreadable date stays as it is, and validation rejects it."""
-    dates = {
-        column: to_iso_date(field) for column, field in zip(columns, row, strict=True) if _is_date(column)
-    }
-    return {column: date for column, date in dates.items() if date}
-
-
-def _is_date(column: str) -> bool:
-    return "date" in column.lower() or "time" in column.lower() or "publish" in column.lower()
-
-
 class _Rows:
-    """The rows after the header, each with the line that it begins on; blank lines are skipped."""
+    """The rows after the one with the names, each with the line that it begins on; blank lines are skipped.
+
+    `columns` is None if there is no row at all. `origin` says what has named them. `remarks` are about the
+    layout that was found.
+    """
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._lines = read_lines(source)
         self._begin = self._line = self._size = 0
-        first = next((line for _, line in self._iterate_lines() if line.strip()), None)
-        self.header: list[str] | None = None
-        if first is not None:
-            delimiter = max(_DELIMITERS, key=first.count)
-            self._options: Any = {"delimiter": delimiter, "strict": True}
-            header = self._next_row(csv.reader([first], **self._options))
-            self.header = [column.strip() for column in header or []]
+        self._first: str | None = None  # a line that has been read and is a document
+        self.columns: list[str] | None = None
+        self.remarks: list[str] = []
+        declared = source.table
+        first = self._next_line()
+        if first and declared.delimiter is None and (delimiter := table_layout.read_separator_line(first)):
+            declared = declared._replace(delimiter=delimiter)
+            first = self._next_line()
+        if not first:
+            return
+        try:
+            layout = table_layout.complete(declared, first)
+        except table_layout.UnclearLayout as error:
+            raise InputError(f"{source.name}:{self._line}", str(error)) from None
+        self.remarks += table_layout.describe(layout, declared)
+        self._options = layout.reader_options()
+        if layout.columns is None:
+            names = self._next_row(csv.reader([first], **self._options)) or []
+            self.columns, self.origin = [name.strip() for name in names], "the first row"
             self._begin = 0
+        else:
+            self.columns, self.origin = [*layout.columns], "--columns"
+            self._first, self._begin = first, self._line
+        self._check_columns(self.columns, table_layout.split_row(layout, first))
+
+    def _check_columns(self, columns: list[str], first: list[str]) -> None:
+        where = f"{self._source.name}:{self._line}"
+        if len(set(columns)) < len(columns):
+            duplicate = next(column for column in columns if columns.count(column) > 1)
+            raise InputError(where, f"column {to_one_line(duplicate)!r} is duplicated: rename one of the two")
+        if self._first and [name.strip().lower() for name in first] == [name.lower() for name in columns]:
+            raise InputError(where, "this row has the names of the columns: leave --columns out")
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        reader = csv.reader((line for _, line in self._iterate_lines()), **self._options)
+        reader = csv.reader(self._iterate_lines(), **self._options)
         while (row := self._next_row(reader)) is not None:
             if row:
                 yield self._begin, row
@@ -92,25 +102,33 @@ class _Rows:
             ) from None
         return row
 
-    def _iterate_lines(self) -> Iterator[tuple[int, str]]:
+    def _next_line(self) -> str | None:
+        """The next line that is not blank."""
+        return next((line for line in self._iterate_lines() if line.strip()), None)
+
+    def _iterate_lines(self) -> Iterator[str]:
         """The lines, counted. A row of very many lines must not fill the memory."""
+        if self._first is not None:
+            first, self._first = self._first, None
+            yield first
         for number, line in self._lines:
             self._line = number
             self._begin = self._begin or number
             self._size += len(line)
             if self._size > MAX_DOCUMENT_BYTES:
                 raise too_long_error(self._source, self._begin)
-            yield number, line
+            yield line
 
 
 FORMAT = register(
     Format(
         name="csv",
-        description="CSV and TSV: one document per row, columns named by the first row (see --mapping)",
+        description="CSV and TSV: one document per row, columns named by the first row or --columns",
         suffixes=(".csv", ".tsv", ".tab"),
         # Almost any text can be read as a table.
         sniff=lambda head: False,
         read=read,
+        is_text=True,
         tabular=True,
         any_names=True,
     )

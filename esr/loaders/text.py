@@ -31,5 +31,6 @@ FORMAT = register(
         # Any file can be plain text, so tables and web pages must not be taken for it.
         sniff=lambda head: False,
         read=read,
+        is_text=True,
     )
 )

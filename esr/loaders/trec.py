@@ -190,5 +190,6 @@ FORMAT = register(
         suffixes=(".sgml", ".sgm", ".trec"),
         sniff=lambda head: head.startswith(b"<") and bool(_START.search(head)),
         read=read,
+        is_text=True,
     )
 )

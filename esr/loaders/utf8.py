@@ -68,6 +68,5 @@ def too_long_error(source: Source, line: int) -> InputError:
 def _not_utf8_error(source: Source, line: int, error: UnicodeDecodeError) -> InputError:
     return InputError(
         f"{source.name}:{line}",
-        f"this line is not UTF-8 (byte 0x{error.object[error.start]:02x}): "
-        "convert the file, for example with iconv",
+        f"this line is not UTF-8 (byte 0x{error.object[error.start]:02x}): {source.encoding_advice}",
     )

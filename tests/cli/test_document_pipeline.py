@@ -179,3 +179,84 @@ def test_articles_under_embargo_are_counted_and_not_loaded(esr: Esr, tmp_path: P
     assert f"2 documents were skipped, under embargo: the first at {wire}:2" in result.stdout
     assert documents(tmp_path / "i") == ["c"]
     assert "2 documents were skipped" in esr("load", wire, "--dry-run").stdout
+
+
+def test_the_layout_of_tables_can_be_declared_and_what_was_found_is_said(esr: Esr, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id;text\na;A ferry.\n")
+    (tmp_path / "b.csv").write_text("id;text\nb;A ferry.\n")
+    result = esr("load", tmp_path, "--dry-run")
+    note = "2 files have columns separated by ';' (--delimiter chooses another): the first at "
+    assert f"{note}{tmp_path}/a.csv\n" in result.stdout
+    (tmp_path / "c.tsv").write_text('c^A "ferry^x\n')
+    options = ["--delimiter", "^", "--quote", "none", "--columns", "id,text,place"]
+    result = esr("load", tmp_path / "c.tsv", *options, "--index", tmp_path / "i")
+    assert result.exit_code == 0, result.output
+    assert documents(tmp_path / "i") == ["c"]
+
+
+def test_the_order_of_day_and_month_is_an_option(esr: Esr, esr_error: Esr, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("id,date,text\na,05/03/2024,A ferry.\n")
+    assert "choose --day-first or --month-first" in str(
+        esr_error("load", tmp_path, "--index", tmp_path / "i")
+    )
+    for option, date in (("--day-first", "2024-03-05"), ("--month-first", "2024-05-03")):
+        result = esr("load", tmp_path, "--dry-run", option)
+        assert f"  {date} · 1 sentences\n" in result.stdout
+        assert f"1 documents have a date that was read with the {option[2:5]}" in result.stdout
+
+
+def test_an_encoding_is_found_and_said_or_declared(esr: Esr, esr_error: Esr, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    text = "La traversée a été fermée à cause des tempêtes qui ont duré des années entières."
+    path.write_text(f"id,text\na,{text}\n", "latin-1")
+    result = esr("load", path, "--dry-run")
+    note = "1 files are in windows-1252, as their letters show (--encoding names another): the first at "
+    assert f"{note}{path}\n" in result.stdout and f"  | {text}" in result.stdout
+    assert "files are in" not in esr("load", path, "--dry-run", "--encoding", "latin-1").stdout
+    assert "unknown encoding 'x'" in str(esr_error("load", path, "--dry-run", "--encoding", "x"))
+
+
+def test_ids_can_be_made(esr: Esr, esr_error: Esr, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('[{"url": "http://x/a", "maintext": "A ferry."}]')
+    assert "the document has no id: every document needs one, as a string (or see --id)" in str(
+        esr_error("load", tmp_path / "x.json", "--index", tmp_path / "i")
+    )
+    assert esr("load", tmp_path / "x.json", "--index", tmp_path / "i", "--id", "url").exit_code == 0
+    assert documents(tmp_path / "i") == ["http://x/a"]
+    line = esr_error("load", tmp_path, "--dry-run", "--id", "url", "--mapping", "id=link")
+    assert "--id url makes the ids: leave --mapping id=link out" in str(line)
+
+
+def test_one_bad_file_of_a_folder_is_told_with_what_to_do_and_does_not_stop_the_load(
+    esr: Esr, tmp_path: Path
+) -> None:
+    folder = tmp_path / "news"
+    folder.mkdir()
+    files = {
+        "a.json": '[{"id": "a", "text": "A ferry."},\n{"id": "b"',
+        "b.csv": "1,2\nx,y\n",
+        "c.json": '{"id": "c", "text": "A ferry."}',
+        "d.jsonl.gz": "not packed",
+        "e.xml": "<nitf><body>",
+        "f.json": "",
+        "g.tmp.json": "{",
+    }
+    for name, content in files.items():
+        (folder / name).write_text(content)
+    bad = tmp_path / "bad.jsonl"
+    options = ["--exclude", "*.tmp.json", "--bad-documents", bad]
+    result = esr("load", folder, "--index", tmp_path / "i", *options)
+    assert result.exit_code == 1 and documents(tmp_path / "i") == ["a", "c"]
+    told = {
+        line["where"].removeprefix(f"{folder}/"): line["problem"]
+        for line in map(json.loads, bad.read_text().splitlines())
+    }
+    advice = {
+        "a.json:2:11": "fetch it again if it is truncated (the rest of this file is skipped)",
+        "b.csv:2": "with --columns if the first row of the table is a document",
+        "d.jsonl.gz": "so fetch or create it again",
+        "e.xml:1": "fetch the file again or correct it",
+        "f.json": "the file is empty",
+    }
+    assert set(told) == set(advice)
+    assert all(advice[where] in problem for where, problem in told.items())

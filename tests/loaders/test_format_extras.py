@@ -9,7 +9,7 @@ NEEDY = [format.name for format in FORMATS.values() if format.needs]
 
 
 def test_formats_of_the_extra_declare_their_modules():
-    assert {"feed", "html", "newsml", "nitf", "parquet", "warc"} == set(NEEDY)
+    assert {"feed", "html", "newsml", "newsml1", "nitf", "parquet", "warc"} == set(NEEDY)
 
 
 @pytest.mark.parametrize("name", NEEDY)

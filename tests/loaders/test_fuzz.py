@@ -21,6 +21,7 @@ from tests.support import samples
 
 PACKED = ("gz", "zst", "zip", "tar", "tgz")
 KINDS = (*FORMATS, *PACKED)
+TEXT_KINDS = tuple(format.name for format in FORMATS.values() if format.is_text)
 _SECONDS = 10
 _CALM = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
@@ -122,6 +123,30 @@ def test_corrupt_files_are_rejected_or_read_as_complete_documents(kind: str) -> 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_thousand_corrupt_files_are_rejected_or_read_as_complete_documents(kind: str) -> None:
     settings(max_examples=1000, **_CALM)(fuzz(kind))()
+
+
+def fuzz_encoding(kind: str) -> Callable[[], None]:
+    @given(st.integers(0, 2**32), st.sampled_from(["latin-1", "koi8-r", "shift_jis", "gb18030", "utf-16"]))
+    def malformed(seed: int, encoding: str) -> None:
+        text = good(kind).decode() + "Größe, лодка, 船. " * (seed % 5)
+        data = bytearray(text.encode(encoding, "replace"))
+        pick = random.Random(seed)
+        for _ in range(seed % 4):
+            data[pick.randrange(len(data))] = pick.randrange(256)
+        check(kind, bytes(data))
+
+    return malformed
+
+
+@pytest.mark.parametrize("kind", TEXT_KINDS)
+def test_corrupt_text_in_another_encoding_is_rejected_or_read(kind: str) -> None:
+    settings(max_examples=50, **_CALM)(fuzz_encoding(kind))()
+
+
+@pytest.mark.endurance
+@pytest.mark.parametrize("kind", TEXT_KINDS)
+def test_a_thousand_corrupt_texts_in_another_encoding_are_rejected_or_read(kind: str) -> None:
+    settings(max_examples=1000, **_CALM)(fuzz_encoding(kind))()
 
 
 @pytest.mark.parametrize("kind", KINDS)

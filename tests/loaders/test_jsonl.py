@@ -2,6 +2,7 @@ import io
 import json
 import tracemalloc
 from dataclasses import asdict
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -124,7 +125,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     assert peak < 4e6
 
 
-TEXT = st.text(max_size=20)
+TEXT = st.text(max_size=20).map(lambda text: normalize("NFC", text))
 NAME = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,8}", fullmatch=True)
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)
 PARSES = st.lists(TEXT, max_size=4).map(

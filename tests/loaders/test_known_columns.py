@@ -8,18 +8,21 @@ from tests.loaders.conftest import texts
 
 
 def taken(**fields):
-    return {known.field: (known.column, known.value) for known in find_known_columns(fields)}
+    def is_date(text):
+        return text[:1].isdigit()
+
+    return {known.field: (known.column, known.value) for known in find_known_columns(fields, is_date)}
 
 
 @pytest.mark.parametrize(
     ("field", "columns"),
     [
-        ("title", "headline Title"),
-        ("text", "body content article_text"),
-        ("url", "link"),
-        ("source", "Publication"),
-        ("language", "lang"),
-        ("id", "_id GUID Article-ID"),
+        ("title", "headline Title webTitle title_page"),
+        ("text", "body content article_text maintext articleBody content_text"),
+        ("url", "link canonical_link webUrl article_url"),
+        ("source", "Publication source_domain meta_site_name site.name hostname"),
+        ("language", "lang meta_lang inLanguage"),
+        ("id", "_id GUID Article-ID uri _id.$oid"),
     ],
 )
 def test_columns_of_other_programs_are_known(field, columns):
@@ -27,10 +30,110 @@ def test_columns_of_other_programs_are_known(field, columns):
         assert taken(**{column: "x"}) == {field: (column, "x")}
 
 
-def test_dates_come_in_the_forms_of_newspapers_and_unreadable_ones_do_not():
-    assert taken(publishedAt="March 5, 2024") == {"date": ("publishedAt", "2024-03-05")}
+# The keys of news-please 1.6, newspaper4k 0.9, trafilatura 2 and of APIs; the news are made up.
+OTHERS = {
+    "news-please": {
+        "authors": ["A. Writer"],
+        "date_download": "2024-03-06 08:00:00",
+        "date_modify": None,
+        "date_publish": "2024-03-05 10:30:00",
+        "description": "A ferry.",
+        "filename": "http%3A%2F%2Fx%2Fa.json",
+        "image_url": "http://x/a.png",
+        "language": "en",
+        "localpath": None,
+        "maintext": "The ferry sails.",
+        "source_domain": "x",
+        "title": "Ferry",
+        "title_page": None,
+        "title_rss": None,
+        "url": "http://x/a",
+    },
+    "newspaper": {
+        "url": "http://x/a",
+        "source_url": "http://x",
+        "title": "Ferry",
+        "top_image": "",
+        "images": [],
+        "movies": [],
+        "text": "The ferry sails.",
+        "keywords": ["ferry"],
+        "meta_data": {"og": {"title": "Ferry"}},
+        "authors": ["A. Writer"],
+        "publish_date": "2024-03-05T10:30:00",
+        "summary": "A ferry.",
+        "meta_lang": "en",
+        "meta_site_name": "x",
+        "canonical_link": "http://x/a",
+    },
+    "trafilatura": {
+        "title": "Ferry",
+        "author": "A. Writer",
+        "hostname": "x",
+        "date": "2024-03-05T10:30:00",
+        "raw_text": "The ferry",
+        "text": "The ferry sails.",
+        "language": "en",
+        "url": "http://x/a",
+    },
+    "NewsAPI": {
+        "source": {"id": None, "name": "x"},
+        "author": "A. Writer",
+        "title": "Ferry",
+        "description": "A ferry.",
+        "url": "http://x/a",
+        "publishedAt": "2024-03-05T10:30:00",
+        "content": "The ferry sails.",
+        "language": "en",
+    },
+    "schema.org": {
+        "@type": "NewsArticle",
+        "headline": "Ferry",
+        "datePublished": "2024-03-05T10:30:00",
+        "publisher": {"@type": "Organization", "name": "x"},
+        "inLanguage": "en",
+        "articleBody": "The ferry sails.",
+        "url": "http://x/a",
+    },
+    "WordPress": {
+        "date": "2024-03-05T10:30:00",
+        "link": "http://x/a",
+        "title": {"rendered": "Ferry"},
+        "content": {"rendered": "The ferry sails.", "protected": False},
+        "site": "x",
+        "lang": "en",
+    },
+}
+
+
+@pytest.mark.parametrize("program", OTHERS)
+def test_documents_of_other_programs_have_all_their_fields(tmp_path, program):
+    (tmp_path / "x.json").write_text(json.dumps([OTHERS[program]]))
+    (located,) = read_documents([str(tmp_path)], options=ReadOptions(make_id="url"))
+    document = located.document
+    assert (document.id, document.url, document.title) == ("http://x/a", "http://x/a", "Ferry")
+    assert texts(document) == ["The ferry sails."]
+    assert (document.date, document.source, document.language) == ("2024-03-05T10:30:00", "x", "en")
+
+
+def test_objects_are_looked_into_and_it_is_said(read):
+    fields = {
+        "_id": {"$oid": "a"},
+        "date": {"$date": "2024-03-05"},
+        "source": {"name": "x"},
+        "text": "A ferry.",
+    }
+    document, remarks = read("x.jsonl", json.dumps(fields))
+    assert (document.id, document.date, document.source) == ("a", "2024-03-05", "x")
+    assert remarks == [REMARK.format("id in _id.$oid, date in date.$date, source in source.name")]
+    assert taken(source={"name": {"x": 1}, "title": " "}) == taken(**{"x" * 99: {"name": "x"}}) == {}
+
+
+def test_a_date_that_can_be_read_takes_precedence():
     assert taken(published="yes") == {"date": ("published", None)}
     assert taken(published="yes", pubDate="2024-03-05") == {"date": ("pubDate", "2024-03-05")}
+    assert taken(timestamp=1709596800) == {"date": ("timestamp", "1709596800")}
+    assert taken(timestamp=1709596800.5) == {"date": ("timestamp", "1709596800.5")}
     assert taken(published=True) == {}
 
 

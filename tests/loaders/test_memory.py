@@ -19,11 +19,14 @@ pytestmark = pytest.mark.endurance
 
 FEW, MANY = 500, 5000
 TEXT = "The ferry sails again. " * 20
+_CONTENT = "<ContentItem><DataContent>{}</DataContent></ContentItem>"
 UNITS = {
     "csv": ("id,text\n", 'i{},"{}"\n', ""),
+    "json": ('{"status": "ok", "articles": [', '{{"id": "i{}", "text": "{}"}}, ', '{"id": "z"}]}'),
     "jsonl": ("", '{{"id": "i{}", "text": "{}"}}\n', ""),
     "mbox": ("", "From a@b Mon Jan 15 09:00:00 2024\nMessage-ID: <i{}@b>\n\n{}\n\n", ""),
     "newsml": ("<x>", '<newsItem guid="i{}"><inlineData>{}</inlineData></newsItem>\n', "</x>"),
+    "newsml1": ("<x>", '<NewsItem Duid="i{}">' + _CONTENT + "</NewsItem>", "</x>"),
     "nitf": ("<x>", '<nitf><doc-id id-string="i{}"/><body.content><p>{}</p></body.content></nitf>\n', "</x>"),
     "reuters": ("", '<REUTERS NEWID="{}">\n<TEXT><BODY>{}</BODY></TEXT></REUTERS>\n', ""),
     "trec": ("", "<DOC><DOCNO>i{}</DOCNO><TEXT>{}</TEXT></DOC>\n", ""),

@@ -210,8 +210,8 @@ def test_the_place_of_a_document_is_the_path_of_the_call_and_the_line(folder, mo
 
 
 def test_an_unknown_format_is_rejected_immediately_with_the_nearest_name():
-    with pytest.raises(UsageError, match="unknown format 'json1': did you mean 'jsonl'"):
-        read_documents(["-"], "json1")
+    with pytest.raises(UsageError, match="unknown format 'jsnol': did you mean 'jsonl'"):
+        read_documents(["-"], "jsnol")
 
 
 def test_nothing_to_load_is_rejected():

@@ -33,7 +33,8 @@ def test_a_row_of_another_length_is_malformed_and_those_after_it_are_read(load):
 
 
 def test_an_unreadable_date_is_rejected_rather_than_lost(load_error):
-    assert "date '02/03/1999' is not" in load_error("id,date,text\na,02/03/1999,x\n", "csv")
+    assert "date '02/03/1999' is ambiguous" in load_error("id,date,text\na,02/03/1999,x\n", "csv")
+    assert "date 'Monday' is not" in load_error("id,date,text\na,Monday,x\n", "csv")
 
 
 def test_an_unclosed_quote_is_rejected_with_the_line_of_its_row(load_error):

@@ -21,9 +21,11 @@ FILES = {
     "csv": "table.csv",
     "feed": "rss.xml",
     "html": "page.html",
+    "json": "news.json",
     "jsonl": "news.jsonl",
     "mbox": "list.mbox",
     "newsml": "newsml-g2.xml",
+    "newsml1": "newsml-1.xml",
     "nitf": "nitf.xml",
     "reuters": "reuters.sgm",
     "text": "article.txt",
@@ -35,10 +37,13 @@ TOKENS = {
     "csv": [b'"', b",", b"\r\n", b'""', b"\t", b";"],
     "feed": [b"<item>", b"</item>", b"<guid>", b"<![CDATA[", b"&lt;p", b"<feed>", b"</rss>"],
     "html": [b"<article>", b"</p>", b"<script>", b"<!--", b"<table><tr><td>", b"&#0;", b"<title>"],
+    "json": [b"{", b"}", b"[", b"]", b",", b'"', b'{"data": [', b"\\ud83d\\u", b"-", b"Infinity", b"[" * 99],
     "jsonl": [b"{", b"}", b'"', b'"id": 1', b"\\ud800", b"[" * 99, b"NaN", b'"sentences": ', b"1e999"],
     "mbox": [b"\n\nFrom a@b Thu Jan  1 00:00:00 2024\n", b"Content-Type: multipart/mixed\n", b"=?x?q?=80?=",
              b"charset=utf-7", b"Content-Transfer-Encoding: base64\n", b"Message-ID: <>\n"],
     "newsml": [b"<newsItem>", b"</newsItem>", b"<inlineXML>", b"&eacute;", b"<!DOCTYPE a>", b"]]>"],
+    "newsml1": [b"<NewsItem>", b"</NewsItem>", b"<NewsComponent EquivalentsList='yes'>", b"</NewsComponent>",
+                b"<DataContent>", b"<NewsLines><HeadLine>x</HeadLine></NewsLines>", b"<NewsML>", b"&x;"],
     "nitf": [b"<nitf>", b"</nitf>", b"<body.content>", b"<block>", b"&x;", b"<doc-id/>", b"<?xml?>"],
     "parquet": [b"PAR1", b"\x15\x00", b"\xff\xff\xff\x7f", b"\x19\xfc"],
     "reuters": [b"<REUTERS NEWID=", b"</REUTERS>", b"<BODY>", b"&#3;", b"<DATE>", b"\x1f", b'NEWID="">'],
@@ -48,7 +53,7 @@ TOKENS = {
              b"Transfer-Encoding: chunked\r\n", b"Content-Encoding: br\r\n", b"HTTP/1.1 200 OK\r\n"],
 }  # fmt: skip
 # Documents in these formats have an explicit end, so truncation is detected.
-ENDING = ("feed", "jsonl", "newsml", "nitf", "parquet", "reuters", "trec", "warc")
+ENDING = ("feed", "json", "jsonl", "newsml", "newsml1", "nitf", "parquet", "reuters", "trec", "warc")
 
 
 @cache

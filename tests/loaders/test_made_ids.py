@@ -1,0 +1,101 @@
+import json
+import os
+
+import pytest
+
+from esr.errors import InputError
+from esr.loaders import ReadOptions, read_documents
+from esr.loaders.made_ids import POLICIES
+
+
+@pytest.fixture
+def ids(tmp_path):
+    """A function from a policy and the contents of files by name to the ids of their documents."""
+
+    def ids(policy, **files):
+        for name, content in files.items():
+            (tmp_path / name.replace("_", ".")).write_text(content)
+        options = ReadOptions(make_id=policy, base=os.fspath(tmp_path))
+        return [located.document.id for located in read_documents([str(tmp_path)], options=options)]
+
+    return ids
+
+
+def lines(*documents):
+    return "".join(json.dumps(fields) + "\n" for fields in documents)
+
+
+def test_an_address_is_an_id_whatever_its_column_is_called(ids):
+    documents = lines({"url": "http://x/a", "text": "x"}, {"id": "7", "link": " http://x/b c "})
+    assert ids("url", x_jsonl=documents, y_csv="link,body\nhttp://x/d,x\n") == [
+        "http://x/a",
+        "http://x/b_c",
+        "http://x/d",
+    ]
+
+
+def test_an_address_that_is_too_long_for_an_id_gives_a_digest(ids):
+    long = "http://x/" + "y" * 600
+    documents = [{"url": long, "text": "One. Two."}, {"url": long + "z"}, {"url": long, "text": "x"}]
+    first, second, third = ids("url", x_jsonl=lines(*documents))
+    assert first == third != second and len(first) == 32
+
+
+@pytest.mark.parametrize("fields", [{"text": "x"}, {"url": " ", "text": "x"}, {"url": None}])
+def test_a_document_without_an_address_says_what_to_do(ids, fields):
+    message = r":1: the document has no url for --id url: use --mapping url=COLUMN, or another --id"
+    with pytest.raises(InputError, match=message):
+        ids("url", x_jsonl=lines(fields))
+
+
+def test_the_digest_of_the_content_is_that_of_all_fields_but_the_id(ids):
+    same = {"title": "T", "text": "x"}
+    first, second = ids("content", x_jsonl=lines(same, {**same, "id": "7", "other": 1, "url": None}))
+    assert first == second and len(first) == 32 and first.isalnum()
+    others = (
+        {"date": "2024"},
+        {"url": "u"},
+        {"title": "U"},
+        {"text": "y"},
+        {"source": "s"},
+        {"language": "en"},
+    )
+    different = ids("content", x_jsonl=lines(same, *({**same, **other} for other in others)))
+    assert len(set(different)) == len(others) + 1 and different[0] == first
+
+
+def test_the_digest_does_not_depend_on_the_file_or_its_format(ids):
+    first, second, third = ids(
+        "content",
+        x_jsonl=lines({"text": "x", "title": "T"}),
+        y_csv="headline,body\nT,x\n",
+        z_json='[{"title":"T","text":"x"}]',
+    )
+    assert first == second == third
+
+
+def test_a_row_is_the_file_and_the_number_of_the_document_in_it(ids):
+    table = 'id,text\n7,"x\n\ny"\n7,z\n'
+    assert ids("row", x_csv=table, y_jsonl='{"id": "1"}\n\n{"id": "1"}\n') == [
+        "x.csv:1",
+        "x.csv:2",
+        "y.jsonl:1",
+        "y.jsonl:2",
+    ]
+
+
+def test_malformed_documents_have_numbers_too(tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"text": 1}\n{\n{"text": "x"}\n')
+    options = ReadOptions(make_id="row", base=str(tmp_path), on_malformed=lambda malformed: None)
+    (located,) = read_documents([str(tmp_path)], options=options)
+    assert located.document.id == "x.jsonl:3"
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_files_of_other_formats_get_the_ids_too(ids, policy):
+    assert len(ids(policy, x_html=HTML)) == 1
+
+
+HTML = """<html><head><title>T</title><link rel="canonical" href="http://x.example/a"></head><body><article>
+<p>The ferry sails again after two weeks of repairs, the mayor said on Monday.</p>
+<p>Two hundred people were aboard, and nobody said why it had been closed.</p></article></body></html>"""
