@@ -1,4 +1,5 @@
 import os
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_LE
 from unicodedata import normalize
 
 import pytest
@@ -74,5 +75,7 @@ def test_any_bytes_are_a_document_or_an_input_error(load, data):
         assert str(error).startswith("standard input")
     else:
         words = [document.title, *(s.text for s in document.sentences)]
-        given_words = data.decode("utf-8-sig").split()
+        is_wide = data.startswith((BOM_UTF16_LE, BOM_UTF16_BE))  # UTF-32 begins alike
+        encoding = "utf-8-sig" if not is_wide else "utf-32" if data.startswith(BOM_UTF32_LE) else "utf-16"
+        given_words = data.decode(encoding).split()
         assert normalize("NFC", "".join("".join(words).split())) == normalize("NFC", "".join(given_words))
