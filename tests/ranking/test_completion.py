@@ -1,0 +1,59 @@
+"""Completion of the end of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import esr
+from esr.ranking.completion import complete
+from esr.ranking.searcher import Searcher
+from tests.support.elasticsearch import document, fresh, load
+
+TEXTS = ["Climate talks and climbers", "The climate of Zürich", "Climate models", "A clinic in Zürich"]
+
+
+@pytest.fixture(
+    scope="module",
+    params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)],
+)
+def searcher(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    news = [document("a", *TEXTS, source="BBC News"), document("b", "Rain", source="Reuters")]
+    if request.param == "embedded":
+        where = str(tmp_path_factory.mktemp("completion") / "index")
+        load(where, news)
+        with esr.open(where) as opened:
+            yield opened
+        return
+    with fresh(request.getfixturevalue("elasticsearch_url")) as alias:
+        load(alias, news)
+        with esr.open(alias) as opened:
+            yield opened
+
+
+def queries(searcher: Searcher, text: str, limit: int = 8) -> list[str]:
+    return [completion.query for completion in complete(searcher, text, limit)]
+
+
+def test_the_last_word_is_completed_most_frequent_first(searcher: Searcher) -> None:
+    assert queries(searcher, "rain cli") == ["rain climate", "rain climbers", "rain clinic"]
+    assert queries(searcher, "rain cli", 1) == ["rain climate"]
+
+
+def test_case_and_accents_make_no_difference(searcher: Searcher) -> None:
+    assert queries(searcher, "Zur") == queries(searcher, "zür") == ["zurich"]
+
+
+def test_a_word_is_completed_within_quotes_and_behind_signs(searcher: Searcher) -> None:
+    assert queries(searcher, '+rain -"the clin') == ['+rain -"the clinic']
+
+
+def test_sources_are_completed_behind_their_field(searcher: Searcher) -> None:
+    assert queries(searcher, "rain source:b") == ['rain source:"BBC News"']
+    assert queries(searcher, "rain -source:REU") == ["rain -source:Reuters"]
+
+
+@pytest.mark.parametrize("text", ["", " ", "climate ", "c", "zzz", "rain!", "person:", "\u200b", "source:"])
+def test_nothing_to_complete_is_no_error(searcher: Searcher, text: str) -> None:
+    assert all(completion.kind == "source" for completion in complete(searcher, text, 8))
