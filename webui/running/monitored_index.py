@@ -24,6 +24,7 @@ ENGINE_METHODS = frozenset(
         "histogram",
         "parses",
         "facets",
+        "count",
         "document",
         "documents_at",
         "terms_with_prefix",
