@@ -50,6 +50,14 @@ def query_text(settings: Settings, required: bool = True) -> Parameter:
     )
 
 
+def reading_parameters() -> list[Parameter]:
+    """How the query is read."""
+    return [
+        Parameter("syntax", SEARCH_ARGUMENTS["syntax"], {"enum": ["none"]}),
+        Parameter("require", SEARCH_ARGUMENTS["require"], {"enum": ["all"]}),
+    ]
+
+
 def filter_parameters(settings: Settings) -> list[Parameter]:
     """What limits the sentences."""
     dates = {"type": "string", "examples": ["2017-03-01", "2017"]}
@@ -80,6 +88,7 @@ def sentence_count(settings: Settings) -> Parameter:
 def search_parameters(settings: Settings) -> list[Parameter]:
     return [
         query_text(settings),
+        *reading_parameters(),
         sentence_count(settings),
         _count("offset", "how many sentences to skip at the top", 0, settings.max_depth - 1, 0),
         Parameter(
@@ -95,6 +104,7 @@ def search_parameters(settings: Settings) -> list[Parameter]:
 def explain_parameters(settings: Settings) -> list[Parameter]:
     return [
         query_text(settings),
+        *reading_parameters(),
         id_parameter("sentence", settings),
         *ranking_parameters(settings),
         *index_parameters(settings),
@@ -105,6 +115,7 @@ def document_parameters(settings: Settings) -> list[Parameter]:
     return [
         id_parameter("document", settings),
         query_text(settings, required=False),
+        *reading_parameters(),
         *ranking_parameters(settings),
         *index_parameters(settings),
     ]
@@ -113,6 +124,7 @@ def document_parameters(settings: Settings) -> list[Parameter]:
 def compare_parameters(settings: Settings) -> list[Parameter]:
     return [
         query_text(settings),
+        *reading_parameters(),
         sentence_count(settings),
         *filter_parameters(settings),
         *ranking_parameters(settings),
@@ -137,6 +149,7 @@ def query_parameters(settings: Settings) -> list[Parameter]:
     choice: Schema = {"enum": ["true", "false"], "default": "false"}
     return [
         query_text(settings),
+        *reading_parameters(),
         sentence_count(settings),
         *filter_parameters(settings),
         *ranking_parameters(settings),

@@ -37,6 +37,7 @@ operations for machines; tests check that both match the code.
 ```sh
 curl 'http://localhost:8080{BASE}/search?q=earthquake+relief+China&k=3'
 curl 'http://localhost:8080{BASE}/search?q=earthquake+relief&model=bm25&params.k1=1.5&from=2017'
+curl 'http://localhost:8080{BASE}/search' -G --data-urlencode 'q="white house" -trump before:2017-03'
 curl 'http://localhost:8080{BASE}/batch' -H 'Content-Type: application/json' \\
   -d '{{"queries": [{{"id": "1", "query": "earthquake relief"}}], "k": 100, "format": "run"}}'
 ```
@@ -44,6 +45,16 @@ curl 'http://localhost:8080{BASE}/batch' -H 'Content-Type: application/json' \\
 Answers are JSON in UTF-8, with `null` in place of NaN and infinity. No operation needs a login, and none
 changes anything. The addresses of pages with `.json` after the name, such as `/search.json?q=…`, answer like
 the operations of the same name.
+
+## Queries
+
+A query is words, or says more in [the query language](query-language.md). `syntax=none` reads all of it
+as words, `require=all` takes sentences that hold every word. The queries of a batch are always words.
+
+An answer of `search` has a `query`. It says how each group of the query was read, with its place and a reason
+where it is ignored. Notes are on what looks like syntax and is read as words. `all_words` and `any_word` count
+the sentences that hold all of the words, and any of them. Suggestions are for words that hardly any sentence
+has.
 
 ## Errors
 
