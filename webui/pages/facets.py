@@ -45,12 +45,13 @@ class FacetList:
 def count_facets(prepared: PreparedQuery, filters: Filters) -> list[FacetList]:
     """A list for each field that has values. None at all if the engine gives no counts.
 
+    What is counted are sentences that hold a word of the query themselves, and not those that stand near one.
     A field is counted without its own filter: a sentence needs only one of the field's values, so others can
     be added.
     """
     filters_of = {field: replace(filters, **_WITHOUT.get(field, {"entities": ()})) for field in FACET_FIELDS}
     try:
-        counts_of = prepared.index.facets(prepared.plan, filters_of, VALUES)
+        counts_of = prepared.index.facets(prepared.matching_plan, filters_of, VALUES)
     except EsrError:  # counts beside an answer are not worth an error
         return []
     return [_facet_list(filters, field, counts) for field, counts in counts_of.items() if counts]
