@@ -52,9 +52,9 @@ A query is words, or says more in [the query language](query-language.md). `synt
 as words, `require=all` takes sentences that hold every word. The queries of a batch are always words.
 
 An answer of `search` has a `query`. It says how each group of the query was read, with its place and a reason
-where it is ignored. Notes are on what looks like syntax and is read as words. `all_words` and `any_word` count
-the sentences that hold all of the words, and any of them. Suggestions are for words that hardly any sentence
-has.
+where it is ignored. Notes are on what looks like syntax and is read as words. `all_words` and `any_word`
+count the sentences that hold all of the words, and any of them. Suggestions are for words that hardly any
+sentence has.
 
 ## Errors
 
