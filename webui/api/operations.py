@@ -7,12 +7,14 @@ from webui.api.batch import CSV, RUN, batch
 from webui.api.batch_body import body_schema
 from webui.api.catalogue import catalogue
 from webui.api.compare import compare
+from webui.api.complete import complete
 from webui.api.document import document
 from webui.api.explain import explain
 from webui.api.operation import Operation
 from webui.api.parameters import (
     analyze_parameters,
     compare_parameters,
+    complete_parameters,
     document_parameters,
     explain_parameters,
     index_parameters,
@@ -80,6 +82,15 @@ OPERATIONS = {
             "Comparison",
             compare_parameters,
             page_twin="/compare.json",
+        ),
+        Operation(
+            "complete",
+            "GET",
+            "/complete",
+            "Complete the last word of a query: words, names and sources, the most frequent first.",
+            complete,
+            "Completions",
+            complete_parameters,
         ),
         Operation(
             "analyze",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from esr import models, priors
 from esr.plans.plan import CANDIDATES
 from esr.ranking.reranker import DEPTH
+from webui.api.complete import DEFAULT_LIMIT, MAX_LIMIT
 from webui.api.operation import Parameter, Schema
 from webui.arguments.arrangement import SORTS
 from webui.arguments.names import (
@@ -129,6 +130,14 @@ def compare_parameters(settings: Settings) -> list[Parameter]:
         *filter_parameters(settings),
         *ranking_parameters(settings),
         *ranking_parameters(settings, VERSUS),
+        *index_parameters(settings),
+    ]
+
+
+def complete_parameters(settings: Settings) -> list[Parameter]:
+    return [
+        query_text(settings, required=False),
+        _count("limit", "how many completions to list", 1, MAX_LIMIT, DEFAULT_LIMIT),
         *index_parameters(settings),
     ]
 

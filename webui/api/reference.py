@@ -8,6 +8,7 @@ from webui.api.operation import BASE, ERRORS, Operation, Parameter, Schema
 from webui.api.operations import OPERATIONS
 from webui.api.parameters import filter_parameters, ranking_parameters
 from webui.arguments.names import VERSUS
+from webui.running.rate_limit import COMPLETIONS_PER_REQUEST
 from webui.running.settings import Settings
 
 SETTINGS = Settings()
@@ -56,13 +57,15 @@ where it is ignored. Notes are on what looks like syntax and is read as words. `
 count the sentences that hold all of the words, and any of them. Suggestions are for words that hardly any
 sentence has.
 
+`complete` answers while somebody types. Its requests are counted apart from all others ([limits](#limits)).
+
 ## Errors
 
 An error is `{{"error": {{"code", "message", "field"}}}}`. `field` is the argument at fault (in a batch with
 its place, such as `queries.2.query`), or `null`. An argument that the operation does not have is an error.
 Each answer has an `X-Request-Id`, which is also in the server's log; one that the request brings is kept.
 """
-PAGING = """## Pages
+PAGING = f"""## Pages
 
 An answer of `search` has a `next`: to get the next page, give it as `after`, with the other arguments
 unchanged. `null` means that there is no more. It is valid as long as the index stays the same: after another
@@ -72,9 +75,10 @@ sentences without this check.
 ## Limits
 
 The numbers below are the defaults, which the server's operator may change ([serving](serving.md)). Rates are
-counted by client, and a batch counts as many requests as it has queries. If there is no answer in time, the
-answer is an error 503 with `Retry-After`. If part of the engine did not answer, `incomplete` says what is
-missing.
+counted by client, and a batch counts as many requests as it has queries. Requests of `complete` are counted
+by themselves: a client may make {COMPLETIONS_PER_REQUEST} times as many of them. If there is no answer in
+time, the answer is an error 503 with `Retry-After`. If part of the engine did not answer, `incomplete` says
+what is missing.
 """
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import get_args, get_type_hints
+
 from esr.documents import Document, Sentence
 from esr.documents.direction import DIRECTIONS
 from esr.engines.index import SentenceRecord
+from esr.ranking.completion import Completion
 from webui.api.json_schema import NUMBER, TEXTS, WHOLE, array, closed, named, of_class, reference
 from webui.api.operation import Schema
 from webui.api.query_schema import QUERY
@@ -121,6 +124,16 @@ SCHEMAS: dict[str, Schema] = {
         right=_SIDE,
         shared={**WHOLE, "description": "sentences in both lists"},
         moved={**WHOLE, "description": "sentences in both lists whose ranks differ"},
+    ),
+    "Completions": closed(
+        completions=array(
+            closed(
+                text={"type": "string"},
+                kind={"enum": list(get_args(get_type_hints(Completion)["kind"]))},
+                sentences={**WHOLE, "description": "how many sentences have it"},
+                query={"type": "string", "description": "the query with it"},
+            )
+        )
     ),
     "Analysis": closed(
         analyzer={"type": "string"},

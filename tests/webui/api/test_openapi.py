@@ -37,6 +37,7 @@ GOOD = {
     "explain": {"q": "storm flood", "id": "a.s1"},
     "document": {"id": "a", "q": "storm"},
     "compare": {"q": "storm flood", "vs.model": "bm25"},
+    "complete": {"q": "storm fl"},
     "analyze": {"text": "The U.S. troops"},
     "query": {"q": "storm"},
     "status": {},
