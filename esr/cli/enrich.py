@@ -13,6 +13,7 @@ from esr.analysis import DEFAULT as DEFAULT_ANALYZER
 from esr.cli import options
 from esr.cli.signals import exit_on_sigterm
 from esr.documents.enrichment import PARTS
+from esr.engines.aliases import Aliases, read_aliases
 from esr.engines.enrichment_run import run_enrichment
 from esr.engines.redact import redact
 from esr.enrichment.enricher import Enricher
@@ -55,6 +56,12 @@ from esr.features.feature import DEFAULT_RULE
     show_default=True,
     help="The rule for subjective sentences. See docs/features.md.",
 )
+@click.option(
+    "--aliases",
+    "aliases_file",
+    type=options.FILE,
+    help="Table of names that are one: a line for each, the name and its aliases, separated by tabs.",
+)
 def enrich(
     where: str,
     slice_text: str,
@@ -63,6 +70,7 @@ def enrich(
     spacy_models: tuple[str, ...],
     lexica: tuple[Path, ...],
     rule: str,
+    aliases_file: Path | None,
 ) -> None:
     """Compute features, named entities and parses, and store them in the index.
 
@@ -70,15 +78,19 @@ def enrich(
     run resumes where it stopped. Each document is read by the spaCy model of its language: see
     docs/features.md. One without an installed model gets only the features that need none.
 
+    Names that an older version of esr has stored are grouped without being searched for again. The index
+    keeps the table of aliases until another is given.
+
     \b
     Example:
       esr enrich --index my-index --workers 2
       esr enrich --index http://localhost:9200/news --slice 2/8
     """
     slice = options.parse_slice(slice_text)
+    aliases = None if aliases_file is None else read_aliases(aliases_file)
     parts = PARTS if only is None else check_parts(name.strip() for name in only.split(","))
     enricher = build_enricher(parts, spacy_models, lexica, rule, read_analyzer(where))
-    enrich_index(where, enricher, slice=slice, workers=workers)
+    enrich_index(where, enricher, slice=slice, workers=workers, aliases=aliases)
 
 
 def build_enricher(
@@ -99,7 +111,13 @@ def read_analyzer(where: str) -> str:
 
 
 def enrich_index(
-    where: str, enricher: Enricher, *, slice: tuple[int, int] = (1, 1), workers: int = 1, quiet: bool = False
+    where: str,
+    enricher: Enricher,
+    *,
+    slice: tuple[int, int] = (1, 1),
+    workers: int = 1,
+    aliases: Aliases | None = None,
+    quiet: bool = False,
 ) -> None:
     """Enrich an index, with a progress bar, and print a report unless `quiet`."""
     exit_on_sigterm()
@@ -113,7 +131,13 @@ def enrich_index(
 
     with esr.open(where) as searcher, bar:
         report = run_enrichment(
-            searcher.index, enricher, slice=slice, workers=workers, on_start=start_bar, on_progress=bar.update
+            searcher.index,
+            enricher,
+            slice=slice,
+            workers=workers,
+            aliases=aliases,
+            on_start=start_bar,
+            on_progress=bar.update,
         )
     if quiet:
         return
@@ -123,5 +147,9 @@ def enrich_index(
     )
     if report.already:
         click.echo(f"{report.already:,} documents were already enriched")
+    if report.regrouped:
+        click.echo(f"the names in {report.regrouped:,} sentences were grouped")
+    if aliases is not None:
+        click.echo(f"the table of aliases is stored, names in it: {len(aliases.forms):,}")
     for note in report.notes:
         click.echo(note)

@@ -59,6 +59,8 @@ def search(
     if not output.has_warnings:
         if answer.incomplete:
             click.echo(f"The answer is incomplete: {answer.incomplete}.", err=True)
+        for value in answer.unknown_filters:
+            click.echo(value.message, err=True)
         for line in describe_query(report, answer.unseen):
             click.echo(line, err=True)
     click.echo(output.render(answer, report), nl=False)

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from esr.documents import Document
 from esr.documents.enrichment import SentenceEnrichment
+from esr.engines.aliases import Aliases
 from esr.enrichment.recipe import Recipe
 
 
@@ -27,6 +28,12 @@ class Enrichment(Protocol):
         """Store the enrichment of documents: their ids, and their sentences in order.
 
         It is durable when this returns, and replaces what was stored of the recipe's parts.
+        """
+
+    def update_names(self, aliases: Aliases | None) -> int:
+        """Store what groups the names that are stored, where an older version of esr did not.
+
+        `aliases` replace those that the index has; None leaves them. Returns how many sentences were updated.
         """
 
     def finish(self, recipe: Recipe) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from esr.documents.enrichment import SentenceEnrichment
+from esr.engines.aliases import Aliases
 from esr.engines.enrichment import Enrichment
 from esr.engines.index import Index
 from esr.enrichment.enricher import Enricher
@@ -21,11 +22,15 @@ BATCH_SENTENCES = 50_000
 
 @dataclass(slots=True)
 class EnrichmentReport:
-    """What a run did. `already` counts the documents that the same recipe had enriched before."""
+    """What a run did. `already` counts the documents that the same recipe had enriched before.
+
+    `regrouped` counts the sentences whose names were stored by an older version, and are now grouped.
+    """
 
     documents: int = 0
     sentences: int = 0
     already: int = 0
+    regrouped: int = 0
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)
 
@@ -36,13 +41,15 @@ def run_enrichment(
     *,
     slice: tuple[int, int] = (1, 1),
     workers: int = 1,
+    aliases: Aliases | None = None,
     on_start: Callable[[int, int], None] = lambda done, documents: None,
     on_progress: Callable[[int], object] = lambda documents: None,
 ) -> EnrichmentReport:
     """Enrich all documents of a slice that the enricher's recipe has not enriched yet.
 
     `on_start` is called with the documents already enriched and those of the slice, `on_progress` with how
-    many more documents are enriched. An interruption stores the unfinished batch before it propagates.
+    many more documents are enriched. An interruption stores the unfinished batch before it propagates. The
+    first slice also brings stored names up to date, and stores `aliases` of names if they are given.
     """
     started = time.perf_counter()
     with index.enrichment() as enrichment:
@@ -61,8 +68,10 @@ def run_enrichment(
                 on_progress(1)
         finally:
             batch.store()
+        if slice[0] == 1:
+            report.regrouped = enrichment.update_names(aliases)
         report.notes = enricher.describe_missing_models(languages)
-        if report.documents:
+        if report.documents or report.regrouped:
             report.notes += enrichment.finish(enricher.recipe)
     report.seconds = time.perf_counter() - started
     return report

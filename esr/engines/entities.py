@@ -30,11 +30,3 @@ def parse_entity_key(key: str) -> Entity:
     """The inverse of `entity_key`."""
     type, _, name = key.partition(":")
     return Entity(name, type)
-
-
-def parse_entity_filter(text: str) -> list[Entity]:
-    """The entities that a filter accepts: `person:Barack Obama`, or `Barack Obama` of any type."""
-    type, colon, name = text.partition(":")
-    if colon and type in ENTITY_TYPES:
-        return [Entity(name.strip(), type)]
-    return [Entity(text, type) for type in ENTITY_TYPES]

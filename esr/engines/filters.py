@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from esr.engines.entities import ENTITY_TYPES
 
 FACET_FIELDS = ("source", "month", *ENTITY_TYPES)
-"""The document's source, its month (2017-02, in UTC), and the entities of the sentence."""
+"""The document's source, its month (2017-02, in UTC), and the names in the sentence by type."""
 
 FacetCounts = list[tuple[str, int]]
 """Values of a field, and how many candidates have each."""
@@ -17,8 +17,8 @@ FacetCounts = list[tuple[str, int]]
 class Filters:
     """The conditions that every hit satisfies. Dates are milliseconds since the epoch, both ends included.
 
-    A hit needs one of several sources, documents or entities. An entity is `person:Barack Obama`, or
-    `Barack Obama` for any type; it must occur in the sentence itself.
+    A hit needs one of several sources, documents or entities. A source may be written in any case. An entity
+    is `person:Barack Obama`, or `Barack Obama` for any type: a name of which the sentence itself has a form.
     """
 
     date_from: int | None = None

@@ -10,6 +10,7 @@ from esr.analysis import Analyzer
 from esr.documents import Document
 from esr.engines.enrichment import Enrichment
 from esr.engines.filters import FACET_FIELDS, NO_FILTERS, FacetCounts, Filters
+from esr.engines.resolve import Vocabulary
 from esr.engines.results import (
     EVIDENCE_COLUMNS,
     CandidateEvidence,
@@ -40,8 +41,11 @@ __all__ = [
 ]
 
 
-class Index(Protocol):
-    """A collection of sentences that plans are run against. Methods raise EsrError only."""
+class Index(Vocabulary, Protocol):
+    """A collection of sentences that plans are run against. Methods raise EsrError only.
+
+    It takes filters as people write them: engines resolve them (`resolve_filters`).
+    """
 
     where: str
     description: Description
@@ -90,6 +94,12 @@ class Index(Protocol):
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         """The first `limit` terms of the collection with this prefix, in code point order."""
 
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        """The most frequent words that begin so, as they are written, with about how often they occur."""
+
+    def similar_words(self, word: str, max_edits: int) -> Mapping[str, int]:
+        """The words within 1 or 2 edits of another, with about how often each occurs."""
+
     def features(self) -> Sequence[str]:
         """The names of the features that sentences of the index have."""
 
@@ -108,8 +118,9 @@ class Index(Protocol):
     ) -> dict[str, FacetCounts]:
         """The most frequent values of fields of FACET_FIELDS over a plan's candidates, with their counts.
 
-        Each field is counted under filters of its own, all in one request to the engine. Values are ordered
-        by count, then by name. Raises UsageError for an unknown field.
+        Each field is counted under filters of its own. All forms of a name or a source are one value, under
+        the form that is shown. Values are ordered by count, then by source or month, names by their keys.
+        Raises UsageError for an unknown field.
         """
 
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:

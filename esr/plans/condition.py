@@ -6,7 +6,7 @@ those of the index's analyzer. A condition adds nothing to a score.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -38,9 +38,9 @@ class HasPrefix:
 
 @dataclass(frozen=True, slots=True)
 class HasSource:
-    """The document is from this source, however that is written."""
+    """The document is from one of these sources. Engines resolve them to the forms that documents have."""
 
-    source: str
+    forms: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,12 @@ class HasLanguage:
 
 @dataclass(frozen=True, slots=True)
 class HasEntity:
-    """The sentence names an entity: `person:Barack Obama`, or `Barack Obama` of any type."""
+    """The sentence has one of these names: `person:Barack Obama`, or `Barack Obama` of any type.
 
-    name: str
+    Engines resolve them to keys of names.
+    """
+
+    keys: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +120,24 @@ def describe(condition: Condition) -> dict[str, object]:
 
 def leaves(condition: Condition) -> Iterator[Condition]:
     """The conditions that are made of no others."""
-    if isinstance(condition, Not):
-        yield from leaves(condition.condition)
-    elif isinstance(condition, AllOf | AnyOf):
-        for part in condition.conditions:
+    match condition:
+        case Not(part):
             yield from leaves(part)
-    else:
-        yield condition
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from leaves(part)
+        case leaf:
+            yield leaf
+
+
+def replace_leaves(condition: Condition, replace: Callable[[Condition], Condition]) -> Condition:
+    """The condition with others in place of those that are made of no others."""
+    match condition:
+        case Not(part):
+            return Not(replace_leaves(part, replace))
+        case AllOf(parts):
+            return AllOf(tuple(replace_leaves(part, replace) for part in parts))
+        case AnyOf(parts):
+            return AnyOf(tuple(replace_leaves(part, replace) for part in parts))
+        case leaf:
+            return replace(leaf)

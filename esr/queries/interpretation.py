@@ -42,7 +42,7 @@ _SINGLE_VALUED = ("source", "language")
 class Interpretation:
     """A query as an index understands it.
 
-    `counts` has c(t,q) of its terms, in order. For the `prefixes`, beginnings of words, the ranking adds terms.
+    `counts` has c(t,q) of its terms, in order. The ranking adds terms for `prefixes`, beginnings of words.
     `decides_candidates`: the condition, and not the ranking, says which sentences are candidates.
     `require_all`: a sentence needs every wanted word.
     """
@@ -62,7 +62,9 @@ class Interpretation:
 
 def interpret(parsed: ParsedQuery, analyzer: Analyzer, require_all: bool = False) -> Interpretation:
     """What a query asks of an index with this analyzer. `require_all`: a sentence needs every wanted word."""
-    counts = dict(Counter(term for text in _ranked_texts(parsed) for term in analyzer.terms(text)))
+    counts = dict(
+        Counter(term for text in _ranked_texts(parsed) for term in analyzer.terms(normalize("NFC", text)))
+    )
     if parsed.is_plain and not require_all:
         return Interpretation(parsed, counts, None, (), False)
     required = [g for g in parsed.groups if g.role == "required" and is_searchable(g)]
@@ -107,7 +109,7 @@ def _ranked_texts(parsed: ParsedQuery) -> Iterator[str]:
         for clause in group.alternatives
         if clause.field == TEXT and clause.form != "prefix"
     ]
-    return (normalize("NFC", text) for _, text in sorted(pieces))
+    return (text for _, text in sorted(pieces))
 
 
 def is_searchable(group: Group) -> bool:
@@ -126,7 +128,7 @@ def _group_condition(group: Group, analyzer: Analyzer) -> Condition:
 def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
     match clause.field:
         case "source":
-            return HasSource(normalize("NFC", clause.text))
+            return HasSource((normalize("NFC", clause.text),))
         case "language":
             return HasLanguage(clause.text.lower().replace("_", "-"))
         case "before":
@@ -138,7 +140,7 @@ def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
         case "text":
             return _text_condition(clause, analyzer)
         case name:
-            return HasEntity(_ENTITY_TYPES[name] + normalize("NFC", clause.text))
+            return HasEntity((_ENTITY_TYPES[name] + normalize("NFC", clause.text),))
 
 
 def _text_condition(clause: Clause, analyzer: Analyzer) -> Condition:

@@ -17,7 +17,9 @@ _values = attrgetter(*_FIELDS)
 
 
 def answer_dict(answer: Answer, report: QueryReport | None = None) -> dict[str, Any]:
-    """`{"hits": [...], "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive"}`, as in `Answer`.
+    """`{"hits": [...], "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive",
+    "unknown_filters": [...]}`, as in `Answer`.
+
 
     With a report, also `"query"`, as in `QueryReport`. The search must have included records.
     """
@@ -29,6 +31,7 @@ def answer_dict(answer: Answer, report: QueryReport | None = None) -> dict[str, 
         "incomplete": answer.incomplete,
         "scored": answer.scored,
         "exhaustive": answer.exhaustive,
+        "unknown_filters": [value._asdict() for value in answer.unknown_filters],
         **({} if report is None else {"query": report.as_dict()}),
     }
 

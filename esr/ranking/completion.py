@@ -2,22 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Literal, NamedTuple
 
+from esr import analysis
+from esr.analysis.definitions import WORDS
+from esr.engines.index import Index
+from esr.engines.keys import name_key
+from esr.queries import FIELDS
 from esr.ranking.searcher import Searcher
+
+MAX_NAME_WORDS = 3
+"""Words at the end of a query that may be the beginning of one name."""
+SHORTEST = 2
+"""Letters from which a word is completed."""
 
 
 class Completion(NamedTuple):
-    """What may be meant by the last word that was typed. `query` is the text with it, `sentences` how many
-    sentences have it."""
+    """What may be meant by the end of what was typed.
+
+    `query` is the text with it; `frequency` says about how many sentences, or documents of a source, have it.
+    """
 
     text: str
     kind: Literal["word", "name", "source"]
-    sentences: int
+    frequency: int
     query: str
 
 
 def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
-    """The most frequent completions of the last word of a query."""
-    return ()
+    """The most frequent names and words that may be meant by the end of a query, names first.
+
+    After `source:`, sources; after a field of names, names.
+    """
+    index = searcher.index
+    chunk_start = max(text.rfind(space) for space in " \t\n") + 1
+    chunk = text[chunk_start:]
+    field, colon, value = chunk.lstrip("+-").partition(":")
+    if colon and field.lower() in _KINDS:
+        start = len(text) - len(value)
+        begun = value.lstrip('"')
+        if _KINDS[field.lower()] == "source":
+            return [
+                Completion(source.form, "source", source.documents, text[:start] + _quote(source.form))
+                for source in index.sources().with_prefix(begun, limit)
+            ]
+        names = islice(_names(index, begun, limit), limit)
+        return [Completion(form, "name", count, text[:start] + _quote(form)) for form, count in names]
+    return [*_complete_name(index, text, limit // 2), *_complete_word(index, text, limit)][:limit]
+
+
+_KINDS = {
+    name: "source" if field.name == "source" else "name"
+    for field in FIELDS
+    if field.name in ("source", "person", "place", "organization", "name")
+    for name in (field.name, *field.aliases)
+}
+"""Fields whose values are completed."""
+
+
+def _complete_name(index: Index, text: str, limit: int) -> Iterator[Completion]:
+    """Names that begin with as many of the last words as possible."""
+    words = list(analysis.get(WORDS).tokens(text))[-MAX_NAME_WORDS:]
+    if not words or words[-1].end < len(text):
+        return
+    for first in range(len(words)):
+        start = words[first].start
+        if len(text) - start > SHORTEST:
+            found = list(islice(_names(index, text[start:], limit), limit))
+            yield from (Completion(form, "name", count, text[:start] + form) for form, count in found)
+            if found:
+                return
+
+
+def _names(index: Index, begun: str, limit: int) -> Iterator[tuple[str, int]]:
+    """Names that begin so, with their sentences."""
+    keys = index.name_keys(name_key(begun), limit)
+    for name in index.find_names(keys).values():
+        yield name.form, name.sentences
+
+
+def _complete_word(index: Index, text: str, limit: int) -> Iterator[Completion]:
+    """Words that begin like the last one."""
+    tokens = list(analysis.get(WORDS).tokens(text))
+    if not tokens or tokens[-1].end < len(text) or len(tokens[-1].term) < SHORTEST:
+        return
+    start, _, prefix = tokens[-1]
+    for word, count in index.words_with_prefix(prefix, limit):
+        yield Completion(word, "word", count, text[:start] + word)
+
+
+def _quote(text: str) -> str:
+    """The text as the value of a field."""
+    return f'"{text}"' if any(map(str.isspace, text)) else text

@@ -13,7 +13,9 @@ from esr import boosts
 from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.analysis.spans import words_of_terms
 from esr.engines.index import NO_FILTERS, Filters, Hit, Index
+from esr.engines.unknown_filters import UnknownFilter, find_unknown_filters
 from esr.errors import UsageError, unknown
+from esr.plans.condition import Condition, HasEntity, HasSource, leaves
 from esr.plans.plan import CandidateRule, Plan, Static
 from esr.plans.statistics import Statistics
 from esr.queries.interpretation import Interpretation, interpret
@@ -24,7 +26,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import RerankContext, build_context
 from esr.ranking.reranker import rerank
 
-PREFIX_TERMS, PREFIX_CANDIDATES = 10, 50
+PREFIX_TERMS, PREFIX_CANDIDATES = 5, 50
 """The terms that prefixes add to the ranking, and how many with each prefix they are chosen from."""
 MAX_TERMS = 1000
 """Distinct terms that a query may have. More would be a mistake, and slow."""
@@ -40,7 +42,8 @@ class Answer:
 
     `total` counts the candidates; `unseen` are words of the query that no document contains; `incomplete`
     says what is missing from the answer, or is None. `scored` is the number of candidates that were scored,
-    if the engine reports it; `exhaustive` says why it had to score all, or is None.
+    if the engine reports it; `exhaustive` says why it had to score all, or is None. `unknown_filters` are the
+    values of filters that the index does not have.
     """
 
     hits: Sequence[Hit]
@@ -50,6 +53,7 @@ class Answer:
     incomplete: str | None = None
     scored: int | None = None
     exhaustive: str | None = None
+    unknown_filters: tuple[UnknownFilter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,11 @@ class PreparedQuery:
         if k < 1:
             raise UsageError(f"k must be a positive number, not {k}")
         started = time.perf_counter() - self.took_ms / 1000.0
+        answer = self._search(k, filters, records, started)
+        unknown = find_unknown_filters(self.index, _with_fields(filters, self.interpretation.condition))
+        return replace(answer, unknown_filters=unknown) if unknown else answer
+
+    def _search(self, k: int, filters: Filters, records: bool, started: float) -> Answer:
         if not self.plan.terms and self.plan.candidates != "all":
             return Answer([], 0, _since(started), self.unseen)
         reranker = self.ranking.reranker()
@@ -172,8 +181,9 @@ class Searcher:
         Raises UsageError if the query has no terms, or the index lacks a feature of the ranking.
         """
         started = time.perf_counter()
-        interpretation = self.interpret(query, require_all=require_all)
-        return self.snapshot()._prepare(interpretation, ranking, started)
+        snapshot = self.snapshot()
+        interpretation = snapshot.interpret(query, require_all=require_all)
+        return snapshot._prepare(interpretation, ranking, started)
 
     def _prepare(self, interpretation: Interpretation, ranking: Ranking, started: float) -> PreparedQuery:
         self.check_features(ranking.feature_names())
@@ -250,6 +260,16 @@ class Searcher:
                 f"the query has {len(counts)} distinct terms: at most {MAX_TERMS} are allowed"
             )
         return interpretation
+
+
+def _with_fields(filters: Filters, condition: Condition | None) -> Filters:
+    """The filters with the sources and names of a condition."""
+    if condition is None:
+        return filters
+    named = list(leaves(condition))
+    sources = (form for leaf in named if isinstance(leaf, HasSource) for form in leaf.forms)
+    entities = (key for leaf in named if isinstance(leaf, HasEntity) for key in leaf.keys)
+    return replace(filters, sources=(*filters.sources, *sources), entities=(*filters.entities, *entities))
 
 
 def _with_condition(plan: Plan, interpretation: Interpretation) -> Plan:

@@ -1,12 +1,48 @@
-"""Did you mean: words of the collection in place of those that hardly any sentence has."""
+"""Did you mean: words of the collection in place of those that hardly any sentence has.
+
+Of the words within an edit or two, one is the better the more sentences have it and the fewer edits it takes:
+the logarithm of the former less a cost for each of the latter, as for a noisy
+channel (Kernighan, Church & Gale 1990).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from rapidfuzz.distance import OSA
+
+from esr import analysis
+from esr.analysis.analyzer import TermToken
+from esr.analysis.definitions import WORDS
+from esr.engines.index import NO_FILTERS
+from esr.plans.condition import HasWords
+from esr.queries.fields import TEXT
 from esr.ranking.searcher import PreparedQuery
+
+RARE = 3
+"""Sentences up to which a word may be a slip, in the query or in the collection."""
+MUCH_RARER = 300
+"""A word that so many times more sentences have is suggested for others too, if it is one edit away."""
+_MOST = 100
+"""Sentences up to which a word is looked at."""
+_RARER = 10
+"""How many times more sentences an alternative has to a rare word."""
+_SHORTEST = 3
+"""Letters of the shortest word that is looked at."""
+MAX_SUGGESTED, MAX_LISTED = 3, 4
+"""Alternatives of a word, and words of a query that get some."""
+_SHORT = 4
+"""Letters up to which a word has one edit: with two, it might be any other."""
+_EDIT_COST, _FIRST_LETTER_COST = 5.0, 1.5
+"""Slips are seldom in the first letter."""
+_COUNTED = 12
+"""Alternatives whose sentences are counted."""
+_WRITTEN_SAMPLE = 10
+"""Sentences from which is read how people write a word."""
 
 
 class WordCount(NamedTuple):
@@ -40,4 +76,66 @@ class Suggestion:
 
 def suggest(prepared: PreparedQuery) -> tuple[Suggestion, ...]:
     """Suggestions for the words of a query that no sentence has, or hardly any."""
-    return ()
+    text = prepared.interpretation.parsed.text
+    suggestions = []
+    for token, sentences in _rare_words(prepared):
+        alternatives = find_alternatives(prepared, token.term, sentences)
+        if alternatives:
+            queries = tuple(text[: token.start] + word.text + text[token.end :] for word in alternatives)
+            word = text[token.start : token.end]
+            suggestions.append(Suggestion(word, token.start, token.end, alternatives, queries))
+        if len(suggestions) == MAX_LISTED:
+            break
+    return tuple(suggestions)
+
+
+def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tuple[WordCount, ...]:
+    """The words that may be meant by one that so many sentences have, given as the analyzer `words` does."""
+    index = prepared.index
+    similar = index.similar_words(word, 1 if len(word) <= _SHORT else 2)
+    own_terms = index.analyzer.terms(word)
+    likeliest = sorted(similar, key=lambda other: (-_score(word, other, similar[other]), other))[:_COUNTED]
+    counts = index.count([HasWords((other,)) for other in likeliest], NO_FILTERS)
+    exact = {
+        other: count
+        for other, count in zip(likeliest, counts, strict=True)
+        if _is_better(word, sentences, other, count) and index.analyzer.terms(other) != own_terms
+    }
+    best = sorted(exact, key=lambda other: (-_score(word, other, exact[other]), other))[:MAX_SUGGESTED]
+    return tuple(WordCount(_as_written(prepared, other), exact[other]) for other in best)
+
+
+def _rare_words(prepared: PreparedQuery) -> Iterator[tuple[TermToken, int]]:
+    """The words of a query that may be slips, and how many sentences have each."""
+    parsed, analyzer = prepared.interpretation.parsed, prepared.index.analyzer
+    statistics = prepared.statistics.terms
+    for group in parsed.groups:
+        for clause in group.alternatives:
+            if group.role == "excluded" or clause.field != TEXT or clause.form == "prefix":
+                continue
+            for start, end, word in analysis.get(WORDS).tokens(parsed.text[clause.start : clause.end]):
+                terms = analyzer.terms(word)
+                sentences = statistics[terms[0]].sf if len(terms) == 1 and terms[0] in statistics else None
+                if len(word) >= _SHORTEST and sentences is not None and sentences <= _MOST:
+                    yield TermToken(start + clause.start, end + clause.start, word), sentences
+
+
+def _is_better(word: str, sentences: int, other: str, count: int) -> bool:
+    if sentences <= RARE:
+        return count >= max(RARE, _RARER * sentences)
+    return OSA.distance(word, other) == 1 and count >= MUCH_RARER * sentences
+
+
+def _score(word: str, other: str, count: int) -> float:
+    cost = _EDIT_COST * OSA.distance(word, other) + _FIRST_LETTER_COST * (word[0] != other[0])
+    return math.log(max(count, 1)) - cost
+
+
+def _as_written(prepared: PreparedQuery, word: str) -> str:
+    """The word as people write it most often in some sentences, such as the name Beyoncé."""
+    plan = replace(prepared.plan, terms=(), statics=(), candidates="all", condition=HasWords((word,)))
+    written: Counter[str] = Counter()
+    for hit in prepared.index.search(plan, _WRITTEN_SAMPLE, NO_FILTERS).hits:
+        text = hit.record.text if hit.record else ""
+        written.update(text[t.start : t.end] for t in analysis.get(WORDS).tokens(text) if t.term == word)
+    return min(written, key=lambda form: (-written[form], form), default=word)

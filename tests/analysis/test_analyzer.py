@@ -14,7 +14,7 @@ from esr import analysis
 from esr.analysis import definitions
 from esr.errors import UsageError
 
-NAMES = list(analysis.all_definitions())
+NAMES = [*analysis.all_definitions(), definitions.WORDS]
 PATTERN = re.compile(definitions.get("plain").tokenizer["pattern"])
 LETTERS = "aAsSİıΣς'’-_. \n\t0٣²ǅ𝒜𐐀é́ßﬁ한\u200b\ufeff\U0001f600\x00,;:\"#*1\ufe0f\u20e3東ア京กเא٫\u202f\u00a0"
 

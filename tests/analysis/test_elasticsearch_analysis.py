@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esr import analysis, loaders
+from esr.analysis import definitions
 from esr.batches import batched
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.store import templates
@@ -25,8 +26,8 @@ from esr.loaders.example_news import cache_folder
 from tests.support.elasticsearch import fresh, load
 from tests.support.odd_texts import made_up_words, spoilt_texts
 
-ANALYZERS = list(analysis.all_definitions())
-TOKENIZERS = ["plain", "english-stem", "multilingual"]
+ANALYZERS = [*analysis.all_definitions(), definitions.WORDS]
+TOKENIZERS = ["plain", "english-stem", "multilingual", definitions.WORDS]
 """Analyzers that between them have every tokenizer and every filter that splits."""
 ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
 # Letters whose lower case, width, marks or stems are handled in different ways by different programs.

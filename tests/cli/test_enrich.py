@@ -10,6 +10,7 @@ from esr.cli import enrich as command
 from esr.errors import UsageError
 from tests.cli.conftest import Esr
 from tests.support.fake_enricher import FakeEnricher
+from tests.support.stored_names import forget_keys
 
 NEWS = "".join(
     json.dumps({"id": f"n{n}", "sentences": [{"text": f"storm {n} {m}"} for m in range(3)]}) + "\n"
@@ -159,11 +160,64 @@ def test_search_filters_by_entity(esr: Esr, news: Path, tmp_path: Path, enricher
     esr("load", news, "--index", where, "--enrich")
     unfiltered = json.loads(esr("search", "storm", "--index", where, "-k", 100, "--json").stdout)
     filtered = json.loads(
-        esr(
-            "search", "storm", "--index", where, "--entity", "person:Barack Obama", "-k", 100, "--json"
-        ).stdout
+        esr("search", "storm", "--index", where, "--entity", "person:lukasz", "-k", 100, "--json").stdout
     )
     assert 0 < filtered["total"] < unfiltered["total"]
     for hit in filtered["hits"]:
-        assert "Barack Obama" in hit["entities"]["person"]
+        assert "Łukasz" in hit["entities"]["person"]
         assert hit["features"]["count"] >= 0
+
+
+def test_a_table_of_aliases_groups_names_until_another_is_given(
+    esr: Esr, news: Path, tmp_path: Path, enricher_calls: object
+) -> None:
+    where, table = tmp_path / "index", tmp_path / "aliases.tsv"
+    esr("load", news, "--index", where, "--enrich")
+
+    def count(name: str) -> int:
+        answer = esr("search", "storm", "--index", where, "--entity", name, "-k", 100, "--json").stdout
+        return int(json.loads(answer)["total"])
+
+    apart = count("Paris"), count("Ohio")
+    table.write_text("Ohio\tParis\n", "utf-8")
+    report = esr("enrich", "--index", where, "--aliases", table).stdout
+    assert "the table of aliases is stored, names in it: 1" in report and "enriched 0 documents" in report
+    assert count("Paris") == count("ohio") > max(apart)
+    assert "the table" not in esr("enrich", "--index", where).stdout
+    assert count("Paris") > max(apart)
+    table.write_text("# none\n", "utf-8")
+    esr("enrich", "--index", where, "--aliases", table)
+    assert (count("Paris"), count("Ohio")) == apart
+
+
+def test_a_bad_table_of_aliases_is_one_message_with_its_line(
+    esr: Esr, esr_error: Esr, news: Path, tmp_path: Path, enricher_calls: object
+) -> None:
+    where, table = tmp_path / "index", tmp_path / "aliases.tsv"
+    esr("load", news, "--index", where)
+    table.write_text("US\tUSA\nUK\n", "utf-8")
+    assert esr_error("enrich", "--index", where, "--aliases", table) == (
+        f"{table}:2: a line needs a name and at least one alias, separated by single tabs"
+    )
+
+
+def test_names_of_an_older_version_are_grouped_without_enriching_again(
+    esr: Esr, news: Path, tmp_path: Path, enricher_calls: object
+) -> None:
+    where = tmp_path / "index"
+    esr("load", news, "--index", where, "--enrich")
+    forget_keys(str(where))
+    report = esr("enrich", "--index", where).stdout
+    assert "enriched 0 documents" in report and "sentences were grouped" in report
+    assert "grouped" not in esr("enrich", "--index", where).stdout
+
+
+def test_a_search_for_an_unknown_name_or_source_offers_the_nearest(
+    esr: Esr, news: Path, tmp_path: Path, enricher_calls: object
+) -> None:
+    where = tmp_path / "index"
+    esr("load", news, "--index", where, "--enrich")
+    result = esr("search", "storm", "--index", where, "--entity", "Barak Obama", "--source", "nowhere")
+    assert "unknown name 'Barak Obama': did you mean 'Barack Obama'?" in result.stderr
+    assert "unknown source 'nowhere': " in result.stderr
+    assert "unknown" not in result.stdout

@@ -45,7 +45,7 @@ def test_hits_are_shown_with_their_neighbours_title_source_and_date(esr: Esr, ne
     assert "a.s1" in output
     assert "Weather · x.org · 2017-01-05" in output
     assert "… A storm." in output and "It rained." in output and "Calm. …" in output
-    assert output.splitlines()[-1].startswith("1 of 1 sentences, ")
+    assert output.splitlines()[-1].startswith("1 of 1 candidates, ")
 
 
 def test_unseen_words_are_reported_beside_the_answer(esr: Esr, news: Path) -> None:
@@ -54,7 +54,7 @@ def test_unseen_words_are_reported_beside_the_answer(esr: Esr, news: Path) -> No
     assert result.stderr == "In no document: volcano.\n"
     nothing = esr("search", "volcano", "--index", news)
     assert nothing.exit_code == 0
-    assert "Nothing matched." in nothing.stdout and "0 of 0 sentences" in nothing.stdout
+    assert "Nothing matched." in nothing.stdout and "0 of 0 candidates" in nothing.stdout
 
 
 def test_only_json_goes_to_standard_output(esr: Esr, news: Path) -> None:

@@ -41,23 +41,30 @@ RANKING = Ranking(candidates="matching")
 
 
 def words_of(text: str) -> list[str]:
-    """Runs of letters, digits and their marks; an ideograph, a kana or a Thai letter is a word of its own."""
+    """Runs of letters, digits and their marks; an ideograph, a kana or a Thai letter is a word of its own.
+
+    Superscripts and the like are none.
+    """
     words: list[str] = []
     is_open = False
     for character in unicodedata.normalize("NFC", text):
-        kind = unicodedata.category(character)[0]
-        if kind in "LN":
-            is_alone = unicodedata.name(character, "").startswith(_ALONE)
+        category = unicodedata.category(character)
+        if category[0] == "L" or category in ("Nd", "Nl"):
+            is_alone = stands_alone(character)
             if is_open and not is_alone:
                 words[-1] += character
             else:
                 words.append(character)
             is_open = not is_alone
-        elif kind == "M" and words and (is_open or unicodedata.name(words[-1][0], "").startswith(_ALONE)):
+        elif category[0] == "M" and words and (is_open or stands_alone(words[-1][0])):
             words[-1] += character
         else:
             is_open = False
     return [fold(word) for word in words]
+
+
+def stands_alone(character: str) -> bool:
+    return unicodedata.name(character, "").startswith(_ALONE)
 
 
 def fold(word: str) -> str:
@@ -158,14 +165,14 @@ def random_document(rng: random.Random, number: int, vocabulary: list[str]) -> D
     def text() -> str:
         return rng.choice([" ", " ", ", ", "-"]).join(rng.choices(vocabulary, k=rng.randint(1, 10)))
 
-    return document(
-        f"d{number}",
-        *(text() for _ in range(rng.randint(1, 6))),
-        title=rng.choice([None, text()]),
-        source=rng.choice(["bbc.co.uk", "Reuters", None]),
-        language=rng.choice(["de", "de-AT", "en", None]),
-        date=rng.choice(["2017-03-01", "2017-04-01T10:00:00Z", None]),
-    )
+    metadata = {
+        "title": rng.choice([None, text()]),
+        "source": rng.choice(["bbc.co.uk", "Reuters", None]),
+        "language": rng.choice(["de", "de-AT", "en", None]),
+        "date": rng.choice(["2017-03-01", "2017-04-01T10:00:00Z", None]),
+    }
+    known = {name: value for name, value in metadata.items() if value is not None}
+    return document(f"d{number}", *(text() for _ in range(rng.randint(1, 6))), **known)
 
 
 def random_query(rng: random.Random, vocabulary: list[str]) -> str:

@@ -16,7 +16,10 @@ import esr
 from esr.documents import Document
 from esr.engines import enrichment_run
 from esr.engines.elasticsearch.store import statistics
-from esr.engines.index import FACET_FIELDS, Filters
+from esr.engines.index import FACET_FIELDS, Filters, SentenceRecord
+from esr.engines.keys import name_key
+from esr.engines.names import keys_by_type
+from esr.engines.resolve import resolve_name
 from esr.ranking.ranking import Ranking
 from tests.engines.test_parity import (
     FIRST_STAGES,
@@ -33,8 +36,10 @@ from tests.support.fake_enricher import FakeEnricher
 from tests.support.stored_enrichment import enrich, expected, read_enrichment
 
 ENTITIES = [
-    ("person:Barack Obama",),
-    ("Barack Obama",),
+    ("person:barack obama’s",),
+    ("location:Barack Obama",),
+    ("BARACK OBAMA",),
+    ("organization:the U.N.", "lukasz"),
     ("Ann: Bee",),
     ("person:Ann: Bee", "location:Paris"),
     ("Nobody", "organization:UN"),
@@ -167,14 +172,33 @@ def test_a_filter_by_entity_selects_the_same_on_both(engines: Engines, entities:
     assert not all_differences(engines, filters, QUERIES[:2])
     assert not all_differences(engines, Filters(entities=entities, sources=("random",)), QUERIES[1:2])
     hits = engines.embedded.search("flood", 500, candidates="all", filters=filters).hits
-    assert bool(hits) == (entities != ("nothing:Paris",))
+    keys = [key for text in entities for key in resolve_name(engines.embedded.index, text)]
+    assert keys == [key for text in entities for key in resolve_name(engines.elasticsearch.index, text)]
+    assert bool(hits) == bool(keys)
     for hit in hits:
         assert hit.record is not None and hit.record.entities
-        entities_of_hit = [(type, name) for type, names in hit.record.entities.items() for name in names]
-        assert any(name in (f"{type}:{text}", text) for type, text in entities_of_hit for name in entities)
+        assert set(keys) & keys_of(hit.record)
 
 
-FACETED = (Filters(), Filters(entities=("Barack Obama",)), Filters(sources=("random",)))
+def keys_of(record: SentenceRecord) -> set[str]:
+    return {key for keys in keys_by_type(record.entities or {}).values() for key in keys}
+
+
+def test_both_engines_list_the_same_names_and_sources(engines: Engines) -> None:
+    indexes = [searcher.index for searcher in engines]
+    for prefix in ("", "a", "bar", "łu", "z"):
+        for limit in (1, 3, 100):
+            keys = [index.name_keys(name_key(prefix), limit) for index in indexes]
+            assert keys[0] == keys[1]
+    assert len(indexes[0].name_keys("", 100)) == 7
+    names = [index.find_names([*index.name_keys("", 100), "nobody"]) for index in indexes]
+    assert names[0] == names[1] and len(names[0]) == 7
+    assert names[0]["lukasz"].form == "Łukasz"
+    sources = [index.sources().with_prefix("", 100) for index in indexes]
+    assert sources[0] == sources[1] and sources[0]
+
+
+FACETED = (Filters(), Filters(entities=("Barack Obama",)), Filters(sources=("RANDOM",)))
 
 
 def test_facets_count_the_same_on_both(engines: Engines) -> None:
@@ -209,18 +233,22 @@ def test_facets_count_the_candidates(engines: Engines, filters: Filters) -> None
             elif field == "month":
                 assert count == sum((r.date or "").startswith(value) for r in records)
             else:
-                assert count == sum(value in (r.entities or {}).get(field, ()) for r in records)
+                assert count == sum(name_key(value) in keys_of(r) for r in records)
+                (name,) = engines.embedded.index.find_names([name_key(value)]).values()
+                assert (name.type, name.form) == (field, value)
 
 
-def test_facets_take_one_request(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_facets_of_known_names_take_one_request(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
     index = engines.elasticsearch.index
     plan = engines.elasticsearch.prepare("flood", Ranking()).plan
     client = index.cluster.client  # type: ignore[attr-defined]
+    filters_by_field = dict(zip(FACET_FIELDS, FACETED * 2, strict=False))
+    index.facets(plan, filters_by_field, 5)
     requests, send = [], client.transport.perform_request
     monkeypatch.setattr(
         client.transport, "perform_request", lambda *a, **k: (requests.append(a), send(*a, **k))[1]
     )
-    index.facets(plan, dict(zip(FACET_FIELDS, FACETED * 2, strict=False)), 5)
+    index.facets(plan, filters_by_field, 5)
     assert len(requests) == 1
 
 

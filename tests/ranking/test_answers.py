@@ -40,6 +40,7 @@ def test_an_answer_has_the_documented_keys() -> None:
         "incomplete": "1 of 3 shards failed",
         "scored": None,
         "exhaustive": None,
+        "unknown_filters": [],
     }
 
 

@@ -123,7 +123,16 @@ def test_without_records_only_ids_and_scores_come(searcher: Searcher) -> None:
 
 def test_an_answer_as_json_has_the_keys_that_programs_read(searcher: Searcher) -> None:
     data = answer_dict(searcher.search("flood volcano", 1))
-    assert set(data) == {"hits", "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive"}
+    assert set(data) == {
+        "hits",
+        "total",
+        "took_ms",
+        "unseen",
+        "incomplete",
+        "scored",
+        "exhaustive",
+        "unknown_filters",
+    }
     (hit,) = data["hits"]
     expected = {"sentence_id", "document_id", "score", "text", "previous", "next", "title", "source", "date"}
     assert set(hit) >= expected

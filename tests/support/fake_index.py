@@ -12,6 +12,7 @@ import numpy as np
 from esr import analysis
 from esr.analysis.definitions import WORDS
 from esr.documents import Document, Sentence
+from esr.engines.entities import ENTITY_TYPES
 from esr.engines.index import (
     EVIDENCE_COLUMNS,
     Description,
@@ -21,6 +22,9 @@ from esr.engines.index import (
     SearchResult,
     SentenceRecord,
 )
+from esr.engines.keys import name_key
+from esr.engines.names import Name
+from esr.engines.sources import SourceTable
 from esr.errors import UsageError
 from esr.plans.condition import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
 from esr.plans.evidence import Evidence
@@ -111,6 +115,34 @@ class FakeIndex:
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         terms = {term for record in self.records for term in self._terms(record)}
         return sorted(term for term in terms if term.startswith(prefix))[:limit]
+
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        self._fail()
+        words = Counter(word for record in self.records for word in _words(record))
+        return [(word, count) for word, count in words.most_common() if word.startswith(prefix)][:limit]
+
+    def similar_words(self, word: str, max_edits: int) -> Mapping[str, int]:
+        """None: tests of suggestions make them up."""
+        self._fail()
+        return {}
+
+    def sources(self) -> SourceTable:
+        self._fail()
+        return SourceTable(Counter(record.source for record in self.records if record.source).items())
+
+    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
+        self._fail()
+        names = {}
+        for record in self.records:
+            for type, forms in (record.entities or {}).items():
+                names |= {name_key(f): Name(name_key(f), f, type, 1, (name_key(f),)) for f in forms}
+        return {key: names[key] for key in keys if key in names}
+
+    def name_keys(self, prefix: str, limit: int) -> list[str]:
+        self._fail()
+        forms = (_values(record, type) for record in self.records for type in ENTITY_TYPES)
+        keys = {name_key(form) for of_type in forms for form in of_type}
+        return sorted(key for key in keys if key.startswith(prefix))[:limit]
 
     def evidence(
         self,

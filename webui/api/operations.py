@@ -10,6 +10,7 @@ from webui.api.compare import compare
 from webui.api.complete import complete
 from webui.api.document import document
 from webui.api.explain import explain
+from webui.api.facets import facets
 from webui.api.operation import Operation
 from webui.api.parameters import (
     analyze_parameters,
@@ -17,13 +18,16 @@ from webui.api.parameters import (
     complete_parameters,
     document_parameters,
     explain_parameters,
+    facets_parameters,
     index_parameters,
     query_parameters,
     search_parameters,
+    values_parameters,
 )
 from webui.api.query import query
 from webui.api.search import search
 from webui.api.status import status
+from webui.api.values import values
 
 OPERATIONS = {
     operation.name: operation
@@ -50,6 +54,33 @@ OPERATIONS = {
             body=body_schema,
             other_types=(RUN, CSV),
             deadline="batch_deadline",
+        ),
+        Operation(
+            "facets",
+            "GET",
+            "/facets",
+            "Count the sentences with a word of the query by source, month and names.",
+            facets,
+            "Facets",
+            facets_parameters,
+        ),
+        Operation(
+            "values",
+            "GET",
+            "/values",
+            "List the sources or names of an index that begin as the text does, the most frequent first.",
+            values,
+            "Values",
+            values_parameters,
+        ),
+        Operation(
+            "complete",
+            "GET",
+            "/complete",
+            "Complete the last word of a query: words, names and sources, the most frequent first.",
+            complete,
+            "Completions",
+            complete_parameters,
         ),
         Operation(
             "explain",
@@ -82,15 +113,6 @@ OPERATIONS = {
             "Comparison",
             compare_parameters,
             page_twin="/compare.json",
-        ),
-        Operation(
-            "complete",
-            "GET",
-            "/complete",
-            "Complete the last word of a query: words, names and sources, the most frequent first.",
-            complete,
-            "Completions",
-            complete_parameters,
         ),
         Operation(
             "analyze",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from esr import models, priors
+from esr.engines.index import FACET_FIELDS
 from esr.plans.plan import CANDIDATES
 from esr.ranking.reranker import DEPTH
-from webui.api.complete import DEFAULT_LIMIT, MAX_LIMIT
+from webui.api import complete, facets, values
 from webui.api.operation import Parameter, Schema
 from webui.arguments.arrangement import SORTS
 from webui.arguments.names import (
@@ -102,6 +103,36 @@ def search_parameters(settings: Settings) -> list[Parameter]:
     ]
 
 
+def facets_parameters(settings: Settings) -> list[Parameter]:
+    return [
+        query_text(settings),
+        *reading_parameters(),
+        Parameter(
+            "field",
+            "a field to count by; by default, all of them",
+            {"enum": list(FACET_FIELDS)},
+            is_repeatable=True,
+        ),
+        _count("size", "how many values of each field to list", 1, facets.MAX_SIZE, facets.DEFAULT_SIZE),
+        *filter_parameters(settings),
+        *ranking_parameters(settings),
+        *index_parameters(settings),
+    ]
+
+
+def values_parameters(settings: Settings) -> list[Parameter]:
+    return [
+        Parameter("field", "what to list", {"enum": list(values.LISTED_FIELDS)}, required=True),
+        Parameter(
+            "prefix",
+            "the beginning of a source or a name, in any case, such as `bar` or `person:bar`",
+            text_schema(settings.value_chars),
+        ),
+        _count("size", "how many to list", 1, values.MAX_SIZE, values.DEFAULT_SIZE),
+        *index_parameters(settings),
+    ]
+
+
 def explain_parameters(settings: Settings) -> list[Parameter]:
     return [
         query_text(settings),
@@ -137,7 +168,7 @@ def compare_parameters(settings: Settings) -> list[Parameter]:
 def complete_parameters(settings: Settings) -> list[Parameter]:
     return [
         query_text(settings, required=False),
-        _count("limit", "how many completions to list", 1, MAX_LIMIT, DEFAULT_LIMIT),
+        _count("limit", "how many completions to list", 1, complete.MAX_LIMIT, complete.DEFAULT_LIMIT),
         *index_parameters(settings),
     ]
 

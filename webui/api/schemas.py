@@ -6,7 +6,7 @@ from typing import get_args, get_type_hints
 
 from esr.documents import Document, Sentence
 from esr.documents.direction import DIRECTIONS
-from esr.engines.index import SentenceRecord
+from esr.engines.index import FACET_FIELDS, SentenceRecord
 from esr.ranking.completion import Completion
 from webui.api.json_schema import NUMBER, TEXTS, WHOLE, array, closed, named, of_class, reference
 from webui.api.operation import Schema
@@ -33,6 +33,7 @@ _ANSWER: dict[str, Schema] = {
         "type": ["string", "null"],
         "description": "why all candidates had to be scored, if they had",
     },
+    "unknown_filters": array(reference("UnknownFilter")),
 }
 _SIDE = closed(
     ranking={"type": "object", "description": "as a ranking file, defaults filled in"},
@@ -66,6 +67,15 @@ SCHEMAS: dict[str, Schema] = {
         )
     ),
     "Hit": _HIT,
+    "UnknownFilter": {
+        **closed(
+            field={"enum": ["source", "entity"]},
+            value={"type": "string"},
+            message={"type": "string"},
+            nearest={"type": ["string", "null"], "description": "a value that sentences pass"},
+        ),
+        "description": "a source or a name that the index does not have",
+    },
     "Page": closed(
         **_ANSWER,
         query=reference("Query"),
@@ -84,6 +94,24 @@ SCHEMAS: dict[str, Schema] = {
                     ),
                 ]
             }
+        )
+    ),
+    "Facets": closed(
+        facets=array(
+            closed(
+                field={"enum": list(FACET_FIELDS)},
+                values=array(closed(value={"type": "string"}, count=WHOLE)),
+                more={"type": "boolean", "description": "whether the field has more values"},
+            )
+        )
+    ),
+    "Values": closed(
+        values=array(
+            closed(
+                value={"type": "string", "description": "as a filter takes it"},
+                type={"type": ["string", "null"], "description": "the type of a name"},
+                count={**WHOLE, "description": "documents of the source, or sentences with the name"},
+            )
         )
     ),
     "Explanation": closed(
@@ -130,7 +158,10 @@ SCHEMAS: dict[str, Schema] = {
             closed(
                 text={"type": "string"},
                 kind={"enum": list(get_args(get_type_hints(Completion)["kind"]))},
-                sentences={**WHOLE, "description": "how many sentences have it"},
+                frequency={
+                    **WHOLE,
+                    "description": "about how many sentences, or documents of a source, have it",
+                },
                 query={"type": "string", "description": "the query with it"},
             )
         )

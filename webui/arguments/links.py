@@ -31,6 +31,10 @@ class Links:
     def without_value(self, name: str, value: str) -> str:
         return _address("results", [pair for pair in self.arguments if pair != (name, value)])
 
+    def with_other_value(self, name: str, value: str, other: str) -> str:
+        """With another value in place of one."""
+        return _address("results", [(n, other if (n, v) == (name, value) else v) for n, v in self.arguments])
+
     def toggle(self, values: Mapping[str, str], is_selected: bool) -> str:
         """Without these values where they are selected; else with them, beside others or in their place."""
         if is_selected:

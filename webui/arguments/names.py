@@ -34,6 +34,7 @@ SEARCH_ARGUMENTS: dict[str, str] = {
     "fold": "no: list near-duplicates one by one",
     "syntax": "none: read all of q as words, without any syntax",
     "require": "all: sentences with every word of q, and no others",
+    "facet": "a field of which the page lists more values",
     "index": "the name of an index, where several are served",
 }
 TEXT_ARGUMENTS = frozenset({"q", "text"})
@@ -42,7 +43,7 @@ COMPARISON_ARGUMENTS = (*SEARCH_ARGUMENTS, *(VERSUS + name for name in RANKING_A
 
 _RANKING_LISTS = frozenset({"feature", "boost", "rerank"})
 REPEATABLE = frozenset(
-    {"source", "document", "entity", *_RANKING_LISTS, *(VERSUS + name for name in _RANKING_LISTS)}
+    {"source", "document", "entity", "field", *_RANKING_LISTS, *(VERSUS + name for name in _RANKING_LISTS)}
 )
 """Arguments that may be given more than once."""
 MAX_DEPTH = 1_000

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from esr.documents import dates
-from esr.engines.index import Filters
+from esr.engines.index import FACET_FIELDS, Filters
 from esr.errors import EsrError, unknown
 from esr.queries import ParsedQuery, literal, parse
 from esr.ranking.ranking import Ranking
@@ -29,6 +29,8 @@ class SearchRequest:
     arrangement: Arrangement = field(default_factory=Arrangement)
     is_literal: bool = False
     require_all: bool = False
+    facet: str | None = None
+    """The field of which the page lists more values."""
 
     @property
     def parsed(self) -> ParsedQuery:
@@ -56,6 +58,7 @@ def parse_search(arguments: Arguments, settings: Settings) -> SearchRequest:
         arrangement=_parse_arrangement(first),
         is_literal=_is_set("syntax", "none", first),
         require_all=_is_set("require", "all", first),
+        facet=_parse_facet(first.get("facet")),
     )
 
 
@@ -85,6 +88,13 @@ def _is_set(name: str, value: str, first: Mapping[str, str]) -> bool:
         with blame_argument(name):
             raise unknown(name, first[name], (value,))
     return name in first
+
+
+def _parse_facet(name: str | None) -> str | None:
+    with blame_argument("facet"):
+        if name is not None and name not in FACET_FIELDS:
+            raise unknown("facet", name, FACET_FIELDS)
+    return name
 
 
 def _parse_moment(name: str, arguments: Arguments, parse: Callable[[str], int]) -> int | None:

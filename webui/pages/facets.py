@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from esr.documents import dates
 from esr.engines.entities import ENTITY_TYPES
 from esr.engines.index import FACET_FIELDS, Filters
+from esr.engines.keys import name_key, source_key
+from esr.engines.names import parse_name_filter
 from esr.errors import EsrError
 from esr.ranking.searcher import PreparedQuery
+from webui.answers.facet_counts import ValueCounts, count_values
 
-VALUES = 8
-"""Values shown of each facet."""
+VALUES, MORE_VALUES = 8, 60
+"""Values shown of each facet, and of the one that the page lists at length."""
 LABELS = {
     "source": "Sources",
     "month": "Months",
@@ -35,26 +37,29 @@ class FacetValue:
 
 @dataclass(frozen=True)
 class FacetList:
-    """The most frequent values of a field."""
+    """The most frequent values of a field. `is_long`: this is the field that the page lists at length."""
 
     field: str
     label: str
     values: Sequence[FacetValue]
+    has_more: bool
+    is_long: bool
 
 
-def count_facets(prepared: PreparedQuery, filters: Filters) -> list[FacetList]:
-    """A list for each field that has values. None at all if the engine gives no counts.
+def count_facets(prepared: PreparedQuery, filters: Filters, long: str | None = None) -> list[FacetList]:
+    """A list for each field that has values, at length for the field `long`.
 
-    What is counted are sentences that hold a word of the query themselves, and not those that stand near one.
-    A field is counted without its own filter: a sentence needs only one of the field's values, so others can
-    be added.
+    None at all if the engine gives no counts.
     """
-    filters_of = {field: replace(filters, **_WITHOUT.get(field, {"entities": ()})) for field in FACET_FIELDS}
+    short = [field for field in FACET_FIELDS if field != long]
     try:
-        counts_of = prepared.index.facets(prepared.matching_plan, filters_of, VALUES)
+        counted = count_values(prepared, filters, VALUES, short)
+        if long is not None:
+            place = FACET_FIELDS.index(long)
+            counted[place:place] = count_values(prepared, filters, MORE_VALUES, [long])
     except EsrError:  # counts beside an answer are not worth an error
         return []
-    return [_facet_list(filters, field, counts) for field, counts in counts_of.items() if counts]
+    return [_facet_list(filters, counts, counts.field == long) for counts in counted if counts.values]
 
 
 def filter_arguments(field: str, name: str) -> dict[str, str]:
@@ -64,21 +69,15 @@ def filter_arguments(field: str, name: str) -> dict[str, str]:
     return {"entity": f"{field}:{name}"} if field in ENTITY_TYPES else {field: name}
 
 
-def _facet_list(filters: Filters, field: str, counts: Sequence[tuple[str, int]]) -> FacetList:
+def _facet_list(filters: Filters, counted: ValueCounts, is_long: bool) -> FacetList:
+    field = counted.field
     values = [
         FacetValue(name, filter_arguments(field, name), count, _is_selected(filters, field, name))
-        for name, count in counts
+        for name, count in counted.values
     ]
     if field == "month":  # months are read in their order, newest first
         values.sort(key=_name, reverse=True)
-    return FacetList(field, LABELS[field], values)
-
-
-_WITHOUT: dict[str, dict[str, Any]] = {
-    "source": {"sources": ()},
-    "month": {"date_from": None, "date_to": None},
-}
-"""By field, what takes its own filter away; entities for the others."""
+    return FacetList(field, LABELS[field], values, counted.has_more, is_long)
 
 
 def _name(value: FacetValue) -> str:
@@ -87,10 +86,11 @@ def _name(value: FacetValue) -> str:
 
 def _is_selected(filters: Filters, field: str, name: str) -> bool:
     if field == "source":
-        return name in filters.sources
+        return source_key(name) in map(source_key, filters.sources)
     if field == "month":
         return (filters.date_from, filters.date_to) == (
             dates.parse_date_start(name),
             dates.parse_date_end(name),
         )
-    return f"{field}:{name}" in filters.entities or name in filters.entities
+    wanted = map(parse_name_filter, filters.entities)
+    return any(name_key(name) == one.key and one.type in (None, field) for one in wanted)

@@ -60,11 +60,10 @@ def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) 
     listed = entries[: search.k]
     best = [folded.hit for entry in listed for folded in entry.folded[:GROUP_SENTENCES]]
     report = _report(prepared, search.filters)
-    is_searched = prepared.plan.terms or prepared.plan.candidates == "all"
     return Results(
         answer,
         listed,
-        count_facets(prepared, search.filters) if is_searched else [],
+        count_facets(prepared, search.filters, search.facet),
         _bars(prepared, best),
         next_k if has_more else None,
         prepared.counts,

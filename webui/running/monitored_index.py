@@ -28,13 +28,20 @@ ENGINE_METHODS = frozenset(
         "document",
         "documents_at",
         "terms_with_prefix",
+        "words_with_prefix",
+        "similar_words",
+        "sources",
+        "find_names",
+        "name_keys",
         "request",
         "status",
         "check_ready",
     }
 )
 """The methods of an index that ask its engine. Each is a stage of its own."""
-CACHED_METHODS = frozenset({"snapshot", "statistics", "features", "histogram", "request"})
+CACHED_METHODS = frozenset(
+    {"snapshot", "statistics", "features", "histogram", "request", "sources", "find_names", "name_keys"}
+)
 """Methods that may answer from memory or from an engine that cannot search: they close no breaker."""
 
 

@@ -19,7 +19,7 @@ from webui.running.health import PATHS
 from webui.running.settings import Settings
 from webui.running.sliding_window import SlidingWindow
 
-COMPLETION_ENDPOINTS = frozenset({"api.complete"})
+COMPLETION_ENDPOINTS = frozenset({"api.complete", "api.values"})
 COMPLETIONS_PER_REQUEST = 10
 """Completions that a client may ask for, for each request that it may make.
 

@@ -195,5 +195,30 @@
     addEventListener("pageshow", update);
   }
 
+  /* The fields of sources and names complete what is typed; if that fails, they are plain fields */
+
+  async function listValues(field) {
+    const form = field.form;
+    const index = form.elements.index?.value;
+    const query = new URLSearchParams({ field: field.name, prefix: field.value, ...(index && { index }) });
+    const answer = await fetch(`${form.dataset.values}?${query}`);
+    if (!answer.ok) return;
+    const { values } = await answer.json();
+    field.list.replaceChildren(...values.map(({ value, type, count }) => {
+      const option = document.createElement("option");
+      option.value = value;
+      option.label = [value, type, count.toLocaleString("en")].filter(Boolean).join(" · ");
+      return option;
+    }));
+  }
+
+  for (const field of document.querySelectorAll("form.search input[list]")) {
+    let pause = 0;
+    field.addEventListener("input", () => {
+      clearTimeout(pause);
+      pause = setTimeout(() => listValues(field).catch(() => {}), 200);
+    });
+  }
+
   document.querySelector(".whole .hit:target")?.classList.add("at");
 })();

@@ -19,7 +19,7 @@ from esr.engines.elasticsearch.maintenance.enrichment import (
     open_enrichment,
     summarize_enrichment,
 )
-from esr.engines.elasticsearch.search import bound_query, score_query
+from esr.engines.elasticsearch.search import bound_query, score_query, vocabulary
 from esr.engines.elasticsearch.search.counts import count_sentences
 from esr.engines.elasticsearch.search.evidence import EvidenceReader
 from esr.engines.elasticsearch.search.facets import count_facets
@@ -31,9 +31,13 @@ from esr.engines.elasticsearch.store import meta
 from esr.engines.elasticsearch.store.columns import read_histogram
 from esr.engines.elasticsearch.store.documents import read_documents, read_documents_at
 from esr.engines.elasticsearch.store.impacts import impacts_apply
+from esr.engines.elasticsearch.store.names import NameReader
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document, decode_sentence
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
 from esr.engines.index import CandidateEvidence, FacetCounts, Filters, Histogram, SearchResult, SentenceRecord
+from esr.engines.names import Name
+from esr.engines.resolve import resolve_condition, resolve_filters, resolve_plan
+from esr.engines.sources import SourceTable
 from esr.errors import UsageError
 from esr.plans.bounds import Unprunable
 from esr.plans.condition import Condition
@@ -62,6 +66,7 @@ class ElasticsearchIndex:
         self.analyzer = analysis.get(self.description.analyzer)
         self._statistics = AliasStatistics(cluster, is_pinned)
         self._evidence_reader = EvidenceReader(self.analyzer)
+        self._names = NameReader(cluster)
 
     def close(self) -> None:
         self.cluster.close()
@@ -103,6 +108,12 @@ class ElasticsearchIndex:
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         return self._statistics.terms_with_prefix(prefix, limit)
 
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        return vocabulary.words_with_prefix(self.cluster, prefix, limit)
+
+    def similar_words(self, word: str, max_edits: int) -> Mapping[str, int]:
+        return vocabulary.similar_words(self.cluster, word, max_edits)
+
     def features(self) -> Sequence[str]:
         return self._statistics.features()
 
@@ -111,6 +122,7 @@ class ElasticsearchIndex:
         return Histogram(np.array(list(histogram), float), np.array(list(histogram.values()), np.int64))
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+        plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
         collection = self.bounded_collection(plan)
         result: SearchResult | Unprunable = Unprunable("the alias may move between two requests")
         if self._is_pinned:
@@ -123,6 +135,7 @@ class ElasticsearchIndex:
         return result
 
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
+        plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
         return search_body(plan, self.bounded_collection(plan), filters, k, standalone=standalone)
 
     def check_ready(self) -> None:
@@ -162,15 +175,27 @@ class ElasticsearchIndex:
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
     ) -> dict[str, FacetCounts]:
-        return count_facets(self.cluster, plan, filters_by_field, size)
+        resolved = {field: resolve_filters(self, filters) for field, filters in filters_by_field.items()}
+        return count_facets(self.cluster, self._names, resolve_plan(self, plan), resolved, size)
+
+    def sources(self) -> SourceTable:
+        return self._names.sources()
+
+    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
+        return self._names.find(keys)
+
+    def name_keys(self, prefix: str, limit: int) -> list[str]:
+        return self._names.keys(prefix, limit)
 
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
-        return count_sentences(self.cluster, conditions, filters)
+        resolved = [resolve_condition(self, condition) for condition in conditions]
+        return count_sentences(self.cluster, resolved, resolve_filters(self, filters))
 
     def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
         return open_enrichment(self._where_with_login)
 
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
+        plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
         return self._evidence_reader.candidate_evidence(self.cluster, plan, filters)
 
     def document(self, document_id: str) -> Document:

@@ -15,6 +15,7 @@ import numpy as np
 from esr import analysis
 from esr.documents import Document
 from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summarize_enrichment
+from esr.engines.embedded.search import vocabulary
 from esr.engines.embedded.search.candidate_evidence import read_candidates
 from esr.engines.embedded.search.candidates import count_sentences
 from esr.engines.embedded.search.evidence import read_column, read_evidence
@@ -42,9 +43,12 @@ from esr.engines.index import (
     SearchResult,
     SentenceRecord,
 )
+from esr.engines.names import Name
+from esr.engines.resolve import resolve_condition, resolve_filters, resolve_plan
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
 from esr.engines.segments.store.segment import SegmentDamaged
+from esr.engines.sources import SourceTable
 from esr.errors import IndexMissing, UsageError
 from esr.plans.bounds import Unprunable
 from esr.plans.condition import Condition
@@ -74,6 +78,7 @@ class EmbeddedIndex:
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         cache = self._latest()
         snapshot = cache.snapshot
+        plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
         answer, exhaustive = search_pruned(plan, cache, k, filters), None
         if isinstance(answer, Unprunable):
             exhaustive = answer.reason
@@ -137,21 +142,37 @@ class EmbeddedIndex:
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
     ) -> dict[str, FacetCounts]:
-        return count_facets(self._latest(), plan, filters_by_field, size)
+        resolved = {field: resolve_filters(self, filters) for field, filters in filters_by_field.items()}
+        return count_facets(self._latest(), resolve_plan(self, plan), resolved, size)
 
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
-        cache = self._latest()
-        return [count_sentences(condition, cache, filters) for condition in conditions]
+        cache, resolved = self._latest(), resolve_filters(self, filters)
+        return [count_sentences(resolve_condition(self, each), cache, resolved) for each in conditions]
+
+    def sources(self) -> SourceTable:
+        return self._latest().sources
+
+    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
+        return self._latest().names.find(keys)
+
+    def name_keys(self, prefix: str, limit: int) -> list[str]:
+        return self._latest().names.keys(prefix, limit)
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
         return enrichment(Path(self.where))
 
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
-        return read_candidates(self._latest(), plan, filters)
+        return read_candidates(self._latest(), resolve_plan(self, plan), resolve_filters(self, filters))
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         segments = self._snapshot().segments
         return sorted({t for segment in segments for t in segment.terms.with_prefix(prefix, limit)})[:limit]
+
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        return vocabulary.words_with_prefix(self._snapshot().segments, prefix, limit)
+
+    def similar_words(self, word: str, max_edits: int) -> Mapping[str, int]:
+        return vocabulary.similar_words(self._snapshot().segments, word, max_edits)
 
     def features(self) -> Sequence[str]:
         return self._snapshot().features

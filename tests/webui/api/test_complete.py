@@ -30,7 +30,7 @@ def test_completions_have_their_kind_their_count_and_the_query(
 ) -> None:
     answer = get(client, "/complete", q="storm fl")
     assert answer == {
-        "completions": [{"text": "flood", "kind": "word", "sentences": 2, "query": "storm flood"}]
+        "completions": [{"text": "flood", "kind": "word", "frequency": 2, "query": "storm flood"}]
     }
     get(client, "/complete", q="storm fl", limit=3)
     assert asked == [("storm fl", 8), ("storm fl", 3)]

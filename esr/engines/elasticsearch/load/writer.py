@@ -130,6 +130,7 @@ class ElasticsearchWriter:
     def _create_load(self, members: list[str], target: LoadTarget) -> Load:
         index = new_sentences_index(self._cluster.alias)
         load = target.new_load(index, load_owner.this_process(), (*members, index))
+        load = meta.with_aliases(self._cluster, load)
         create_indices(self._cluster, load, self._options)
         return load
 

@@ -11,30 +11,29 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
-from elasticsearch import helpers
-
 from esr import analysis, resources
 from esr.batches import batched
 from esr.documents import Document
 from esr.documents.enrichment import SentenceEnrichment
+from esr.engines.aliases import Aliases
 from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.requests import count, refresh, search, search_pages
 from esr.engines.elasticsearch.load.bulk import Action
 from esr.engines.elasticsearch.load.bulk_actions import encode_parse
 from esr.engines.elasticsearch.maintenance.done_clause import Query, build_done_clause
+from esr.engines.elasticsearch.maintenance.name_groups import group_stored_names, store_aliases
+from esr.engines.elasticsearch.maintenance.updates import replace_parts, send_updates
 from esr.engines.elasticsearch.store import meta, templates
+from esr.engines.elasticsearch.store.names import FIELD, FINGERPRINT, encode_names
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document
 from esr.engines.entities import group_entities
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, UsageError
 
-ENRICH_SCRIPT, SLICE_SCRIPT = "esr-enrich-v1", "esr-slice-v2"
+SLICE_SCRIPT = "esr-slice-v2"
 _PAGE = 500
 _MAX_LANGUAGES = 10_000
-_CHUNK_ITEMS = 1000
-_CHUNK_BYTES = 8_000_000
-_MAX_RETRIES = 8
-_ENRICHMENT_FIELDS = {"entities", "parse", "enriched"}
+_ENRICHMENT_FIELDS = {"entities", "names", "parse", "enriched"}
 """Fields that indices of sentences lack which were loaded before there was enrichment."""
 
 
@@ -80,11 +79,21 @@ class ElasticsearchEnrichment:
         self._record(recipe)
         for page in batched(batch, _PAGE):
             entries = self._find_entries([document_id for document_id, _ in page])
-            self._update(self._sentence_updates(recipe, page, entries))
-            self._update(
-                _update_action(entries[document_id].documents_index, document_id, recipe, {})
-                for document_id, _ in page
+            send_updates(self._cluster, self._sentence_updates(recipe, page, entries))
+            send_updates(
+                self._cluster,
+                (
+                    replace_parts(
+                        entries[document_id].documents_index, document_id, [*recipe.fingerprints.values()], {}
+                    )
+                    for document_id, _ in page
+                ),
             )
+
+    def update_names(self, aliases: Aliases | None) -> int:
+        if aliases is not None:
+            store_aliases(self._cluster, aliases)
+        return group_stored_names(self._cluster, self._loads.values())
 
     def finish(self, recipe: Recipe) -> list[str]:
         """Have replaced entries merged away, without waiting for it."""
@@ -159,7 +168,11 @@ class ElasticsearchEnrichment:
             for sentence_id, enriched in zip(sentence_ids, sentences, strict=True):
                 fields = {part: self._field(part, enriched) for part in recipe.parts}
                 stored = {part: value for part, value in fields.items() if value is not None}
-                yield _update_action(index, sentence_id, recipe, stored)
+                parts = list(recipe.fingerprints.values())
+                if "entities" in recipe.parts:
+                    parts.append(FINGERPRINT)
+                    stored |= {FIELD: encode_names(stored["entities"])} if "entities" in stored else {}
+                yield replace_parts(index, sentence_id, parts, stored)
 
     def _field(self, part: str, enriched: SentenceEnrichment) -> Any:
         """The stored value of a part, or None."""
@@ -168,25 +181,6 @@ class ElasticsearchEnrichment:
         if part == "entities":
             return None if enriched.entities is None else group_entities(enriched.entities)
         return None if enriched.parse is None else encode_parse(enriched.parse, self._analyzer)
-
-    def _update(self, actions: Iterable[Action]) -> None:
-        with self._cluster.translate_errors():
-            results = helpers.streaming_bulk(
-                self._cluster.client,
-                actions,
-                chunk_size=_CHUNK_ITEMS,
-                max_chunk_bytes=_CHUNK_BYTES,
-                max_retries=_MAX_RETRIES,
-                initial_backoff=0.5,
-                max_backoff=30,
-                retry_on_status=(429, 503),
-                raise_on_error=False,
-            )
-            for is_done, result in results:
-                if not is_done:
-                    (outcome,) = result.values()
-                    reason = (outcome.get("error") or {}).get("reason", outcome)
-                    raise EsrError(f"Elasticsearch rejected the enrichment of {outcome.get('_id')}: {reason}")
 
 
 def summarize_enrichment(cluster: Cluster, loads: Sequence[meta.Load]) -> list[dict[str, object]]:
@@ -204,13 +198,6 @@ def summarize_enrichment(cluster: Cluster, loads: Sequence[meta.Load]) -> list[d
         for fingerprint, (part, recipe) in sorted(parts.items())
         if fingerprint in counts
     ]
-
-
-def _update_action(index: str, id: str, recipe: Recipe, fields: Mapping[str, Any]) -> Action:
-    fingerprints = list(recipe.fingerprints.values())
-    params = {"parts": list(recipe.parts), "found": dict(fields), "marks": fingerprints}
-    script = {"id": ENRICH_SCRIPT, "params": params}
-    return {"_op_type": "update", "_index": index, "_id": id, "script": script, "retry_on_conflict": 3}
 
 
 def _slice_clauses(slice: tuple[int, int]) -> list[Query]:

@@ -24,6 +24,7 @@ from esr.engines.elasticsearch.load.spool import open_spool
 from esr.engines.elasticsearch.load.unfinished_loads import delete_broken_loads
 from esr.engines.elasticsearch.load.verification import enable_refresh, verify
 from esr.engines.elasticsearch.load.writer import ElasticsearchWriter
+from esr.engines.elasticsearch.maintenance.name_groups import with_names
 from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.documents import read_documents
 from esr.engines.elasticsearch.store.generations import delete_indices, delete_old_generations, serve
@@ -159,7 +160,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
             for actions in batch:
                 actions.entry.update(of_documents[actions.document.id])
                 for action in actions.sentences:
-                    action.update(of_sentences[action["_id"]])
+                    action.update(with_names(of_sentences[action["_id"]]))
                 yield actions
 
     def _read_fields(self, indices: str, ids: Sequence[str], fields: Iterable[str]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from esr.engines.elasticsearch.search.filter_clauses import date_clause, entity_clause, source_clause
+from esr.engines.elasticsearch.search.filter_clauses import date_clause, names_clause, sources_clause
 from esr.plans.condition import (
     AllOf,
     AnyOf,
@@ -45,10 +45,10 @@ def condition_query(condition: Condition) -> Query:
             }
         case HasPrefix(prefix, field):
             return {"prefix": {WORDS_FIELD[field]: prefix}}
-        case HasEntity(name):
-            return entity_clause((name,))
-        case HasSource(source):
-            return source_clause((source,))
+        case HasEntity(keys):
+            return names_clause(keys)
+        case HasSource(forms):
+            return sources_clause(forms)
         case HasLanguage(language):
             exactly = {"value": language, "case_insensitive": True}
             variety = {"value": f"{language}-", "case_insensitive": True}

@@ -1,24 +1,32 @@
-"""Counts candidates by the values of several fields, all in one search."""
+"""Counts candidates by the values of several fields, all in one search where it can be."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import search
 from esr.engines.elasticsearch.search.candidate_query import candidate_query
 from esr.engines.elasticsearch.search.filter_clauses import Query, filter_clauses
+from esr.engines.elasticsearch.search.name_facets import NameFacets
+from esr.engines.elasticsearch.store.names import SHARD_SIZE, NameReader
+from esr.engines.entities import ENTITY_TYPES
 from esr.engines.index import FACET_FIELDS, NO_FILTERS, FacetCounts, Filters
+from esr.engines.sources import SourceTable
 from esr.errors import unknown
 from esr.plans.plan import Plan
 
-_SHARD_SIZE = 20_000
-"""Values that each shard counts: facets are exact where no shard has more."""
+Aggregations = dict[str, dict[str, Query]]
+"""By field, what is counted for it, by names."""
+_MONTHS = {
+    "date_histogram": {"field": "date", "calendar_interval": "month", "format": "yyyy-MM", "min_doc_count": 1}
+}
 
 
 def count_facets(
-    cluster: Cluster, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+    cluster: Cluster, names: NameReader, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
 ) -> dict[str, FacetCounts]:
     """The most frequent values of each field under its filters.
 
@@ -33,27 +41,69 @@ def count_facets(
     shared = [clause for clause in first if all(clause in of_field for of_field in clauses.values())]
     query = candidate_query(plan, NO_FILTERS)
     query["bool"]["filter"] += shared
-    aggs = {
-        field: _aggregation(field, [clause for clause in of_field if clause not in shared], size)
-        for field, of_field in clauses.items()
+    own = {field: [clause for clause in clauses[field] if clause not in shared] for field in clauses}
+    sources = names.sources()
+    entity_fields = [field for field in own if field in ENTITY_TYPES]
+    facets = {types[0]: NameFacets(types, names, size) for types in _group_by_clauses(entity_fields, own)}
+    counted: Aggregations = {
+        field: {field: _source_terms(sources, size) if field == "source" else _MONTHS}
+        for field in own
+        if field not in ENTITY_TYPES
     }
-    answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs)
-    return {field: _values(answer["aggregations"][field], size) for field in filters_by_field}
+    counts: dict[str, FacetCounts] = {}
+    while len(counts) < len(own):
+        counted |= {field: of.aggregations() for field, of in facets.items() if of.counts is None}
+        aggs = {
+            f"{field} {name}": _with_filter(aggregation, own[field])
+            for field, aggregations in counted.items()
+            for name, aggregation in aggregations.items()
+        }
+        answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs)["aggregations"]
+        for field, aggregations in counted.items():
+            answers = {name: _without_filter(answer[f"{field} {name}"]) for name in aggregations}
+            if field in facets:
+                facets[field].take(answers)
+                counts |= facets[field].counts or {}
+            else:
+                counts[field] = _values(answers[field], sources, size)
+        counted = {}
+    return {field: counts[field] for field in filters_by_field}
 
 
-def _aggregation(field: str, filter: list[Query], size: int) -> dict[str, Any]:
-    values: dict[str, Any]
-    if field == "month":
-        months = {"field": "date", "calendar_interval": "month", "format": "yyyy-MM", "min_doc_count": 1}
-        values = {"date_histogram": months}
-    else:
-        name = field if field == "source" else f"entities.{field}"
-        values = {"terms": {"field": name, "size": size, "shard_size": max(size, _SHARD_SIZE)}}
+def _group_by_clauses(fields: Sequence[str], clauses: Mapping[str, list[Query]]) -> list[list[str]]:
+    """The fields with the same clauses, together."""
+    groups: list[list[str]] = []
+    for field in fields:
+        group = next((group for group in groups if clauses[group[0]] == clauses[field]), None)
+        if group is None:
+            groups.append([field])
+        else:
+            group.append(field)
+    return groups
+
+
+def _source_terms(sources: SourceTable, size: int) -> Query:
+    """A source that is written in several ways may be among the most frequent by none of them."""
+    width = SHARD_SIZE if sources.has_variants else size
+    return {"terms": {"field": "source", "size": width, "shard_size": max(width, SHARD_SIZE)}}
+
+
+def _with_filter(aggregation: Query, clauses: list[Query]) -> Query:
     # A filter that lets everything pass would be checked for each candidate: that took half as long again.
-    return {"filter": {"bool": {"filter": filter}}, "aggs": {"values": values}} if filter else values
+    if not clauses:
+        return aggregation
+    return {"filter": {"bool": {"filter": clauses}}, "aggs": {"values": aggregation}}
 
 
-def _values(answer: Mapping[str, Any], size: int) -> FacetCounts:
-    buckets = answer.get("values", answer)["buckets"]
-    values = [(bucket.get("key_as_string", bucket["key"]), bucket["doc_count"]) for bucket in buckets]
-    return sorted(values, key=lambda value: (-value[1], value[0]))[:size]  # months come in their order
+def _without_filter(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    inner: Mapping[str, Any] = answer.get("values", answer)
+    return inner
+
+
+def _values(answer: Mapping[str, Any], sources: SourceTable, size: int) -> FacetCounts:
+    """Sources or months."""
+    values: Counter[str] = Counter()
+    for bucket in answer["buckets"]:
+        values[bucket.get("key_as_string") or sources.form(bucket["key"])] += bucket["doc_count"]
+    # Months come in their order.
+    return sorted(values.items(), key=lambda value: (-value[1], value[0]))[:size]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
-from esr.engines.entities import parse_entity_filter
+from esr.engines.elasticsearch.store.names import ALL_KEYS
 from esr.engines.index import Filters
+from esr.engines.keys import name_key
 
 Query = dict[str, Any]
 
 
 def filter_clauses(filters: Filters, of: Literal["sentences", "documents"] = "sentences") -> list[Query]:
-    """Match sentences that pass the filters, or documents that may have such sentences.
+    """Match sentences that pass the filters, or documents that may have such sentences. Filters are resolved.
 
     The index of documents does not have entities.
     """
@@ -19,11 +21,11 @@ def filter_clauses(filters: Filters, of: Literal["sentences", "documents"] = "se
     if filters.date_from is not None or filters.date_to is not None:
         clauses.append(date_clause(filters.date_from, filters.date_to))
     if filters.sources:
-        clauses.append(source_clause(filters.sources))
+        clauses.append(sources_clause(filters.sources))
     if filters.documents:
         clauses.append({"terms": {"document_id": list(filters.documents)}})
     if filters.entities and of == "sentences":
-        clauses.append(entity_clause(filters.entities))
+        clauses.append(names_clause(filters.entities))
     return clauses
 
 
@@ -34,13 +36,11 @@ def date_clause(start: int | None, end: int | None) -> Query:
     return {"range": {"date": {**date_range, "format": "epoch_millis"}}}
 
 
-def source_clause(sources: tuple[str, ...]) -> Query:
-    """Matches what is from one of these sources."""
-    return {"terms": {"source": list(sources)}}
+def sources_clause(forms: Sequence[str]) -> Query:
+    """Matches what has one of these sources, as written (`resolve_source`)."""
+    return {"terms": {"source": list(forms)}}
 
 
-def entity_clause(names: tuple[str, ...]) -> Query:
-    """Matches sentences that name one of these entities, named as `Filters.entities` names them."""
-    entities = [entity for name in names for entity in parse_entity_filter(name)]
-    any_of = [{"term": {f"entities.{entity.type}": entity.text}} for entity in entities]
-    return {"bool": {"should": any_of, "minimum_should_match": 1}}
+def names_clause(names: Sequence[str]) -> Query:
+    """Matches sentences with one of these names, each a key (`resolve_name`) or any form with that key."""
+    return {"terms": {ALL_KEYS: list(map(name_key, names))}}

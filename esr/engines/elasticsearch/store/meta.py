@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from elasticsearch import NotFoundError
@@ -34,7 +34,7 @@ class Load:
     `recipes` are those of its enrichment, by digest. A load can head a generation, which consists of the
     indices of sentences `members`; one that only belongs to other generations heads none. `manifest` says
     what the load must contain in the end, `impacts` what its documents' impacts were made for, if it has any.
-    A rollback went back past a generation whose head `is_rejected`.
+    A rollback went back past a generation whose head `is_rejected`. `aliases` are those of names.
     """
 
     index: str
@@ -48,6 +48,7 @@ class Load:
     impacts: Mapping[str, Any] = field(default_factory=dict)
     format: int = field(default_factory=lambda: templates.FORMAT)
     is_rejected: bool = False
+    aliases: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def documents_index(self) -> str:
@@ -72,6 +73,7 @@ class Load:
                 "impacts": dict(self.impacts),
                 "recipes": dict(self.recipes),
                 **({"rejected": True} if self.is_rejected else {}),
+                **({"aliases": dict(self.aliases)} if self.aliases else {}),
                 **self.description.as_dict(),
             }
         }
@@ -149,6 +151,16 @@ def pin_names(cluster: Cluster, sentences: str, documents: str) -> Cluster:
     return pinned
 
 
+def aliases_of(loads: Iterable[Load]) -> Mapping[str, Any]:
+    """The aliases of names that a generation has: loads that came after they were stored lack them."""
+    return next((load.aliases for load in loads if load.aliases), {})
+
+
+def with_aliases(cluster: Cluster, load: Load) -> Load:
+    """A new load with the aliases of names that the loads behind the alias have."""
+    return replace(load, aliases=aliases_of(aliased_loads(cluster)))
+
+
 def write(cluster: Cluster, load: Load) -> None:
     """Write the `_meta` of both indices of a load."""
     with cluster.translate_errors():
@@ -181,4 +193,5 @@ def _parse(index: str, meta: Mapping[str, Any]) -> Load:
         meta.get("impacts", {}),
         meta["format"],
         meta.get("rejected", False),
+        meta.get("aliases", {}),
     )

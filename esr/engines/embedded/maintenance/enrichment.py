@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -17,12 +18,14 @@ from esr import analysis
 from esr.dependency.codec import encode
 from esr.documents import Document
 from esr.documents.enrichment import PARTS, SentenceEnrichment
+from esr.engines.aliases import Aliases
 from esr.engines.embedded.maintenance.layer_copy import read_stored
 from esr.engines.embedded.maintenance.layer_merging import tidy_layers
 from esr.engines.entities import group_entities
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
 from esr.engines.segments.store.arrays import sync_folder
+from esr.engines.segments.store.bundle import save_bundle
 from esr.engines.segments.store.cleanup import delete_unreferenced
 from esr.engines.segments.store.disk_errors import translate_disk_errors
 from esr.engines.segments.store.layer_file import EncodedEnrichment, save_layer
@@ -89,6 +92,26 @@ class EmbeddedEnrichment:
                 self._snapshot = Snapshot(self._folder, commit, self._snapshot)
             finally:
                 delete_unreferenced(self._folder)
+
+    def update_names(self, aliases: Aliases | None) -> int:
+        before, opened = self._snapshot.manifest, self._snapshot.layers
+        outdated = {layer: opened[layer.name] for layer in before.layers if opened[layer.name].needs_names}
+        commit = before if aliases is None else before.with_aliases(aliases.as_dict())
+        with translate_disk_errors(self._folder, "enrich"):
+            try:
+                renamed = {layer: replace(layer, name=new_layer_name()) for layer in outdated}
+                for layer, content in outdated.items():
+                    save_bundle(self._folder / LAYERS / renamed[layer].name, content.arrays_with_names())
+                if renamed:
+                    sync_folder(self._folder / LAYERS)
+                    layers = tuple(renamed.get(layer, layer) for layer in before.layers)
+                    commit = commit.with_layers(layers, before.recipes)
+                if commit != before:
+                    manifest.commit(self._folder, commit)
+                    self._snapshot = Snapshot(self._folder, commit, self._snapshot)
+            finally:
+                delete_unreferenced(self._folder)
+        return sum(len(layer.arrays["entity.known"]) for layer in outdated.values())
 
     def finish(self, recipe: Recipe) -> list[str]:
         return []  # every batch leaves the index tidy

@@ -45,10 +45,10 @@ def mask_condition(condition: Condition, segment: Segment, places: PlaceCache) -
             return _mask_places(segment, find_phrase(segment.words, words, places), field)
         case HasPrefix(prefix, field):
             return _mask_places(segment, find_prefix(segment.words, prefix), field)
-        case HasEntity(name):
-            return mask_entities(segment, (name,))
-        case HasSource(source):
-            return _mask_sentences_of(segment, mask_sources(segment, (source,)))
+        case HasEntity(keys):
+            return mask_entities(segment, keys)
+        case HasSource(forms):
+            return _mask_sentences_of(segment, mask_sources(segment, forms))
         case HasLanguage(language):
             return _mask_sentences_of(segment, _mask_language(segment, language))
         case DateRange(start, end):

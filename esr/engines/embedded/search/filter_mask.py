@@ -1,12 +1,14 @@
-"""Which documents and sentences of a segment satisfy the filters of a search."""
+"""Which documents and sentences of a segment satisfy the filters of a search, once these are resolved."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.entities import entity_key, parse_entity_filter
 from esr.engines.filters import Filters
+from esr.engines.keys import name_key
 from esr.engines.segments.store.segment import NO_DATE, Segment
 
 Mask = npt.NDArray[np.bool_]
@@ -40,13 +42,12 @@ def mask_dates(segment: Segment, start: int | None, end: int | None) -> Mask:
     return mask
 
 
-def mask_sources(segment: Segment, sources: tuple[str, ...]) -> Mask:
-    """Which documents are from one of these sources."""
-    numbers = [n for n, source in enumerate(segment.sources) if source in sources]
+def mask_sources(segment: Segment, forms: Sequence[str]) -> Mask:
+    """Which documents have one of these sources, as written (`resolve_source`)."""
+    numbers = [n for n, source in enumerate(segment.sources) if source in forms]
     return np.isin(segment.column("source"), numbers)
 
 
-def mask_entities(segment: Segment, names: tuple[str, ...]) -> Mask:
-    """Which sentences have one of these entities, named as `Filters.entities` names them."""
-    entities = (entity for name in names for entity in parse_entity_filter(name))
-    return segment.enrichment.entity_mask(map(entity_key, entities))
+def mask_entities(segment: Segment, names: Sequence[str]) -> Mask:
+    """Which sentences have one of these names, each a key (`resolve_name`) or any form with that key."""
+    return segment.enrichment.name_mask(map(name_key, names))

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 
+import numpy as np
+
+from esr.engines.aliases import Aliases
 from esr.engines.embedded.search.condition_cache import ConditionCache
 from esr.engines.embedded.search.impacts import ImpactCache
 from esr.engines.embedded.search.kernel_tables import KernelTables
+from esr.engines.embedded.search.name_table import NameTable
 from esr.engines.embedded.search.static_bounds import StaticCache
 from esr.engines.embedded.search.word_search import PlaceCache
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.sources import SourceTable
 
 
 class _TextCache:
@@ -24,6 +30,16 @@ class _TextCache:
     @cached_property
     def kernel_tables(self) -> KernelTables:
         return KernelTables(self._statistics)
+
+    @cached_property
+    def sources(self) -> SourceTable:
+        documents: Counter[str] = Counter()
+        for segment in self._statistics.segments:
+            counts = np.bincount(segment.column("source"), minlength=len(segment.sources)).tolist()
+            for source, count in zip(segment.sources, counts, strict=True):
+                if source is not None and count:
+                    documents[source] += count
+        return SourceTable(documents.items())
 
 
 class SearchCache:
@@ -50,3 +66,13 @@ class SearchCache:
     def kernel_tables(self) -> KernelTables:
         """The segments as the kernel takes them."""
         return self._texts.kernel_tables
+
+    @property
+    def sources(self) -> SourceTable:
+        """The sources of the documents."""
+        return self._texts.sources
+
+    @cached_property
+    def names(self) -> NameTable:
+        """The names in the sentences, grouped."""
+        return NameTable(self.snapshot.segments, Aliases(self.snapshot.manifest.aliases))

@@ -2,12 +2,13 @@
 
 A layer never changes. For each of its sentences it may hold, by part:
 *features*   one column per feature, in the smallest float that holds all its values; NaN where unknown
-*entities*   the numbers of its entities, and for each entity the sentences that have it
+*entities*   the numbers of its entities, for each entity the sentences that have it, and the keys of names
 *parse*      a blob
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.entities import EntitiesByType, group_entities, parse_entity_key
-from esr.engines.segments.store.bundle import map_bundle
+from esr.engines.segments.store.bundle import Arrays, map_bundle
 from esr.engines.segments.store.layer_info import Numbers
-from esr.hashing import hash64
+from esr.engines.segments.store.layer_names import LayerNames, encode_names, has_names
 
 FEATURE = "feature."
 
@@ -61,23 +62,29 @@ class Layer:
         ends = self.arrays["entity.name_ends"]
         return self.arrays["entity.names"][ends[number] : ends[number + 1]].tobytes().decode()
 
-    def sentences_with_entity(self, key: str) -> npt.NDArray[Any]:
-        """The sentences with the entity `type:name`, ascending."""
-        hashes, target = self.arrays["entity.hashes"], np.uint64(hash64(key))
-        number = int(np.searchsorted(hashes, target))
-        while number < len(hashes) and hashes[number] == target:
-            if self.entity_key(number) == key:  # two names may share a hash
-                starts = self.arrays["entity.starts"]
-                return self.arrays["entity.sentences"][starts[number] : starts[number + 1]]
-            number += 1
-        return np.zeros(0, np.int32)
+    @property
+    def needs_names(self) -> bool:
+        """Whether it has entities without the keys of their names: an older version wrote it."""
+        return "entity.types" in self.arrays and not has_names(self.arrays)
 
-    def count_entities(self, sentences: Numbers) -> tuple[Numbers, Numbers]:
-        """The numbers of the entities in these sentences, and how many of the sentences have each."""
-        first = self.arrays["entity.first"].astype(np.int64)
-        sizes = first[sentences + 1] - first[sentences]
-        before = np.cumsum(sizes) - sizes
-        places = np.repeat(first[sentences] - before, sizes) + np.arange(int(sizes.sum()))
-        counts = np.bincount(self.arrays["entity.of"][places])
-        numbers = np.flatnonzero(counts)
-        return numbers, counts[numbers]
+    @cached_property
+    def names(self) -> LayerNames:
+        """The keys of its names. They are computed when they are first needed, if they are not stored."""
+        return LayerNames(self._encode_names() if self.needs_names else self.arrays)
+
+    def arrays_with_names(self) -> Arrays:
+        """What a layer with the same content has that stores the keys of its names."""
+        return self.arrays | self._encode_names()
+
+    def _encode_names(self) -> Arrays:
+        return encode_names(map(self.entity_key, range(self.entity_count)))
+
+    def sentences_of(self, entity: int) -> npt.NDArray[Any]:
+        """The sentences with an entity, by its number, ascending."""
+        starts = self.arrays["entity.starts"]
+        return self.arrays["entity.sentences"][starts[entity] : starts[entity + 1]]
+
+    def sentences_with_name(self, key: str) -> npt.NDArray[Any]:
+        """The sentences with any form of a name, under any type; some more than once."""
+        entities = self.names.entities(key).tolist()
+        return np.concatenate([np.zeros(0, np.int32), *map(self.sentences_of, entities)])

@@ -13,7 +13,7 @@ from esr.engines.entities import ENTITY_TYPES, EntitiesByType, parse_entity_key
 from esr.engines.segments.store.bundle import Arrays, save_bundle
 from esr.engines.segments.store.layer import FEATURE, Layer
 from esr.engines.segments.store.layer_info import Numbers
-from esr.engines.segments.store.string_table import hash_strings
+from esr.engines.segments.store.layer_names import encode_names
 from esr.plans.evidence import Array
 
 
@@ -109,29 +109,24 @@ def _merge_entities(layers: Sequence[Layer]) -> Arrays:
 def _entity_arrays(
     known: npt.NDArray[np.bool_], keys: list[str], entities: Numbers, first: Numbers
 ) -> Arrays:
-    """The arrays of a layer, where entities are numbered by their hash.
+    """The arrays of a layer.
 
     `entities[first[n]:first[n+1]]` are those of sentence n, as indices of `keys`.
     """
-    hashes = hash_strings(keys)
-    order = np.argsort(hashes, kind="stable")
-    renumbered = np.empty(len(keys), np.int64)
-    renumbered[order] = np.arange(len(keys))
-    entities = renumbered[entities]
-    encoded = [keys[n].encode() for n in order]
-    types = [ENTITY_TYPES.index(parse_entity_key(keys[n]).type) for n in order]
+    encoded = [key.encode() for key in keys]
+    types = [ENTITY_TYPES.index(parse_entity_key(key).type) for key in keys]
     sentence = np.repeat(np.arange(len(known)), np.diff(first))
     by_entity = np.argsort(entities, kind="stable")
     return {
         "entity.known": known,
         "entity.first": first,
         "entity.of": entities.astype(np.int32),
-        "entity.hashes": hashes[order],
         "entity.types": np.array(types, np.uint8),
         "entity.name_ends": np.cumsum([0, *map(len, encoded)], dtype=np.int64),
         "entity.names": np.frombuffer(b"".join(encoded), np.uint8),
         "entity.starts": np.searchsorted(entities[by_entity], np.arange(len(keys) + 1)),
         "entity.sentences": sentence[by_entity].astype(np.int32),
+        **encode_names(keys),
     }
 
 

@@ -24,23 +24,6 @@ class LayerSpan(NamedTuple):
     layer: Layer
 
 
-class EntityCounts(NamedTuple):
-    """Entities by their numbers in a layer, and how many sentences have each."""
-
-    layer: Layer
-    numbers: Numbers
-    counts: Numbers
-
-    @property
-    def hashes(self) -> npt.NDArray[np.uint64]:
-        return np.asarray(self.layer.arrays["entity.hashes"][self.numbers])
-
-    def of_type(self, type: int) -> EntityCounts:
-        """Those of a type, given by its index in ENTITY_TYPES."""
-        is_type = self.layer.arrays["entity.types"][self.numbers] == type
-        return EntityCounts(self.layer, self.numbers[is_type], self.counts[is_type])
-
-
 class LayerStack:
     """Finds the features, entities and parse of a sentence, by its number in the segment."""
 
@@ -74,25 +57,25 @@ class LayerStack:
 
     def entities(self, sentence: int) -> EntitiesByType | None:
         """The entities of a sentence, None before enrichment."""
-        for span in self._of("entities"):
+        for span in self.entity_spans:
             if span.start <= sentence < span.stop:
                 return span.layer.entities(sentence - span.first)
         return None
 
-    def entity_mask(self, keys: Iterable[str]) -> npt.NDArray[np.bool_]:
-        """Which sentences have one of these entities, each given as `type:name`."""
+    def name_mask(self, keys: Iterable[str]) -> npt.NDArray[np.bool_]:
+        """Which sentences have a name with one of these keys, in any form and under any type."""
         mask = np.zeros(self._sentences, bool)
         keys = list(keys)
-        for span in self._of("entities"):
+        for span in self.entity_spans:
             for key in keys:
-                sentences = span.layer.sentences_with_entity(key) + span.first
+                sentences = span.layer.sentences_with_name(key) + span.first
                 mask[sentences[(sentences >= span.start) & (sentences < span.stop)]] = True
         return mask
 
-    def entity_counts(self, sentences: Numbers) -> Iterator[EntityCounts]:
-        """The entities of these sentences by layer, of all types, and how many of the sentences have each."""
-        for span, _, in_layer in self._split("entities", sentences):
-            yield EntityCounts(span.layer, *span.layer.count_entities(in_layer))
+    @property
+    def entity_spans(self) -> Sequence[LayerSpan]:
+        """The sentences that were searched for entities, by layer, in the order of the segment."""
+        return self._of("entities")
 
     def _of(self, part: str) -> Sequence[LayerSpan]:
         return self._spans.get(part, ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ class Manifest:
     `generation_name` is the one that `esr indices` shows: enrichment makes commits within a generation.
     `kept_generations` are the last commits of other generations, the newest first, rejected ones last; they
     keep none themselves. A rollback has rejected a generation that `is_rejected`: it went back past it.
+    `aliases` are those of names, by the form under which a name is shown.
     """
 
     description: Description
@@ -40,6 +41,7 @@ class Manifest:
     generation_name: str = UNNAMED
     kept_generations: tuple[Manifest, ...] = ()
     is_rejected: bool = False
+    aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def next_generation(
         self,
@@ -63,6 +65,7 @@ class Manifest:
             self.recipes,
             generation_name=name,
             kept_generations=self._all_generations()[:keep],
+            aliases=self.aliases,
         )
         return commit._without_unused_recipes()
 
@@ -72,6 +75,12 @@ class Manifest:
         """The next commit, with the same documents and these layers."""
         commit = replace(self, commit_number=self.commit_number + 1, layers=layers, recipes=recipes)
         return commit._without_unused_recipes()
+
+    def with_aliases(self, aliases: Mapping[str, Sequence[str]]) -> Manifest:
+        """The next commit, with these aliases of names; this one if it has them."""
+        if aliases == self.aliases:
+            return self
+        return replace(self, commit_number=self.commit_number + 1, aliases=aliases)
 
     def rolled_back_to(self, name: str) -> Manifest:
         """The next commit, which serves a kept generation, keeps this one and rejects all newer ones."""
@@ -118,6 +127,7 @@ class Manifest:
             "made": self.generation_name,
             "kept": [commit.as_dict() for commit in self.kept_generations],
             **({"rejected": True} if self.is_rejected else {}),
+            **({"aliases": self.aliases} if self.aliases else {}),
         }
 
     @classmethod
@@ -132,6 +142,7 @@ class Manifest:
             generation_name=data.get("made", UNNAMED),
             kept_generations=tuple(map(cls.from_dict, data.get("kept", ()))),
             is_rejected=data.get("rejected", False),
+            aliases=data.get("aliases", {}),
         )
 
 

@@ -20,6 +20,7 @@ from esr.engines.segments.store.elias_fano import Array, Group
 
 _NAME = "words"
 _LAST = b"\xff"  # greater than any byte of UTF-8
+_BLOCK_BITS = 4  # of the number of places in a block: fewer than most sentences have
 
 
 class WordTable:
@@ -79,19 +80,20 @@ class WordTable:
         parts += [self._decode(group, words.start, words.stop) for group in np.unique(groups).tolist()]
         return np.concatenate(parts)
 
-    def texts(self, places: Array) -> Array:
-        """The numbers of the texts that have these places: of sentences, then of titles."""
-        return np.searchsorted(self._text_starts, places, "right") - 1
-
     def sentences(self, places: Array) -> Array:
-        """The sentences that have these places, which may repeat."""
-        texts = self.texts(places)
-        return texts[texts < self._sentence_count]
+        """The sentences that have these places, which may repeat. Places in titles have none."""
+        starts = self._text_starts
+        places = places[places < starts[self._sentence_count]]
+        sentences: Array = self._block_sentences[places >> _BLOCK_BITS]
+        while (is_later := starts[sentences + 1] <= places).any():
+            sentences += is_later
+        return sentences
 
     def titles(self, places: Array) -> Array:
-        """The documents whose title has these places, which may repeat."""
-        texts = self.texts(places)
-        return texts[texts >= self._sentence_count] - self._sentence_count
+        """The documents whose title has these places, which may repeat. Places in sentences have none."""
+        starts = self._text_starts[self._sentence_count :]
+        titles: Array = np.searchsorted(starts, places[places >= starts[0]], "right") - 1
+        return titles
 
     def _encoded(self, number: int) -> bytes:
         return bytes(self._bytes[self._ends[number] : self._ends[number + 1]])
@@ -118,6 +120,13 @@ class WordTable:
     def _text_starts(self) -> Array:
         """The place of the first word of each text, and where the next text would begin."""
         return text_starts(self._text_lengths)
+
+    @cached_property
+    def _block_sentences(self) -> Array:
+        """The sentence that has the first place of each block: that of another place is near."""
+        starts = self._text_starts[: self._sentence_count + 1]
+        blocks = np.arange(0, int(starts[-1]), 1 << _BLOCK_BITS)
+        return (np.searchsorted(starts, blocks, "right") - 1).astype(np.int32)
 
     @property
     def _limit(self) -> int:

@@ -1,0 +1,88 @@
+"""What phrases, exclusions and prefixes cost, beside the same words without syntax.
+
+    python -m benchmarks.query_language INDEX queries.tsv [--count N]
+
+Each query is searched as words and in three ways with syntax, made of its own words, one after another in one
+run. It was searched once before, so that the terms are known; its conditions are new.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import random
+import re
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import esr
+import esr.errors
+from esr.queries import ParsedQuery, literal, parse
+from esr.ranking.searcher import Searcher
+
+FORMS = ("words", "phrase", "exclusion", "prefix")
+WARM_UP = 30
+
+
+def read_queries(path: Path, count: int) -> list[list[str]]:
+    """Queries of 2 to 6 words, as lists of these."""
+    with (
+        gzip.open(path, "rt", encoding="utf-8")
+        if path.suffix == ".gz"
+        else path.open(encoding="utf-8") as file
+    ):
+        queries = [re.findall(r"\w+", line.split("\t")[1]) for line in file]
+    fitting = [words for words in queries if 2 <= len(words) <= 6]
+    return random.Random(1).sample(fitting, min(count + WARM_UP, len(fitting)))
+
+
+def variants(words: list[str]) -> Iterator[tuple[str, ParsedQuery]]:
+    """The same words in each form."""
+    first, last, rest = words[0], words[-1], " ".join(words[:-1])
+    yield "words", literal(" ".join(words))
+    yield "phrase", parse(f'"{first} {words[1]}" {" ".join(words[2:])}')
+    yield "exclusion", parse(f"{rest} -{last}")
+    yield "prefix", parse(f"{rest} {last[:5]}*")
+
+
+def measure(searcher: Searcher, queries: list[list[str]], k: int) -> dict[str, list[float]]:
+    """Milliseconds of each search by form, without those that have nothing to search for."""
+    times: dict[str, list[float]] = {form: [] for form in FORMS}
+    for n, words in enumerate(queries):
+        with suppress(esr.errors.UsageError):
+            searcher.search(" ".join(words), k)
+        for form, query in variants(words):
+            started = time.perf_counter()
+            try:
+                searcher.search(query, k)
+            except esr.errors.UsageError:
+                continue
+            if n >= WARM_UP:
+                times[form].append((time.perf_counter() - started) * 1000.0)
+    return times
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("index")
+    parser.add_argument("queries", type=Path)
+    parser.add_argument("--count", type=int, default=400)
+    parser.add_argument("-k", type=int, default=10)
+    arguments = parser.parse_args()
+    with esr.open(arguments.index) as searcher:
+        searcher.index.warm_up()
+        times = measure(searcher, read_queries(arguments.queries, arguments.count), arguments.k)
+    base = statistics.median(times["words"])
+    print("| form | p50, ms | over words | p95, ms |\n| --- | --- | --- | --- |")
+    for form, values in times.items():
+        median, p95 = statistics.median(values), statistics.quantiles(values, n=20)[-1]
+        print(f"| {form} | {median:.2f} | {median / base:.2f} | {p95:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

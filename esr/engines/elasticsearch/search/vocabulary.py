@@ -1,0 +1,49 @@
+"""The words of an alias as they are written: those with a prefix, and those that are like another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from esr import analysis
+from esr.analysis.definitions import WORDS
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.cluster.requests import search
+from esr.engines.elasticsearch.search.condition_query import WORDS_FIELD
+
+_SAMPLE = 200
+"""Sentences from which the frequent words with a prefix are read: nothing lists the terms of a text field."""
+_FIELD = WORDS_FIELD["sentence"]
+_SUGGESTER: dict[str, Any] = {
+    "field": _FIELD,
+    "analyzer": "whitespace",
+    "suggest_mode": "always",
+    "prefix_length": 0,
+    "min_word_length": 1,
+    "size": 1000,
+    "shard_size": 1000,
+    "max_inspections": 10,
+    "sort": "frequency",
+}
+"""Lists all words that are similar, as far as possible; who asks orders them."""
+
+
+def words_with_prefix(cluster: Cluster, prefix: str, limit: int) -> list[tuple[str, int]]:
+    """Frequent words that begin so, and how many sentences of a sample have each."""
+    answer = search(
+        cluster, index=cluster.alias, query={"prefix": {_FIELD: prefix}}, size=_SAMPLE, source=["text"]
+    )
+    split = analysis.get(WORDS).terms
+    totals: Counter[str] = Counter()
+    for hit in answer["hits"]["hits"]:
+        totals.update({word for word in split(hit["_source"]["text"]) if word.startswith(prefix)})
+    return sorted(totals.items(), key=lambda word: (-word[1], word[0]))[:limit]
+
+
+def similar_words(cluster: Cluster, word: str, max_edits: int) -> dict[str, int]:
+    """The words within so many edits of another, swapped neighbours being one, and how often each occurs."""
+    suggester = {"text": word, "term": {**_SUGGESTER, "max_edits": max_edits}}
+    answer = search(cluster, index=cluster.alias, size=0, suggest={"words": suggester})
+    return {
+        option["text"]: option["freq"] for entry in answer["suggest"]["words"] for option in entry["options"]
+    }

@@ -1,0 +1,213 @@
+"""Names and sources behind an alias, as `Vocabulary` lists them, and the fields that sentences have for them.
+
+A sentence has the keys of its names by the type that was found (`names.person`), those of all types
+(`names.all`), and its written forms behind their keys (`names.form`).
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from esr.batches import batched
+from esr.engines.aliases import NO_ALIASES, Aliases
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.cluster.requests import search
+from esr.engines.elasticsearch.store import meta
+from esr.engines.entities import ENTITY_TYPES, EntitiesByType
+from esr.engines.keys import KEY_VERSION, name_key
+from esr.engines.names import Name, keys_by_type, majority_form, majority_type
+from esr.engines.sources import SourceTable
+
+FIELD = "names"
+"""The field of a sentence that has the keys of its names."""
+ALL_KEYS = f"{FIELD}.all"
+FINGERPRINT = f"{FIELD}:{KEY_VERSION}"
+"""What `enriched` of a sentence has whose names have the keys of this version of esr."""
+SHARD_SIZE = 20_000
+"""Values that each shard counts: counts are exact where no shard has more."""
+MAX_AGE = 10.0
+"""Seconds for which what was read is cached: enrichment changes it, in the same indices."""
+_FORMS = f"{FIELD}.form"
+_SEPARATOR = "\x1f"  # blank, so no key has it
+_MAX_PATTERN = 1000  # characters, by Elasticsearch's default
+_MAX_FORMS = 10_000
+_KEYS_PER_REQUEST = 5_000
+_PAGE = 10_000
+
+
+def encode_names(entities: EntitiesByType) -> dict[str, list[str]]:
+    """The field `names` of a sentence with these entities."""
+    forms = dict.fromkeys(form for names in entities.values() for form in names)
+    return {**keys_by_type(entities), "form": [f"{name_key(form)}{_SEPARATOR}{form}" for form in forms]}
+
+
+class NameReader:
+    """Reads names and sources from Elasticsearch, and caches them."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._cached_since = 0.0
+        self._clear()
+
+    def _clear(self) -> None:
+        self._aliases: Aliases | None = None
+        self._sources: SourceTable | None = None
+        self._counts: dict[str, tuple[str, int] | None] = {}
+        """By group key, the type of a name and how many sentences have it; None if none has."""
+        self._forms: dict[str, str] = {}
+
+    @property
+    def aliases(self) -> Aliases:
+        """The aliases that the loads store."""
+        self._expire()
+        if self._aliases is None:
+            stored = meta.aliases_of(meta.aliased_loads(self._cluster))
+            self._aliases = Aliases(stored) if stored else NO_ALIASES
+        return self._aliases
+
+    def sources(self) -> SourceTable:
+        self._expire()
+        if self._sources is None:
+            self._sources = SourceTable(_read_sources(self._cluster))
+        return self._sources
+
+    def find(self, keys: Iterable[str]) -> dict[str, Name]:
+        """The names with these keys, by key."""
+        aliases = self.aliases
+        groups = {key: aliases.group_key(key) for key in keys}
+        counts = self._count(groups.values())
+        found = [group for group in dict.fromkeys(groups.values()) if counts[group]]
+        forms = self._find_forms(found)
+        names: dict[str, Name] = {}
+        for key, group in groups.items():
+            if (count := counts[group]) is not None:
+                names[key] = Name(group, forms[group], *count, aliases.members(group))
+        return names
+
+    def types(self, keys: Iterable[str]) -> dict[str, str]:
+        """The type of the names with these group keys, those that a sentence has."""
+        return {key: count[0] for key, count in self._count(keys).items() if count is not None}
+
+    def forms(self, keys: Iterable[str]) -> dict[str, str]:
+        """The forms under which the names with these group keys are shown."""
+        return self._find_forms(list(keys))
+
+    def keys(self, prefix: str, limit: int) -> list[str]:
+        """The keys of the names of which a key or an alias begins so, most sentences first, then by key."""
+        aliases = self.aliases
+        aliased = {key for keys in aliases.groups.values() for key in keys}
+        terms: dict[str, Any] = {"field": ALL_KEYS, "size": limit + len(aliased), "shard_size": SHARD_SIZE}
+        if prefix:
+            terms["include"] = f"{_escape(prefix)}.*"
+        query = {"prefix": {ALL_KEYS: prefix}}
+        answer = search(
+            self._cluster, index=self._cluster.alias, size=0, query=query, aggs={"keys": {"terms": terms}}
+        )
+        buckets = answer["aggregations"]["keys"]["buckets"]
+        counts = {bucket["key"]: bucket["doc_count"] for bucket in buckets if bucket["key"] not in aliased}
+        for group, count in self._count(aliases.with_prefix(prefix)).items():
+            if count is not None:
+                counts[group] = count[1]
+        return sorted(counts, key=lambda key: (-counts[key], key))[:limit]
+
+    def _expire(self) -> None:
+        if time.monotonic() - self._cached_since > MAX_AGE:
+            self._clear()
+            self._cached_since = time.monotonic()
+
+    def _count(self, groups: Iterable[str]) -> Mapping[str, tuple[str, int] | None]:
+        groups, aliases = list(dict.fromkeys(groups)), self.aliases
+        cache = self._counts  # another thread may clear it meanwhile, which replaces it
+        for batch in batched([group for group in groups if group not in cache], _KEYS_PER_REQUEST):
+            cache.update(_count_names(self._cluster, {group: aliases.members(group) for group in batch}))
+        return {group: cache[group] for group in groups}
+
+    def _find_forms(self, groups: Sequence[str]) -> dict[str, str]:
+        aliases, cache = self.aliases, self._forms
+        unread = [group for group in groups if group not in cache]
+        cache.update({group: form for group in unread if (form := aliases.form(group)) is not None})
+        unread = [group for group in unread if group not in cache]
+        if unread:
+            cache.update(_read_forms(self._cluster, unread))
+        return {group: cache[group] for group in groups}
+
+
+def _count_names(cluster: Cluster, members: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int] | None]:
+    """By group key, the type of a name and how many sentences have it. `members` are the keys of each."""
+    keys = [key for group in members.values() for key in group]
+    aggs: dict[str, Any] = {
+        field: {"terms": {"field": f"{FIELD}.{field}", "include": keys, "size": len(keys)}}
+        for field in (*ENTITY_TYPES, "all")
+    }
+    with_aliases = [group for group, of_group in members.items() if len(of_group) > 1]
+    aggs |= {
+        f"alias {n}": {"filter": {"terms": {ALL_KEYS: list(members[group])}}}
+        for n, group in enumerate(with_aliases)
+    }
+    query = {"terms": {ALL_KEYS: keys}}
+    answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs)["aggregations"]
+    counts = {
+        field: {bucket["key"]: bucket["doc_count"] for bucket in answer[field]["buckets"]}
+        for field in (*ENTITY_TYPES, "all")
+    }
+    totals = {group: counts["all"].get(group, 0) for group in members}
+    totals |= {group: answer[f"alias {n}"]["doc_count"] for n, group in enumerate(with_aliases)}
+    return {
+        group: (
+            majority_type({t: sum(counts[t].get(key, 0) for key in of_group) for t in ENTITY_TYPES}),
+            totals[group],
+        )
+        if totals[group]
+        else None
+        for group, of_group in members.items()
+    }
+
+
+def _read_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, str]:
+    """The form of each of these keys that most sentences have."""
+    patterns = [f"({pattern}){_SEPARATOR}.*" for pattern in _join_patterns(map(_escape, keys))]
+    aggs: dict[str, Any] = {
+        str(n): {"terms": {"field": _FORMS, "include": pattern, "size": _MAX_FORMS}}
+        for n, pattern in enumerate(patterns)
+    }
+    query = {"terms": {ALL_KEYS: list(keys)}}
+    answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs)
+    counts: dict[str, list[tuple[str, int]]] = {}
+    for aggregation in answer["aggregations"].values():
+        for bucket in aggregation["buckets"]:
+            key, _, form = bucket["key"].partition(_SEPARATOR)
+            counts.setdefault(key, []).append((form, bucket["doc_count"]))
+    return {key: majority_form(counts.get(key, [(key, 0)])) for key in keys}
+
+
+def _join_patterns(patterns: Iterable[str]) -> Iterator[str]:
+    """Alternatives, as many together as Elasticsearch takes in one pattern."""
+    joined = ""
+    for pattern in patterns:
+        if joined and len(joined) + len(pattern) > _MAX_PATTERN - 10:
+            yield joined
+            joined = ""
+        joined += f"|{pattern}" if joined else pattern
+    yield joined
+
+
+def _escape(text: str) -> str:
+    """The text as a pattern of Lucene that matches it alone."""
+    return re.sub(r"([^\w\s]|_)", r"\\\1", text)
+
+
+def _read_sources(cluster: Cluster) -> Iterator[tuple[str, int]]:
+    """The written sources, and how many documents have each."""
+    composite: dict[str, Any] = {"size": _PAGE, "sources": [{"source": {"terms": {"field": "source"}}}]}
+    while True:
+        aggs = {"sources": {"composite": composite}}
+        answer = search(cluster, index=cluster.documents_alias, size=0, aggs=aggs)
+        page = answer["aggregations"]["sources"]
+        for bucket in page["buckets"]:
+            yield bucket["key"]["source"], bucket["doc_count"]
+        if len(page["buckets"]) < _PAGE:
+            return
+        composite["after"] = page["after_key"]

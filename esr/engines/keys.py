@@ -1,0 +1,65 @@
+"""The keys by which written names and sources are compared: those with the same key count as the same."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from esr.analysis.tables import CharacterTable
+
+KEY_VERSION = 1
+"""Raise it when `name_key` changes: stored keys of another version are computed again by `esr enrich`."""
+MAX_KEY_CHARS = 200
+"""A key ends here: what is longer is a table that was taken for a name."""
+
+_ASCII = CharacterTable("ascii_folding", None)
+_MARKED = re.compile(
+    "([a-z\u00df-\u02af\u1e00-\u1eff\u0370-\u03ff\u1f00-\u1fff])[\u0300-\u036f]+"  # Latin and Greek letters
+)
+_OTHER_SCRIPTS = str.maketrans({"ё": "е", "ʼ": "'", "\u00ad": None})
+_LETTER = r"[^\W\d_]"
+_SPACED_INITIAL = re.compile(rf"(?<!\w)({_LETTER})\. (?={_LETTER}\.)")
+_INITIAL = re.compile(rf"(?<!\w)({_LETTER})\.")
+_LAST_PERIOD = re.compile(r"(?<=\w)\.(?=\s|$)")
+_ARTICLES = ("the ", "a ", "an ")
+_ARTICLE = re.compile(r"^(?:the|an?) (?=\w)")
+_POSSESSIVE = re.compile(r"(?<=\w)'s$|(?<=\ws)'$")
+
+
+@lru_cache(1 << 16)
+def name_key(name: str) -> str:
+    """The key of a written name: "the U.S.'s" and "US" have the same.
+
+    It has no English article at its beginning and no English possessive at its end, no periods of acronyms,
+    initials and abbreviations, and single spaces. Case is folded. Accents are folded on Latin and Greek
+    letters, which are often written without them; marks of other scripts make other letters, so they stay,
+    except that Russian ё is often written е. The key of a key is the key itself.
+    """
+    key = name
+    while (folded := _fold(key)) != key:
+        key = folded
+    return key
+
+
+def source_key(source: str) -> str:
+    """The key of a source: its case is folded, and no more, since sources are names of hosts and papers."""
+    return " ".join(unicodedata.normalize("NFKC", source).casefold().split())
+
+
+def fold_accents(text: str) -> str:
+    """A text in lower case without the accents of Latin and Greek, and with straight apostrophes."""
+    if text.isascii():
+        return text
+    bare = _MARKED.sub(r"\1", unicodedata.normalize("NFD", text))
+    return unicodedata.normalize("NFC", bare).translate(_OTHER_SCRIPTS).translate(_ASCII)
+
+
+def _fold(name: str) -> str:
+    """The name with its case and accents folded, and with less of what is left out of keys."""
+    folded = fold_accents(source_key(name))
+    if "." not in folded and "'" not in folded and not folded.startswith(_ARTICLES):
+        return folded[:MAX_KEY_CHARS].strip()
+    key = _INITIAL.sub(r"\1", _SPACED_INITIAL.sub(r"\1.", folded))
+    key = _POSSESSIVE.sub("", _LAST_PERIOD.sub("", key))
+    return (_ARTICLE.sub("", key) or folded)[:MAX_KEY_CHARS].strip()

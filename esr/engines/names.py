@@ -1,0 +1,59 @@
+"""Names as searches see them: all written forms with one key are one name, of one type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from esr.engines.entities import ENTITY_TYPES, EntitiesByType
+from esr.engines.keys import name_key
+
+
+class Name(NamedTuple):
+    """A name of the collection.
+
+    `form` is the written form that most sentences have (of several the first by code points), or the one that
+    a table of aliases gives; `type` the type that most sentences give it (of several the first of
+    ENTITY_TYPES). `sentences` counts those that have any of its forms, under any type. `keys` are those of
+    its forms: its own `key` alone, unless it has aliases.
+    """
+
+    key: str
+    form: str
+    type: str
+    sentences: int
+    keys: tuple[str, ...]
+
+
+class NameFilter(NamedTuple):
+    """A name as a filter asks for it: `person:Barack Obama`, or `Barack Obama` of any type (None)."""
+
+    text: str
+    type: str | None
+
+    @property
+    def key(self) -> str:
+        return name_key(self.text)
+
+
+def parse_name_filter(text: str) -> NameFilter:
+    """The name that an entry of `Filters.entities` asks for."""
+    type, colon, name = text.partition(":")
+    if colon and type in ENTITY_TYPES:
+        return NameFilter(name.strip(), type)
+    return NameFilter(text, None)
+
+
+def keys_by_type(entities: EntitiesByType) -> dict[str, list[str]]:
+    """The keys of a sentence's names by type, each once."""
+    return {type: list(dict.fromkeys(map(name_key, names))) for type, names in entities.items()}
+
+
+def majority_type(sentences: Mapping[str, int]) -> str:
+    """The type that most sentences give, of several the first of ENTITY_TYPES."""
+    return max(ENTITY_TYPES, key=lambda type: sentences.get(type, 0))
+
+
+def majority_form(sentences: Iterable[tuple[str, int]]) -> str:
+    """The form that most sentences have, of several the first by code points."""
+    return min(sentences, key=lambda form: (-form[1], form[0]))[0]

@@ -1,0 +1,79 @@
+"""From what people write in filters to what an index holds: keys of names, written forms of sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from esr.engines.filters import Filters
+from esr.engines.names import Name, parse_name_filter
+from esr.engines.sources import SourceTable
+from esr.plans.condition import Condition, HasEntity, HasSource, replace_leaves
+from esr.plans.plan import Plan
+
+_NOTHING = ""
+"""The key and the source that nothing has."""
+
+
+class Vocabulary(Protocol):
+    """The names and sources of an index: a part of the interface `Index`."""
+
+    def sources(self) -> SourceTable:
+        """The sources of the documents."""
+
+    def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
+        """The names with these keys, by key. Those that no sentence has are left out."""
+
+    def name_keys(self, prefix: str, limit: int) -> list[str]:
+        """The keys of the names of which a key or an alias begins so, most sentences first, then by key."""
+
+
+def resolve_filters(vocabulary: Vocabulary, filters: Filters) -> Filters:
+    """The filters as engines execute them: `sources` are written forms, and `entities` keys of names."""
+    if not filters.sources and not filters.entities:
+        return filters
+    sources = [form for text in filters.sources for form in resolve_source(vocabulary, text)]
+    keys = [key for text in filters.entities for key in resolve_name(vocabulary, text)]
+    return replace(
+        filters,
+        sources=tuple(dict.fromkeys(sources)) or (_NOTHING,) * bool(filters.sources),
+        entities=tuple(dict.fromkeys(keys)) or (_NOTHING,) * bool(filters.entities),
+    )
+
+
+def resolve_plan(vocabulary: Vocabulary, plan: Plan) -> Plan:
+    """The plan with its condition as engines execute it."""
+    if plan.condition is None:
+        return plan
+    return replace(plan, condition=resolve_condition(vocabulary, plan.condition))
+
+
+def resolve_condition(vocabulary: Vocabulary, condition: Condition) -> Condition:
+    """The condition as engines execute it: with written forms of sources, and keys of names."""
+
+    def resolve(leaf: Condition) -> Condition:
+        match leaf:
+            case HasSource(texts):
+                return HasSource(tuple(form for text in texts for form in resolve_source(vocabulary, text)))
+            case HasEntity(texts):
+                return HasEntity(tuple(key for text in texts for key in resolve_name(vocabulary, text)))
+            case _:
+                return leaf
+
+    return replace_leaves(condition, resolve)
+
+
+def resolve_source(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
+    """The written forms of the source that a text names, in any case; none if there is no such source."""
+    source = vocabulary.sources().find(text)
+    return source.forms if source else ()
+
+
+def resolve_name(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
+    """The keys of the name that an entry of `Filters.entities` asks for; none if there is no such name."""
+    wanted = parse_name_filter(text)
+    name = vocabulary.find_names([wanted.key]).get(wanted.key)
+    if name is None or wanted.type not in (None, name.type):
+        return ()
+    return name.keys

@@ -1,0 +1,72 @@
+"""Values of filters that an index does not have, each with the nearest that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Literal, NamedTuple
+
+from esr.engines.filters import Filters
+from esr.engines.names import Name, NameFilter, parse_name_filter
+from esr.engines.resolve import Vocabulary
+
+_BEGINNINGS = (3, 1)
+"""Characters of a name that are taken for right at first, and those that are taken for right then."""
+_CANDIDATES = 1000
+_KNOWN_SOURCES = 5
+
+
+class UnknownFilter(NamedTuple):
+    """A value of a filter that no sentence passes. `nearest` is one that sentences pass, in the same form."""
+
+    field: Literal["source", "entity"]
+    value: str
+    message: str
+    nearest: str | None
+
+
+def find_unknown_filters(vocabulary: Vocabulary, filters: Filters) -> tuple[UnknownFilter, ...]:
+    """The sources and names in the filters that the index does not have."""
+    return (*_unknown_sources(vocabulary, filters), *_unknown_names(vocabulary, filters))
+
+
+def nearest_name(vocabulary: Vocabulary, key: str) -> Name | None:
+    """The name that is written most like a key, among the most frequent that begin as it does."""
+    for length in _BEGINNINGS:
+        candidates = vocabulary.name_keys(key[:length], _CANDIDATES)
+        for match in get_close_matches(key, candidates, n=1, cutoff=0.6):
+            return vocabulary.find_names([match]).get(match)
+    return None
+
+
+def _unknown_sources(vocabulary: Vocabulary, filters: Filters) -> Iterator[UnknownFilter]:
+    for text in filters.sources:
+        sources = vocabulary.sources()
+        if sources.find(text) is None:
+            near = sources.nearest(text)
+            known = [source.form for source in sources.with_prefix("", _KNOWN_SOURCES)]
+            hint = f"did you mean {near.form!r}?" if near else f"known: {', '.join(known) or 'none'}"
+            yield UnknownFilter("source", text, f"unknown source {text!r}: {hint}", near and near.form)
+
+
+def _unknown_names(vocabulary: Vocabulary, filters: Filters) -> Iterator[UnknownFilter]:
+    for text in filters.entities:
+        wanted = parse_name_filter(text)
+        name = vocabulary.find_names([wanted.key]).get(wanted.key)
+        if name is None:
+            near = nearest_name(vocabulary, wanted.key)
+            yield UnknownFilter(
+                "entity", text, _describe_unknown(vocabulary, wanted, near), near and near.form
+            )
+        elif wanted.type not in (None, name.type):
+            article = "an" if name.type[0] in "aeiou" else "a"
+            problem = f"{name.form!r} is {article} {name.type} in this index, not: {wanted.type}"
+            yield UnknownFilter("entity", text, problem, f"{name.type}:{name.form}")
+
+
+def _describe_unknown(vocabulary: Vocabulary, wanted: NameFilter, near: Name | None) -> str:
+    if near is not None:
+        return f"unknown name {wanted.text!r}: did you mean {near.form!r}?"
+    if not vocabulary.name_keys("", 1):
+        return f"unknown name {wanted.text!r}: the index has no names, find them with esr enrich"
+    return f"unknown name {wanted.text!r}: no sentence has it"
