@@ -42,8 +42,8 @@ MAY_IMPORT = {
     "webui/arguments": "adjustments boosts dependency documents engines features models plans priors queries "
     "ranking webui/running",
     "webui/answers": "analysis documents engines evaluation plans ranking webui/arguments webui/running",
-    "webui/pages": "adjustments analysis dependency documents engines evaluation plans ranking webui/answers "
-    "webui/arguments webui/running",
+    "webui/pages": "adjustments analysis dependency documents engines evaluation plans queries ranking "
+    "webui/answers webui/arguments webui/running",
     "webui/api": "esr adjustments boosts dependency documents engines features models plans priors queries "
     "ranking webui/answers webui/arguments webui/running",
     "webui": "plans ranking webui/api webui/pages webui/running",

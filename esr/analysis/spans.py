@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable, Mapping
-from itertools import chain, pairwise
 from typing import NamedTuple
 from unicodedata import category
 
@@ -12,7 +10,6 @@ from esr.analysis.analyzer import Analyzer, TermToken
 
 _STACKING = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0c4d\u0ccd\u0d4d\u1039\u17d2\u1a60"
 """Signs that join the consonants around them: of Indic scripts, Burmese, Khmer and Tai Tham."""
-_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 
 
 class Span(NamedTuple):
@@ -75,19 +72,6 @@ def words_of_terms(analyzer: Analyzer, text: str, terms: Container[str]) -> tupl
         if any(start <= token.start and token.end <= end for token in matching)
     ]
     return tuple(dict.fromkeys(text[start:end] for start, end in pieces))
-
-
-def words_without_terms(analyzer: Analyzer, text: str) -> tuple[str, ...]:
-    """The distinct words of a text that become no term, such as stop words, as they are written."""
-    spans = [word_span(text, token) for token in analyzer.tokens(text)]
-    gaps = pairwise([0, *chain.from_iterable(spans), len(text)])
-    between = " ".join(text[start:end] for n, (start, end) in enumerate(gaps) if n % 2 == 0)
-    return tuple(dict.fromkeys(_strip(piece) for piece in between.split() if _LETTER_OR_DIGIT.search(piece)))
-
-
-def _strip(piece: str) -> str:
-    """The piece without signs at its ends; the marks of letters stay."""
-    return piece.strip("".join(character for character in piece if category(character)[0] not in "LMN"))
 
 
 def _subtract(span: Span, covered: Iterable[Span]) -> Iterable[Span]:

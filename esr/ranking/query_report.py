@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from esr.engines.index import Filters
@@ -49,15 +49,16 @@ class QueryReport:
 
 def report_query(prepared: PreparedQuery, filters: Filters) -> QueryReport:
     """The report on a query that was prepared."""
+    counts = count_matches(prepared, filters)
+    return replace(report_reading(prepared), counts=counts, suggestions=suggest(prepared))
+
+
+def report_reading(prepared: PreparedQuery) -> QueryReport:
+    """The part of the report that needs no engine: no counts and no suggestions."""
     parsed, analyzer = prepared.interpretation.parsed, prepared.index.analyzer
     groups = tuple(read_groups(parsed, analyzer, prepared.interpretation.require_all))
-    return QueryReport(
-        tuple(prepared.interpretation.counts),
-        groups,
-        parsed.notes,
-        count_matches(prepared, filters),
-        suggest(prepared),
-    )
+    terms = tuple(prepared.interpretation.counts)
+    return QueryReport(terms, groups, parsed.notes, MatchCounts(None, None), ())
 
 
 def count_matches(prepared: PreparedQuery, filters: Filters) -> MatchCounts:

@@ -109,6 +109,16 @@ class PreparedQuery:
         """The statics of the plan, each with its origin."""
         return self.ranking.statics(self.statistics.collection, self.expansions)
 
+    @property
+    def matching_plan(self) -> Plan:
+        """The plan with those candidates that hold a word of the query themselves, for counts.
+
+        Where the query itself decides on candidates, all of them match.
+        """
+        if self.interpretation.decides_candidates or not self.plan.terms:
+            return self.plan
+        return replace(self.plan, candidates="matching")
+
     def replan(self, ranking: Ranking) -> Plan:
         """The plan of another ranking with the same boosts. Does not use the index."""
         return _with_condition(

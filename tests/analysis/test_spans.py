@@ -65,17 +65,6 @@ def test_words_of_terms_are_whole_and_distinct(text: str, terms: set[str], words
     assert spans.words_of_terms(analysis.get("english-stem"), text, terms) == words
 
 
-def test_words_without_terms_are_whole() -> None:
-    english = analysis.get("english-stem")
-    assert spans.words_without_terms(english, "Who (of) the U.S., won't 中国 __ ?") == (
-        "Who",
-        "of",
-        "the",
-        "won't",
-    )
-    assert spans.words_without_terms(analysis.get("hindi"), "टेस्ला के आविष्कार") == ("के",)
-
-
 @given(st.sampled_from(NAMES), TEXTS)
 def test_spans_of_all_terms_cover_each_token_and_do_not_touch(name: str, text: str) -> None:
     analyzer = analysis.get(name)

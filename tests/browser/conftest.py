@@ -14,7 +14,7 @@ from flask import Flask
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'")
-from playwright.sync_api import Browser, Error, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Locator, Page, sync_playwright
 
 import esr
 from esr.engines.index import Index
@@ -99,6 +99,11 @@ def browser() -> Iterator[Browser]:
 
 
 Opens = Callable[..., Page]
+
+
+def query_box(page: Page) -> Locator:
+    """The box for the query. With scripts it is a combobox, without them a plain search box."""
+    return page.get_by_label("Words to search for")
 
 
 @pytest.fixture

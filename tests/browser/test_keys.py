@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Opens
+from tests.browser.conftest import Opens, query_box
 from tests.support.page_addresses import PAGES, QUERY
 
 
@@ -13,11 +13,11 @@ def at(page: Page) -> str:
 def test_slash_goes_to_the_box_and_escape_leaves_it(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
     page.keyboard.press("/")
-    expect(page.get_by_role("searchbox")).to_be_focused()
+    expect(query_box(page)).to_be_focused()
     page.keyboard.type("/jk?")
-    assert page.get_by_role("searchbox").input_value() == "/jk?"
+    assert query_box(page).input_value() == "/jk?"
     page.keyboard.press("Escape")
-    expect(page.get_by_role("searchbox")).not_to_be_focused()
+    expect(query_box(page)).not_to_be_focused()
 
 
 def test_j_and_k_move_and_enter_opens_the_document_at_the_sentence(opens: Opens) -> None:
@@ -58,7 +58,7 @@ def test_j_and_k_go_from_hit_to_hit_in_a_document(opens: Opens) -> None:
 
 def test_a_question_mark_lists_the_keys(opens: Opens) -> None:
     page = opens("/")
-    expect(page.get_by_role("searchbox")).to_be_focused()
+    expect(query_box(page)).to_be_focused()
     page.keyboard.press("Escape")
     page.keyboard.press("?")
     listed = page.get_by_role("dialog", name="Keys")

@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from esr.errors import EngineUnreachable
-from tests.browser.conftest import Opens, Site
+from tests.browser.conftest import Opens, Site, query_box
 from tests.browser.test_accessible import violations
 from tests.support.page_addresses import PAGES, QUERY
 
@@ -34,7 +34,7 @@ def test_a_submitted_search_shows_that_it_is_running(opens: Opens, site: Site) -
     )
     site.index.released.clear()
     threading.Timer(1.0, site.index.released.set).start()
-    page.get_by_role("searchbox").fill("earthquake")
+    query_box(page).fill("earthquake")
     page.keyboard.press("Enter")
     page.wait_for_url("**/search**")
     assert page.evaluate("sessionStorage.seen") == "true"
@@ -47,7 +47,7 @@ def test_an_unreachable_engine_is_reported_and_the_page_recovers_with_it(opens: 
     page.goto(site.url(f"/search?{QUERY}"))
     expect(page.get_by_role("alert")).to_contain_text("The search engine is not responding")
     assert "inside" not in page.content()
-    assert page.get_by_role("searchbox").input_value() == "earthquake relief China"
+    assert query_box(page).input_value() == "earthquake relief China"
     site.index.error = None
     page.get_by_role("link", name="Try again").click()
     expect(page.locator(".hits p.sentence").first).to_be_visible()
@@ -122,7 +122,7 @@ def test_a_bad_setting_is_reported_at_its_field_and_can_be_dropped(opens: Opens)
 
 def test_a_query_of_stop_words_is_reported_at_the_box(opens: Opens) -> None:
     page = opens("/search?q=the+and", fails=True)
-    box = page.get_by_role("searchbox")
+    box = query_box(page)
     assert box.get_attribute("aria-describedby") == "problem"
     expect(page.get_by_role("alert")).to_contain_text("only stop words")
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from esr import analysis
+from esr.analysis.definitions import WORDS
 from esr.documents import Document, Sentence
 from esr.engines.entities import ENTITY_TYPES
 from esr.engines.index import (
@@ -25,6 +26,7 @@ from esr.engines.keys import name_key
 from esr.engines.names import Name
 from esr.engines.sources import SourceTable
 from esr.errors import UsageError
+from esr.plans.condition import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
 from esr.plans.evidence import Evidence
 from esr.plans.plan import FieldName, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
@@ -47,7 +49,7 @@ FLOOD = SentenceRecord("b.s0", "b", 0, "After the storm came a flood.", *[None] 
 
 
 class FakeIndex:
-    """Answers with the sentences that hold a term of the plan, best first as they were given.
+    """Answers with the candidates of the plan, best first as they were given. It knows no context.
 
     `error` is raised by each method if it is set. `last_search` has its plan, k and filters.
     """
@@ -75,7 +77,12 @@ class FakeIndex:
         self._fail()
         self.last_search = plan, k, filters
         terms = {term.term for term in plan.terms}
-        matches = [record for record in self.records if terms & set(self._terms(record))]
+        matches = [
+            record
+            for record in self.records
+            if (plan.candidates == "all" or terms & set(self._terms(record)))
+            and (plan.condition is None or self._satisfies(record, plan.condition))
+        ]
         hits = [Hit(r.sentence_id, -float(n), r if records else None) for n, r in enumerate(matches)]
         return SearchResult(hits[:k], len(hits), self.incomplete)
 
@@ -100,6 +107,24 @@ class FakeIndex:
         return {
             f: sorted(of.items(), key=lambda item: (-item[1], item[0]))[:size] for f, of in counts.items()
         }
+
+    def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
+        self._fail()
+        return [sum(self._satisfies(record, each) for record in self.records) for each in conditions]
+
+    def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
+        terms = {term for record in self.records for term in self._terms(record)}
+        return sorted(term for term in terms if term.startswith(prefix))[:limit]
+
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        self._fail()
+        words = Counter(word for record in self.records for word in _words(record))
+        return [(word, count) for word, count in words.most_common() if word.startswith(prefix)][:limit]
+
+    def similar_words(self, word: str, max_edits: int) -> Mapping[str, int]:
+        """None: tests of suggestions make them up."""
+        self._fail()
+        return {}
 
     def sources(self) -> SourceTable:
         self._fail()
@@ -164,9 +189,31 @@ class FakeIndex:
     def _terms(self, record: SentenceRecord) -> list[str]:
         return self.analyzer.terms(record.text)
 
+    def _satisfies(self, record: SentenceRecord, condition: Condition) -> bool:
+        """Whether a sentence satisfies a condition. Those on documents and names hold for all."""
+        match condition:
+            case AllOf(conditions):
+                return all(self._satisfies(record, each) for each in conditions)
+            case AnyOf(conditions):
+                return any(self._satisfies(record, each) for each in conditions)
+            case Not(inner):
+                return not self._satisfies(record, inner)
+            case HasTerm(term):
+                return term in self._terms(record)
+            case HasWords(words, "sentence"):
+                return f" {' '.join(words)} " in f" {' '.join(_words(record))} "
+            case HasPrefix(prefix, "sentence"):
+                return any(word.startswith(prefix) for word in _words(record))
+        return True
+
     def _fail(self) -> None:
         if self.error:
             raise self.error
+
+
+def _words(record: SentenceRecord) -> list[str]:
+    """The words of a sentence as they are written, as phrases look for them."""
+    return analysis.get(WORDS).terms(record.text)
 
 
 def _values(record: SentenceRecord, field: str) -> Sequence[str]:

@@ -48,9 +48,9 @@ def calls(counting: CountingIndex, monkeypatch: pytest.MonkeyPatch) -> Counter[s
     """How often a query was prepared, a plan made, and the engine asked."""
     prepare, plan = Searcher.prepare, Ranking.plan
 
-    def counted_prepare(*args: Any) -> Any:
+    def counted_prepare(*args: Any, **settings: Any) -> Any:
         counting.calls["prepare"] += 1
-        return prepare(*args)
+        return prepare(*args, **settings)
 
     def counted_plan(*args: Any) -> Any:
         counting.calls["plan"] += 1

@@ -1,4 +1,4 @@
-"""How many candidates have each value of a field, whatever the filter of that field itself lets through."""
+"""How many sentences with a word of the query have each value of a field, without that field's own filter."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ def count_values(
 ) -> list[ValueCounts]:
     """The values of each field. Raises EsrError where the engine gives no counts.
 
+    What is counted are sentences that hold a word of the query themselves, and not those that stand near one.
     A field is counted without its own filter: a sentence needs only one of the field's values, so others can
     be added.
     """
-    if not prepared.plan.terms and prepared.plan.candidates != "all":
+    plan = prepared.matching_plan
+    if not plan.terms and plan.candidates != "all":
         return [ValueCounts(field, (), False) for field in fields]
     filters_of = {f: replace(filters, **_OWN_FILTER.get(f, {"entities": ()})) for f in fields}
-    counts = prepared.index.facets(prepared.plan, filters_of, size + 1)
+    counts = prepared.index.facets(plan, filters_of, size + 1)
     return [ValueCounts(field, values[:size], len(values) > size) for field, values in counts.items()]

@@ -30,7 +30,11 @@ def body_schema(settings: Settings) -> Schema:
         "additionalProperties": False,
         "properties": {
             "id": {"type": "string", "pattern": _WORD, "description": "a word that identifies the query"},
-            "query": {"type": "string", "maxLength": settings.query_chars},
+            "query": {
+                "type": "string",
+                "maxLength": settings.query_chars,
+                "description": "words: the query language is not read",
+            },
         },
     }
     filters = {
@@ -49,7 +53,7 @@ def body_schema(settings: Settings) -> Schema:
                 "minItems": 1,
                 "maxItems": settings.batch_queries,
                 "items": query,
-                "description": "the queries, each with its own id",
+                "description": "the queries, each with its own id; all of a query is words",
             },
             "k": {
                 "type": "integer",

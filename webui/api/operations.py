@@ -22,10 +22,12 @@ from webui.api.parameters import (
     index_parameters,
     query_parameters,
     search_parameters,
+    values_parameters,
 )
 from webui.api.query import query
 from webui.api.search import search
 from webui.api.status import status
+from webui.api.values import values
 
 OPERATIONS = {
     operation.name: operation
@@ -57,16 +59,25 @@ OPERATIONS = {
             "facets",
             "GET",
             "/facets",
-            "Count the candidates of a query by source, month and names.",
+            "Count the sentences with a word of the query by source, month and names.",
             facets,
             "Facets",
             facets_parameters,
         ),
         Operation(
+            "values",
+            "GET",
+            "/values",
+            "List the sources or names of an index that begin as the text does, the most frequent first.",
+            values,
+            "Values",
+            values_parameters,
+        ),
+        Operation(
             "complete",
             "GET",
             "/complete",
-            "List the sources or names of an index that begin as the text does, the most frequent first.",
+            "Complete the last word of a query: words, names and sources, the most frequent first.",
             complete,
             "Completions",
             complete_parameters,

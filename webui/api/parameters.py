@@ -8,7 +8,7 @@ from esr import models, priors
 from esr.engines.index import FACET_FIELDS
 from esr.plans.plan import CANDIDATES
 from esr.ranking.reranker import DEPTH
-from webui.api import complete, facets
+from webui.api import complete, facets, values
 from webui.api.operation import Parameter, Schema
 from webui.arguments.arrangement import SORTS
 from webui.arguments.names import (
@@ -52,6 +52,14 @@ def query_text(settings: Settings, required: bool = True) -> Parameter:
     )
 
 
+def reading_parameters() -> list[Parameter]:
+    """How the query is read."""
+    return [
+        Parameter("syntax", SEARCH_ARGUMENTS["syntax"], {"enum": ["none"]}),
+        Parameter("require", SEARCH_ARGUMENTS["require"], {"enum": ["all"]}),
+    ]
+
+
 def filter_parameters(settings: Settings) -> list[Parameter]:
     """What limits the sentences."""
     dates = {"type": "string", "examples": ["2017-03-01", "2017"]}
@@ -82,6 +90,7 @@ def sentence_count(settings: Settings) -> Parameter:
 def search_parameters(settings: Settings) -> list[Parameter]:
     return [
         query_text(settings),
+        *reading_parameters(),
         sentence_count(settings),
         _count("offset", "how many sentences to skip at the top", 0, settings.max_depth - 1, 0),
         Parameter(
@@ -97,6 +106,7 @@ def search_parameters(settings: Settings) -> list[Parameter]:
 def facets_parameters(settings: Settings) -> list[Parameter]:
     return [
         query_text(settings),
+        *reading_parameters(),
         Parameter(
             "field",
             "a field to count by; by default, all of them",
@@ -110,15 +120,15 @@ def facets_parameters(settings: Settings) -> list[Parameter]:
     ]
 
 
-def complete_parameters(settings: Settings) -> list[Parameter]:
+def values_parameters(settings: Settings) -> list[Parameter]:
     return [
-        Parameter("field", "what to complete", {"enum": list(complete.COMPLETED_FIELDS)}, required=True),
+        Parameter("field", "what to list", {"enum": list(values.LISTED_FIELDS)}, required=True),
         Parameter(
             "prefix",
             "the beginning of a source or a name, in any case, such as `bar` or `person:bar`",
             text_schema(settings.value_chars),
         ),
-        _count("size", "how many to list", 1, complete.MAX_SIZE, complete.DEFAULT_SIZE),
+        _count("size", "how many to list", 1, values.MAX_SIZE, values.DEFAULT_SIZE),
         *index_parameters(settings),
     ]
 
@@ -126,6 +136,7 @@ def complete_parameters(settings: Settings) -> list[Parameter]:
 def explain_parameters(settings: Settings) -> list[Parameter]:
     return [
         query_text(settings),
+        *reading_parameters(),
         id_parameter("sentence", settings),
         *ranking_parameters(settings),
         *index_parameters(settings),
@@ -136,6 +147,7 @@ def document_parameters(settings: Settings) -> list[Parameter]:
     return [
         id_parameter("document", settings),
         query_text(settings, required=False),
+        *reading_parameters(),
         *ranking_parameters(settings),
         *index_parameters(settings),
     ]
@@ -144,10 +156,19 @@ def document_parameters(settings: Settings) -> list[Parameter]:
 def compare_parameters(settings: Settings) -> list[Parameter]:
     return [
         query_text(settings),
+        *reading_parameters(),
         sentence_count(settings),
         *filter_parameters(settings),
         *ranking_parameters(settings),
         *ranking_parameters(settings, VERSUS),
+        *index_parameters(settings),
+    ]
+
+
+def complete_parameters(settings: Settings) -> list[Parameter]:
+    return [
+        query_text(settings, required=False),
+        _count("limit", "how many completions to list", 1, complete.MAX_LIMIT, complete.DEFAULT_LIMIT),
         *index_parameters(settings),
     ]
 
@@ -168,6 +189,7 @@ def query_parameters(settings: Settings) -> list[Parameter]:
     choice: Schema = {"enum": ["true", "false"], "default": "false"}
     return [
         query_text(settings),
+        *reading_parameters(),
         sentence_count(settings),
         *filter_parameters(settings),
         *ranking_parameters(settings),

@@ -8,6 +8,7 @@ from webui.api.operation import BASE, ERRORS, Operation, Parameter, Schema
 from webui.api.operations import OPERATIONS
 from webui.api.parameters import filter_parameters, ranking_parameters
 from webui.arguments.names import VERSUS
+from webui.running.rate_limit import COMPLETIONS_PER_REQUEST
 from webui.running.settings import Settings
 
 SETTINGS = Settings()
@@ -37,6 +38,7 @@ operations for machines; tests check that both match the code.
 ```sh
 curl 'http://localhost:8080{BASE}/search?q=earthquake+relief+China&k=3'
 curl 'http://localhost:8080{BASE}/search?q=earthquake+relief&model=bm25&params.k1=1.5&from=2017'
+curl 'http://localhost:8080{BASE}/search' -G --data-urlencode 'q="white house" -trump before:2017-03'
 curl 'http://localhost:8080{BASE}/batch' -H 'Content-Type: application/json' \\
   -d '{{"queries": [{{"id": "1", "query": "earthquake relief"}}], "k": 100, "format": "run"}}'
 ```
@@ -45,13 +47,25 @@ Answers are JSON in UTF-8, with `null` in place of NaN and infinity. No operatio
 changes anything. The addresses of pages with `.json` after the name, such as `/search.json?q=…`, answer like
 the operations of the same name.
 
+## Queries
+
+A query is words, or says more in [the query language](query-language.md). `syntax=none` reads all of it
+as words, `require=all` takes sentences that hold every word. The queries of a batch are always words.
+
+An answer of `search` has a `query`. It says how each group of the query was read, with its place and a reason
+where it is ignored. Notes are on what looks like syntax and is read as words. `all_words` and `any_word`
+count the sentences that hold all of the words, and any of them. Suggestions are for words that hardly any
+sentence has.
+
+`complete` answers while somebody types. Its requests are counted apart from all others ([limits](#limits)).
+
 ## Errors
 
 An error is `{{"error": {{"code", "message", "field"}}}}`. `field` is the argument at fault (in a batch with
 its place, such as `queries.2.query`), or `null`. An argument that the operation does not have is an error.
 Each answer has an `X-Request-Id`, which is also in the server's log; one that the request brings is kept.
 """
-PAGING = """## Pages
+PAGING = f"""## Pages
 
 An answer of `search` has a `next`: to get the next page, give it as `after`, with the other arguments
 unchanged. `null` means that there is no more. It is valid as long as the index stays the same: after another
@@ -61,9 +75,10 @@ sentences without this check.
 ## Limits
 
 The numbers below are the defaults, which the server's operator may change ([serving](serving.md)). Rates are
-counted by client, and a batch counts as many requests as it has queries. If there is no answer in time, the
-answer is an error 503 with `Retry-After`. If part of the engine did not answer, `incomplete` says what is
-missing.
+counted by client, and a batch counts as many requests as it has queries. Requests of `complete` are counted
+by themselves: a client may make {COMPLETIONS_PER_REQUEST} times as many of them. If there is no answer in
+time, the answer is an error 503 with `Retry-After`. If part of the engine did not answer, `incomplete` says
+what is missing.
 """
 
 

@@ -2,65 +2,15 @@
 
 from __future__ import annotations
 
-import types
-import typing
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Any
+from typing import get_args, get_type_hints
 
 from esr.documents import Document, Sentence
 from esr.documents.direction import DIRECTIONS
 from esr.engines.index import FACET_FIELDS, SentenceRecord
+from esr.ranking.completion import Completion
+from webui.api.json_schema import NUMBER, TEXTS, WHOLE, array, closed, named, of_class, reference
 from webui.api.operation import Schema
-
-_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
-NUMBER: Schema = {"type": ["number", "null"], "description": "null where it is not finite"}
-TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
-WHOLE: Schema = {"type": "integer", "minimum": 0}
-
-
-def closed(**properties: Schema) -> Schema:
-    """An object with these properties, all of them and no others."""
-    return {
-        "type": "object",
-        "required": list(properties),
-        "additionalProperties": False,
-        "properties": properties,
-    }
-
-
-def of_class(kind: type, *, without: Sequence[str] = ()) -> dict[str, Schema]:
-    """The properties of a data class in JSON."""
-    hints = typing.get_type_hints(kind)
-    return {f.name: of_type(hints[f.name]) for f in fields(kind) if f.name not in without}
-
-
-def of_type(hint: Any) -> Schema:
-    """A type as it looks in JSON."""
-    if hint in _PLAIN:
-        return {"type": _PLAIN[hint]}
-    origin, inside = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (typing.Union, types.UnionType):
-        return {"anyOf": [of_type(member) for member in inside]}
-    if origin is Mapping:
-        return {"type": "object", "additionalProperties": of_type(inside[1])}
-    if origin in (Sequence, list, tuple):
-        return {"type": "array", "items": of_type(inside[0])}
-    raise TypeError(f"{hint!r} has no shape in JSON here")
-
-
-def _named(*names: str) -> Schema:
-    """An object that has at least these properties."""
-    return {"type": "object", "required": list(names)}
-
-
-def _list(items: Schema) -> Schema:
-    return {"type": "array", "items": items}
-
-
-def _ref(name: str) -> Schema:
-    return {"$ref": f"#/components/schemas/{name}"}
-
+from webui.api.query_schema import QUERY
 
 _DIRECTION: Schema = {
     "enum": list(DIRECTIONS),
@@ -69,7 +19,7 @@ _DIRECTION: Schema = {
 _HIT_FIELDS = {"score": NUMBER, **of_class(SentenceRecord), "direction": _DIRECTION}
 _HIT = closed(**_HIT_FIELDS)
 _ANSWER: dict[str, Schema] = {
-    "hits": _list(_ref("Hit")),
+    "hits": array(reference("Hit")),
     "total": {**WHOLE, "description": "how many candidates there are"},
     "took_ms": {"type": "number"},
     "unseen": {**TEXTS, "description": "words of the query that are not in any document"},
@@ -83,13 +33,13 @@ _ANSWER: dict[str, Schema] = {
         "type": ["string", "null"],
         "description": "why all candidates had to be scored, if they had",
     },
-    "unknown_filters": _list(_ref("UnknownFilter")),
+    "unknown_filters": array(reference("UnknownFilter")),
 }
 _SIDE = closed(
     ranking={"type": "object", "description": "as a ranking file, defaults filled in"},
     **_ANSWER
     | {
-        "hits": _list(
+        "hits": array(
             closed(
                 **_HIT_FIELDS,
                 rank={"type": "integer", "minimum": 1},
@@ -128,11 +78,13 @@ SCHEMAS: dict[str, Schema] = {
     },
     "Page": closed(
         **_ANSWER,
+        query=reference("Query"),
         offset=WHOLE,
         next={"type": ["string", "null"], "description": "the `after` of the next page"},
     ),
+    "Query": QUERY,
     "Batch": closed(
-        answers=_list(
+        answers=array(
             {
                 "oneOf": [
                     closed(id={"type": "string"}, **_ANSWER),
@@ -145,16 +97,16 @@ SCHEMAS: dict[str, Schema] = {
         )
     ),
     "Facets": closed(
-        facets=_list(
+        facets=array(
             closed(
                 field={"enum": list(FACET_FIELDS)},
-                values=_list(closed(value={"type": "string"}, count=WHOLE)),
+                values=array(closed(value={"type": "string"}, count=WHOLE)),
                 more={"type": "boolean", "description": "whether the field has more values"},
             )
         )
     ),
-    "Completions": closed(
-        values=_list(
+    "Values": closed(
+        values=array(
             closed(
                 value={"type": "string", "description": "as a filter takes it"},
                 type={"type": ["string", "null"], "description": "the type of a name"},
@@ -169,11 +121,11 @@ SCHEMAS: dict[str, Schema] = {
         direction=_DIRECTION,
         score=NUMBER,
         first={**NUMBER, "description": "the score of the first stage"},
-        terms=_list(_TERM),
+        terms=array(_TERM),
         length=NUMBER,
-        priors=_list(closed(name={"type": "string"}, value=NUMBER, weight=NUMBER, adds=NUMBER)),
-        features=_list(_named("feature", "value", "form", "adds")),
-        boosts=_list(
+        priors=array(closed(name={"type": "string"}, value=NUMBER, weight=NUMBER, adds=NUMBER)),
+        features=array(named("feature", "value", "form", "adds")),
+        boosts=array(
             closed(
                 boost={"type": "string"}, feature={"type": "string"}, value=NUMBER, weight=NUMBER, adds=NUMBER
             )
@@ -187,7 +139,7 @@ SCHEMAS: dict[str, Schema] = {
     "Document": closed(
         **of_class(Document, without=["sentences"]),
         direction=_DIRECTION,
-        sentences=_list(
+        sentences=array(
             closed(
                 **of_class(Sentence, without=["parse"]),
                 score={"type": ["number", "null"], "description": "null without a query"},
@@ -201,11 +153,24 @@ SCHEMAS: dict[str, Schema] = {
         shared={**WHOLE, "description": "sentences in both lists"},
         moved={**WHOLE, "description": "sentences in both lists whose ranks differ"},
     ),
+    "Completions": closed(
+        completions=array(
+            closed(
+                text={"type": "string"},
+                kind={"enum": list(get_args(get_type_hints(Completion)["kind"]))},
+                frequency={
+                    **WHOLE,
+                    "description": "about how many sentences, or documents of a source, have it",
+                },
+                query={"type": "string", "description": "the query with it"},
+            )
+        )
+    ),
     "Analysis": closed(
         analyzer={"type": "string"},
         version={"type": "integer"},
         text={"type": "string", "description": "as it was analysed: without blanks at its ends"},
-        tokens=_list(
+        tokens=array(
             closed(
                 start={**WHOLE, "description": "where the word begins, in code points of the text"},
                 end={**WHOLE, "description": "where the word ends; bigrams overlap"},
@@ -215,18 +180,18 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "Catalogue": closed(
         default={"type": "string"},
-        models=_list(_named("name", "description", "source", "contexts", "candidates", "parameters")),
+        models=array(named("name", "description", "source", "contexts", "candidates", "parameters")),
         contexts={"type": "object"},
         candidates={"type": "object"},
-        priors=_list(_named("name", "description", "source")),
-        features=_list(_named("name", "description", "source", "needs")),
-        forms=_list(_named("name", "description", "source", "parameters")),
-        boosts=_list(_named("name", "description", "source", "parameters")),
-        signals=_list(_named("name", "description", "source", "parameters")),
+        priors=array(named("name", "description", "source")),
+        features=array(named("name", "description", "source", "needs")),
+        forms=array(named("name", "description", "source", "parameters")),
+        boosts=array(named("name", "description", "source", "parameters")),
+        signals=array(named("name", "description", "source", "parameters")),
     ),
-    "Status": _named("engine", "documents", "sentences", "occurrences", "analyzer", "title", "enrichment"),
+    "Status": named("engine", "documents", "sentences", "occurrences", "analyzer", "title", "enrichment"),
     "Request": {
-        **_named("query", "size", "sort", "_source"),
+        **named("query", "size", "sort", "_source"),
         "description": "the body for `_search` of the alias",
     },
 }

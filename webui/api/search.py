@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from esr.ranking.answers import answer_dict
+from esr.ranking.query_report import report_query
 from webui.answers.ranked_answer import rank_and_arrange
 from webui.api.operation import Call
 from webui.api.paging import check_state, index_state, page_token, read_page
@@ -21,12 +22,12 @@ def search(call: Call) -> dict[str, Any]:
     snapshot = call.searcher.snapshot()
     state = index_state(snapshot)
     check_state(page, state)
-    answer, _, entries = rank_and_arrange(snapshot, search, end, call.settings)
+    answer, prepared, entries = rank_and_arrange(snapshot, search, end, call.settings)
     units = [[folded.hit for folded in entry.folded] for entry in entries]
     has_more = len(units) > end or (search.arrangement.is_ranked and answer.total > end)
     page_answer = replace(answer, hits=[hit for unit in units[page.offset : end] for hit in unit])
     return {
-        **answer_dict(page_answer),
+        **answer_dict(page_answer, report_query(prepared, search.filters)),
         "offset": page.offset,
         "next": page_token(end, state) if has_more and end < call.settings.max_depth else None,
     }

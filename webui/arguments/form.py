@@ -30,6 +30,8 @@ class Form:
     sorts: list[Option]
     is_grouped: bool
     is_folded: bool
+    is_literal: bool
+    requires_all: bool
     date_from: str
     date_to: str
     filters: list[Checkbox]
@@ -41,6 +43,8 @@ class Form:
         phrases += self.ranking.summary
         phrases += [option.label for option in self.sorts if option.is_selected and option.value]
         phrases += ["by document"] if self.is_grouped else []
+        phrases += ["all words"] if self.requires_all else []
+        phrases += ["searched literally"] if self.is_literal else []
         phrases += [f"from {self.date_from}"] if self.date_from else []
         phrases += [f"to {self.date_to}"] if self.date_to else []
         return phrases + [box.label for box in self.filters]
@@ -69,6 +73,8 @@ def build_form(arguments: Pairs, settings: Settings, index_features: Sequence[st
         sorts=_sorts(first.get("sort", "")),
         is_grouped=first.get("group") == "document",
         is_folded=first.get("fold") != "no",
+        is_literal=first.get("syntax") == "none",
+        requires_all=first.get("require") == "all",
         date_from=first.get("from", ""),
         date_to=first.get("to", ""),
         filters=[Checkbox(n, v, f"{n} {v}") for n, v in arguments if n in _CHECKBOXES],

@@ -21,7 +21,7 @@ RANKING_ARGUMENTS: dict[str, str] = {
     PRIOR + NAME: "the weight of a prior, as in prior.length=1",
 }
 SEARCH_ARGUMENTS: dict[str, str] = {
-    "q": "the words to search for",
+    "q": "what to search for: words, or the query language",
     **RANKING_ARGUMENTS,
     "k": "how many sentences to return",
     "from": "the first day, as in 2017-03-01",

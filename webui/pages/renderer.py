@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response as Redirect
 
 from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.errors import EsrError
+from esr.queries import FIELDS
 from esr.ranking.searcher import Searcher
 from webui.arguments.controls import RankingControls
 from webui.arguments.form import build_form, clean_arguments
@@ -21,6 +22,7 @@ from webui.arguments.names import VERSUS
 from webui.arguments.presets import available_presets
 from webui.arguments.query_string import split_pairs
 from webui.arguments.ranking_controls import CACHED_RANKINGS, ranking_controls
+from webui.pages.query_examples import QUERY_EXAMPLES
 from webui.running.settings import Settings
 
 PAGE_ARGUMENTS = ("id",)
@@ -51,6 +53,8 @@ class PageRenderer:
             settings=self.settings,
             index_names=self.index_names,
             render_controls=render_controls,
+            query_examples=QUERY_EXAMPLES,
+            query_fields=FIELDS,
             **values,
         )
         # A text may hold half of a surrogate pair, which UTF-8 cannot encode. It becomes a question mark.

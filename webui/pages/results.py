@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from esr.analysis.spans import words_without_terms
-from esr.engines.index import Hit
+from esr.engines.index import Filters, Hit
 from esr.errors import EsrError
+from esr.ranking.query_report import QueryReport, report_query, report_reading
 from esr.ranking.searcher import Answer, PreparedQuery, Searcher
 from webui.answers.entries import Entry
 from webui.answers.ranked_answer import rank_and_arrange
 from webui.arguments.search_request import SearchRequest
+from webui.pages.answer_counts import AnswerCounts, count_answer
 from webui.pages.evidence_bars import EvidenceBars, evidence_bars
 from webui.pages.facets import FacetList, count_facets
+from webui.pages.understanding import Understanding, describe_understanding
 from webui.running.settings import Settings
 
 GROUP_SENTENCES = 3
@@ -24,7 +26,7 @@ GROUP_SENTENCES = 3
 class Results:
     """What a page of results shows. `next_k`: how many sentences "Show more" requests, or None.
 
-    `stop_words`: words of the query that are not searched for.
+    `terms` are what to mark in sentences.
     """
 
     answer: Answer
@@ -32,7 +34,16 @@ class Results:
     facets: Sequence[FacetList]
     bars: EvidenceBars
     next_k: int | None
-    stop_words: Sequence[str]
+    terms: Collection[str]
+    report: QueryReport
+    counts: AnswerCounts
+    understanding: Understanding
+
+    @property
+    def unseen(self) -> Sequence[str]:
+        """Words of the query that no document contains, less those that have suggestions."""
+        suggested = {suggestion.word for suggestion in self.report.suggestions}
+        return [word for word in self.answer.unseen if word not in suggested]
 
     @property
     def folded(self) -> int:
@@ -48,13 +59,17 @@ def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) 
     next_k = min(search.k + settings.more_k, settings.max_k) if search.k < settings.max_k else None
     listed = entries[: search.k]
     best = [folded.hit for entry in listed for folded in entry.folded[:GROUP_SENTENCES]]
+    report = _report(prepared, search.filters)
     return Results(
         answer,
         listed,
         count_facets(prepared, search.filters, search.facet),
         _bars(prepared, best),
         next_k if has_more else None,
-        words_without_terms(prepared.index.analyzer, search.query),
+        prepared.counts,
+        report,
+        count_answer(answer, prepared, report),
+        describe_understanding(search, report),
     )
 
 
@@ -65,6 +80,13 @@ def listed_hits(
     answer, _, entries = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
     hits = [folded.hit for entry in entries[: search.k] for folded in entry.folded]
     return hits, answer.incomplete
+
+
+def _report(prepared: PreparedQuery, filters: Filters) -> QueryReport:
+    try:
+        return report_query(prepared, filters)
+    except EsrError:  # counts and suggestions beside an answer are not worth an error
+        return report_reading(prepared)
 
 
 def _bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> EvidenceBars:

@@ -58,7 +58,7 @@ def _add_results(app: Flask, searcher: Searcher, settings: Settings, render: Pag
             search=search,
             results=page_results,
             answer=page_results.answer,
-            highlight=query_highlighter(searcher, search),
+            highlight=Highlighter(searcher.index.analyzer, page_results.terms),
             group_sentences=GROUP_SENTENCES,
         )
 

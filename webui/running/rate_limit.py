@@ -19,6 +19,13 @@ from webui.running.health import PATHS
 from webui.running.settings import Settings
 from webui.running.sliding_window import SlidingWindow
 
+COMPLETION_ENDPOINTS = frozenset({"api.complete", "api.values"})
+COMPLETIONS_PER_REQUEST = 10
+"""Completions that a client may ask for, for each request that it may make.
+
+The page asks for some with each pause in typing. Counted with the searches, they would use up a reader's
+allowance before the first search; uncounted, they would be a way around the limit.
+"""
 _NETWORK_BITS = 64
 """Bits of an IPv6 address that identify a client: it has all addresses that begin with them."""
 
@@ -36,11 +43,16 @@ def install(app: Flask, settings: Settings) -> None:
         return
     folder = os.environ.get(metrics.FOLDER)
     path = str(Path(folder) / "rates.sqlite") if folder else ":memory:"
-    window = SlidingWindow(path, rate.amount, rate.get_expiry())
+    searches = SlidingWindow(path, rate.amount, rate.get_expiry())
+    completions = SlidingWindow(path, rate.amount * COMPLETIONS_PER_REQUEST, rate.get_expiry())
 
     def count(cost: int) -> None:
+        client = client_key(request.remote_addr)
         try:
-            seconds = window.hit(client_key(request.remote_addr), cost)
+            if request.endpoint in COMPLETION_ENDPOINTS:
+                seconds = completions.hit(f"{client} completions", cost)
+            else:
+                seconds = searches.hit(client, cost)
         except sqlite3.Error as error:  # too many answers are better than none
             app.logger.error("requests are not counted: %s", error)
             return

@@ -201,7 +201,7 @@
     const form = field.form;
     const index = form.elements.index?.value;
     const query = new URLSearchParams({ field: field.name, prefix: field.value, ...(index && { index }) });
-    const answer = await fetch(`${form.dataset.complete}?${query}`);
+    const answer = await fetch(`${form.dataset.values}?${query}`);
     if (!answer.ok) return;
     const { values } = await answer.json();
     field.list.replaceChildren(...values.map(({ value, type, count }) => {

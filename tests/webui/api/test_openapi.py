@@ -35,10 +35,11 @@ EXAMPLES = 60
 GOOD = {
     "search": {"q": "storm flood"},
     "facets": {"q": "storm flood"},
-    "complete": {"field": "source"},
+    "values": {"field": "source"},
     "explain": {"q": "storm flood", "id": "a.s1"},
     "document": {"id": "a", "q": "storm"},
     "compare": {"q": "storm flood", "vs.model": "bm25"},
+    "complete": {"q": "storm fl"},
     "analyze": {"text": "The U.S. troops"},
     "query": {"q": "storm"},
     "status": {},

@@ -7,7 +7,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 import esr
+from esr.engines.index import NO_FILTERS
+from esr.queries import parse
 from esr.ranking import answers
+from esr.ranking.query_report import report_query
+from esr.ranking.ranking import Ranking
 from tests.support.api_requests import error, get, ids
 from tests.webui.api.conftest import TEXTS, load
 from webui.api.paging import page_token
@@ -20,7 +24,8 @@ def test_an_answer_is_that_of_the_library_with_an_offset_and_a_next_page(
 ) -> None:
     found = get(client, "/search", q="storm flood", k=5)
     with esr.open(where) as searcher:
-        expected = answers.answer_dict(searcher.search("storm flood", 5))
+        prepared = searcher.prepare(parse("storm flood"), Ranking())
+        expected = answers.answer_dict(prepared.search(5), report_query(prepared, NO_FILTERS))
     assert found.pop("offset") == 0
     assert found.pop("next")
     assert {**found, "took_ms": 0} == {**expected, "took_ms": 0}
@@ -124,7 +129,7 @@ def test_an_address_that_is_too_long_is_rejected(client: FlaskClient, size: int)
     assert "bytes of arguments" in error(client, "/search", q="w " * (size // 2))["message"]
 
 
-def test_markup_and_wildcards_are_ordinary_words(client: FlaskClient) -> None:
+def test_markup_and_wildcards_are_ordinary_words_without_syntax(client: FlaskClient) -> None:
     for query in (
         "<b>storm</b>",
         "storm* OR _id:*",
@@ -133,7 +138,44 @@ def test_markup_and_wildcards_are_ordinary_words(client: FlaskClient) -> None:
         '"storm',
         "storm~2^3",
     ):
-        assert get(client, "/search", q=query)["total"] >= 60
+        answer = get(client, "/search", q=query, syntax="none")
+        assert answer["total"] >= 60
+        assert {group["reading"] for group in answer["query"]["groups"]} <= {"wanted", "ignored"}
+        get(client, "/search", q=query)
+
+
+def test_an_answer_says_how_the_query_was_read_and_what_matches_it(client: FlaskClient) -> None:
+    query = 'storm "took a bridge" -hail the tax:x'
+    report = get(client, "/search", q=query)["query"]
+    groups = {query[group["start"] : group["end"]]: group["reading"] for group in report["groups"]}
+    assert groups == {
+        "storm": "wanted",
+        '"took a bridge"': "required",
+        "-hail": "excluded",
+        "the": "ignored",
+        "tax:x": "wanted",
+    }
+    assert (report["all_words"], report["any_word"], report["notes"]) == (0, 1, [])
+    assert get(client, "/search", q="storm flood")["query"]["all_words"] == 1
+    (note,) = get(client, "/search", q="storm - flood")["query"]["notes"]
+    assert (note["start"], note["end"]) == (6, 7)
+
+
+def test_all_words_can_be_required(client: FlaskClient) -> None:
+    assert ids(get(client, "/search", q="storm flood", require="all")) == ["b.s0"]
+    assert get(client, "/search", q="storm flood")["total"] > 1
+
+
+@pytest.mark.parametrize(
+    "path", ["/search?", "/explain?id=a.s1&", "/document?id=a&", "/compare?vs.model=bm25&", "/query?"]
+)
+def test_the_reading_of_a_query_is_an_argument_wherever_a_query_is(client: FlaskClient, path: str) -> None:
+    address = f"/api/v1{path}q=storm"
+    plain = client.get(address)
+    assert client.get(f"{address}&syntax=none&require=all").status_code == plain.status_code
+    for name in ("syntax", "require"):
+        wrong = client.get(f"{address}&{name}=some")
+        assert (wrong.status_code, wrong.get_json()["error"]["field"]) == (400, name)
 
 
 def test_sorting_and_grouping_work_as_on_the_page(client: FlaskClient) -> None:

@@ -23,6 +23,14 @@ def test_the_form_has_the_values_of_the_address() -> None:
     assert form.summary == ["ranked by 2si", "newest first", "by document", "from 2017"]
 
 
+def test_the_form_says_how_the_query_is_read() -> None:
+    form = form_of(("q", "storm"), ("require", "all"), ("syntax", "none"))
+    assert (form.requires_all, form.is_literal) == (True, True)
+    assert form.summary == ["ranked by 2si", "all words", "searched literally"]
+    plain = form_of(("q", "storm"), ("require", "some"), ("syntax", "full"))
+    assert (plain.requires_all, plain.is_literal) == (False, False)
+
+
 def test_filters_are_ticked_boxes() -> None:
     form = form_of(("source", "a"), ("source", "b"), ("entity", "person:A B"), ("document", "d"))
     assert [(k.name, k.value) for k in form.filters] == [

@@ -48,6 +48,8 @@ def test_defaults_are_left_out(default: Pair) -> None:
         ("prior.length", "1"),
         ("k", "20"),
         ("sort", "date"),
+        ("require", "all"),
+        ("syntax", "none"),
         ("source", "bbc"),
         ("entity", "person:A"),
         ("feature", "len:log:0.1"),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from flask.testing import FlaskClient
 
@@ -7,7 +9,8 @@ from esr.errors import UsageError
 from esr.ranking.searcher import Searcher
 from tests.support.fake_index import STORM, FakeIndex
 from webui.app import create_app
-from webui.running.rate_limit import client_key, parse_rate
+from webui.running.metrics import FOLDER
+from webui.running.rate_limit import COMPLETIONS_PER_REQUEST, client_key, parse_rate
 from webui.running.settings import Settings
 
 
@@ -80,6 +83,19 @@ def test_health_checks_metrics_and_static_files_are_not_counted() -> None:
         for _ in range(3):
             with client.get(address) as answer:
                 assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_completions_are_counted_apart_from_searches_and_allow_more(
+    is_shared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_shared:  # workers count in one file
+        monkeypatch.setenv(FOLDER, str(tmp_path))
+    client = limited("2/minute")
+    allowed = 2 * COMPLETIONS_PER_REQUEST
+    codes = statuses(client, allowed + 1, "/api/v1/complete?q=st")
+    assert codes == [200] * allowed + [429]
+    assert statuses(client, 3) == [200, 200, 429]
 
 
 @pytest.mark.parametrize(

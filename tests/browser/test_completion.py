@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from esr.ranking.completion import Completion
+from esr.ranking.searcher import Searcher
+from tests.browser.conftest import Opens, query_box
+from tests.browser.test_accessible import violations
+
+
+def options(page: Page) -> Locator:
+    return page.locator("[role=listbox] [role=option]")
+
+
+def texts(page: Page) -> list[str]:
+    return options(page).locator("bdi").all_inner_texts()
+
+
+def type_and_wait(page: Page, text: str) -> None:
+    query_box(page).press_sequentially(text)
+    options(page).first.wait_for()
+
+
+def test_the_last_word_is_completed_by_words_of_the_collection(opens: Opens) -> None:
+    page = opens("/")
+    box = query_box(page)
+    expect(box).to_have_attribute("aria-expanded", "false")
+    type_and_wait(page, "relief ear")
+    expect(box).to_have_attribute("aria-expanded", "true")
+    assert texts(page)[0] == "earthquake"
+
+
+def test_the_arrow_keys_reach_completions_and_enter_takes_one_without_searching(opens: Opens) -> None:
+    page = opens("/")
+    box = query_box(page)
+    type_and_wait(page, "relief ear")
+    size = len(texts(page))
+    page.keyboard.press("ArrowDown")
+    first = options(page).first
+    expect(first).to_have_attribute("aria-selected", "true")
+    assert box.get_attribute("aria-activedescendant") == first.get_attribute("id")
+    for _ in range(size):  # past the last one, what was typed
+        page.keyboard.press("ArrowDown")
+    assert box.get_attribute("aria-activedescendant") is None
+    page.keyboard.press("ArrowUp")  # and before the first one, the last
+    assert box.get_attribute("aria-activedescendant") == f"completion-{size - 1}"
+    for _ in range(size - 1):
+        page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(box).to_have_value("relief earthquake")
+    expect(box).to_be_focused()
+    expect(options(page)).to_have_count(0)
+    assert page.url.endswith("/")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=relief+earthquake")
+
+
+def test_enter_searches_for_what_was_typed_if_no_completion_was_reached(opens: Opens) -> None:
+    page = opens("/")
+    type_and_wait(page, "relief ear")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=relief+ear")
+
+
+def test_a_completion_can_be_clicked(opens: Opens) -> None:
+    page = opens("/")
+    type_and_wait(page, "relief ear")
+    options(page).first.click()
+    expect(query_box(page)).to_have_value("relief earthquake")
+    expect(query_box(page)).to_be_focused()
+
+
+def test_escape_closes_the_list_and_then_leaves_the_box(opens: Opens) -> None:
+    page = opens("/")
+    type_and_wait(page, "relief ear")
+    page.keyboard.press("Escape")
+    expect(options(page)).to_have_count(0)
+    expect(query_box(page)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(query_box(page)).not_to_be_focused()
+
+
+def test_leaving_the_box_closes_the_list(opens: Opens) -> None:
+    page = opens("/")
+    type_and_wait(page, "relief ear")
+    page.keyboard.press("Tab")
+    expect(options(page)).to_have_count(0)
+
+
+def test_a_name_is_completed_with_what_it_is(opens: Opens) -> None:
+    page = opens("/")
+    type_and_wait(page, "place:Ch")
+    option = options(page).first
+    assert option.inner_text().split() == ["China", "name", "·", option.inner_text().split()[-1]]
+
+
+def test_only_the_end_of_the_text_is_completed(opens: Opens) -> None:
+    page = opens("/")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/complete" in request.url else None)
+    type_and_wait(page, "ear")
+    count = len(asked)
+    page.keyboard.press("Space")
+    expect(options(page)).to_have_count(0)
+    page.keyboard.press("Home")
+    page.keyboard.type("re")
+    page.wait_for_timeout(400)
+    assert len(asked) == count
+
+
+def test_a_late_answer_is_dropped_and_typing_does_not_wait(
+    opens: Opens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released = threading.Event()
+
+    def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
+        if text == "ea":
+            released.wait(10)
+        return [Completion(f"{text}!", "word", 1, f"{text}!")]
+
+    monkeypatch.setattr("webui.api.complete.complete_query", complete)
+    page = opens("/")
+    with page.expect_request("**/complete?q=ea"):
+        query_box(page).press_sequentially("ea")
+    query_box(page).press_sequentially("r")
+    expect(query_box(page)).to_have_value("ear")
+    expect(options(page).locator("bdi")).to_have_text(["ear!"])
+    released.set()
+    page.wait_for_timeout(300)
+    assert texts(page) == ["ear!"]
+
+
+def test_a_server_that_completes_nothing_is_no_trouble(opens: Opens, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object) -> Sequence[Completion]:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr("webui.api.complete.complete_query", fail)
+    page = opens("/", fails=True)
+    with page.expect_response("**/complete?q=relief"):
+        query_box(page).press_sequentially("relief")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=relief")
+
+
+def test_what_has_quotes_does_not_complete_a_literal_query(
+    opens: Opens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [Completion("A B", "name", 2, 'place:"A B"'), Completion("ab", "word", 1, "ab")]
+    monkeypatch.setattr("webui.api.complete.complete_query", lambda *args: found)
+    page = opens("/search?q=relief&syntax=none")
+    query_box(page).fill("")
+    type_and_wait(page, "a")
+    assert texts(page) == ["ab"]
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_axe_finds_no_violation_in_the_list(opens: Opens, scheme: str, width: int) -> None:
+    page = opens("/", width, color_scheme=scheme, bypass_csp=True)
+    type_and_wait(page, "relief ear")
+    page.keyboard.press("ArrowDown")
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
