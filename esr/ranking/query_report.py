@@ -11,7 +11,7 @@ from esr.plans.condition import Condition, HasTerm, all_of, any_of
 from esr.queries.notes import Note
 from esr.queries.understanding import ReadGroup, read_groups
 from esr.ranking.searcher import PreparedQuery
-from esr.ranking.spelling import Suggestion, suggest
+from esr.ranking.spelling import Suggestion, correct, suggest
 
 
 class MatchCounts(NamedTuple):
@@ -26,16 +26,20 @@ class MatchCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QueryReport:
-    """How a query was read, and what came of it. `terms` are those of its words."""
+    """How a query was read, and what came of it.
+
+    `terms` are those of its words. `corrected` is the query with the best suggestions, None without any.
+    """
 
     terms: tuple[str, ...]
     groups: tuple[ReadGroup, ...]
     notes: tuple[Note, ...]
     counts: MatchCounts
     suggestions: tuple[Suggestion, ...]
+    corrected: str | None = None
 
     def as_dict(self) -> Mapping[str, Any]:
-        """The report as JSON: `{"groups", "notes", "all_words", "any_word", "suggestions"}`.
+        """The report as JSON: `{"groups", "notes", "all_words", "any_word", "suggestions", "corrected"}`.
 
         Places are offsets into the query, in characters (code points).
         """
@@ -44,13 +48,15 @@ class QueryReport:
             "notes": [{"start": n.start, "end": n.end, "message": n.message} for n in self.notes],
             **self.counts._asdict(),
             "suggestions": [suggestion.as_dict() for suggestion in self.suggestions],
+            "corrected": self.corrected,
         }
 
 
 def report_query(prepared: PreparedQuery, filters: Filters) -> QueryReport:
     """The report on a query that was prepared."""
-    counts = count_matches(prepared, filters)
-    return replace(report_reading(prepared), counts=counts, suggestions=suggest(prepared))
+    counts, suggestions = count_matches(prepared, filters), suggest(prepared)
+    corrected = correct(prepared.interpretation.parsed.text, suggestions)
+    return replace(report_reading(prepared), counts=counts, suggestions=suggestions, corrected=corrected)
 
 
 def report_reading(prepared: PreparedQuery) -> QueryReport:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -87,6 +87,15 @@ def suggest(prepared: PreparedQuery) -> tuple[Suggestion, ...]:
         if len(suggestions) == MAX_LISTED:
             break
     return tuple(suggestions)
+
+
+def correct(text: str, suggestions: Sequence[Suggestion]) -> str | None:
+    """The query with the best alternative of each misspelt word; None if all are spelt right."""
+    if not suggestions:
+        return None
+    for suggestion in sorted(suggestions, key=lambda suggestion: suggestion.start, reverse=True):
+        text = text[: suggestion.start] + suggestion.alternatives[0].text + text[suggestion.end :]
+    return text
 
 
 def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tuple[WordCount, ...]:

@@ -102,6 +102,7 @@ def test_json_has_what_was_understood_with_its_places(esr: Esr, news: Path) -> N
         "all_words": 4,
         "any_word": 4,
         "suggestions": [],
+        "corrected": None,
     }
 
 

@@ -12,7 +12,7 @@ from esr.engines.index import NO_FILTERS
 from esr.plans.condition import HasWords
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from esr.ranking.spelling import Suggestion, suggest
+from esr.ranking.spelling import Suggestion, correct, suggest
 from tests.support.elasticsearch import document, fresh, load
 
 FREQUENT = (
@@ -77,6 +77,12 @@ def test_a_suggestion_says_where_the_word_stands_and_corrects_the_query(searcher
     assert (suggestion.word, suggestion.start, suggestion.end) == ("earthqake", 12, 21)
     assert suggestion.alternatives[0].text == "earthquake"
     assert suggestion.queries[0] == '+tides "the earthquake" -minister'
+
+
+def test_all_misspelt_words_can_be_put_right_at_once(searcher: Searcher) -> None:
+    query = '"the earthqake" tides minster'
+    assert correct(query, suggestions(searcher, query)) == '"the earthquake" tides minister'
+    assert correct("tides", ()) is None
 
 
 def test_words_are_suggested_as_people_write_them_with_their_sentences(searcher: Searcher) -> None:

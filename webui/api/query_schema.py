@@ -44,4 +44,5 @@ QUERY = closed(
             ),
         )
     ),
+    corrected={"type": ["string", "null"], "description": "the query with the best alternatives"},
 )
