@@ -13,6 +13,7 @@ from esr import models
 from esr.documents import Located, Sentence
 from esr.documents.dates import parse_date_start
 from esr.engines.index import Filters, Index
+from esr.plans.condition import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
 from esr.plans.plan import (
     CANDIDATES,
     FIELDS,
@@ -39,6 +40,16 @@ FILTERS = [
     Filters(sources=("a",)),
     Filters(documents=("d0", "d2", "d3", "none")),
     Filters(sources=("b", "a"), date_to=parse_date_start("2025-05-05")),
+]
+CONDITIONS: list[Condition | None] = [
+    None,
+    HasTerm("bank"),
+    Not(HasTerm("flood")),
+    HasWords(("bank", "fraud")),
+    HasPrefix("r"),
+    AnyOf((HasWords(("only",)), AllOf((Not(HasWords(("vote", "court"))), HasPrefix("b"))))),
+    HasWords(("bank",), "title"),
+    HasTerm("unseen"),
 ]
 QUERIES = ["bank", "only", "flood flood bank vote", "rare stone unseen", "only rare", " ".join(WORDS)]
 SETTINGS: list[dict[str, Any]] = [

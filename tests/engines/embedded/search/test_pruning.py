@@ -31,6 +31,7 @@ from esr.engines.segments.store.arrays import save_array
 from esr.engines.segments.writer import segment_builder
 from esr.enrichment.recipe import Recipe
 from esr.plans.bounds import Unprunable
+from esr.plans.condition import Condition
 from esr.plans.plan import (
     CANDIDATES,
     Affine,
@@ -40,6 +41,7 @@ from esr.plans.plan import (
 from esr.ranking.ranking import Ranking
 from tests.support.folder_index import document, load
 from tests.support.pruning import (
+    CONDITIONS,
     EXTREME_RANKINGS,
     FILTERS,
     FIRST_STAGES,
@@ -94,14 +96,20 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn_plans=st.lists(plans(tiny=True), min_size=8, max_size=8),
     k=st.sampled_from(KS),
     filters=st.sampled_from(FILTERS),
+    condition=st.sampled_from(CONDITIONS),
 )
 @settings(max_examples=50)
 def test_any_plan(
-    loads: list[list[Located]], full: int, drawn_plans: list[Plan], k: int, filters: Filters
+    loads: list[list[Located]],
+    full: int,
+    drawn_plans: list[Plan],
+    k: int,
+    filters: Filters,
+    condition: Condition | None,
 ) -> None:
     with corpus(loads[0], *map(_with_other_ids, loads[1:]), full=full) as index:
         for plan in drawn_plans:
-            check_pruned(index, plan, k, filters)
+            check_pruned(index, replace(plan, condition=condition), k, filters)
 
 
 def _with_other_ids(load: Sequence[Located]) -> list[Located]:
@@ -126,6 +134,7 @@ def test_models(adverse: EmbeddedIndex, model: str, context: str | None) -> None
     for n, (rule, settings_, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
         ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **settings_})
         plan = make_plan(adverse, query, ranking)
+        plan = replace(plan, condition=CONDITIONS[n % len(CONDITIONS)])
         answer = check_pruned(adverse, plan, KS[n % len(KS)], FILTERS[n % len(FILTERS)])
         assert not isinstance(answer, Unprunable), answer
 
