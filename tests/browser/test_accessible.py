@@ -81,7 +81,7 @@ def test_the_first_tab_stop_skips_the_form(opens: Opens) -> None:
 
 def test_the_number_of_results_and_the_landmarks_are_announced(opens: Opens) -> None:
     page = opens(f"/search?{QUERY}")
-    assert "sentences" in page.get_by_role("status").first.inner_text()
+    assert "13 with any" in page.get_by_role("status").first.inner_text()
     for name in ("banner", "search", "main"):
         assert page.get_by_role(name).count() == 1, name
     assert page.get_by_role("heading", level=1).count() == 1

@@ -1,0 +1,108 @@
+"""Take the pictures of docs/page.md anew: `python tools/page_images.py WHERE [FOLDER]`.
+
+WHERE is an index of the example news (`make demo` loads it) that `esr enrich` has read: names and trees
+are in the pictures. These are written to docs/images, or to another folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from playwright.sync_api import Browser, Page, sync_playwright
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+import esr
+from webui.app import create_app
+from webui.running.settings import Settings
+
+IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
+QUERY = "/search?q=trump+travel+ban+court"
+
+
+def follow(name: str) -> Callable[[Page], object]:
+    """Follows the first link of a class, as readers do."""
+    return lambda page: page.goto(page.locator(f"a.{name}").first.evaluate("link => link.href"))
+
+
+def unfold_facets(page: Page) -> None:
+    page.locator(".facets > summary").click()
+
+
+def complete_query(page: Page) -> None:
+    page.get_by_label("Words to search for").press_sequentially("supreme cou")
+    page.locator("[role=option]").first.wait_for()
+    page.keyboard.press("ArrowDown")
+
+
+class Picture(NamedTuple):
+    """A page of a width and a height, in light or dark, and what is done before its picture is taken."""
+
+    name: str
+    path: str
+    width: int
+    height: int
+    is_dark: bool = False
+    prepare: Callable[[Page], object] | None = None
+
+
+PICTURES = (
+    Picture("page-results", QUERY, 1100, 860),
+    Picture("page-query", '/search?q="white house" press -sean the', 1100, 620),
+    Picture("page-completion", "/", 1100, 620, prepare=complete_query),
+    Picture("page-narrow", QUERY, 1100, 760, is_dark=True, prepare=unfold_facets),
+    Picture("page-document", QUERY, 1100, 760, prepare=follow("open")),
+    Picture("page-explain", QUERY, 1280, 1100, prepare=follow("why")),
+    Picture("page-compare", f"{QUERY}&vs.model=bm25".replace("search", "compare"), 1280, 760),
+    Picture("page-phone", QUERY, 390, 844, is_dark=True),
+)
+
+
+class Quiet(WSGIRequestHandler):
+    def log(self, *args: object, **kwargs: object) -> None: ...
+
+
+@contextmanager
+def serve(where: str) -> Iterator[str]:
+    """The address of a server over the index."""
+    with esr.open(where) as searcher:
+        app = create_app(searcher, Settings(access_log=0))
+        server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Quiet)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def take(browser: Browser, address: str, picture: Picture, folder: Path) -> None:
+    context = browser.new_context(
+        viewport={"width": picture.width, "height": picture.height},
+        color_scheme="dark" if picture.is_dark else "light",
+    )
+    page = context.new_page()
+    page.goto(address + picture.path)
+    if picture.prepare is not None:
+        picture.prepare(page)
+    page.screenshot(path=folder / f"{picture.name}.png")
+    context.close()
+
+
+def main(arguments: list[str]) -> None:
+    if len(arguments) not in (1, 2):
+        sys.exit(__doc__)
+    folder = Path(arguments[1]) if len(arguments) == 2 else IMAGES
+    with serve(arguments[0]) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium") or None, args=["--no-sandbox"]
+        )
+        for picture in PICTURES:
+            take(browser, address, picture, folder)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
