@@ -26,7 +26,7 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import RerankContext, build_context
 from esr.ranking.reranker import rerank
 
-PREFIX_TERMS, PREFIX_CANDIDATES = 5, 50
+PREFIX_TERMS, PREFIX_CANDIDATES = 3, 20
 """The terms that prefixes add to the ranking, and how many with each prefix they are chosen from."""
 MAX_TERMS = 1000
 """Distinct terms that a query may have. More would be a mistake, and slow."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.embedded.search.filter_mask import mask_dates, mask_entities, mask_sources
-from esr.engines.embedded.search.word_search import PlaceCache, Places, find_phrase, find_prefix
+from esr.engines.embedded.search.word_search import PlaceCache, Places, find_phrase, find_prefix, mask_prefix
 from esr.engines.segments.store.segment import LANGUAGE, Segment
 from esr.plans.condition import (
     AllOf,
@@ -43,6 +43,8 @@ def mask_condition(condition: Condition, segment: Segment, places: PlaceCache) -
             return _mark(segment.sentence_count, numbers)
         case HasWords(words, field):
             return _mask_places(segment, find_phrase(segment.words, words, places), field)
+        case HasPrefix(prefix, "sentence"):
+            return mask_prefix(segment.words, prefix, segment.sentence_count)
         case HasPrefix(prefix, field):
             return _mask_places(segment, find_prefix(segment.words, prefix), field)
         case HasEntity(keys):

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.segments.store.word_table import WordTable
+from esr.engines.embedded.search.kernel_loader import LOADER
+from esr.engines.segments.store.word_table import BLOCK_BITS, WordTable
 
+Mask = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int32]
 _NOWHERE = np.zeros(0, np.int32)
 _FREQUENT = 1 << 13
@@ -54,6 +56,20 @@ def find_phrase(table: WordTable, words: Sequence[str], cache: PlaceCache) -> Pl
             break
         starts = starts[_contains(cache.get(table, known[n]), starts + np.int32(n))]
     return starts
+
+
+def mask_prefix(table: WordTable, prefix: str, sentence_count: int) -> Mask:
+    """Which sentences have a word with this prefix. Such words may be so frequent that the kernel is used."""
+    mask, words = np.zeros(sentence_count, bool), table.prefix_range(prefix)
+    if LOADER.kernel is None:
+        mask[table.sentences(table.places_of_range(words))] = True
+        return mask
+    starts, blocks = table.sentence_starts, table.block_sentences
+    for group, content, *lists in table.encoded_places(words):
+        LOADER.kernel.mark_places(
+            mask, content, group.low_bits, group.steps, *lists, starts, blocks, BLOCK_BITS
+        )
+    return mask
 
 
 def find_prefix(table: WordTable, prefix: str) -> Places:

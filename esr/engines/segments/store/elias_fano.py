@@ -53,16 +53,28 @@ def encode(group: Group, numbers: Array, lengths: Array) -> bytes:
     return _pack_low(numbers, group.low_bits) + np.packbits(bits, bitorder="little").tobytes()
 
 
-def decode(group: Group, content: Array, total: int, first: int, before: int, lengths: Array) -> Array:
-    """Consecutive lists of these lengths, one after another.
+class EncodedLists(NamedTuple):
+    """Consecutive lists of a group, of these lengths.
 
-    `content` are the bytes of the group, which has `total` numbers. Before the lists to decode, the group has
-    `first` lists with `before` numbers.
+    `content` are the bytes of the group, whose unary part begins with the byte `unary`. Before these lists,
+    the group has `first` lists with `before` numbers.
     """
+
+    group: Group
+    content: Array
+    unary: int
+    first: int
+    before: int
+    lengths: Array
+
+
+def decode(lists: EncodedLists) -> Array:
+    """The numbers of the lists, one after another."""
+    group, content, unary_start, first, before, lengths = lists
     count, steps = int(lengths.sum()), group.steps
     start = before + first * steps
     stop = start + count + len(lengths) * steps
-    unary = content[_low_size(total, group.low_bits) :][start >> 3 : -(-stop >> 3)]
+    unary = content[unary_start:][start >> 3 : -(-stop >> 3)]
     bits = np.unpackbits(unary, bitorder="little")[start & 7 :][: stop - start]
     numbers = np.flatnonzero(bits).astype(np.int32)
     numbers -= np.arange(count, dtype=np.int32)
@@ -73,8 +85,8 @@ def decode(group: Group, content: Array, total: int, first: int, before: int, le
     return numbers
 
 
-def _low_size(count: int, low_bits: int) -> int:
-    """The bytes of the low bits, with what is read beyond the last."""
+def low_size(count: int, low_bits: int) -> int:
+    """The bytes of the low bits of so many numbers, before the unary part."""
     return -(-count * low_bits >> 3) + _WINDOW
 
 
@@ -87,7 +99,7 @@ def _pack_low(numbers: Array, low_bits: int) -> bytes:
         for n in range(0, len(numbers), _CHUNK)
         if low_bits
     ]
-    return b"".join(parts).ljust(_low_size(len(numbers), low_bits), b"\0")
+    return b"".join(parts).ljust(low_size(len(numbers), low_bits), b"\0")
 
 
 def _unpack_low(content: Array, low_bits: int, start: int, count: int) -> Array:

@@ -9,6 +9,7 @@ of their bytes, which is that of their code points, so the words with a prefix a
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -16,11 +17,11 @@ import numpy as np
 
 from esr.engines.segments.store import elias_fano
 from esr.engines.segments.store.arrays import map_array, map_bytes, narrow, save_array, save_bytes
-from esr.engines.segments.store.elias_fano import Array, Group
+from esr.engines.segments.store.elias_fano import Array, EncodedLists, Group
 
 _NAME = "words"
 _LAST = b"\xff"  # greater than any byte of UTF-8
-_BLOCK_BITS = 4  # of the number of places in a block: fewer than most sentences have
+BLOCK_BITS = 4  # of the number of places in a block: fewer than most sentences have
 
 
 class WordTable:
@@ -71,20 +72,33 @@ class WordTable:
 
     def places(self, number: int) -> Array:
         """The places of a word, ascending."""
-        return self._decode(int(self._group_of[number]), number, number + 1)
+        (lists,) = self.encoded_places(range(number, number + 1))
+        return elias_fano.decode(lists)
+
+    def encoded_places(self, words: range) -> Iterator[EncodedLists]:
+        """The places of consecutive words, in no order: the lists of each group that some of them are in."""
+        for group in np.unique(self._group_of[words.start : words.stop]).tolist():
+            members, before = self._members[group]
+            first, last = np.searchsorted(members, (words.start, words.stop)).tolist()
+            begin, end = (int(self._group_ends[group + n]) for n in (0, 1))
+            yield EncodedLists(
+                Group(group, self._limit),
+                np.frombuffer(self._places, np.uint8, end - begin, begin),
+                elias_fano.low_size(int(before[-1]), group),
+                first,
+                int(before[first]),
+                self.counts[members[first:last]].astype(np.int64),
+            )
 
     def places_of_range(self, words: range) -> Array:
         """The places of these words, in no order."""
-        groups = self._group_of[words.start : words.stop]
-        parts = [np.zeros(0, np.int32)]
-        parts += [self._decode(group, words.start, words.stop) for group in np.unique(groups).tolist()]
-        return np.concatenate(parts)
+        return np.concatenate([np.zeros(0, np.int32), *map(elias_fano.decode, self.encoded_places(words))])
 
     def sentences(self, places: Array) -> Array:
         """The sentences that have these places, which may repeat. Places in titles have none."""
         starts = self._text_starts
         places = places[places < starts[self._sentence_count]]
-        sentences: Array = self._block_sentences[places >> _BLOCK_BITS]
+        sentences: Array = self.block_sentences[places >> BLOCK_BITS]
         while (is_later := starts[sentences + 1] <= places).any():
             sentences += is_later
         return sentences
@@ -98,23 +112,14 @@ class WordTable:
     def _encoded(self, number: int) -> bytes:
         return bytes(self._bytes[self._ends[number] : self._ends[number + 1]])
 
-    def _decode(self, group: int, start: int, stop: int) -> Array:
-        """The places of the words of a group, from the word `start` to before `stop`."""
-        members, before = self._members[group]
-        first, last = np.searchsorted(members, (start, stop)).tolist()
-        begin, end = (int(self._group_ends[group + n]) for n in (0, 1))
-        return elias_fano.decode(
-            Group(group, self._limit),
-            np.frombuffer(self._places, np.uint8, end - begin, begin),
-            int(before[-1]),
-            first,
-            int(before[first]),
-            self.counts[members[first:last]].astype(np.int64),
-        )
-
     @cached_property
     def _ends(self) -> Array:
         return np.concatenate([[0], np.cumsum(self._lengths, dtype=np.int64)])
+
+    @property
+    def sentence_starts(self) -> Array:
+        """The place of the first word of each sentence, and where that of the first title may be."""
+        return self._text_starts[: self._sentence_count + 1]
 
     @cached_property
     def _text_starts(self) -> Array:
@@ -122,10 +127,10 @@ class WordTable:
         return text_starts(self._text_lengths)
 
     @cached_property
-    def _block_sentences(self) -> Array:
+    def block_sentences(self) -> Array:
         """The sentence that has the first place of each block: that of another place is near."""
-        starts = self._text_starts[: self._sentence_count + 1]
-        blocks = np.arange(0, int(starts[-1]), 1 << _BLOCK_BITS)
+        starts = self.sentence_starts
+        blocks = np.arange(0, int(starts[-1]), 1 << BLOCK_BITS)
         return (np.searchsorted(starts, blocks, "right") - 1).astype(np.int32)
 
     @property

@@ -7,7 +7,14 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from esr.engines.segments.store.elias_fano import Group, choose_low_bits, decode, encode
+from esr.engines.segments.store.elias_fano import (
+    EncodedLists,
+    Group,
+    choose_low_bits,
+    decode,
+    encode,
+    low_size,
+)
 
 
 def random_lists(seed: int, limit: int, count: int) -> list[list[int]]:
@@ -35,10 +42,12 @@ def test_lists_are_decoded_alone_and_together(limit: int, low_bits: int) -> None
     lengths, numbers = np.array([len(each) for each in lists]), np.array(list(chain(*lists)))
     group = Group(low_bits, limit)
     content = np.frombuffer(encode(group, numbers, lengths), np.uint8)
+    unary = low_size(len(numbers), low_bits)
     for first in range(9):
         for last in range(first + 1, 10):
             before = int(lengths[:first].sum())
-            decoded = decode(group, content, len(numbers), first, before, lengths[first:last])
+            lists_of = EncodedLists(group, content, unary, first, before, lengths[first:last])
+            decoded = decode(lists_of)
             assert decoded.tolist() == list(chain(*lists[first:last]))
 
 

@@ -28,6 +28,9 @@ from esr.engines.embedded.search.kernel.signatures import (
     TRANSFORM,
 )
 from esr.engines.embedded.search.kernel.top_k import top_k
+from esr.engines.embedded.search.kernel.word_places import mark_places
+
+__all__ = ["mark_places", "search"]
 
 
 @compiled
