@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from esr.engines.index import Filters
+from esr.errors import EsrError
 from esr.plans.condition import Condition, HasTerm, all_of, any_of
 from esr.queries.notes import Note
 from esr.queries.understanding import ReadGroup, read_groups
@@ -36,7 +37,7 @@ class QueryReport:
     notes: tuple[Note, ...]
     counts: MatchCounts
     suggestions: tuple[Suggestion, ...]
-    corrected: str | None = None
+    corrected: str | None
 
     def as_dict(self) -> Mapping[str, Any]:
         """The report as JSON: `{"groups", "notes", "all_words", "any_word", "suggestions", "corrected"}`.
@@ -53,10 +54,14 @@ class QueryReport:
 
 
 def report_query(prepared: PreparedQuery, filters: Filters) -> QueryReport:
-    """The report on a query that was prepared."""
-    counts, suggestions = count_matches(prepared, filters), suggest(prepared)
+    """The report on a query that was prepared. Where the engine fails, it lacks counts and suggestions."""
+    report = report_reading(prepared)
+    try:
+        counts, suggestions = count_matches(prepared, filters), suggest(prepared)
+    except EsrError:  # beside an answer they are not worth an error
+        return report
     corrected = correct(prepared.interpretation.parsed.text, suggestions)
-    return replace(report_reading(prepared), counts=counts, suggestions=suggestions, corrected=corrected)
+    return replace(report, counts=counts, suggestions=suggestions, corrected=corrected)
 
 
 def report_reading(prepared: PreparedQuery) -> QueryReport:
@@ -64,7 +69,7 @@ def report_reading(prepared: PreparedQuery) -> QueryReport:
     parsed, analyzer = prepared.interpretation.parsed, prepared.index.analyzer
     groups = tuple(read_groups(parsed, analyzer, prepared.interpretation.require_all))
     terms = tuple(prepared.interpretation.counts)
-    return QueryReport(terms, groups, parsed.notes, MatchCounts(None, None), ())
+    return QueryReport(terms, groups, parsed.notes, MatchCounts(None, None), (), None)
 
 
 def count_matches(prepared: PreparedQuery, filters: Filters) -> MatchCounts:

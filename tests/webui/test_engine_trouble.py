@@ -203,7 +203,14 @@ def test_words_of_a_query_reach_elasticsearch_only_as_terms(
             client = connect()
             sent.clear()
             rankings = ("", "&model=bm25", "&model=3mm&candidates=all", "&feature=len:log:0.1&rerank=mrf_sdm")
-            for query in (f"{WORD}+flood", f"{WORD}*", f"{WORD}')+OR+(_id:*", f"%7B%7B{WORD}%7D%7D"):
+            for query in (
+                f'"{WORD}+flood"',
+                f"-{WORD}+flood",
+                f"{WORD}+flood",
+                f"{WORD}*",
+                f"{WORD}')+OR+(_id:*",
+                f"%7B%7B{WORD}%7D%7D",
+            ):
                 for setting in rankings:
                     assert client.get(f"/search?q={query}{setting}").status_code == 200
                 for path in ("/explain?id=x.s0&", "/document?id=x&", "/compare?vs.model=bm25&"):
@@ -214,7 +221,7 @@ def test_words_of_a_query_reach_elasticsearch_only_as_terms(
     paths |= set(holders(raw))
     assert paths
     for path in paths:
-        assert re.search(r"\.(term|terms|match)\.[a-z_.]+$", path), path
+        assert re.search(r"\.(term|terms|match|match_phrase|prefix|suggest)\.[a-z_.]+$", path), path
         assert not {"script", "params", "source"} & set(path.split("."))
     everything = json.dumps([body for _, body in searched if not isinstance(body, str | bytes)] + [raw])
     assert "query_string" not in everything

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from esr.engines.index import Filters, Hit
+from esr.engines.index import Hit
 from esr.errors import EsrError
-from esr.ranking.query_report import QueryReport, report_query, report_reading
+from esr.ranking.query_report import QueryReport, report_query
 from esr.ranking.searcher import Answer, PreparedQuery, Searcher
 from webui.answers.entries import Entry
 from webui.answers.ranked_answer import rank_and_arrange
@@ -59,7 +59,7 @@ def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) 
     next_k = min(search.k + settings.more_k, settings.max_k) if search.k < settings.max_k else None
     listed = entries[: search.k]
     best = [folded.hit for entry in listed for folded in entry.folded[:GROUP_SENTENCES]]
-    report = _report(prepared, search.filters)
+    report = report_query(prepared, search.filters)
     return Results(
         answer,
         listed,
@@ -80,13 +80,6 @@ def listed_hits(
     answer, _, entries = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
     hits = [folded.hit for entry in entries[: search.k] for folded in entry.folded]
     return hits, answer.incomplete
-
-
-def _report(prepared: PreparedQuery, filters: Filters) -> QueryReport:
-    try:
-        return report_query(prepared, filters)
-    except EsrError:  # counts and suggestions beside an answer are not worth an error
-        return report_reading(prepared)
 
 
 def _bars(prepared: PreparedQuery, hits: Sequence[Hit]) -> EvidenceBars:
