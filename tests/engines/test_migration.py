@@ -44,7 +44,7 @@ from esr.engines.segments.writer import segment_builder
 from esr.engines.segments.store import checkpoint
 from esr.engines.segments.store import manifest
 where = sys.argv[1]
-templates.FORMAT = manifest.FORMAT = 4
+templates.FORMAT = manifest.FORMAT = 5
 segment_builder.FULL_TERMS, sender.CHUNK_SENTENCES = 100, 9
 module, name = (sender, "send_chunk") if where.startswith("http") else (checkpoint, "write")
 real, written = getattr(module, name), []

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from copy import deepcopy
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 import esr
+from esr import resources
 from esr.engines.elasticsearch.load import bulk, sender, writer
 from esr.engines.elasticsearch.maintenance import delivery
 from esr.engines.factory import LoadOptions, open_generations
@@ -203,12 +205,9 @@ def test_a_changed_mapping_names_the_field_and_switches_nothing(where: str) -> N
     url, _, alias = where.rpartition("/")
     load(where, OLD)
     old = index_contents(where)
-    other = {
-        "index_patterns": [f"{alias}-*-esr-sentences"],
-        "priority": 900,
-        "composed_of": ["esr-settings", "esr-sentences"],
-        "template": {"mappings": {"properties": {"title": {"type": "integer", "index": True}}}},
-    }
+    other = deepcopy(resources.load_json("indices/esr-sentences.json"))
+    other |= {"index_patterns": [f"{alias}-*-esr-sentences"], "priority": 900}
+    other["template"]["mappings"]["properties"]["title"] = {"type": "integer", "index": True}
     named = [document("d1", "A flood.", title="No number")]
     http("PUT", f"{url}/_index_template/{alias}", other)
     try:
