@@ -189,7 +189,8 @@ class Searcher:
         self.check_features(ranking.feature_names())
         counts = interpretation.counts
         if interpretation.prefixes:
-            counts = {**counts, **dict.fromkeys(self._prefix_terms(interpretation) - counts.keys(), 1)}
+            added_terms = self._prefix_terms(interpretation)
+            counts = {**counts, **{term: 1 for term in added_terms if term not in counts}}
         text = interpretation.ranked_text
         expansions = self._expand(text, counts, ranking) if ranking.boosts else {}
         added = (term for expansion in expansions.values() for term in expansion.terms)
@@ -233,8 +234,8 @@ class Searcher:
             if feature not in stored:
                 raise unknown(f"feature of {self.index.where}", feature, [*BUILTIN_FEATURES, *stored])
 
-    def _prefix_terms(self, interpretation: Interpretation) -> set[str]:
-        """The terms that the prefixes of a query add to those that are ranked: the most frequent ones."""
+    def _prefix_terms(self, interpretation: Interpretation) -> list[str]:
+        """The terms that the prefixes of a query add to those that are ranked: the most frequent first."""
         index = self.index
         terms: set[str] = set()
         for prefix in interpretation.prefixes:
@@ -242,7 +243,7 @@ class Searcher:
         found = {
             term: of_term for term, of_term in index.statistics(sorted(terms)).terms.items() if of_term.sf
         }
-        return set(sorted(found, key=lambda term: (-found[term].sf, term))[:PREFIX_TERMS])
+        return sorted(found, key=lambda term: (-found[term].sf, term))[:PREFIX_TERMS]
 
     def terms(self, query: str | ParsedQuery) -> Mapping[str, int]:
         """The query's terms in order, and how often each occurs. Raises UsageError if it asks for nothing."""

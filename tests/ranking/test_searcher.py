@@ -150,3 +150,12 @@ def test_repeated_words_of_a_query_count_as_often(searcher: Searcher) -> None:
 def test_a_searcher_closes_with_its_block(searcher: Searcher) -> None:
     with searcher as same:
         assert same is searcher
+
+
+def test_a_prefix_adds_its_most_frequent_terms_the_most_frequent_first(tmp_path: Path) -> None:
+    texts = ["Climate clinic", "Climate climber clinic", "Climate rain", "Climber", "Clip climax"]
+    load(tmp_path / "index", [document("A", *texts)])
+    with esr.open(str(tmp_path / "index")) as searcher:
+        prepared = searcher.prepare(esr.parse_query("clinic rain +cli*"), Ranking())
+    assert list(prepared.counts.items()) == [("clinic", 1), ("rain", 1), ("climate", 1), ("climber", 1)]
+    assert [term.term for term in prepared.plan.terms] == ["clinic", "rain", "climate", "climber"]
