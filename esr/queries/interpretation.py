@@ -15,6 +15,7 @@ from esr import analysis
 from esr.analysis import Analyzer
 from esr.analysis.definitions import WORDS
 from esr.plans.condition import (
+    AllOf,
     Condition,
     DateRange,
     HasEntity,
@@ -69,11 +70,11 @@ def interpret(parsed: ParsedQuery, analyzer: Analyzer, require_all: bool = False
         return Interpretation(parsed, counts, None, (), False)
     required = [g for g in parsed.groups if g.role == "required" and is_searchable(g)]
     excluded = [g for g in parsed.groups if g.role == "excluded" and is_searchable(g)]
-    conditions = [*_required_conditions(required, analyzer)]
+    conditions = list(_required_conditions(required, analyzer))
     if require_all:
         conditions += map(HasTerm, counts)
     conditions += [Not(_group_condition(group, analyzer)) for group in excluded]
-    of_text = [group for group in required if _fields_of(group) >= {TEXT}]
+    of_text = [group for group in required if TEXT in _fields_of(group)]
     prefixes = dict.fromkeys(
         _words(clause.text)[-1]
         for group in of_text
@@ -157,13 +158,7 @@ def _words_condition(clause: Clause, field: TextField) -> Condition:
     if clause.form != "prefix":
         return HasWords(words, field)
     before, prefix = words[:-1], HasPrefix(words[-1], field)
-    return any_of([prefix]) if not before else _both(HasWords(before, field), prefix)
-
-
-def _both(*conditions: Condition) -> Condition:
-    condition = all_of(conditions)
-    assert condition is not None
-    return condition
+    return AllOf((HasWords(before, field), prefix)) if before else prefix
 
 
 def _words(text: str) -> tuple[str, ...]:
