@@ -10,7 +10,7 @@ from esr import analysis
 from esr.analysis.definitions import WORDS
 from esr.engines.index import Index
 from esr.engines.keys import name_key
-from esr.queries import FIELDS
+from esr.queries import ValueKind, find_field
 from esr.ranking.searcher import Searcher
 
 MAX_NAME_WORDS = 3
@@ -39,11 +39,12 @@ def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
     index = searcher.index
     chunk_start = max(text.rfind(space) for space in " \t\n") + 1
     chunk = text[chunk_start:]
-    field, colon, value = chunk.lstrip("+-").partition(":")
-    if colon and field.lower() in _KINDS:
+    name, colon, value = chunk.lstrip("+-").partition(":")
+    field = find_field(name) if colon else None
+    if field and field.kind is ValueKind.NAME:
         start = len(text) - len(value)
         begun = value.lstrip('"')
-        if _KINDS[field.lower()] == "source":
+        if field.name == "source":
             return [
                 Completion(source.form, "source", source.documents, text[:start] + _quote(source.form))
                 for source in index.sources().with_prefix(begun, limit)
@@ -51,15 +52,6 @@ def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
         names = islice(_names(index, begun, limit), limit)
         return [Completion(form, "name", count, text[:start] + _quote(form)) for form, count in names]
     return [*_complete_name(index, text, limit // 2), *_complete_word(index, text, limit)][:limit]
-
-
-_KINDS = {
-    name: "source" if field.name == "source" else "name"
-    for field in FIELDS
-    if field.name in ("source", "person", "place", "organization", "name")
-    for name in (field.name, *field.aliases)
-}
-"""Fields whose values are completed."""
 
 
 def _complete_name(index: Index, text: str, limit: int) -> Iterator[Completion]:
