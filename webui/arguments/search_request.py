@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from esr.documents import dates
 from esr.engines.index import FACET_FIELDS, Filters
@@ -32,7 +33,7 @@ class SearchRequest:
     facet: str | None = None
     """The field of which the page lists more values."""
 
-    @property
+    @cached_property
     def parsed(self) -> ParsedQuery:
         """What the query says: words alone, if it is literal."""
         return literal(self.query) if self.is_literal else parse(self.query)
