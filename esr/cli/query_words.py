@@ -17,8 +17,7 @@ def describe_query(report: QueryReport, unseen: Sequence[str]) -> Iterator[str]:
         yield " · ".join(phrases)
     for note in report.notes:
         yield f"Character {note.start + 1}: {note.message}"
-    suggested = {suggestion.word for suggestion in report.suggestions}
-    if rest := [word for word in unseen if word not in suggested]:
+    if rest := report.without_suggestions(unseen):
         yield f"In no document: {', '.join(rest)}."
     for suggestion in report.suggestions:
         alternatives = ", ".join(f"{word.text} ({word.sentences:,})" for word in suggestion.alternatives)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -38,6 +38,11 @@ class QueryReport:
     counts: MatchCounts
     suggestions: tuple[Suggestion, ...]
     corrected: str | None
+
+    def without_suggestions(self, words: Iterable[str]) -> Sequence[str]:
+        """The words for which no others are suggested."""
+        suggested = {suggestion.word for suggestion in self.suggestions}
+        return [word for word in words if word not in suggested]
 
     def as_dict(self) -> Mapping[str, Any]:
         """The report as JSON: `{"groups", "notes", "all_words", "any_word", "suggestions", "corrected"}`.

@@ -42,8 +42,7 @@ class Results:
     @property
     def unseen(self) -> Sequence[str]:
         """Words of the query that no document contains, less those that have suggestions."""
-        suggested = {suggestion.word for suggestion in self.report.suggestions}
-        return [word for word in self.answer.unseen if word not in suggested]
+        return self.report.without_suggestions(self.answer.unseen)
 
     @property
     def folded(self) -> int:
