@@ -20,7 +20,6 @@ def answer_dict(answer: Answer, report: QueryReport | None = None) -> dict[str, 
     """`{"hits": [...], "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive",
     "unknown_filters": [...]}`, as in `Answer`.
 
-
     With a report, also `"query"`, as in `QueryReport`. The search must have included records.
     """
     return {

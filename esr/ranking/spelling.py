@@ -1,8 +1,8 @@
 """Did you mean: words of the collection in place of those that hardly any sentence has.
 
 Of the words within an edit or two, one is the better the more sentences have it and the fewer edits it takes:
-the logarithm of the former less a cost for each of the latter, as for a noisy
-channel (Kernighan, Church & Gale 1990).
+the logarithm of the former less a cost for each of the latter, as for a noisy channel (Kernighan, Church &
+Gale 1990).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ RARE = 3
 """Sentences up to which a word may be a slip, in the query or in the collection."""
 MUCH_RARER = 300
 """A word that so many times more sentences have is suggested for others too, if it is one edit away."""
-_MOST = 100
-"""Sentences up to which a word is looked at."""
-_RARER = 10
-"""How many times more sentences an alternative has to a rare word."""
-_SHORTEST = 3
-"""Letters of the shortest word that is looked at."""
 MAX_SUGGESTED, MAX_LISTED = 3, 4
 """Alternatives of a word, and words of a query that get some."""
+_RARER = 10
+"""How many times more sentences an alternative has to a rare word."""
+_MOST = 100
+"""Sentences up to which a word is looked at."""
+_SHORTEST = 3
+"""Letters of the shortest word that is looked at."""
 _SHORT = 4
 """Letters up to which a word has one edit: with two, it might be any other."""
 _EDIT_COST, _FIRST_LETTER_COST = 5.0, 1.5
