@@ -52,6 +52,18 @@ class Splitter(Protocol):
 _ASCII_WORDS = bytes(code if chr(code).isalnum() else ord(" ") for code in bytes(range(256)).lower())
 
 
+def _ascii_words(text: str) -> list[str]:
+    """The words of a text in ASCII: its letters and digits, in lower case."""
+    return text.encode().translate(_ASCII_WORDS).decode().split()
+
+
+def _locate(text: str, spans: Iterable[Span], origins: Sequence[int] | None) -> Iterator[Word]:
+    """The words of a filtered text. `origins`: where its characters come from; None if it is the text."""
+    for start, end in spans:
+        word = text[start:end]
+        yield Word(start, end, word) if origins is None else Word(origins[start], origins[end], word)
+
+
 def _join_words(splitter: Splitter, texts: Sequence[str]) -> JoinedWords:
     """For splitters whose words in ASCII are its letters and digits."""
     return _join(
@@ -68,7 +80,7 @@ class PatternSplitter:
 
     def words(self, text: str) -> list[str]:
         if text.isascii():
-            return text.encode().translate(_ASCII_WORDS).decode().split()
+            return _ascii_words(text)
         return [word for word in self._separator.split(text) if word]
 
     def located_words(self, text: str) -> Iterator[Word]:
@@ -96,18 +108,12 @@ class WordPatternSplitter:
 
     def words(self, text: str) -> list[str]:
         if text.isascii():
-            return text.encode().translate(_ASCII_WORDS).decode().split()
+            return _ascii_words(text)
         return self._word.findall(char_filters.apply(self._char_filters, text))
 
     def located_words(self, text: str) -> Iterator[Word]:
         filtered, origins = char_filters.apply_with_origins(self._char_filters, text)
-        for match in self._word.finditer(filtered):
-            start, end = match.span()
-            yield (
-                Word(start, end, match[0])
-                if origins is None
-                else Word(origins[start], origins[end], match[0])
-            )
+        return _locate(filtered, (match.span() for match in self._word.finditer(filtered)), origins)
 
     def join(self, texts: Sequence[str]) -> JoinedWords:
         return _join_words(self, texts)
@@ -133,9 +139,7 @@ class StandardSplitter:
 
     def located_words(self, text: str) -> Iterator[Word]:
         filtered, origins = char_filters.apply_with_origins(self._char_filters, text)
-        for start, end in self._spans(filtered):
-            word = filtered[start:end]
-            yield Word(start, end, word) if origins is None else Word(origins[start], origins[end], word)
+        return _locate(filtered, self._spans(filtered), origins)
 
     def _spans(self, text: str) -> Iterable[Span]:
         """Where the words of a filtered text begin and end."""
