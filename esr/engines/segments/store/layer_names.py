@@ -6,7 +6,6 @@ each ends, and `name.hashes` their hashes, by which the keys of several layers a
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from esr.engines.entities import parse_entity_key
 from esr.engines.keys import KEY_VERSION, name_key
 from esr.engines.segments.store.bundle import Arrays
+from esr.engines.segments.store.sorted_strings import find_string, prefix_range
 from esr.engines.segments.store.string_table import hash_strings
 
 _VERSION = "name.version"
@@ -57,18 +57,12 @@ class LayerNames:
 
     def entities(self, key: str) -> npt.NDArray[Any]:
         """The numbers of the entities with this key."""
-        code = key.encode("utf-8", "surrogatepass")
-        number = bisect_left(range(len(self)), code, key=self._encoded)
-        if number == len(self) or self._encoded(number) != code:
-            return np.zeros(0, np.int64)
-        return np.flatnonzero(self.of_entity == number)
+        number = find_string(len(self), self._encoded, key)
+        return np.zeros(0, np.int64) if number is None else np.flatnonzero(self.of_entity == number)
 
     def with_prefix(self, prefix: str) -> range:
         """The numbers of the keys with this prefix."""
-        code = prefix.encode("utf-8", "surrogatepass")
-        start = bisect_left(range(len(self)), code, key=self._encoded)
-        stop = bisect_right(range(len(self)), code, key=lambda number: self._encoded(number)[: len(code)])
-        return range(start, stop)
+        return prefix_range(len(self), self._encoded, prefix)
 
     def _encoded(self, number: int) -> bytes:
         return self._bytes[self._ends[number] : self._ends[number + 1]].tobytes()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.segments.store.arrays import map_array, map_bytes, narrow, save_array, save_bytes
+from esr.engines.segments.store.sorted_strings import prefix_range
 from esr.hashing import hash64
 
 Hashes = npt.NDArray[np.uint64]
@@ -86,15 +86,9 @@ class StringTable:
 
     def with_prefix(self, prefix: str, limit: int) -> list[str]:
         """The first `limit` strings with this prefix, in code point order."""
-        start = prefix.encode()  # UTF-8 preserves code point order
         order = self._sorted_numbers
-        first = bisect_left(order, start, key=lambda number: self._blobs[number])
-        matches = []
-        for number in order[first : first + limit].tolist():
-            if not self._blobs[number].startswith(start):
-                break
-            matches.append(self[number])
-        return matches
+        found = prefix_range(len(order), lambda place: self._blobs[order[place]], prefix)
+        return self.get_many(order[found.start : found.stop][:limit])
 
     @cached_property
     def _sorted_numbers(self) -> npt.NDArray[np.int32]:

@@ -8,7 +8,6 @@ of their bytes, which is that of their code points, so the words with a prefix a
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -18,9 +17,9 @@ import numpy as np
 from esr.engines.segments.store import elias_fano
 from esr.engines.segments.store.arrays import map_array, map_bytes, narrow, save_array, save_bytes
 from esr.engines.segments.store.elias_fano import Array, EncodedLists, Group
+from esr.engines.segments.store.sorted_strings import find_string, prefix_range
 
 _NAME = "words"
-_LAST = b"\xff"  # greater than any byte of UTF-8
 BLOCK_BITS = 4  # of the number of places in a block: fewer than most sentences have
 
 
@@ -49,15 +48,11 @@ class WordTable:
 
     def find(self, word: str) -> int | None:
         """The number of a word, or None."""
-        encoded = word.encode()
-        number = bisect_left(range(len(self)), encoded, key=self._encoded)
-        return number if number < len(self) and self._encoded(number) == encoded else None
+        return find_string(len(self), self._encoded, word)
 
     def prefix_range(self, prefix: str) -> range:
         """The numbers of the words that begin so."""
-        encoded, words = prefix.encode(), range(len(self))
-        start = bisect_left(words, encoded, key=self._encoded)
-        return range(start, bisect_left(words, encoded + _LAST, start, key=self._encoded))
+        return prefix_range(len(self), self._encoded, prefix)
 
     def words(self, numbers: Array) -> list[str]:
         """The words with these numbers."""
