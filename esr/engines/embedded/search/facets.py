@@ -10,6 +10,7 @@ import numpy as np
 from esr.engines.embedded.search.candidates import select_candidates
 from esr.engines.embedded.search.name_table import NameTable
 from esr.engines.embedded.search.search_cache import SearchCache
+from esr.engines.embedded.search.source_counts import count_sources
 from esr.engines.entities import ENTITY_TYPES
 from esr.engines.index import FACET_FIELDS, FacetCounts, Filters
 from esr.engines.segments.store.layer_info import Numbers
@@ -49,10 +50,8 @@ def _count_sources(cache: SearchCache, documents: DocumentCounts) -> Iterable[tu
     """A candidate without a source counts for none."""
     total: Counter[str] = Counter()
     for segment, candidates in documents:
-        by_source = np.bincount(segment.column("source"), candidates, len(segment.sources)).astype(int)
-        for source, count in zip(segment.sources, by_source.tolist(), strict=True):
-            if source is not None and count:
-                total[cache.sources.form(source)] += count
+        for source, count in count_sources(segment, candidates):
+            total[cache.sources.form(source)] += count
     return total.items()
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from functools import cached_property
 
-import numpy as np
-
 from esr.engines.aliases import Aliases
 from esr.engines.embedded.search.condition_cache import ConditionCache
 from esr.engines.embedded.search.impacts import ImpactCache
 from esr.engines.embedded.search.kernel_tables import KernelTables
 from esr.engines.embedded.search.name_table import NameTable
+from esr.engines.embedded.search.source_counts import count_sources
 from esr.engines.embedded.search.static_bounds import StaticCache
 from esr.engines.embedded.search.word_search import PlaceCache
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
@@ -35,10 +34,8 @@ class _TextCache:
     def sources(self) -> SourceTable:
         documents: Counter[str] = Counter()
         for segment in self._statistics.segments:
-            counts = np.bincount(segment.column("source"), minlength=len(segment.sources)).tolist()
-            for source, count in zip(segment.sources, counts, strict=True):
-                if source is not None and count:
-                    documents[source] += count
+            for source, count in count_sources(segment):
+                documents[source] += count
         return SourceTable(documents.items())
 
 
