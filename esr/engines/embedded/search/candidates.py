@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import reduce
 
 import numpy as np
@@ -20,38 +19,28 @@ Mask = npt.NDArray[np.bool_]
 
 def select_candidates(plan: Plan, cache: SearchCache, filters: Filters) -> list[npt.NDArray[np.int64]]:
     """The numbers of the candidates, ascending, by segment."""
-    return [np.flatnonzero(mask) for mask in mask_candidates(plan, cache, filters)]
-
-
-def mask_candidates(plan: Plan, cache: SearchCache, filters: Filters) -> Iterator[Mask]:
-    """Whether each sentence is a candidate, of shape (sentences,), by segment."""
-    segments = cache.snapshot.segments
-    for segment, allowed in zip(segments, mask_sentences(plan, cache, filters), strict=True):
+    allowed = mask_sentences(plan.condition, cache, filters)
+    candidates = []
+    for n, segment in enumerate(cache.snapshot.segments):
         mask = _mask_matches(plan, segment, mask_documents(segment, filters))
-        yield mask if allowed is None else mask & allowed
+        candidates.append(np.flatnonzero(mask if allowed is None else mask & allowed[n]))
+    return candidates
 
 
-def mask_sentences(plan: Plan, cache: SearchCache, filters: Filters) -> list[Mask] | list[None]:
-    """The sentences that the plan's condition and the filters on sentences let through, by segment; None if
-    all are."""
-    if plan.condition is None and not filters.entities:
-        return [None] * len(cache.snapshot.segments)
-    return _mask_filtered(plan.condition, cache, filters)
-
-
-def _mask_filtered(condition: Condition | None, cache: SearchCache, filters: Filters) -> list[Mask]:
-    """The sentences that satisfy the condition and the filters on sentences, one of which there is."""
-    segments = cache.snapshot.segments
+def mask_sentences(condition: Condition | None, cache: SearchCache, filters: Filters) -> list[Mask] | None:
+    """The sentences that satisfy the condition and the filters on sentences, of shape (sentences,), by
+    segment; None if there are neither."""
     masks = [] if condition is None else [cache.conditions.masks(condition)]
     if filters.entities:
-        masks.append([mask_entities(segment, filters.entities) for segment in segments])
-    return [reduce(np.logical_and, of_segment) for of_segment in zip(*masks, strict=True)]
+        masks.append([mask_entities(segment, filters.entities) for segment in cache.snapshot.segments])
+    return [reduce(np.logical_and, of_segment) for of_segment in zip(*masks, strict=True)] if masks else None
 
 
 def count_sentences(condition: Condition, cache: SearchCache, filters: Filters) -> int:
     """How many sentences satisfy the condition and the filters."""
     count = 0
-    masks = _mask_filtered(condition, cache, filters)
+    masks = mask_sentences(condition, cache, filters)
+    assert masks is not None  # as there is a condition
     for segment, mask in zip(cache.snapshot.segments, masks, strict=True):
         documents = mask_documents(segment, filters)
         allowed = mask if documents is None else mask & documents[segment.column("document")]

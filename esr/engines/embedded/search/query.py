@@ -64,20 +64,19 @@ def bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> BoundQuery
     if reason is not None:
         return Unprunable(reason)
     statics = cache.statics.bounds(plan.statics) if plan.statics else None
-    document_masks = [mask_documents(segment, filters) for segment in segments] if filters else []
-    sentence_masks = mask_sentences(plan, cache, filters)
-    document_mask, sentence_mask = _concatenate(document_masks), _concatenate(sentence_masks)
+    document_mask = _concatenate(mask_documents(segment, filters) for segment in segments)
+    sentence_masks = mask_sentences(plan.condition, cache, filters) or []
+    sentence_mask = _concatenate(sentence_masks)
     if sentence_mask is not None and np.count_nonzero(sentence_mask) < _FEW * len(sentence_mask):
         has_sentence = np.concatenate(list(map(_mask_documents_of, segments, sentence_masks)))
         document_mask = has_sentence if document_mask is None else document_mask & has_sentence
     return BoundQuery(plan, cache, k, impacts, statics, document_mask, sentence_mask)
 
 
-def _mask_documents_of(segment: Segment, sentences: Mask | None) -> Mask:
+def _mask_documents_of(segment: Segment, sentences: Mask) -> Mask:
     """The documents that have a sentence of the mask."""
     mask = np.zeros(segment.document_count, bool)
-    if sentences is not None:
-        mask[segment.column("document")[np.flatnonzero(sentences)]] = True
+    mask[segment.column("document")[np.flatnonzero(sentences)]] = True
     return mask
 
 
