@@ -6,7 +6,7 @@ by tabs. Lines that begin with # are comments. An index stores the table, and se
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -44,6 +44,11 @@ class Aliases:
     def with_prefix(self, prefix: str) -> list[str]:
         """The group keys of the names of which a key begins so."""
         return [group for group, keys in self.groups.items() if any(k.startswith(prefix) for k in keys)]
+
+    @property
+    def keys(self) -> KeysView[str]:
+        """The keys of all names and aliases in the table."""
+        return self._group_keys.keys()
 
     @cached_property
     def groups(self) -> dict[str, tuple[str, ...]]:

@@ -24,7 +24,7 @@ class NameFacets:
         self._types = types
         self._names = names
         self._size = size
-        self._groups = names.aliases.groups
+        self._aliases = names.aliases
         self._width = min(max(_FIRST_KEYS, _KEYS_PER_VALUE * size), SHARD_SIZE)
         self.counts: dict[str, FacetCounts] | None = None
         """By type, the names that were counted. None as long as there may be more of them."""
@@ -35,19 +35,19 @@ class NameFacets:
         counted: dict[str, Any] = {
             "keys": {"terms": {"field": ALL_KEYS, "size": size, "shard_size": SHARD_SIZE}}
         }
-        if self._groups:  # a sentence may have several aliases of a name
-            members = [{"terms": {ALL_KEYS: list(keys)}} for keys in self._groups.values()]
+        if self._aliases:  # a sentence may have several aliases of a name
+            members = [{"terms": {ALL_KEYS: list(keys)}} for keys in self._aliases.groups.values()]
             counted["aliases"] = {"filters": {"filters": members}}
         return counted
 
     def take(self, answers: Mapping[str, Any]) -> None:
         """Take what was counted, and find out whether that is enough."""
         buckets = answers["keys"]["buckets"]
-        aliased = {key for keys in self._groups.values() for key in keys}
+        aliased = self._aliases.keys
         counts = {bucket["key"]: bucket["doc_count"] for bucket in buckets if bucket["key"] not in aliased}
-        if self._groups:
+        if self._aliases:
             of_groups = (bucket["doc_count"] for bucket in answers["aliases"]["buckets"])
-            counts |= {group: n for group, n in zip(self._groups, of_groups, strict=True) if n}
+            counts |= {group: n for group, n in zip(self._aliases.groups, of_groups, strict=True) if n}
         types = self._names.types(counts)
         ranked = sorted(counts, key=lambda key: (-counts[key], key))
         best = {type: [key for key in ranked if types.get(key) == type][: self._size] for type in self._types}

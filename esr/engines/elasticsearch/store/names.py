@@ -98,7 +98,7 @@ class NameReader:
     def keys(self, prefix: str, limit: int) -> list[str]:
         """The keys of the names of which a key or an alias begins so, most sentences first, then by key."""
         aliases = self.aliases
-        aliased = {key for keys in aliases.groups.values() for key in keys}
+        aliased = aliases.keys
         terms: dict[str, Any] = {"field": ALL_KEYS, "size": limit + len(aliased), "shard_size": SHARD_SIZE}
         if prefix:
             terms["include"] = f"{_escape(prefix)}.*"
