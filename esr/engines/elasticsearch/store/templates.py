@@ -10,7 +10,7 @@ from esr.analysis import definitions
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.index import Description
 
-FORMAT = 4
+FORMAT = 5
 
 
 def install(cluster: Cluster) -> None:

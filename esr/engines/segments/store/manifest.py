@@ -14,7 +14,7 @@ from esr.engines.writer import Description, outdated_analyzer
 from esr.errors import IndexMissing, IndexUnusable
 
 NAME = "esr-index.json"
-FORMAT = 4
+FORMAT = 5
 SEGMENTS = "segments"
 """The folder of the segments."""
 UNNAMED = "0"
