@@ -8,11 +8,11 @@ import numpy as np
 
 from esr.engines.embedded.search.kernel.layout import FIRST_DOCUMENT, Commit, Scratch
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
+from esr.engines.segments.store.packed_postings import POSTINGS
 from esr.engines.segments.store.segment import Segment
 
 _COLUMNS = (
-    "sentence_numbers",
-    "sentence_counts",
+    POSTINGS,
     "document_numbers",
     "document_counts",
     "length",
@@ -59,4 +59,4 @@ def _addresses(segment: Segment, first_sentence: int, first_document: int) -> li
     """A row of `Commit.segments`."""
     columns = [segment.column(name) for name in _COLUMNS]
     addresses = [number for column in columns for number in (column.ctypes.data, column.itemsize)]
-    return [*addresses, first_sentence, first_document]
+    return [*addresses, segment.count_bits, first_sentence, first_document]

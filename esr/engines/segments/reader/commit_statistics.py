@@ -86,8 +86,9 @@ class CommitStatistics:
         segment = self.segments[owner]
         log_background = np.log(self.background(owner, elsewhere, total))
         weights = np.repeat(log_background, np.diff(segment.column("sentence_starts")))
-        weights *= segment.column("sentence_counts")
-        collection = np.bincount(segment.column("sentence_numbers"), weights, segment.sentence_count)
+        sentences, counts = segment.sentence_postings(0, len(segment.terms))
+        weights *= counts
+        collection = np.bincount(sentences, weights, segment.sentence_count)
         return {name: column - collection for name, column in segment.log_likelihoods.items()}
 
     def background(self, owner: int, elsewhere: Mapping[str, int], total: int) -> Array:

@@ -18,6 +18,7 @@ from esr.engines.segments.store.document_codec import NO_PARAGRAPH, StoredDocume
 from esr.engines.segments.store.layer import Layer
 from esr.engines.segments.store.layer_info import LayerInfo
 from esr.engines.segments.store.layer_stack import LayerStack
+from esr.engines.segments.store.packed_postings import COUNT_BITS, POSTINGS, unpack
 from esr.engines.segments.store.string_table import BlobTable, StringTable
 from esr.engines.segments.store.word_table import WordTable
 from esr.errors import IndexUnusable
@@ -58,8 +59,6 @@ COLUMNS = [
     "first",
     "length",
     "occurrences",
-    "sentence_counts",
-    "sentence_numbers",
     "sentence_starts",
     "source",
     "surrounding_length",
@@ -87,6 +86,8 @@ class Segment:
             self._explicit_id_numbers = map_array(folder / "given_at.npy")
             self._blobs = BlobTable(folder, "texts")
             self.columns = {name: map_array(folder / f"{name}.npy") for name in COLUMNS}
+            if not _is_before_packing(folder):
+                self.columns |= {name: map_array(folder / f"{name}.npy") for name in (POSTINGS, COUNT_BITS)}
             self.columns[PARAGRAPH] = _map_paragraphs(folder, len(self.columns["length"]))
             self.sources: list[str | None] = json.loads((folder / "sources.json").read_text("utf-8"))
             self._words: WordTable | None = None
@@ -154,18 +155,26 @@ class Segment:
 
     def sentence_postings(self, term: int | None, end: int | None = None) -> Postings:
         """The postings of a term in sentences, or of all terms from it to before `end`, one after another."""
-        return self._postings("sentence", term, end)
+        if term is None:
+            return NO_POSTINGS
+        packed = self.column(POSTINGS)[self._range("sentence_starts", term, end)]
+        return Postings(*unpack(packed, self.count_bits))
+
+    @cached_property
+    def count_bits(self) -> int:
+        """How many low bits of a posting in a sentence are the count."""
+        return int(self.column(COUNT_BITS)[0])
 
     def document_postings(self, term: int | None, end: int | None = None) -> Postings:
         """The same in documents."""
-        return self._postings("document", term, end)
-
-    def _postings(self, kind: str, term: int | None, end: int | None) -> Postings:
         if term is None:
             return NO_POSTINGS
-        starts = self.column(f"{kind}_starts")
-        range = slice(int(starts[term]), int(starts[term + 1 if end is None else end]))
-        return Postings(self.column(f"{kind}_numbers")[range], self.column(f"{kind}_counts")[range])
+        range = self._range("document_starts", term, end)
+        return Postings(self.column("document_numbers")[range], self.column("document_counts")[range])
+
+    def _range(self, name: str, term: int, end: int | None) -> slice:
+        starts = self.column(name)
+        return slice(int(starts[term]), int(starts[term + 1 if end is None else end]))
 
     def posting_ranges(self, term: int | None) -> tuple[int, int, int, int]:
         """Where a term's postings start and stop in the columns: in those of sentences, then of documents."""
@@ -247,6 +256,11 @@ def _map_paragraphs(folder: Path, sentence_count: int) -> npt.NDArray[Any]:
         return map_array(folder / f"{PARAGRAPH}.npy")
     except FileNotFoundError:
         return np.full(sentence_count, NO_PARAGRAPH, np.uint8)
+
+
+def _is_before_packing(folder: Path) -> bool:
+    """Whether a segment is of a format before 5, with a column of counts. A migration reads its documents."""
+    return (folder / "sentence_counts.npy").exists()
 
 
 def _is_before_words(folder: Path) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.segments.store.arrays import narrow
+from esr.engines.segments.store.packed_postings import pack
 
 Array = npt.NDArray[Any]
 _CHUNK_KEYS = 2**17
@@ -140,10 +141,10 @@ class _PostingsBuilder:
 
     def columns(self) -> dict[str, Array]:
         columns = {name: np.concatenate(parts) for name, parts in self._parts.items()}
-        narrowed = {name: narrow(column) for name, column in columns.items() if name != "sentence_numbers"}
+        sentences, counts = columns.pop("sentence_numbers"), columns.pop("sentence_counts")
         return {
-            **narrowed,
-            "sentence_numbers": columns["sentence_numbers"],
+            **{name: narrow(column) for name, column in columns.items()},
+            **pack(sentences, counts),
             "document_likelihood": self._document_likelihood,
             "surrounding_likelihood": self._surrounding_likelihood,
         }

@@ -28,6 +28,7 @@ from esr.engines.embedded.search.pruning import search_pruned
 from esr.engines.embedded.search.top_k import TopK
 from esr.engines.index import Filters
 from esr.engines.segments.store.arrays import save_array
+from esr.engines.segments.store.packed_postings import POSTINGS
 from esr.engines.segments.writer import segment_builder
 from esr.enrichment.recipe import Recipe
 from esr.plans.bounds import Unprunable
@@ -147,8 +148,8 @@ def test_numbers_of_other_widths_are_read_the_same(width: type[np.integer[Any]])
         query_plans = [make_plan(index, query, ranking) for query in QUERIES for ranking in rankings]
         answers = [check_pruned(index, plan, 50, Filters()) for plan in query_plans]
         narrow = [name for name, column in segment.columns.items() if column.dtype.kind == "u"]
-        assert {"document_numbers", "document", "length", "sentence_counts"} <= {*narrow}
-        for name in narrow:
+        assert {"document_numbers", "document", "length", "document_counts"} <= {*narrow}
+        for name in [*narrow, POSTINGS]:
             save_array(segment.folder / f"{name}.npy", segment.columns[name].astype(width))
         wider = EmbeddedIndex(index.where)
         for plan, expected in zip(query_plans, answers, strict=True):

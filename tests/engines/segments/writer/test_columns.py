@@ -10,6 +10,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
+from esr.engines.segments.store.packed_postings import COUNT_BITS, POSTINGS, unpack
 from esr.engines.segments.writer import columns
 from esr.engines.segments.writer.columns import TokenizedTexts, build_columns
 
@@ -34,7 +35,12 @@ def built(documents: list[list[list[int]]]) -> dict[str, list[float]]:
         np.array([len(text) for text in texts], np.int32),
         np.array([len(document) - 1 for document in documents], np.int64),
     )
-    return {name: column.tolist() for name, column in build_columns(tokenized, TERMS).items()}
+    built = build_columns(tokenized, TERMS)
+    numbers, counts = unpack(built.pop(POSTINGS), int(built.pop(COUNT_BITS)[0]))
+    return {name: column.tolist() for name, column in built.items()} | {
+        "sentence_numbers": numbers.tolist(),
+        "sentence_counts": counts.tolist(),
+    }
 
 
 def counted(documents: list[list[list[int]]]) -> dict[str, list[float]]:

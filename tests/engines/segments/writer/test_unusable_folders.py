@@ -78,7 +78,7 @@ def test_a_broken_manifest_is_refused(where: Path, content: str) -> None:
 
 
 COLUMNS = """
-    sentence_starts sentence_numbers sentence_counts document_starts document_numbers
+    sentence_starts sentence_postings sentence_count_bits document_starts document_numbers
     document_counts occurrences length surrounding_length document_length document first
     document_likelihood surrounding_likelihood date source paragraph given_at terms.ends terms.hashes
     terms.numbers documents.ends documents.hashes documents.numbers given.ends given.hashes

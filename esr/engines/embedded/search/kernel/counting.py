@@ -6,11 +6,12 @@ import numpy as np
 
 from esr.engines.embedded.search.kernel.columns import column_number
 from esr.engines.embedded.search.kernel.layout import (
+    COUNT_BITS,
     DOCUMENT_OF,
     FIRST_DOCUMENT,
     FIRST_SENTENCE,
     OWN,
-    SENTENCE_NUMBERS,
+    SENTENCE_POSTINGS,
     SENTENCES_FROM,
     SENTENCES_TO,
     SURROUNDING,
@@ -38,11 +39,12 @@ def mark_sentences(terms, commit, mask, marks):
     segments, ranges, table = commit.segments, terms.posting_ranges, terms.table
     for g in range(len(segments)):
         first, first_document = segments[g, FIRST_SENTENCE], segments[g, FIRST_DOCUMENT]
+        bits = segments[g, COUNT_BITS]
         for t in range(len(table)):
             if table[t, OWN] == 0:
                 continue
             for at in range(ranges[t, g, SENTENCES_FROM], ranges[t, g, SENTENCES_TO]):
-                s = column_number(segments, g, SENTENCE_NUMBERS, at)
+                s = column_number(segments, g, SENTENCE_POSTINGS, at) >> bits
                 if len(mask) and not mask[first_document + column_number(segments, g, DOCUMENT_OF, s)]:
                     continue
                 marks[(first + s) >> 6] |= ONE << np.uint64((first + s) & 63)

@@ -7,6 +7,7 @@ import numpy as np
 from esr.engines.embedded.search.kernel.columns import column_number, lower_bound
 from esr.engines.embedded.search.kernel.heap import replace_least
 from esr.engines.embedded.search.kernel.layout import (
+    COUNT_BITS,
     DOCUMENT_COUNTS,
     DOCUMENT_LEVEL,
     DOCUMENT_NUMBERS,
@@ -18,8 +19,7 @@ from esr.engines.embedded.search.kernel.layout import (
     LENGTHS,
     LONGEST,
     MIXTURE,
-    SENTENCE_COUNTS,
-    SENTENCE_NUMBERS,
+    SENTENCE_POSTINGS,
     SENTENCES_FROM,
     SENTENCES_TO,
     SHORTEST,
@@ -38,6 +38,8 @@ def lay_out(scoring, commit, space, g, d):
     present, share, counts, near = space.present, space.share, space.counts, space.near
     terms, m, last, local = len(share), 0, 0, d - commit.document_bases[g]
     first, size = records[d, FIRST] - segments[g, FIRST_SENTENCE], records[d, SIZE]
+    bits, before = segments[g, COUNT_BITS], first - 1
+    low, high, count_mask = first << bits, (first + size) << bits, (1 << bits) - 1
     for t in range(terms):
         end = ranges[t, g, DOCUMENTS_TO]
         at = lower_bound(segments, g, DOCUMENT_NUMBERS, ranges[t, g, DOCUMENTS_FROM], end, local)
@@ -52,10 +54,13 @@ def lay_out(scoring, commit, space, g, d):
             norm = 1.0 - transform[8] + transform[8] * records[d, LENGTH] / transform[9]
             share[t] *= transform[7] / (norm if norm > 0 else 1.0)
         end = ranges[t, g, SENTENCES_TO]
-        at = lower_bound(segments, g, SENTENCE_NUMBERS, ranges[t, g, SENTENCES_FROM], end, first)
-        while at < end and column_number(segments, g, SENTENCE_NUMBERS, at) < first + size:
-            place = column_number(segments, g, SENTENCE_NUMBERS, at) - first + 1
-            counts[place * terms + t] = column_number(segments, g, SENTENCE_COUNTS, at)
+        at = lower_bound(segments, g, SENTENCE_POSTINGS, ranges[t, g, SENTENCES_FROM], end, low)
+        while at < end:
+            posting = column_number(segments, g, SENTENCE_POSTINGS, at)
+            if posting >= high:
+                break
+            place = (posting >> bits) - before
+            counts[place * terms + t] = posting & count_mask
             near[place - 1] = near[place] = near[place + 1] = True
             last = max(last, place + 1)
             at += 1

@@ -7,6 +7,7 @@ import numpy as np
 from esr.engines.embedded.search.kernel.columns import column_number, lower_bound
 from esr.engines.embedded.search.kernel.layout import (
     BACKGROUND,
+    COUNT_BITS,
     DOCUMENT_COUNTS,
     DOCUMENT_NUMBERS,
     DOCUMENT_OF,
@@ -19,8 +20,7 @@ from esr.engines.embedded.search.kernel.layout import (
     LENGTHS,
     MIXTURE,
     OWN,
-    SENTENCE_COUNTS,
-    SENTENCE_NUMBERS,
+    SENTENCE_POSTINGS,
     SENTENCES_FROM,
     SENTENCES_TO,
     SIZE,
@@ -72,6 +72,8 @@ def compute_evidence(transform, terms, commit, ordinals):
                 lengths[1] += column_number(segments, g, LENGTHS, beside - first)
             weigh_fields(transform, lengths, shares, end)
             end += 1
+        bits = segments[g, COUNT_BITS]
+        count_mask = (1 << bits) - 1
         for t in range(len(table)):
             sentence_at, document_at = ranges[t, g, SENTENCES_FROM], ranges[t, g, DOCUMENTS_FROM]
             sentences_to, documents_to = ranges[t, g, SENTENCES_TO], ranges[t, g, DOCUMENTS_TO]
@@ -80,13 +82,16 @@ def compute_evidence(transform, terms, commit, ordinals):
                 low = max(s - 1, records[d, FIRST])
                 high = min(s + 1, records[d, FIRST] + records[d, SIZE] - 1)
                 sentence_at = lower_bound(
-                    segments, g, SENTENCE_NUMBERS, sentence_at, sentences_to, low - first
+                    segments, g, SENTENCE_POSTINGS, sentence_at, sentences_to, (low - first) << bits
                 )
                 here, around, wide, at = 0, 0, 0, sentence_at
-                while at < sentences_to and column_number(segments, g, SENTENCE_NUMBERS, at) <= high - first:
-                    count = column_number(segments, g, SENTENCE_COUNTS, at)
+                while at < sentences_to:
+                    posting = column_number(segments, g, SENTENCE_POSTINGS, at)
+                    sentence, count = first + (posting >> bits), posting & count_mask
+                    if sentence > high:
+                        break
                     around += count
-                    if column_number(segments, g, SENTENCE_NUMBERS, at) == s - first:
+                    if sentence == s:
                         here = count
                     at += 1
                 local = d - first_document

@@ -22,11 +22,12 @@ MIXTURE, LOGARITHM, HYPERBOLA = 0, 1, 2
 DOCUMENT_LEVEL, MATCHING, SURROUNDING = 0, 1, 2
 """Candidates: all sentences of a document, those with an own term, those and their neighbours."""
 
-SENTENCE_NUMBERS, SENTENCE_COUNTS, DOCUMENT_NUMBERS, DOCUMENT_COUNTS, LENGTHS, DOCUMENT_OF = range(0, 12, 2)
-FIRST_SENTENCE, FIRST_DOCUMENT = 12, 13
-"""Columns of `Commit.segments`: the addresses of a segment's postings of sentences and of documents, of their
-counts, of the sentences' lengths and documents, each followed by the bytes of a number; then the ordinals of
-the segment's first sentence and first document."""
+SENTENCE_POSTINGS, DOCUMENT_NUMBERS, DOCUMENT_COUNTS, LENGTHS, DOCUMENT_OF = range(0, 10, 2)
+COUNT_BITS, FIRST_SENTENCE, FIRST_DOCUMENT = 10, 11, 12
+"""Columns of `Commit.segments`: the addresses of a segment's postings of sentences, of the numbers and the
+counts of those of documents, of the sentences' lengths and documents, each followed by the bytes of a number;
+how many low bits of a posting of sentences are the count; then the ordinals of the segment's first sentence
+and first document."""
 FIRST, SIZE, LENGTH, SHORTEST, LONGEST = range(5)
 """Columns of `Commit.documents`: a document's first sentence, its number of sentences, its terms, the terms
 in its shortest and in its longest sentence."""
@@ -77,7 +78,7 @@ class Terms(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """The segments (G, 14), the first document of each (G + 1,), the documents (D, 5), and their numbers of
+    """The segments (G, 13), the first document of each (G + 1,), the documents (D, 5), and their numbers of
     sentences (D,), which are read alone most. `begins` has a bit for each sentence: whether a document begins
     with it."""
 
