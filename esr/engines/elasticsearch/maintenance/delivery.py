@@ -9,14 +9,14 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from esr.batches import batched
 from esr.documents import Document, Located
 from esr.documents.serialisation import checksum
-from esr.engines.delivery import DeliveryReport
+from esr.engines.delivery import DeliveryReport, FindIds, no_ids
 from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
 from esr.engines.elasticsearch.cluster.requests import search
@@ -67,20 +67,42 @@ class ElasticsearchDelivery:
         self._loads = meta.searchable_loads(self._cluster)
         self._description = self._loads[0].description
 
-    def append(self, documents: Iterable[Located]) -> DeliveryReport:
+    def append(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
         report = DeliveryReport()
-        changed: list[str] = []
-        return self._deliver(report, self._new_or_changed(documents, report, changed), changed)
+        replaced: list[str] = []
+        return self._deliver(report, self._changes(documents, find_removed, report, replaced), replaced)
+
+    def compare(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
+        report = DeliveryReport()
+        with closing(self._cluster):
+            for _ in self._changes(documents, find_removed, report, []):
+                pass  # counted in the report
+        return report
 
     def remove(self, ids: Iterable[str]) -> DeliveryReport:
         report = DeliveryReport()
+        return self._deliver(report, (), self._find_removed(ids, report))
+
+    def _changes(
+        self,
+        documents: Iterable[Located],
+        find_removed: FindIds,
+        report: DeliveryReport,
+        replaced: list[str],
+    ) -> Iterator[Located]:
+        """The documents to add. `replaced` gets the ids of those that the index loses."""
+        yield from self._new_or_changed(documents, report, replaced)
+        replaced += self._find_removed(find_removed(), report)
+
+    def _find_removed(self, ids: Iterable[str], report: DeliveryReport) -> list[str]:
+        """Those of these ids that the index has."""
         removed: list[str] = []
         for batch in batched(dict.fromkeys(ids), _BATCH):
             checksums = self._checksums(batch)
             removed += [id for id in batch if id in checksums]
             report.missing += [id for id in batch if id not in checksums]
-        report.removed = len(removed)
-        return self._deliver(report, (), removed)
+        report.removed += len(removed)
+        return removed
 
     def _new_or_changed(
         self, documents: Iterable[Located], report: DeliveryReport, changed: list[str]
@@ -183,7 +205,7 @@ class ElasticsearchDelivery:
                 enable_refresh(cluster, name)
                 verify(cluster, name, expected)
             is_switching = True
-            serve(cluster, copies[-1])
+            serve(cluster, copies[-1], instead_of=[load.index for load in self._loads])
         except BaseException as error:
             # Without an answer nobody knows whether the alias moves, and what it leads to must stay.
             if not (is_switching and isinstance(error, EngineUnreachable | KeyboardInterrupt | SystemExit)):

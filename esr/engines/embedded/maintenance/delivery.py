@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from esr.documents import Located
-from esr.engines.delivery import DeliveryReport
+from esr.engines.delivery import DeliveryReport, FindIds, no_ids
 from esr.engines.embedded.maintenance.rewrite import Changes, rewrite_segments
 from esr.engines.generations import DEFAULT_KEEP, new_generation_name
 from esr.engines.segments.reader.known_content import describe_known_content, find_known_content
@@ -40,22 +40,32 @@ class EmbeddedDelivery:
         if not manifest.read(self._folder).segments:
             raise IndexMissing(f"there is no index at {self._folder}: make one with esr load")
 
-    def append(self, documents: Iterable[Located]) -> DeliveryReport:
+    def append(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
         def write(description: Description, old: list[Segment], report: DeliveryReport) -> Changes:
-            return self._write_new(documents, description, old, report)
+            deleted: dict[str, set[int]] = {}
+            writer = self._write_new(documents, description, old, report, deleted)
+            _find_removed(find_removed(), old, report, deleted)
+            changes = Changes(writer.segments, writer.layers, deleted)
+            _check_sentence_ids(changes, old)
+            return changes
 
         return self._apply("append", write)
+
+    def compare(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:
+        report = DeliveryReport()
+        segments = [Segment(self._folder / SEGMENTS / name) for name in manifest.read(self._folder).segments]
+        for located in _skip_unchanged(documents, segments, report):
+            if find_document(segments, located.document.id) is None:
+                report.added += 1
+            else:
+                report.changed += 1
+        _find_removed(find_removed(), segments, report, {})
+        return report
 
     def remove(self, ids: Iterable[str]) -> DeliveryReport:
         def find(description: Description, old: list[Segment], report: DeliveryReport) -> Changes:
             deleted: dict[str, set[int]] = {}
-            for id in dict.fromkeys(ids):
-                place = find_document(old, id)
-                if place is None:
-                    report.missing.append(id)
-                else:
-                    report.removed += 1
-                    deleted.setdefault(place[0].folder.name, set()).add(place[1])
+            _find_removed(ids, old, report, deleted)
             return Changes(deleted=deleted)
 
         return self._apply("remove", find)
@@ -66,11 +76,11 @@ class EmbeddedDelivery:
         description: Description,
         old: list[Segment],
         report: DeliveryReport,
-    ) -> Changes:
+        deleted: dict[str, set[int]],
+    ) -> SegmentWriter:
         """Write the new and the changed documents as new segments."""
         ids = IdRegistry()
         writer = SegmentWriter(self._folder, description, lambda segment, layer: ids.segment_written())
-        deleted: dict[str, set[int]] = {}
         with closing(prepare(_skip_unchanged(documents, old, report), description)) as stream:
             for prepared in stream:
                 ids.register(prepared, writer.segments)
@@ -84,9 +94,7 @@ class EmbeddedDelivery:
         writer.flush()
         known = find_known_content(writer.segments, old)
         report.notes += describe_known_content(writer.segments, known)
-        changes = Changes(writer.segments, writer.layers, deleted)
-        _check_sentence_ids(changes, old)
-        return changes
+        return writer
 
     def _apply(self, command: str, make_changes: MakeChanges) -> DeliveryReport:
         """Make changes and commit them."""
@@ -137,6 +145,19 @@ def _skip_unchanged(
             report.unchanged += 1
         else:
             yield located
+
+
+def _find_removed(
+    ids: Iterable[str], old: list[Segment], report: DeliveryReport, deleted: dict[str, set[int]]
+) -> None:
+    """Count the documents with these ids, and add their numbers in their segments to `deleted`."""
+    for id in dict.fromkeys(ids):
+        place = find_document(old, id)
+        if place is None:
+            report.missing.append(id)
+        else:
+            report.removed += 1
+            deleted.setdefault(place[0].folder.name, set()).add(place[1])
 
 
 def _check_sentence_ids(changes: Changes, old: list[Segment]) -> None:
