@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from esr.cli import options
-from esr.cli.document_pipeline import DocumentPipeline
+from esr.cli.document_pipeline import open_pipeline
 from esr.cli.progress import track_documents
 from esr.cli.signals import exit_on_sigterm
 from esr.cli.source_options import source_options
@@ -49,7 +49,7 @@ def append(
       esr append http://localhost:9200/news deliveries/2026-03-02
     """
     exit_on_sigterm()
-    pipeline = DocumentPipeline(paths, **pipeline_options)
+    pipeline = open_pipeline(paths, **pipeline_options)
     delivery = open_delivery(where, LoadOptions(keep=keep, workers=workers))
     with pipeline.open() as documents:
         report = delivery.append(track_documents(documents))

@@ -4,46 +4,44 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
-from esr.cli.read_options import build_read_options
+from esr.cli.source import Callbacks, Source
 from esr.cli.source_summary import SourceSummary
 from esr.documents import Document, Located
 from esr.documents.serialisation import to_fields
 from esr.errors import EsrError, InputError, UsageError
-from esr.loaders import Malformed, Remark, Skipped, read_documents
+from esr.loaders import Malformed, Remark, Skipped
 from esr.loaders.duplicates import DuplicateFilter
-from esr.loaders.language import LanguageDetector
 from esr.loaders.same_ids import SameIdFilter
 
 MAX_EXAMPLES = 3
 MAX_PROBLEMS = 20
 
 
+ReadDocuments = Callable[[Callbacks], Iterator[Located]]
+
+
 class DocumentPipeline:
-    """Reads the documents of some paths, and collects what a report says about them."""
+    """Reads the documents of some sources, and collects what a report says about them."""
 
     def __init__(
         self,
-        paths: Sequence[str],
+        sources: Sequence[Source],
         *,
-        source_format: str,
-        detect_language: bool,
         same_id: str,
         duplicates: str,
         bad_documents: Path | None,
-        **read_options: Any,
+        read: ReadDocuments | None = None,
     ) -> None:
-        """`read_options` are those of `build_read_options`."""
-        self._paths = paths
-        self._format = source_format
-        self._read_options = build_read_options(read_options)
-        self._detector = LanguageDetector() if detect_language else None
+        """`read` yields the documents; by default all of the sources, in their order."""
+        self._sources = sources
+        self._read = read or self._read_sources
         self._same_id = same_id
         self._same_ids: SameIdFilter | None = None
         self._duplicates = DuplicateFilter(duplicates) if duplicates != "keep" else None
@@ -61,21 +59,16 @@ class DocumentPipeline:
         """The documents. A malformed one raises InputError, unless it goes to a file or all are collected."""
         with _open_for_writing(self._malformed_file) as self._malformed_stream:
             on_malformed = self._add_malformed if self.tolerates_malformed or collect_all else None
-            options = replace(
-                self._read_options,
-                on_malformed=on_malformed,
-                on_skipped=self._skipped.add,
-                on_remark=self._remarks.add,
-            )
-            if self._detector:
-                options = replace(options, build=self._detector.build_document)
-            documents = read_documents(self._paths, self._format, options)
+            documents = self._read(Callbacks(on_malformed, self._skipped.add, self._remarks.add))
             reject = self._reject_located if on_malformed else _raise
             self._same_ids = SameIdFilter(self._same_id, reject)
             documents = self._same_ids.filter(documents)
             if self._duplicates:
                 documents = self._duplicates.filter(documents)
             yield self._count(documents)
+
+    def _read_sources(self, callbacks: Callbacks) -> Iterator[Located]:
+        return chain.from_iterable([source.read(callbacks) for source in self._sources])
 
     @property
     def tolerates_malformed(self) -> bool:
@@ -116,8 +109,9 @@ class DocumentPipeline:
             notes.append(f"{without_sentences:,} documents have no sentence: {examples}{more}")
         notes += self._skipped.lines()
         notes += self._remarks.lines()
-        if self._detector:
-            notes.append(f"{self._detector.detected:,} documents got the detected language")
+        detected = [source.detected for source in self._sources if source.detected is not None]
+        if detected:
+            notes.append(f"{sum(detected):,} documents got the detected language")
         return notes
 
     def raise_if_malformed(self) -> None:
@@ -128,6 +122,19 @@ class DocumentPipeline:
                 f"{self.malformed_count:,} malformed documents were not loaded and are listed in "
                 f"{self._malformed_file}; the first: {first.where}: {first.problem}"
             )
+
+
+def open_pipeline(
+    paths: Sequence[str],
+    *,
+    same_id: str,
+    duplicates: str,
+    bad_documents: Path | None,
+    **source_options: Any,
+) -> DocumentPipeline:
+    """The pipeline of a command with `source_options`. Raises UsageError."""
+    source = Source(paths, **source_options)
+    return DocumentPipeline([source], same_id=same_id, duplicates=duplicates, bad_documents=bad_documents)
 
 
 def _raise(located: Located, problem: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from esr.cli.analyzer_choice import AUTO, SampledDocuments, language_notes
-from esr.cli.document_pipeline import DocumentPipeline
+from esr.cli.document_pipeline import DocumentPipeline, open_pipeline
 from esr.cli.dry_run import dry_run
 from esr.cli.enrich import build_enricher, enrich_index, read_analyzer
 from esr.cli.options import as_json, describe_choices, keep, optional_index, parse_slice, resume, workers
@@ -95,7 +95,7 @@ def load(
       esr load delivery/ --index http://es1:9200/news --if-exists replace --slice 2/8
       esr load table.csv --mapping id=url --mapping text=body --dry-run
     """
-    pipeline = DocumentPipeline(paths, **pipeline_options)
+    pipeline = open_pipeline(paths, **pipeline_options)
     if is_dry_run:
         dry_run(pipeline, analyzer, as_json)
         return

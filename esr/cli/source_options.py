@@ -14,10 +14,11 @@ from esr.loaders.mapping import FIELDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_OPTIONS = (
+SOURCE_OPTIONS = (
     click.option("--format", "source_format", default="auto", show_default=True, help="See esr formats."),
     click.option(
         "--base",
+        type=click.Path(),
         metavar="FOLDER",
         help="Make ids of files from their paths below this folder, instead of their full paths.",
     ),
@@ -76,6 +77,25 @@ _OPTIONS = (
     ),
     click.option("--detect-language", is_flag=True, help="Detect the language of documents without one."),
     click.option(
+        "--max-expansion",
+        type=click.IntRange(1),
+        default=DEFAULT_LIMITS.expansion,
+        show_default=True,
+        help="How many times its size a packed file may unpack to.",
+    ),
+    click.option(
+        "--max-unpacked",
+        type=click.FloatRange(0, min_open=True),
+        default=DEFAULT_LIMITS.unpacked / 2**30,
+        show_default=True,
+        metavar="GIB",
+        help="How much a packed file may unpack to.",
+    ),
+)
+"""How a source is read. `esr sync` takes them for each of its sources."""
+
+DELIVERY_OPTIONS = (
+    click.option(
         "--same-id",
         type=click.Choice(list(same_ids.POLICIES)),
         default="refuse",
@@ -98,24 +118,10 @@ _OPTIONS = (
         help="List documents that cannot be loaded, with the reason, in FILE (JSON Lines), "
         "and load the others; exit status 1.",
     ),
-    click.option(
-        "--max-expansion",
-        type=click.IntRange(1),
-        default=DEFAULT_LIMITS.expansion,
-        show_default=True,
-        help="How many times its size a packed file may unpack to.",
-    ),
-    click.option(
-        "--max-unpacked",
-        type=click.FloatRange(0, min_open=True),
-        default=DEFAULT_LIMITS.unpacked / 2**30,
-        show_default=True,
-        metavar="GIB",
-        help="How much a packed file may unpack to.",
-    ),
 )
+"""What is done with the documents of all sources together."""
 
 
 def source_options(command: F) -> F:
-    """Adds these options. The command passes them to DocumentPipeline as keyword arguments."""
-    return cast(F, add_options(_OPTIONS, command))
+    """Adds these options. The command passes them to `open_pipeline` as keyword arguments."""
+    return cast(F, add_options((*SOURCE_OPTIONS, *DELIVERY_OPTIONS), command))

@@ -21,13 +21,15 @@ from esr.loaders import (
     warc,
 )
 from esr.loaders.format import FORMATS, Format, Malformed, Record, Remark, Skipped, Source, get, register
-from esr.loaders.reader import AUTO, read_documents
+from esr.loaders.paths import FoundFile
+from esr.loaders.reader import AUTO, find_files, read_documents, read_file
 from esr.loaders.source_reader import ReadOptions
 
 __all__ = [
     "AUTO",
     "FORMATS",
     "Format",
+    "FoundFile",
     "Malformed",
     "ReadOptions",
     "Record",
@@ -35,6 +37,7 @@ __all__ = [
     "Skipped",
     "Source",
     "feed",
+    "find_files",
     "get",
     "json_stream",
     "jsonl",
@@ -45,6 +48,7 @@ __all__ = [
     "page",
     "parquet",
     "read_documents",
+    "read_file",
     "register",
     "reuters",
     "table",

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from esr.errors import InputError
 
 STANDARD_INPUT = "-"
+
+
+class FoundFile(NamedTuple):
+    """A file to read. `below` is its path in the folder that was named; None if the file itself was."""
+
+    path: str
+    below: str | None = None
 
 
 def display_name(path: str) -> str:

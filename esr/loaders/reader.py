@@ -10,7 +10,7 @@ from esr.documents.json_values import InvalidDocument
 from esr.errors import InputError, UsageError
 from esr.extras import require
 from esr.loaders.format import Malformed, Record, Skipped, get
-from esr.loaders.paths import STANDARD_INPUT, display_name
+from esr.loaders.paths import STANDARD_INPUT, FoundFile, display_name
 from esr.loaders.source_reader import ReadOptions, SourceReader
 
 AUTO = "auto"
@@ -30,18 +30,44 @@ def read_documents(
     immediately. Errors within a file raise InputError when reading reaches them. Whether an id is
     duplicated is for the index to check.
     """
-    required_format = None if format == AUTO else get(format)
+    options = options or ReadOptions()
     if not paths:
         raise UsageError("nothing to load: name a file, a folder, or - for standard input")
-    for path in paths:
-        if path != STANDARD_INPUT and not os.path.exists(path):
-            raise InputError(display_name(path), "there is no such file or folder")
-    if options and options.base is not None and not os.path.isdir(options.base):
+    _check_paths(paths)
+    return _read_documents(tuple(paths), open_reader(format, options), options)
+
+
+def find_files(paths: Sequence[str], options: ReadOptions) -> Iterator[FoundFile]:
+    """The files that `read_documents` would open, in its order. Raises InputError."""
+    _check_paths(paths)
+    reader = open_reader(AUTO, options)
+    return (file for path in paths for file in reader.find_files(path, None))
+
+
+def read_file(file: FoundFile, format: str, options: ReadOptions) -> Iterator[Located]:
+    """The documents of one file, as `read_documents` yields them; it may have none."""
+    for result in open_reader(format, options).read_file(file):
+        document = _build(result, options) if isinstance(result, Record) else result
+        if isinstance(document, Located):
+            yield document
+        else:
+            _pass_on(document, options)
+
+
+def open_reader(format: str, options: ReadOptions) -> SourceReader:
+    """Raises UsageError for an unknown format, or if what it needs is not installed, or there is no base."""
+    required_format = None if format == AUTO else get(format)
+    if options.base is not None and not os.path.isdir(options.base):
         raise InputError(display_name(options.base), "there is no such folder for --base")
     if required_format:
         require(f"the format {required_format.name}", *required_format.needs)
-    options = options or ReadOptions()
-    return _read_documents(tuple(paths), SourceReader(required_format, options), options)
+    return SourceReader(required_format, options)
+
+
+def _check_paths(paths: Sequence[str]) -> None:
+    for path in paths:
+        if path != STANDARD_INPUT and not os.path.exists(path):
+            raise InputError(display_name(path), "there is no such file or folder")
 
 
 def _read_documents(paths: Sequence[str], reader: SourceReader, options: ReadOptions) -> Iterator[Located]:
@@ -53,20 +79,27 @@ def _read_documents(paths: Sequence[str], reader: SourceReader, options: ReadOpt
             if isinstance(document, Located):
                 documents += 1
                 yield document
-            elif isinstance(document, Skipped):
+                continue
+            if isinstance(document, Skipped):
                 skipped += 1
                 cause = cause or document
-                if options.on_skipped:
-                    options.on_skipped(document)
             else:
                 malformed += 1
                 cause = document
-                if options.on_malformed is None:
-                    raise InputError(document.where, _describe(document))
-                options.on_malformed(document)
+            _pass_on(document, options)
     if cause and not documents:
         # An empty index must not replace one that has documents.
         raise InputError(cause.where, _nothing_left(cause, malformed, skipped))
+
+
+def _pass_on(result: Malformed | Skipped, options: ReadOptions) -> None:
+    """Report what is no document. Raises InputError for a malformed one if nothing collects those."""
+    if isinstance(result, Malformed):
+        if options.on_malformed is None:
+            raise InputError(result.where, _describe(result))
+        options.on_malformed(result)
+    elif options.on_skipped:
+        options.on_skipped(result)
 
 
 def _nothing_left(cause: Malformed | Skipped, malformed: int, skipped: int) -> str:

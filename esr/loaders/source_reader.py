@@ -20,7 +20,7 @@ from esr.loaders.format import FORMATS, Format, Malformed, ReadResult, Record, R
 from esr.loaders.ids import make_id_path
 from esr.loaders.limits import DEFAULT_LIMITS, Budget, ExpansionError, Limits
 from esr.loaders.made_ids import NoIdPossible, make_requested_id
-from esr.loaders.paths import STANDARD_INPUT, display_name, iterate_files
+from esr.loaders.paths import STANDARD_INPUT, FoundFile, display_name, iterate_files
 from esr.loaders.read_errors import raise_input_errors
 from esr.loaders.table_layout import UNDECLARED, TableLayout
 from esr.loaders.text_encoding import decode_source
@@ -67,17 +67,25 @@ class SourceReader:
         if path != STANDARD_INPUT and os.path.isdir(path):
             yield from self._read_folder(path)
         else:
-            yield from self._read_file(path, below=None)
+            yield from self.read_file(FoundFile(path))
+
+    def find_files(self, path: str, on_error: Callable[[InputError], None] | None) -> Iterator[FoundFile]:
+        """The files in a folder that are to be read, or this file. Folders that cannot be read raise
+        InputError, or are passed to `on_error`."""
+        if not os.path.isdir(path):
+            yield FoundFile(path)
+            return
+        for relative in iterate_files(path, on_error=on_error):
+            below = relative.replace(os.sep, "/")
+            if self._options.files.accepts(below):
+                yield FoundFile(os.path.join(path, relative), below)
 
     def _read_folder(self, folder: str) -> Iterator[ReadResult]:
         is_empty = True
         unreadable: list[InputError] = []  # folders in it
         on_error = None if self._options.on_malformed is None else unreadable.append
-        for relative in iterate_files(folder, on_error=on_error):
-            below = relative.replace(os.sep, "/")
-            if not self._options.files.accepts(below):
-                continue
-            for result in self._read_file(os.path.join(folder, relative), below):
+        for file in self.find_files(folder, on_error):
+            for result in self.read_file(file):
                 is_empty = False
                 yield result
         for error in unreadable:
@@ -86,11 +94,9 @@ class SourceReader:
         if is_empty:
             raise InputError(display_name(folder), f"there is no {self._file_type()} in this folder")
 
-    def _read_file(self, path: str, below: str | None) -> Iterator[ReadResult]:
-        """The records of one file; none if it is in a folder and has another format.
-
-        `below` is its path in the folder that was named; None if the file was.
-        """
+    def read_file(self, found: FoundFile) -> Iterator[ReadResult]:
+        """The records of one file; none if it is in a folder and has another format."""
+        path, below = found
         budget = Budget(display_name(path), self._options.limits)
         id_path = "stdin" if path == STANDARD_INPUT else make_id_path(path, self._options.base)
         is_empty = True
