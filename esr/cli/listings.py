@@ -1,4 +1,4 @@
-"""`esr models`, `priors`, `features`, `forms`, `boosts`, `signals`, `analyzers`, `formats`: registries."""
+"""`esr models`, `priors`, `features`, `forms`, `boosts`, `signals`, `encoders`, `analyzers`, `formats`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from esr import features as feature_registry
 from esr import models as model_registry
 from esr import priors as prior_registry
 from esr.cli.options import as_json
+from esr.encoders import KNOWN
 from esr.extras import install_command
 from esr.ranking.signal_types import signal_types
 
@@ -116,6 +117,19 @@ def signals(as_json: bool) -> None:
 
 @click.command()
 @as_json
+def encoders(as_json: bool) -> None:
+    """List the sentence encoders that are known by name. A folder can be given instead of a name.
+
+    \b
+    Example:
+      esr encoders
+      esr encoders --json
+    """
+    _print_entries((encoder.as_dict() for encoder in KNOWN.values()), as_json)
+
+
+@click.command()
+@as_json
 def analyzers(as_json: bool) -> None:
     """List the analyzers: how text becomes terms.
 
@@ -162,7 +176,7 @@ def _print_entries(entries: Iterable[dict[str, Any]], as_json: bool) -> None:
         return
     for entry in entries:
         click.echo(f"{entry['name']}\n{_indent(entry['description'])}")
-        for key in ("source", "languages", "needs", "suffixes", "column"):
+        for key in ("source", "languages", "needs", "suffixes", "column", "artifact", "licence"):
             if entry.get(key):
                 value = entry[key]
                 click.echo(_indent(f"{key}: {value if isinstance(value, str) else ' '.join(value)}"))

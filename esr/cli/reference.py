@@ -8,6 +8,7 @@ import click
 
 from esr import adjustments, analysis, boosts, features, loaders, models, priors
 from esr.cli.main import main
+from esr.encoders import KNOWN
 from esr.engines.access import VARIABLES
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
@@ -36,6 +37,22 @@ def build_page() -> str:
         *(_form(boost) for boost in boosts.BOOSTS.values()),
         "## Signals\n",
         *_signals(),
+        "## Encoders\n",
+        _table(
+            ("encoder", "what it is", "dimensions", "pooling", "prefix of queries", "artifact", "licence"),
+            [
+                (
+                    e.name,
+                    e.description,
+                    str(e.dimensions),
+                    e.pooling,
+                    e.query_prefix,
+                    f"`{e.artifact}`",
+                    e.licence,
+                )
+                for e in KNOWN.values()
+            ],
+        ),
         "## Contexts\n",
         _table(("context", "what it is"), list(CONTEXTS.items())),
         "## Candidates\n",

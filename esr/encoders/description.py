@@ -1,0 +1,118 @@
+"""What an encoder is, as data: `encoder.json` in the folder of its files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from esr.errors import InputError, unknown
+
+FILE = "encoder.json"
+MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
+"""The files of an encoder beside its description."""
+MAX_DIMENSIONS = 4096
+"""What Elasticsearch can store."""
+POOLINGS = {
+    "mean": "the mean of the vectors of all tokens",
+    "first": "the vector of the first token, which BERT calls CLS",
+}
+
+
+@dataclass(frozen=True)
+class EncoderDescription:
+    """How a model makes vectors of `dimensions` numbers.
+
+    `pooling` is one of POOLINGS. A prefix stands before each query or passage (a sentence). Tokens after the
+    first `max_tokens` of a text are ignored. `files` has the SHA-256 of MODEL and TOKENIZER; one that is left
+    out is not checked. `artifact` is the Maven coordinate (group:artifact:version) of a jar with the files,
+    under the names in `members`.
+    """
+
+    name: str
+    dimensions: int
+    pooling: str = "mean"
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    normalize: bool = True
+    max_tokens: int = 256
+    files: Mapping[str, str] = field(default_factory=dict)
+    artifact: str = ""
+    members: Mapping[str, str] = field(default_factory=dict)
+    licence: str = ""
+    description: str = ""
+
+    @property
+    def id(self) -> str:
+        """Name and digest of all that decides on its vectors. Equal ids give comparable vectors."""
+        decisive = (
+            "dimensions",
+            "pooling",
+            "query_prefix",
+            "passage_prefix",
+            "normalize",
+            "max_tokens",
+            "files",
+        )
+        content = {name: value for name, value in self.as_dict().items() if name in decisive}
+        digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return f"{self.name} {digest[:12]}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """As in `encoder.json`."""
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(data: Any, where: str) -> EncoderDescription:
+        """From JSON. Raises InputError, naming `where`, for a missing or an unknown key or a bad value."""
+        if not isinstance(data, Mapping):
+            raise InputError(where, "an encoder must be a JSON object")
+        for key in data:
+            if key not in EncoderDescription.__dataclass_fields__:
+                raise InputError(
+                    where, str(unknown("key", str(key), EncoderDescription.__dataclass_fields__))
+                )
+        for key, value in data.items():
+            if not _has_type(value, _TYPES[key]):
+                raise InputError(where, f"{key!r} must be {_TYPE_NAMES[_TYPES[key]]}, not {value!r}")
+        for key in ("name", "dimensions"):
+            if not data.get(key):
+                raise InputError(where, f"there is no {key!r}")
+        description = EncoderDescription(**data)
+        if description.pooling not in POOLINGS:
+            raise InputError(where, str(unknown("pooling", description.pooling, POOLINGS)))
+        if not 1 <= description.dimensions <= MAX_DIMENSIONS:
+            raise InputError(where, f"'dimensions' must be from 1 to {MAX_DIMENSIONS}")
+        if description.max_tokens < 1:
+            raise InputError(where, "'max_tokens' must be at least 1")
+        return description
+
+
+_TYPES: Mapping[str, type] = {
+    "name": str,
+    "dimensions": int,
+    "pooling": str,
+    "query_prefix": str,
+    "passage_prefix": str,
+    "normalize": bool,
+    "max_tokens": int,
+    "files": dict,
+    "artifact": str,
+    "members": dict,
+    "licence": str,
+    "description": str,
+}
+_TYPE_NAMES: Mapping[type, str] = {
+    str: "a string",
+    int: "a whole number",
+    bool: "true or false",
+    dict: "an object of strings",
+}
+
+
+def _has_type(value: Any, expected: type) -> bool:
+    if expected is dict:
+        return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
+    return isinstance(value, expected) and (expected is bool or not isinstance(value, bool))

