@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 # A dash, quotes, brackets and currency signs may precede the word.
-_WORD = re.compile(r"(?:[—–-]+ ?)?+(?:[\"'“‘„«»‹›”’(\[{¿¡`*_$€£¥₹]|,, ?)*+([^\W_]*)")
+_WORD = re.compile(r"(?:[—–-]+ ?)?(?:[\"'“‘„«»‹›”’(\[{¿¡`*_$€£¥₹]|,, ?)*([^\W_]*)")
 # No sentence begins with these.
 _CONTINUATION = frozenset(".,;:!?…)]}/%=<>|。、，；：）」』】")
 
