@@ -1,22 +1,31 @@
-# esr with its page. It wants ESR_INDEX: a folder in a volume (/index), or http(s)://host:port/alias.
+# esr with its page. It wants ESR_INDEX: http(s)://host:port/alias, or a folder in a volume (/index).
 #
-#   docker build --tag esr .                                            what a server needs
-#   docker build --tag esr-full --build-arg EXTRAS=enrich,formats .     also spaCy, and all source formats
+#   docker build --tag esr .                        what loads into Elasticsearch, and searches there, need
+#   docker build --tag esr-full --build-arg NUMBA=yes --build-arg EXTRAS=enrich,formats .
+#                                                   also compiled searches of folders, spaCy, all source formats
 
 FROM python:3.11-slim AS build
 ARG EXTRAS=
+ARG NUMBA=
 WORKDIR /src
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY esr esr
 COPY webui webui
 COPY index_templates index_templates
-# Tests of libraries are a tenth of what is installed, and no server needs them. pip stays: it fetches the example news.
-RUN python -m venv /opt/esr \
-    && /opt/esr/bin/pip install --no-cache-dir ".${EXTRAS:+[$EXTRAS]}" \
+# Tests of libraries are a tenth of what is installed, and no server needs them. numba and its compiler are more than
+# half, and only searches of index folders use them. The pip that fetches the example news is that of the base image.
+RUN python -m venv --without-pip /opt/esr \
+    && python -m pip --python /opt/esr/bin/python install --no-cache-dir ".${EXTRAS:+[$EXTRAS]}" \
+    && { [ -n "$NUMBA" ] || python -m pip --python /opt/esr/bin/python uninstall --yes numba llvmlite; } \
+    && sed -i 's/^include-system-site-packages.*/include-system-site-packages = true/' /opt/esr/pyvenv.cfg \
     && cd /opt/esr/lib/python3*/site-packages \
     && find . -type d \( -name tests -o -name testing \) -path './*/*' ! -path './numpy/testing' -prune -exec rm -r {} +
 
 FROM python:3.11-slim
+LABEL org.opencontainers.image.title=esr \
+      org.opencontainers.image.description="Search for sentences of news, embedded or in Elasticsearch." \
+      org.opencontainers.image.version=0.1.0 \
+      org.opencontainers.image.licenses=Apache-2.0
 # /index is for an index folder, /work for temporary files of loads: volumes made there belong to esr.
 RUN useradd --create-home --uid 10001 esr && install -d -o esr -g esr /index /work
 COPY --from=build /opt/esr /opt/esr

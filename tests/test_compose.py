@@ -97,7 +97,7 @@ def test_elasticsearch(compose: dict[str, list[str]]) -> None:
         assert compose[f"{service}.environment.<<"] == ["*node"]
         assert compose[f"{service}.environment.node.name"] == [node]
         assert mounted(compose, node)[node] == "/usr/share/elasticsearch/data"
-    assert default(compose["x-node.discovery.seed_hosts"][0]) == "", "one node looks for no others"
+    assert default(compose["x-node.discovery.seed_hosts"][0]) == "[]", "one node looks for no others"
     assert f"ELASTICSEARCH_SEEDS={','.join(NODES)}\n" in SETTINGS
     assert "COMPOSE_PROFILES=cluster\n" in SETTINGS
     assert compose["x-node.cluster.initial_master_nodes"] == [NODES[0]], "one node alone is a cluster"
@@ -139,7 +139,7 @@ def test_each_service_holds_the_secrets_that_it_needs(compose: dict[str, list[st
         for volume in mounted(compose, service):
             assert f"volumes.{volume}" in compose
     keys = "\n".join(compose["services.keys.command"])
-    assert "--role page --key /page/key" in keys and "--role loader --key /loader/key" in keys
+    assert "--role page --key /page/key --wait" in keys and "--role loader --key /loader/key --wait" in keys
 
 
 def test_nothing_is_open_to_the_network(compose: dict[str, list[str]]) -> None:

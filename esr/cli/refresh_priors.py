@@ -18,7 +18,8 @@ from esr.engines.factory import open_priors
 @place
 @as_json
 def refresh_priors(where: str, as_json: bool) -> None:
-    """Recompute the stored importance priors from the current p(t|C). esr status shows how far they drifted.
+    """Recompute the stored importance priors from the current p(t|C). esr status --drift shows how far off
+    they are.
 
     Elasticsearch stores priors as of the time that a sentence was loaded; an index folder stores none.
     Searches continue meanwhile and see the new priors gradually. To resume an interrupted run, run it again.

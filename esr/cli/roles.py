@@ -19,7 +19,15 @@ from esr.errors import UsageError
 @click.option(
     "--key", "file", type=FILE, help="Create an API key with one role, and write it to this new file instead."
 )
-def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None) -> None:
+@click.option(
+    "--wait",
+    "patience",
+    type=click.FloatRange(0),
+    default=0.0,
+    metavar="SECONDS",
+    help="With --key: how long to try again while Elasticsearch is starting and rejects every login.",
+)
+def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None, patience: float) -> None:
     """Print the roles that esr needs in Elasticsearch, as JSON for its security API.
 
     ALIAS is the alias that the roles are for, or its URL: http(s)://host:port/alias. The output is the
@@ -42,7 +50,7 @@ def roles(aliases: tuple[str, ...], roles: tuple[str, ...], file: Path | None) -
         raise UsageError(f"cannot create {file}: {error.strerror}") from None
     try:
         with open(descriptor, "w", encoding="utf-8") as out:
-            out.write(create_api_key(aliases[0], descriptors))
+            out.write(create_api_key(aliases[0], descriptors, patience))
     except BaseException:
         file.unlink()
         raise

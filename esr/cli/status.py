@@ -1,4 +1,4 @@
-"""`esr status`: counts, size, settings and drift of an index."""
+"""`esr status`: counts, size and settings of an index, and how far its stored priors have drifted."""
 
 from __future__ import annotations
 
@@ -18,24 +18,29 @@ from esr.engines.priors import Drift
 
 @click.command()
 @options.index
+@click.option(
+    "--drift", "shows_drift", is_flag=True, help="Also sample how far stored priors are from exact ones."
+)
 @options.as_json
-def status(where: str, as_json: bool) -> None:
-    """Show an index's counts, size and settings, and the error of its stored priors.
+def status(where: str, shows_drift: bool, as_json: bool) -> None:
+    """Show an index's counts, size and settings.
 
     Elasticsearch stores importance priors, which depend on p(t|C), which drifts as documents are added and
-    removed. A sample of the sentences of each load is examined. The output shows natural logarithms: the mean
-    change of log p(t|C) per occurrence, and the error of priors beside their spread.
+    removed. With --drift, a sample of the sentences of each load is examined, which takes some seconds. The
+    output shows natural logarithms: the mean change of log p(t|C) per occurrence, and the error of priors
+    beside their spread.
 
     \b
     Example:
       esr status --index my-index
+      esr status --index http://localhost:9200/news --drift
     """
     with esr.open(where) as searcher:
         index_status = dict(searcher.index.status())
-    with closing(open_priors(where)) as priors:
-        drifts = priors.drift()
+    drifts = _read_drifts(where) if shows_drift else []
     if as_json:
-        click.echo(json.dumps({**index_status, "drift": [asdict(drift) for drift in drifts]}, indent=1))
+        drift = {"drift": [asdict(drift) for drift in drifts]} if shows_drift else {}
+        click.echo(json.dumps({**index_status, **drift}, indent=1))
         return
     parts = index_status.pop("enrichment")
     for name, value in index_status.items():
@@ -48,6 +53,11 @@ def status(where: str, as_json: bool) -> None:
         click.echo(f"{part['part']:<12} {part['documents']:,} of {total:,} documents ({tools})")
     for line in _format_drifts(drifts):
         click.echo(line)
+
+
+def _read_drifts(where: str) -> list[Drift]:
+    with closing(open_priors(where)) as priors:
+        return priors.drift()
 
 
 def _format_value(value: Any) -> Any:

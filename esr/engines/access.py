@@ -13,8 +13,11 @@ from esr.engines.elasticsearch.cluster.roles import ROLES, role_descriptors
 __all__ = ["ROLES", "VARIABLES", "create_api_key", "login", "parse_alias", "role_descriptors"]
 
 
-def create_api_key(where: str, role_descriptors: Mapping[str, Any]) -> str:
-    """Create an API key with these roles. Raises EsrError where the login may create none."""
+def create_api_key(where: str, role_descriptors: Mapping[str, Any], patience: float = 0.0) -> str:
+    """Create an API key with these roles, within `patience` seconds if Elasticsearch is only starting.
+
+    Raises EsrError where the login may create none.
+    """
     from esr.engines.elasticsearch.cluster import api_keys  # which imports the client
 
-    return api_keys.create_api_key(where, role_descriptors)
+    return api_keys.create_api_key(where, role_descriptors, patience)

@@ -19,8 +19,8 @@ DRIFTS = [
 
 
 def test_a_folder_has_no_drift_and_nothing_to_refresh(esr: Esr, index: Path) -> None:
-    assert "drift" not in esr("status", "--index", index).stdout
-    assert json.loads(esr("status", "--index", index, "--json").stdout)["drift"] == []
+    assert "drift" not in esr("status", "--index", index, "--drift").stdout
+    assert json.loads(esr("status", "--index", index, "--drift", "--json").stdout)["drift"] == []
     message = esr("refresh-priors", index).stdout
     assert message == "an index folder always computes its priors exactly: there is nothing to do\n"
 
@@ -29,15 +29,24 @@ def test_drift_is_reported_for_each_load_with_advice(
     esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(EmbeddedPriors, "drift", lambda self: DRIFTS)
-    old, new, advice = esr("status", "--index", index).stdout.splitlines()[-3:]
+    old, new, advice = esr("status", "--index", index, "--drift").stdout.splitlines()[-3:]
     assert old == (
         "drift        old: log p(t|C) by 0.0123 per occurrence; priors are off by 0.251, at most 1.500, "
         "and spread by 8.000 (200 of 78,000 sentences sampled)"
     )
     assert new == "drift        new: none, stored priors are exact (10 of 10 sentences sampled)"
     assert "esr refresh-priors makes them exact" in advice
-    assert json.loads(esr("status", "--index", index, "--json").stdout)["drift"][0]["largest"] == 1.5
+    assert (
+        json.loads(esr("status", "--index", index, "--drift", "--json").stdout)["drift"][0]["largest"] == 1.5
+    )
     assert list(status._format_drifts(DRIFTS[1:])) == [new]
+
+
+def test_drift_is_not_sampled_unasked(esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes thousands of searches."""
+    monkeypatch.delattr(EmbeddedPriors, "drift")
+    assert "drift" not in esr("status", "--index", index).stdout
+    assert "drift" not in json.loads(esr("status", "--index", index, "--json").stdout)
 
 
 def test_a_refresh_reports_its_counts(esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:

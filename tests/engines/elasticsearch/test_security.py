@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -128,6 +129,31 @@ def test_a_key_is_made_into_a_file_and_not_shown(
     other = tmp_path / "other.key"
     failed = call("roles", loaded_index, "--role", "loader", "--key", str(other))
     assert (failed.exit_code, other.exists()) == (1, False), failed.output
+
+
+def test_a_key_is_waited_for_while_logins_are_rejected(
+    where: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As those of a cluster that has just been started are."""
+    be_root(secured, monkeypatch)
+    monkeypatch.setenv(login.USER, "late")
+    monkeypatch.setenv(login.PASSWORD, "a-long-password")
+    file = tmp_path / "page.key"
+    command = ("roles", where, "--role", "page", "--key", str(file), "--wait")
+    failed = call(*command, "1.5")
+    assert (failed.exit_code, file.exists()) == (1, False)
+    assert "rejects the login" in failed.output
+    root, user = Api(secured), "/_security/user/late"
+    comes = threading.Timer(
+        2.0, root.ask, ("PUT", user, {"password": "a-long-password", "roles": ["superuser"]})
+    )
+    comes.start()
+    try:
+        assert call(*command, "60").exit_code == 0
+    finally:
+        comes.join()
+        root.ask("DELETE", user)
+    assert file.read_text()
 
 
 def call(*arguments: str) -> Result:
