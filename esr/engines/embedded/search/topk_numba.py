@@ -78,7 +78,7 @@ def _statics(query: BoundQuery) -> layout.Statics:
 def _filters(query: BoundQuery) -> layout.Filters:
     documents, sentences = query.document_mask, query.sentence_mask
     bits = _NO_BITS
-    if sentences is not None:
+    if sentences is not None and not query.is_document_level:
         bits = np.zeros(len(sentences) // 64 + 1, np.uint64)
         bits.view(np.uint8)[: -(-len(sentences) // 8)] = np.packbits(sentences, bitorder="little")
     return layout.Filters(

@@ -64,11 +64,8 @@ def mask_prefix(table: WordTable, prefix: str, sentence_count: int) -> Mask:
     if LOADER.kernel is None:
         mask[table.sentences(table.places_of_range(words))] = True
         return mask
-    starts, blocks = table.sentence_starts, table.block_sentences
-    for group, content, *lists in table.encoded_places(words):
-        LOADER.kernel.mark_places(
-            mask, content, group.low_bits, group.steps, *lists, starts, blocks, BLOCK_BITS
-        )
+    sentences = table.sentence_starts, table.block_sentences, BLOCK_BITS
+    LOADER.kernel.mark_places(mask, words.start, words.stop, tuple(table.place_lists), sentences)
     return mask
 
 

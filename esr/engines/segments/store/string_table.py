@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -59,6 +60,7 @@ class StringTable:
         """Raises ValueError or FileNotFoundError for incomplete files."""
         self._blobs = BlobTable(folder, name)
         self.hashes: Hashes = map_array(folder / f"{name}.hashes.npy")
+        self._hash_view = memoryview(self.hashes)  # type: ignore[arg-type]
         self.numbers = map_array(folder / f"{name}.numbers.npy")
 
     def __len__(self) -> int:
@@ -75,9 +77,10 @@ class StringTable:
         """The number of a string, or None."""
         if not len(self.hashes):
             return None
-        target = np.uint64(hash64(string))
-        index = int(np.searchsorted(self.hashes, target))
-        while index < len(self.hashes) and self.hashes[index] == target:
+        # Of one number, bisect takes a fourth of the time of numpy's search.
+        hashes, target = self._hash_view, hash64(string)
+        index = bisect_left(hashes, target)
+        while index < len(hashes) and hashes[index] == target:
             number = int(self.numbers[index])
             if self[number] == string:  # two strings may share a hash
                 return number

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,26 @@ from esr.engines.segments.store.elias_fano import Array, EncodedLists, Group
 from esr.engines.segments.store.sorted_strings import find_string, prefix_range
 
 _NAME = "words"
+_GROUPS = 32  # numbers have fewer bits
 BLOCK_BITS = 4  # of the number of places in a block: fewer than most sentences have
+
+
+class PlaceLists(NamedTuple):
+    """The lists of a segment's words, as `elias_fano` has them.
+
+    `content` are the bytes of all groups. A group is known by its number of low bits: its bytes begin at
+    `begins`, those of its unary part at `unary`, both of shape (32,). Of each word, of shape (W,): its group,
+    and how many lists (`rank`) and numbers (`before`) of the group precede its own, which has `counts`.
+    """
+
+    content: Array
+    begins: Array
+    unary: Array
+    limit: int
+    group: Array
+    rank: Array
+    before: Array
+    counts: Array
 
 
 class WordTable:
@@ -84,6 +104,22 @@ class WordTable:
                 int(before[first]),
                 self.counts[members[first:last]].astype(np.int64),
             )
+
+    @cached_property
+    def place_lists(self) -> PlaceLists:
+        """The encoded places of all words, for a decoder of single lists."""
+        rank, before = np.empty(len(self), np.int32), np.empty(len(self), np.int64)
+        unary = np.zeros(_GROUPS, np.int64)
+        for group, (members, before_members) in self._members.items():
+            rank[members] = np.arange(len(members))
+            before[members] = before_members[:-1]
+            low_size = elias_fano.low_size(int(before_members[-1]), group)
+            unary[group] = int(self._group_ends[group]) + low_size
+        begins = np.zeros(_GROUPS, np.int64)
+        begins[: len(self._group_ends)] = self._group_ends[:_GROUPS]
+        content = np.frombuffer(self._places, np.uint8)
+        counts = self.counts.astype(np.int64)
+        return PlaceLists(content, begins, unary, self._limit, self._group_of, rank, before, counts)
 
     def places_of_range(self, words: range) -> Array:
         """The places of these words, in no order."""

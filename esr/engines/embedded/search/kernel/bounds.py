@@ -59,11 +59,11 @@ def add_impacts(terms, commit, g, weight, starts, scratch, reached):
 
 
 @inlined
-def add_documents(terms, scratch, reached):
-    """Give the documents without a term a bound, and append them to `scratch.documents`."""
+def add_documents(terms, mask, scratch, reached):
+    """Give the documents of the mask without a term a bound, and append them to `scratch.documents`."""
     bounds, documents, empty = scratch.bounds, scratch.documents, terms.termless[0]
     for d in range(len(bounds)):
-        if bounds[d] == -np.inf:
+        if (len(mask) == 0 or mask[d]) and bounds[d] == -np.inf:
             bounds[d] = empty
             documents[reached] = d
             reached += 1

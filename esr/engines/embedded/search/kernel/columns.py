@@ -29,6 +29,39 @@ def _reader(of: types.Type) -> Any:
     return read
 
 
+def _loader(of: types.Type) -> Any:
+    """A function of an address: the number of this type there, on whatever byte it begins."""
+
+    @intrinsic
+    def load(context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            pointer = context.get_value_type(of).as_pointer()
+            return builder.load(builder.inttoptr(arguments[0], pointer), align=1)
+
+        return of(types.int64), generate
+
+    return load
+
+
+bits_32_at, bits_64_at = _loader(types.uint32), _loader(types.uint64)
+
+
+def _trailing_zeros() -> Any:
+    """A function of a word that is not 0: the place of its lowest bit that is 1."""
+
+    @intrinsic
+    def count(context: Any, word: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
+
+        return types.uint64(types.uint64), generate
+
+    return count
+
+
+count_trailing_zeros = _trailing_zeros()
+
+
 _byte_at, _short_at, _int_at, _long_at = (
     _reader(of) for of in (types.uint8, types.uint16, types.int32, types.int64)
 )

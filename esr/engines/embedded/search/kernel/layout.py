@@ -100,7 +100,7 @@ class Statics(NamedTuple):
 
 class Filters(NamedTuple):
     """The documents (D,) and the sentences (S,) that are let through, and these as bits; empty where all
-    are."""
+    are. No bits are needed where whole documents are candidates."""
 
     documents: Mask
     sentences: Mask

@@ -26,6 +26,10 @@ DOUBLES, FLOATS, LONGS, INTS, WORDS, MASK = (
 )
 DOUBLE_TABLE, LONG_TABLE, INT_TABLE = (array(of, 2) for of in (types.float64, types.int64, types.int32))
 
+BYTES, FILE = types.Array(types.uint8, 1, "C"), types.Array(types.uint8, 1, "C", readonly=True)
+PLACE_LISTS = group(FILE, LONGS, LONGS, LONG, BYTES, INTS, LONGS, LONGS)
+SENTENCE_PLACES = group(LONGS, INTS, LONG)
+
 RULE = group(LONG, LONG, FLAG, DOUBLE)
 TRANSFORM = group(LONG, DOUBLES, DOUBLE_TABLE, FLOATS, FLOATS)
 TERMS = group(DOUBLE_TABLE, array(types.int64, 3), FLOATS, LONGS, DOUBLES)

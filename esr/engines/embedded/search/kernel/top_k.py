@@ -84,7 +84,7 @@ def top_k(rule, transform, terms, commit, statics, filters, scratch):
         if not all_own:
             mark_reached(terms, commit, g, space.own, scratch)
     if rule.all_documents:
-        reached = add_documents(terms, scratch, reached)
+        reached = add_documents(terms, filters.documents, scratch, reached)
     total, size, threshold = bound_documents(
         rule, transform, terms, commit, statics, filters, scratch, reached
     )
