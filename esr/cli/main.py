@@ -32,6 +32,7 @@ from esr.cli import (
     search,
     serve,
     status,
+    sync,
     tune,
 )
 from esr.errors import EsrError
@@ -82,6 +83,7 @@ for command in (
     load.load,
     append.append,
     append.remove,
+    sync.sync,
     export.export,
     generations.indices,
     generations.rollback,
