@@ -66,10 +66,11 @@ class _Preview:
     def as_lines(self) -> list[str]:
         lines: list[str] = []
         for where, document in self.first:
-            metadata = (document.date, document.source, document.language, document.url)
+            lists = (", ".join(document.authors), ", ".join(document.keywords))
+            texts = (document.date, document.source, document.section, document.language, document.url)
             lines += [
                 f"{where}\n  {document.id}: {document.title or '(no title)'}",
-                "  " + " · ".join(filter(None, (*metadata, f"{len(document.sentences)} sentences"))),
+                "  " + " · ".join(filter(None, (*texts, *lists, f"{len(document.sentences)} sentences"))),
                 *(f"  | {sentence.text[:200]}" for sentence in document.sentences[:2]),
             ]
         return lines

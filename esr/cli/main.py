@@ -32,7 +32,6 @@ from esr.cli import (
     search,
     serve,
     status,
-    sync,
     tune,
 )
 from esr.errors import EsrError
@@ -83,7 +82,6 @@ for command in (
     load.load,
     append.append,
     append.remove,
-    sync.sync,
     export.export,
     generations.indices,
     generations.rollback,

@@ -10,7 +10,10 @@ from esr.analysis.choice import primary_language
 from esr.documents import Document
 from esr.documents.dates import parse_date_end, parse_date_start
 
+_COUNTED = ("title", "date", "source", "language", "authors", "section", "keywords")
+"""Fields whose documents are counted."""
 _MAX_SHOWN = 5
+_MAX_KEYS, _MAX_KEY_CHARS = 30, 60
 _MAX_SOURCES = 10_000
 """Beyond this number of different sources, further ones are counted together."""
 
@@ -19,11 +22,11 @@ class SourceSummary:
     """Counts over documents, in bounded memory."""
 
     def __init__(self) -> None:
-        self.counts = dict.fromkeys(
-            ("documents", "sentences", "without_sentences", "title", "date", "source", "language"), 0
-        )
+        self.counts = dict.fromkeys(("documents", "sentences", "without_sentences", *_COUNTED), 0)
         self.languages: Counter[str] = Counter()
         """How many documents are in each language that a document declares, or that was detected for it."""
+        self._metadata: Counter[str] = Counter()
+        """How many documents have each key of metadata."""
         self._sources: Counter[str] = Counter()
         self._other_sources = 0
         self._first: tuple[int, str] | None = None
@@ -34,8 +37,11 @@ class SourceSummary:
         counts["documents"] += 1
         counts["sentences"] += len(document.sentences)
         counts["without_sentences"] += not document.sentences
-        for name in ("title", "date", "source", "language"):
-            counts[name] += getattr(document, name) is not None
+        for name in _COUNTED:
+            counts[name] += bool(getattr(document, name))
+        for key in document.metadata:
+            if key in self._metadata or len(self._metadata) < _MAX_SOURCES:
+                self._metadata[key] += 1
         self.languages[primary_language(document.language)] += 1
         if document.source is not None:
             self._add_source(document.source)
@@ -62,6 +68,11 @@ class SourceSummary:
             f"{counts['title']:,} have a title, {counts['date']:,} a date, {counts['source']:,} a source, "
             f"{counts['language']:,} a language"
         ]
+        if counts["authors"] or counts["section"] or counts["keywords"]:
+            lines.append(
+                f"{counts['authors']:,} have authors, {counts['section']:,} a section, "
+                f"{counts['keywords']:,} keywords"
+            )
         if counts["language"]:
             names = {code or "unknown": n for code, n in self.languages.items()}
             lines.append(f"languages: {_format_counts(names)}")
@@ -69,10 +80,13 @@ class SourceSummary:
             lines.append(f"dates: {_to_day(self._first[1])} to {_to_day(self._last[1])}")
         if self._sources:
             lines.append(f"sources: {_format_counts(self._sources, self._other_sources)}")
+        if self._metadata:
+            lines.append(f"kept as metadata, as no fields: {_list_keys(self._metadata)}")
         return lines
 
     def as_dict(self) -> dict[str, Any]:
-        """For programs: the counts, `languages` ("" is unknown), `dates` (`from` and `to`) and `sources`.
+        """For programs: the counts, `languages` ("" is unknown), `dates` (`from` and `to`), `sources` and
+        `metadata` (by key, how many documents have it).
 
         `other_sources` is the number of documents from sources beyond the first 10,000.
         """
@@ -82,7 +96,15 @@ class SourceSummary:
             "dates": {"from": self._first[1], "to": self._last[1]} if self._first and self._last else None,
             "sources": dict(self._sources.most_common()),
             "other_sources": self._other_sources,
+            "metadata": dict(self._metadata.most_common()),
         }
+
+
+def _list_keys(counts: Counter[str]) -> str:
+    """All keys in order of their frequency, up to a number that fits on a few lines."""
+    shown = [f"{' '.join(key.split())[:_MAX_KEY_CHARS]} {n:,}" for key, n in counts.most_common(_MAX_KEYS)]
+    others = len(counts) - len(shown)
+    return ", ".join([*shown, *([f"and {others:,} other keys"] if others else [])])
 
 
 def _format_counts(counts: Mapping[str, int], others: int = 0) -> str:

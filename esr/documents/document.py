@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class ParseWord(NamedTuple):
@@ -30,7 +30,10 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document. `date` is valid ISO 8601, as the source wrote it. Unknown fields are None."""
+    """One document. `date` is valid ISO 8601, as the source wrote it. Unknown fields are None or empty.
+
+    `section` is the part of the newspaper or site. `metadata` is what else its source gives, as JSON.
+    """
 
     id: str
     sentences: tuple[Sentence, ...]
@@ -39,6 +42,10 @@ class Document:
     source: str | None = None
     url: str | None = None
     language: str | None = None
+    authors: tuple[str, ...] = ()
+    section: str | None = None
+    keywords: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Located(NamedTuple):

@@ -7,15 +7,12 @@ from hashlib import blake2b
 from typing import Any
 
 from esr.documents.document import Document, Sentence, default_sentence_id
-
-METADATA = ("title", "date", "source", "url", "language")
+from esr.documents.fields import encode_fields
 
 
 def to_fields(document: Document) -> dict[str, Any]:
     """The fields that have a value. A sentence's id is omitted where it is the default one."""
-    metadata = {name: getattr(document, name) for name in METADATA}
-    fields: dict[str, Any] = {"id": document.id}
-    fields |= {name: value for name, value in metadata.items() if value is not None}
+    fields: dict[str, Any] = {"id": document.id, **encode_fields(document)}
     fields["sentences"] = [
         _sentence_fields(sentence, default_sentence_id(document.id, n))
         for n, sentence in enumerate(document.sentences)

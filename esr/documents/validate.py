@@ -15,6 +15,7 @@ from esr.documents.document import (
     default_id_prefix,
     default_sentence_id,
 )
+from esr.documents.fields import METADATA
 from esr.documents.json_values import (
     InvalidDocument,
     quote,
@@ -34,15 +35,17 @@ _SUFFIX_BYTES = 12
 _INVALID_IN_ID = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 MAX_PARAGRAPH = 2**31 - 1
 """The greatest integer of Elasticsearch."""
-_SENTENCE_FIELDS = ("id", "text", "features", "parse", "paragraph")
+SENTENCE_FIELDS = ("id", "text", "features", "parse", "paragraph")
+_MAX_METADATA_DEPTH = 50
 _FEATURE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 
 def build_document(fields: Mapping[str, Any]) -> Document:
-    """The document with these fields: `id, title, date, source, url, language` and `text` or `sentences`.
+    """The document with these fields: `id`, those of `esr.documents.fields`, and `text` or `sentences`.
 
-    Fields have the names and types of JSON Lines. None counts as missing, as does a blank title, date,
-    source, url or language. Other fields are ignored. Texts are brought to the normal form C of Unicode.
+    Fields have the names and types of JSON Lines. None counts as missing, as does a blank text. `authors` and
+    `keywords` are lists of strings, or one string. Other fields are ignored. Texts are brought to the normal
+    form C of Unicode.
     `text` is split into sentences by the rules of the language. Raises InvalidDocument at the first invalid
     field.
     """
@@ -58,6 +61,10 @@ def build_document(fields: Mapping[str, Any]) -> Document:
         source=_optional_text(fields, "source"),
         url=_optional_string(fields, "url"),
         language=language,
+        authors=_optional_texts(fields, "authors"),
+        section=_optional_line(fields, "section"),
+        keywords=_optional_texts(fields, "keywords"),
+        metadata=_build_metadata(fields.get(METADATA)),
     )
 
 
@@ -89,7 +96,7 @@ def _build_sentence(document_id: str, position: int, fields: Any, default_id: st
         raise InvalidDocument(
             f'sentences[{position}] must be an object like {{"text": "…"}}, not {type_name(fields)}'
         )
-    id, text, features, parse, paragraph = map(fields.get, _SENTENCE_FIELDS)
+    id, text, features, parse, paragraph = map(fields.get, SENTENCE_FIELDS)
     if text is None:
         raise InvalidDocument(f'sentences[{position}] has no text: write "" for an empty sentence')
     # A load runs this for every sentence, so the common case, a text and nothing else, returns early.
@@ -228,6 +235,55 @@ def _optional_string(fields: Mapping[str, Any], name: str) -> str | None:
 def _optional_text(fields: Mapping[str, Any], name: str) -> str | None:
     text = _optional_string(fields, name)
     return text and normalize("NFC", text)
+
+
+def _optional_line(fields: Mapping[str, Any], name: str) -> str | None:
+    """A text with single spaces."""
+    text = _optional_text(fields, name)
+    return text and " ".join(text.split())
+
+
+def _optional_texts(fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """Different texts with single spaces, in order, without blank ones."""
+    values = fields.get(name)
+    if values is None:
+        return ()
+    if isinstance(values, str):
+        values = [values]
+    texts = (
+        " ".join(normalize("NFC", require_string(value, f"{name}[{n}]")).split())
+        for n, value in enumerate(require_list(values, name))
+    )
+    return tuple(dict.fromkeys(filter(None, texts)))
+
+
+def _build_metadata(value: Any) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise InvalidDocument(f'metadata must be an object like {{"desk": "Berlin"}}, not {type_name(value)}')
+    _check_metadata(value, METADATA, 0)
+    return value
+
+
+def _check_metadata(value: Any, name: str, depth: int) -> None:
+    """Raises InvalidDocument for a string that cannot be stored, and for JSON that is nested too deeply."""
+    if depth > _MAX_METADATA_DEPTH:
+        raise InvalidDocument(f"{METADATA} is nested more than {_MAX_METADATA_DEPTH} deep: flatten it")
+    match value:
+        case str():
+            require_string(value, name)
+        case dict():
+            for key, inner in value.items():
+                require_string(key, f"a key of {name}")
+                _check_metadata(inner, f"{name}.{key[:40]}", depth + 1)
+        case list():
+            for inner in value:
+                _check_metadata(inner, name, depth + 1)
+        case None | int():
+            pass
+        case _:
+            require_number(value, name)
 
 
 def _optional_date(fields: Mapping[str, Any]) -> str | None:

@@ -17,7 +17,7 @@ EVIDENCE_COLUMNS = ("length", "importance", "importance_surrounding")
 
 @dataclass(frozen=True, slots=True)
 class SentenceRecord:
-    """A sentence with its neighbors (None at either end of the document) and the document's metadata.
+    """A sentence with its neighbors (None at either end of the document) and the document's fields.
 
     `features` holds those that are known. `entities` holds the names by type, None before enrichment.
     `paragraph` is the number of its paragraph in the source text, from 0; None if unknown.
@@ -37,6 +37,9 @@ class SentenceRecord:
     features: Mapping[str, float] = field(default_factory=dict)
     entities: Mapping[str, Sequence[str]] | None = None
     paragraph: int | None = None
+    authors: tuple[str, ...] = ()
+    section: str | None = None
+    keywords: tuple[str, ...] = ()
 
 
 class Hit(NamedTuple):

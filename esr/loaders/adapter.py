@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from esr.documents.dates import is_iso_date
+from esr.documents.fields import LIST_FIELDS, METADATA, TEXT_FIELDS
+from esr.documents.validate import SENTENCE_FIELDS
 from esr.documents.written_dates import UnclearDate, read_date
 from esr.errors import InputError, to_one_line
 from esr.loaders import escapes
 from esr.loaders.format import Format, Malformed, Record, Remark
-from esr.loaders.known_columns import find_known_columns
+from esr.loaders.known_columns import KnownColumn, find_known_columns
+from esr.loaders.leftovers import collect_metadata
+from esr.loaders.list_values import is_lossless, read_list
 from esr.loaders.mapping import FIELDS, MissingColumn, apply_mapping, find_absent
 
-_TEXTS = ("title", "source", "text")
+_TEXTS = ("title", "source", "section", "text")
+_PLAIN = frozenset((*TEXT_FIELDS, "id", "text", "sentences")) - {"section"}
+"""Fields that need no more than validation."""
+_SENTENCE_KEYS = frozenset(SENTENCE_FIELDS)
 
 
 class RecordAdapter:
     """Applies the column mapping, finds fields under other names, reads dates, and decodes texts of tables.
 
-    What it does unasked is passed as a remark. `day_first` is that of `read_date`.
+    All other columns become metadata. What it does unasked is passed as a remark. `day_first` is that of
+    `read_date`.
     """
 
     def __init__(
@@ -44,6 +52,8 @@ class RecordAdapter:
             self._remark(record, f"have no {column!r} for --mapping {field}={column} and keep their own")
         if format.any_names:
             fields = self._complete(record, fields)
+            if "sentences" in fields:
+                fields = {**fields, "sentences": self._read_sentences(record, fields["sentences"])}
             try:
                 fields = self._read_date(record, fields, format.tabular)
             except UnclearDate as error:
@@ -54,18 +64,57 @@ class RecordAdapter:
         return Record(record.where, self._decode(record, fields) if format.tabular else fields)
 
     def _complete(self, record: Record, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The fields with those that have other names, and with a number as the id it is."""
+        """The fields of a document: those with other names too, and as metadata what is no field."""
         columns = list(find_known_columns(fields, self._is_date))
-        if known := [column for column in columns if column.value is not None]:
+        known = [column for column in columns if column.value is not None]
+        if known:
             places = ", ".join(f"{field} in {column}" for field, column, _ in known)
             self._remark(record, f"have their {places} (--mapping chooses others)")
-            fields = {**fields, **{field: value for field, _, value in known}}
         for field, column, value in columns:
             if value is None:
                 self._remark(record, f"have a {column} that cannot be read, and no {field}")
         if type(fields.get("id")) is int:
             fields = {**fields, "id": str(fields["id"])}
-        return fields
+        if not known and fields.keys() <= _PLAIN and fields.keys() == record.fields.keys():
+            return fields
+        return self._with_metadata(record.fields, fields, known)
+
+    def _with_metadata(
+        self, given: Mapping[str, Any], fields: Mapping[str, Any], known: Sequence[KnownColumn]
+    ) -> Mapping[str, Any]:
+        """The fields of a document, some of them in known columns, and metadata of what else is given."""
+        complete = {name: value for name, value in fields.items() if name in FIELDS}
+        used = {name for name in complete if name in given} | {*self._mapping.values()}
+        # What a mapping has replaced is not used.
+        used -= {field for field, column in self._mapping.items() if column in given and column != field}
+        for field, column, value in known:
+            complete[field] = value
+            used.discard(field)
+            used |= {column} if is_lossless(given.get(column)) else set()
+        for name in ("section", *LIST_FIELDS):
+            if name not in complete:
+                continue
+            value, column = complete[name], self._mapping.get(name, name)
+            complete[name] = _read_section(value) if name == "section" else read_list(name, value)
+            if (complete[name] is None and value is not None) or not is_lossless(value):
+                used.discard(column)
+        metadata = collect_metadata(given, used)
+        return {**complete, METADATA: metadata} if metadata else complete
+
+    def _read_sentences(self, record: Record, sentences: Any) -> Any:
+        """The sentences, those that are texts as objects. Remarks on what they have that is not kept."""
+        if not isinstance(sentences, list):
+            return sentences
+        unknown = {
+            name
+            for sentence in sentences
+            if isinstance(sentence, dict) and not sentence.keys() <= _SENTENCE_KEYS
+            for name in sentence.keys() - _SENTENCE_KEYS
+        }
+        if unknown:
+            names = ", ".join(sorted(to_one_line(name) for name in unknown))
+            self._remark(record, f"have sentences with {names}, which sentences cannot have: left out")
+        return [{"text": sentence} if isinstance(sentence, str) else sentence for sentence in sentences]
 
     def _is_date(self, text: str) -> bool:
         try:
@@ -92,11 +141,15 @@ class RecordAdapter:
 
     def _decode(self, record: Record, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """The fields without what the writer of a table left in its texts."""
-        decoded = {
+        decoded: dict[str, Any] = {
             field: text
             for field in _TEXTS
             if isinstance(value := fields.get(field), str) and (text := escapes.decode(value)) != value
         }
+        for field in LIST_FIELDS:
+            texts = fields.get(field) or []
+            if isinstance(texts, list) and (lines := [*map(escapes.decode, texts)]) != texts:
+                decoded[field] = lines
         if not decoded:
             return fields
         self._remark(record, "had HTML or backslashes in their text, which were decoded")
@@ -105,6 +158,13 @@ class RecordAdapter:
     def _remark(self, record: Record, text: str) -> None:
         if self._on_remark:
             self._on_remark(Remark(record.where, text))
+
+
+def _read_section(value: Any) -> str | None:
+    """A section as a text, or as a list with one; None for anything else."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value if isinstance(value, str) else None
 
 
 def _describe_unknown_columns(record: Record) -> str:

@@ -13,6 +13,7 @@ from esr.errors import InputError, to_one_line
 from esr.loaders import page
 from esr.loaders.format import Format, Malformed, Record, Source, register
 from esr.loaders.ids import make_id
+from esr.loaders.list_values import read_list
 
 # The whole feed is read into memory, because its language and title may be at its end.
 MAX_FEED_BYTES = 16 * 2**20
@@ -72,9 +73,17 @@ def _build_record(where: str, entry: Any, feed: Any) -> Record | Malformed:
         "source": origin.get("title") or feed.get("title"),
         "url": entry.get("link"),
         "language": language or feed.get("language"),
+        "authors": _find_authors(entry),
+        "keywords": [term for tag in entry.get("tags", []) if (term := tag.get("label") or tag.get("term"))],
         "text": page.html_to_text(text),
     }
     return Record(where, fields)
+
+
+def _find_authors(entry: Any) -> list[str]:
+    """The names of the authors, or else their mail addresses."""
+    authors = [author.get("name") or author.get("email") or "" for author in entry.get("authors", [])]
+    return [name for author in authors for name in read_list("authors", author) or []]
 
 
 def _find_date(entry: Any) -> str | None:

@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from esr.documents.fields import LIST_FIELDS
+from esr.loaders.list_values import read_list
+
 _KNOWN = {
     "id": "guid uuid articleid documentid docid docno newsid storyid postid itemid uri",
     "title": "headline heading articletitle newstitle webtitle headlinemain titlerendered titlepage titlerss",
@@ -22,6 +25,11 @@ _KNOWN = {
     "metasitename sourcedomain site domain hostname",
     "url": "link href weburl articleurl permalink canonicallink canonicalurl pageurl storyurl newsurl",
     "language": "lang languagecode langcode metalang inlanguage",
+    "authors": "author authorname authornames articleauthor byline bylines bylineoriginal creator creators "
+    "writer writers reporter reporters journalist journalists contributor contributors",
+    "section": "sectionname articlesection category categoryname newssection rubric ressort",
+    "keywords": "keyword tags tag metakeywords newskeywords keywordlist subjects subject topics topic "
+    "categories articletags",
     "text": "body content article articletext articlebody articlecontent maintext mainbody bodytext fulltext "
     "story contenttext contentrendered cleanedtext newscontent newstext documenttext plaintext rawtext",
 }
@@ -34,22 +42,24 @@ _TYPES = (".$oid", ".$date")
 
 
 class KnownColumn(NamedTuple):
-    """The column that a field is in, and its value: None for a date that cannot be read."""
+    """The column that a field is in, and its value, a text or a list: None for a date that cannot be read."""
 
     field: str
     column: str
-    value: str | None
+    value: Any
 
 
 def find_known_columns(fields: Mapping[str, Any], is_date: Callable[[str], bool]) -> Iterator[KnownColumn]:
-    """The values of fields that are missing under their own names: strings, and numbers as ids and dates.
+    """The values of fields that are missing under their own names: strings, numbers as ids and dates, and
+    lists.
 
     A field is missing too if it has an object instead of a value.
     """
-    fields = _look_into_objects(fields)
-    names = tuple(name for name in fields if len(name) <= _MAX_NAME)
+    given = _look_into_objects(fields)
+    names = tuple(name for name in given if len(name) <= _MAX_NAME)
     for field, columns in _match_columns(names) if len(names) <= _MAX_COLUMNS else ():
-        values = [(column, text) for column in columns if (text := _to_text(field, fields[column]))]
+        read: Callable[[str, Any], Any] = read_list if field in LIST_FIELDS else _to_text
+        values = [(column, value) for column in columns if (value := read(field, given[column]))]
         if field == "date":
             values.sort(key=lambda value: not is_date(value[1]))  # readable ones first
         if values:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from esr.documents.fields import DESCRIPTIVE_FIELDS, METADATA
 from esr.errors import UsageError, unknown
 from esr.loaders.format import Record
 
-FIELDS = ("id", "title", "date", "source", "url", "language", "text", "sentences")
+FIELDS = ("id", *(name for name in DESCRIPTIVE_FIELDS if name != METADATA), "text", "sentences")
 # A document needs these, so their columns must exist. JSON Lines may lack the others.
 _REQUIRED_FIELDS = ("id", "text", "sentences")
 

@@ -18,6 +18,7 @@ from esr.errors import to_one_line
 from esr.loaders import page
 from esr.loaders.format import Format, Malformed, Record, Source, register
 from esr.loaders.ids import make_id
+from esr.loaders.list_values import read_list
 from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, too_long_error
 
 _FROM = re.compile(rb"From \S+\s.*\b\d{4}\b")
@@ -78,6 +79,8 @@ def _build_record(where: str, raw: bytes) -> Record | Malformed:
         "title": " ".join(_decode_header(message, "Subject").split()),
         "date": _parse_date(message),
         "source": _decode_header(message, "Newsgroups") or name or address,
+        "authors": [name or address],
+        "keywords": read_list("keywords", _decode_header(message, "Keywords")),
         "language": _decode_header(message, "Content-Language") or None,
         "text": _extract_text(message),
     }

@@ -10,6 +10,7 @@ from esr.documents.newspaper_dates import to_iso_date
 from esr.loaders import embargo, markup, nitf, page
 from esr.loaders.format import WITHDRAWN, Format, Malformed, ReadResult, Record, Skipped, Source, register
 from esr.loaders.ids import make_id
+from esr.loaders.list_values import read_list
 
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _OTHER_ITEMS = frozenset({"packageItem", "conceptItem", "knowledgeItem", "planningItem", "catalogItem"})
@@ -59,6 +60,8 @@ def read(source: Source) -> Iterator[ReadResult]:
                 "date": _find_date(item),
                 "source": _find_source(item),
                 "language": _find_language(item),
+                "authors": _find_authors(item, renditions),
+                "keywords": _find_keywords(item),
                 "text": markup.remove_title(text, title),
             },
         )
@@ -131,6 +134,24 @@ def _find_source(item: Any) -> str | None:
             if source := name or element.get("literal") or (element.get("qcode") or "").partition(":")[2]:
                 return str(source)
     return None
+
+
+def _find_authors(item: Any, renditions: list[Any]) -> list[str]:
+    meta = markup.find_first(item, "contentMeta")
+    lines = [] if meta is None else [markup.to_line(by) for by in markup.find_all(meta, "by")]
+    names = [name for line in lines for name in read_list("authors", line) or []]
+    return names or next(filter(None, map(nitf.extract_authors, renditions)), [])
+
+
+def _find_keywords(item: Any) -> list[str]:
+    """The keywords, and the names of the subjects."""
+    meta = markup.find_first(item, "contentMeta")
+    if meta is None:
+        return []
+    keywords = [markup.to_line(keyword) for keyword in markup.find_all(meta, "keyword")]
+    for subject in markup.find_all(meta, "subject"):
+        keywords.append(markup.to_line(markup.find_first(subject, "name")))
+    return [keyword for keyword in keywords if keyword]
 
 
 def _find_language(item: Any) -> str | None:

@@ -14,6 +14,7 @@ from esr.documents.newspaper_dates import to_iso_date
 from esr.loaders import embargo, markup, nitf, page
 from esr.loaders.format import WITHDRAWN, Format, Malformed, ReadResult, Record, Skipped, Source, register
 from esr.loaders.ids import make_id
+from esr.loaders.list_values import read_list
 
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _WITHDRAWN_STATUSES = ("canceled", "cancelled", "withheld")
@@ -73,6 +74,8 @@ def _read_article(article: _Component) -> dict[str, Any]:
         "title": title,
         "source": article.source,
         "language": article.language,
+        "authors": _find_authors(article.element),
+        "keywords": _find_keywords(article.element),
         "text": markup.remove_title(text, title),
     }
 
@@ -169,6 +172,23 @@ def _find_source(component: Any) -> str | None:
     metadata = _find_child(component, "AdministrativeMetadata")
     names = (_formal_name(_find_child(metadata, role, "Party")) for role in ("Provider", "Source"))
     return next(filter(None, names), None)
+
+
+def _find_authors(component: Any) -> list[str]:
+    line = markup.to_line(_find_child(component, "NewsLines", "ByLine"))
+    return read_list("authors", line) or nitf.extract_authors(component)
+
+
+def _find_keywords(component: Any) -> list[str]:
+    """The words of the keyword lines, and the properties that agencies call keywords."""
+    lines = _find_child(component, "NewsLines")
+    texts = [] if lines is None else map(markup.to_line, markup.find_all(lines, "KeywordLine"))
+    keywords = [word for text in texts for word in read_list("keywords", text) or []]
+    metadata = _find_child(component, "DescriptiveMetadata")
+    for element in [] if metadata is None else markup.find_all(metadata, "Property"):
+        if _formal_name(element).lower().startswith("keyword") and element.get("Value"):
+            keywords += read_list("keywords", element.get("Value")) or []
+    return keywords
 
 
 def _find_headline(component: Any) -> str:

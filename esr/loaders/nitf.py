@@ -10,7 +10,11 @@ from esr.documents.newspaper_dates import to_iso_date
 from esr.loaders import embargo, markup
 from esr.loaders.format import WITHDRAWN, Format, Malformed, ReadResult, Record, Skipped, Source, register
 from esr.loaders.ids import make_id, make_id_from_path
+from esr.loaders.list_values import read_list
 
+_SECTIONS = ("online_sections", "print_section", "section", "dsk")
+"""The names in the head of what is a section, in the archives of The New York Times and others."""
+_DESCRIPTORS = ("descriptor", "general_descriptor", "online_producer")
 _XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
@@ -43,9 +47,50 @@ def read(source: Source) -> Iterator[ReadResult]:
                 "source": _find_source(nitf),
                 "url": None if publication is None else publication.get("ex-ref"),
                 "language": nitf.get(_XML_LANG) or nitf.get("baselang"),
+                **_find_attributes(nitf),
                 "text": markup.remove_title(extract_body(nitf), title),
             },
         )
+
+
+def _find_attributes(nitf: Any) -> dict[str, Any]:
+    """Authors, section, keywords, and as metadata what the head says of the article."""
+    metadata: dict[str, list[str]] = {}
+    for meta in markup.find_all(nitf, "meta"):
+        if meta.get("name") and meta.get("content"):
+            metadata.setdefault(meta.get("name"), []).append(meta.get("content"))
+    publication = markup.find_first(nitf, "pubdata")
+    section = None if publication is None else publication.get("position.section")
+    for name in _SECTIONS if not section else ():
+        if name in metadata:
+            section = "; ".join(metadata.pop(name))
+            break
+    keywords = [keyword.get("key") for keyword in markup.find_all(nitf, "keyword")]
+    keywords += [subject.get("tobject.subject.type") for subject in markup.find_all(nitf, "tobject.subject")]
+    descriptors = (c for c in markup.find_all(nitf, "classifier") if c.get("type") in _DESCRIPTORS)
+    keywords += map(markup.to_line, descriptors)
+    return {
+        "authors": extract_authors(nitf),
+        "section": section,
+        "keywords": [keyword for keyword in keywords if keyword],
+        "metadata": metadata,
+    }
+
+
+def extract_authors(nitf: Any) -> list[str]:
+    """The persons in the bylines, or else what these say."""
+    bylines = list(markup.find_all(nitf, "byline"))
+    # The New York Times has a second byline for indexes: "DOE, JANE".
+    printed = [byline for byline in bylines if byline.get("class") == "print_byline"] or bylines
+    persons = [markup.to_line(person) for byline in printed for person in markup.find_all(byline, "person")]
+    lines = persons or map(_line_without_title, printed)
+    return [name for line in lines for name in read_list("authors", line) or []]
+
+
+def _line_without_title(byline: Any) -> str:
+    """A byline without the author's title, `<byttl>`, which is at its end."""
+    title = markup.to_line(markup.find_first(byline, "byttl"))
+    return markup.to_line(byline).removesuffix(title).rstrip(" ,")
 
 
 def _find_skip_reason(nitf: Any) -> str | None:

@@ -13,6 +13,7 @@ from esr.errors import to_one_line
 from esr.loaders import markup
 from esr.loaders.format import Format, Malformed, Record, Source, register
 from esr.loaders.ids import make_id_from_path
+from esr.loaders.list_values import read_list
 
 # No article's page is this long, and extraction is slow on long pages.
 MAX_PAGE_BYTES = 8 * 2**20
@@ -68,11 +69,16 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
     text = "" if article is None else _extract_text(article.body)
     if not text:
         raise NoArticle("the page contains no text of an article: leave it out")
+    sections = list(article.categories or [])
+    tags = [tag for text in article.tags or [] for tag in read_list("keywords", text) or []]
     return {
         "title": article.title,
         "date": to_iso_date(article.date) if article.date else None,
         "source": _find_source(article),
-        **({"author": article.author} if article.author else {}),
+        **({"author": article.author} if article.author else {}),  # for --mapping source=author
+        "authors": read_list("authors", article.author or ""),
+        "section": sections[0] if sections else None,
+        "keywords": [*sections[1:], *tags],
         "url": url or article.url,
         "language": _find_language(data),
         "text": markup.remove_title(text, article.title or ""),

@@ -61,14 +61,16 @@ def _to_microseconds(batch: Any) -> Any:
 
 
 def _to_json(value: Any) -> Any:
-    """A value as in JSON Lines: numbers and dates as text, bytes decoded."""
+    """A value as in JSON Lines: numbers and dates as text, bytes decoded, also within lists and objects."""
     if isinstance(value, (datetime, date)):
         return value.isoformat()
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     if isinstance(value, list):
-        return [{"text": item} if isinstance(item, str) else item for item in value]
-    return value if value is None or isinstance(value, (str, dict)) else str(value)
+        return list(map(_to_json, value))
+    if isinstance(value, dict):
+        return {name: _to_json(inner) for name, inner in value.items()}
+    return value if value is None or isinstance(value, str) else str(value)
 
 
 FORMAT = register(

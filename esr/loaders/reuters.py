@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from esr.documents.newspaper_dates import to_iso_date
 from esr.errors import InputError
 from esr.loaders.format import Format, Malformed, Record, Source, register
+from esr.loaders.list_values import read_list
 from esr.loaders.sgml import iterate_contents, parse_attributes, strip_markup
 from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, too_long_error
 
+_LISTS = ("PLACES", "PEOPLE", "ORGS", "EXCHANGES", "COMPANIES")
+_AGENCY = re.compile(r",?\s+Reuters?$", re.I)
 _CHUNK_BYTES = 2**16
 _OPENING = re.compile(r"<REUTERS(?:\s[^<>]{0,1000})?>", re.I)
 _CLOSING = re.compile(r"</REUTERS\s{0,9}>", re.I)
@@ -39,7 +43,7 @@ def read(source: Source) -> Iterator[Record | Malformed]:
             yield Record(where, {"id": f"reuters-{id}", "source": "Reuters", **_parse_fields(raw)})
 
 
-def _parse_fields(raw: str) -> dict[str, str | None]:
+def _parse_fields(raw: str) -> dict[str, Any]:
     raw = _CONTROL_ENTITY.sub(" ", _CONTROL.sub(lambda c: c[0] if c[0] in "\n\r" else " ", raw))
     date = next((to_iso_date(strip_markup(date)) for date in iterate_contents(raw, "DATE")), None)
     title = next((" ".join(strip_markup(title).split()) for title in iterate_contents(raw, "TITLE")), None)
@@ -48,7 +52,23 @@ def _parse_fields(raw: str) -> dict[str, str | None]:
         head = re.compile(r"(?is)<(TITLE|DATELINE|AUTHOR)\b.*?</\1>")
         bodies = [head.sub(" ", text) for text in iterate_contents(raw, "TEXT")]
     text = "\n\n".join(_INDENTED.sub("\n\n", strip_markup(body)) for body in bodies)
-    return {"title": title, "date": date, "language": "en", "text": _END.sub("", text.rstrip())}
+    author = next((strip_markup(author) for author in iterate_contents(raw, "AUTHOR")), "")
+    metadata = {name.lower(): values for name in _LISTS if (values := _read_list(raw, name))}
+    return {
+        "title": title,
+        "date": date,
+        "language": "en",
+        "authors": read_list("authors", _AGENCY.sub("", " ".join(author.split()))),
+        "keywords": _read_list(raw, "TOPICS"),
+        "metadata": metadata,
+        "text": _END.sub("", text.rstrip()),
+    }
+
+
+def _read_list(raw: str, name: str) -> list[str]:
+    """The values of a list such as `<PLACES><D>usa</D><D>uk</D></PLACES>`."""
+    lists = iterate_contents(raw, name)
+    return [strip_markup(value).strip() for values in lists for value in iterate_contents(values, "D")]
 
 
 def _split_documents(source: Source) -> Iterator[tuple[str, str]]:

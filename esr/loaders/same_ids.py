@@ -11,7 +11,8 @@ from contextlib import closing
 from tempfile import TemporaryFile
 
 from esr.documents import Document, Located
-from esr.documents.serialisation import METADATA, to_fields
+from esr.documents.fields import DESCRIPTIVE_FIELDS, METADATA
+from esr.documents.serialisation import to_fields
 from esr.documents.validate import build_document
 from esr.loaders.key_store import KeyStore
 
@@ -109,9 +110,10 @@ def _describe(located: Located) -> str:
 
 def _hash_content(document: Document) -> int:
     """Equal for equal documents within this process, and ten times as fast as a checksum."""
-    metadata = tuple(getattr(document, name) for name in METADATA)
+    known = tuple(getattr(document, name) for name in DESCRIPTIVE_FIELDS if name != METADATA)
+    metadata = json.dumps(document.metadata, sort_keys=True) if document.metadata else ""
     sentences = (
         (s.id, s.text, s.paragraph, s.parse, tuple(sorted(s.features.items())) if s.features else None)
         for s in document.sentences
     )
-    return hash((metadata, *sentences))
+    return hash((known, metadata, *sentences))

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from esr.documents.newspaper_dates import to_iso_date
 from esr.errors import InputError
 from esr.loaders.format import Format, Malformed, Record, Source, register
+from esr.loaders.list_values import read_list
 from esr.loaders.sgml import iterate_contents, parse_attributes, strip_markup
 from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, read_chunks, too_long_error
 
@@ -22,6 +23,10 @@ _IDS = ("DOCNO", "DOCID")
 _TITLES = ("HEADLINE", "TITLE", "HL", "HEAD", "TI")
 _DATES = ("DATE_TIME", "DATETIME", "DATE", "DATE1", "DD")
 _SOURCES = ("PUB", "SOURCE", "SO")
+_MAX_SHORT_TEXT = 1000
+_AUTHORS = ("BYLINE", "AUTHOR")
+_SECTIONS = ("SECTION",)
+_KEYWORDS = ("KEYWORD", "KEYWORDS", "SUBJECT")
 _BODIES = ("LP", "LEADPARA", "TEXT")  # a lead paragraph precedes the text
 # Texts of the Foreign Broadcast Information Service begin with this.
 _FBIS = re.compile(
@@ -127,6 +132,9 @@ def _read_document(unit: _Unit) -> Record:
         "title": _first_text(unit.raw, _TITLES),
         "date": next(filter(None, dates), None) or _date_in_id(id),
         "source": _first_text(unit.raw, _SOURCES),
+        "authors": read_list("authors", _short_text(unit.raw, _AUTHORS) or ""),
+        "section": _short_text(unit.raw, _SECTIONS),
+        "keywords": read_list("keywords", _short_text(unit.raw, _KEYWORDS) or ""),
     }
     if tags:
         fields["sentences"] = [_read_sentence(unit, tag) for tag in tags]
@@ -168,6 +176,12 @@ def _first_text(raw: str, names: tuple[str, ...]) -> str | None:
     """The text of the first of these elements that has any, on one line."""
     texts = (" ".join(strip_markup(part).split()) for name in names for part in iterate_contents(raw, name))
     return next(filter(None, texts), None)
+
+
+def _short_text(raw: str, names: tuple[str, ...]) -> str | None:
+    """The same, but None for what is too long: an element that is not closed has the rest of the document."""
+    text = _first_text(raw, names)
+    return text if text and len(text) <= _MAX_SHORT_TEXT else None
 
 
 def _parse_date(written: str) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from esr.analysis import Analyzer
 from esr.documents.direction import text_direction
+from esr.documents.fields import LIST_FIELDS
 from esr.engines.index import Hit, SentenceRecord
 from esr.ranking.query_report import QueryReport
 from esr.ranking.searcher import Answer
@@ -38,8 +39,13 @@ def answer_dict(answer: Answer, report: QueryReport | None = None) -> dict[str, 
 def hit_dict(hit: Hit) -> dict[str, Any]:
     """A ranked sentence with its score, its neighbours, its document, and the direction of its writing."""
     record = require_record(hit)
-    fields = {"sentence_id": record.sentence_id, "document_id": record.document_id, "score": hit.score}
+    fields: dict[str, Any] = {
+        "sentence_id": record.sentence_id,
+        "document_id": record.document_id,
+        "score": hit.score,
+    }
     fields.update(zip(_FIELDS, _values(record), strict=True))
+    fields |= {name: list(getattr(record, name)) for name in LIST_FIELDS}
     fields["direction"] = text_direction(record.language)
     return fields
 

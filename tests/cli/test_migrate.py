@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from esr.engines.segments.store.manifest import FORMAT
 from tests.cli.conftest import Esr
 
 
@@ -14,8 +15,8 @@ def test_a_migration_reports_its_counts(esr: Esr, tmp_path: Path, monkeypatch: p
     where = tmp_path / "index"
     (tmp_path / "news.jsonl").write_text('{"id": "a", "text": "A storm. It passed."}\n')
     esr("load", tmp_path / "news.jsonl", "--index", where)
-    assert esr("migrate", where).stdout == "the index already has format 4: there is nothing to do\n"
-    monkeypatch.setattr("esr.engines.segments.store.manifest.FORMAT", 5)
+    assert esr("migrate", where).stdout == f"the index already has format {FORMAT}: there is nothing to do\n"
+    monkeypatch.setattr("esr.engines.segments.store.manifest.FORMAT", FORMAT + 1)
     assert "run esr migrate" in esr("search", "storm", "--index", where).stderr
     message = esr("migrate", where).stdout
     assert message.startswith(f"migrated 1 documents with 2 sentences of {where} in ")

@@ -68,6 +68,19 @@ class Engines(NamedTuple):
     elasticsearch: Searcher
 
 
+AUTHORS = ((), ("Jane Doe",), ("JANE DOE", "Olaf Größe"), ())
+SECTIONS = (None, "Sport", "sport", "World: Asia", None)
+KEYWORDS = ("brexit", "Brexit", "bank", "Klima", "日本")
+METADATA: tuple[dict[str, Any], ...] = (
+    {},
+    {"desk": "Berlin", "rank": 3},
+    {"Desk": "BERLIN", "a": {"b": [1.5, True, None, {"c": "deep  value"}], "": "no key"}},
+    {},
+    {"desk": ["Bonn", "Berlin"], "long": "x" * 40_000, "odd\x00key.. ": "v\x00 w", ".": "dot"},
+    {"empty": [], "": "blank", "url": "https://x.example/?q=a b"},
+)
+
+
 def random_documents(first: int, count: int, seed: int) -> Iterator[Document]:
     """Documents with all that is unusual: no sentence, one, empty ones, a term a hundred times, no title."""
     rng = random.Random(seed)
@@ -95,6 +108,10 @@ def random_documents(first: int, count: int, seed: int) -> Iterator[Document]:
             source="random" if number % 2 else None,
             url=f"https://random.example/{number}" if number % 5 == 0 else None,
             language="en" if number % 2 else None,
+            authors=AUTHORS[number % 4],
+            section=SECTIONS[number % 5],
+            keywords=tuple(rng.sample(KEYWORDS, number % 3)),
+            metadata=METADATA[number % 6],
         )
 
 

@@ -31,6 +31,9 @@ def test_an_answer_has_the_documented_keys() -> None:
             "features": {},
             "entities": None,
             "paragraph": None,
+            "authors": [],
+            "section": None,
+            "keywords": [],
         }
     ]
     assert shape == {

@@ -34,6 +34,8 @@ def of_class(kind: type, *, without: Sequence[str] = ()) -> dict[str, Schema]:
 
 def of_type(hint: Any) -> Schema:
     """A type as it looks in JSON."""
+    if hint is Any:
+        return {}
     if hint in _PLAIN:
         return {"type": _PLAIN[hint]}
     origin, inside = typing.get_origin(hint), typing.get_args(hint)

@@ -6,11 +6,13 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import date
+from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask
 from markupsafe import Markup
 
+from esr.documents.attributes import flat_metadata
 from esr.documents.direction import is_language_tag, text_direction
 from esr.ranking import answers
 from webui.arguments.labels import first_phrase, plain_number
@@ -37,6 +39,7 @@ def install(app: Flask) -> None:
         first_phrase=first_phrase,
         signed=signed,
         finite=math.isfinite,
+        metadata_rows=metadata_rows,
     )
     app.jinja_env.tests["full_date"] = is_full_date
     app.jinja_env.globals.update(count=count, record=answers.require_record)
@@ -51,6 +54,11 @@ def web_url(url: str | None) -> str | None:
     except ValueError:
         return None
     return url if parts.scheme in ("http", "https") and parts.hostname else None
+
+
+def metadata_rows(metadata: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
+    """Each key of the metadata with its values as texts; the keys of objects in objects are joined."""
+    return list(flat_metadata(metadata).items())
 
 
 def day(text: str) -> str:

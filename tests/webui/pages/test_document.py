@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,3 +58,21 @@ def test_paragraphs_of_the_same_number_that_are_apart_are_two(tmp_path: Path, nu
 
 def test_no_blank_stands_between_sentences_of_scripts_that_have_none(tmp_path: Path) -> None:
     assert paragraphs(tmp_path / "i", [("他走了。", 0), ("她來了。", 0)], "") == ["#0 他走了。#1 她來了。"]
+
+
+def test_what_is_known_of_a_document_is_shown(tmp_path: Path) -> None:
+    known: dict[str, Any] = {
+        "authors": ("Jane <Doe>", "Jo Roe"),
+        "section": "Sport",
+        "keywords": ("ferry", "sea"),
+        "metadata": {"desk": {"city": ["Berlin", "Bonn"]}, "rank": 3},
+    }
+    load(tmp_path / "i", [document("a", Sentence("a.s0", "The storms came."), **known)])
+    with esr.open(str(tmp_path / "i")) as searcher:
+        client = create_app(searcher, Settings(access_log=0)).test_client()
+        pages = [client.get(f"/{page}&q=storms").text for page in ("document?id=a", "search?")]
+    of_document, of_hits = (" ".join(re.sub(r"<[^>]*>", " ", page).split()) for page in pages)
+    for page in (of_document, of_hits):
+        assert "Sport by Jane &lt;Doe&gt; , Jo Roe" in page
+    assert "ferry sea" in of_document
+    assert "desk.city Berlin , Bonn rank 3" in of_document

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +13,9 @@ from typing import Any
 from esr.analysis import Analyzer
 from esr.dependency.codec import encode
 from esr.documents import Document, ParseWord, Sentence
+from esr.documents.attributes import metadata_values
 from esr.documents.dates import parse_date_start
+from esr.documents.fields import METADATA, encode_fields
 from esr.documents.serialisation import checksum
 from esr.engines.elasticsearch.load.bulk import Action
 from esr.engines.elasticsearch.store import term_maxima
@@ -73,6 +76,7 @@ class ActionBuilder:
             term_maxima.FIELD: term_maxima.term_maxima(terms),
             "sentences": [_stored_sentence(sentence) for sentence in document.sentences],
             **given_date,
+            **_given_metadata(document),
             **metadata,
         }
         sentences = [
@@ -113,16 +117,25 @@ def elasticsearch_date(date: str) -> str:
     return moment.isoformat().replace("+00:00", "Z")
 
 
-def _metadata(document: Document) -> dict[str, str]:
-    """The fields that the entries of a document and of its sentences share, without those it lacks."""
-    fields = {
-        "title": document.title,
-        "source": document.source,
-        "url": document.url,
-        "language": document.language,
-        "date": document.date and elasticsearch_date(document.date),
-    }
-    return {name: value for name, value in fields.items() if value is not None}
+def _metadata(document: Document) -> dict[str, Any]:
+    """The fields that the entries of a document and of its sentences share, without those it lacks.
+
+    Of the metadata, these are its attributes.
+    """
+    fields = encode_fields(document)
+    if document.date:
+        fields["date"] = elasticsearch_date(document.date)
+    if document.metadata:
+        fields[METADATA] = {key: list(values) for key, values in metadata_values(document.metadata).items()}
+    return fields
+
+
+def _given_metadata(document: Document) -> dict[str, Any]:
+    """The metadata as JSON, and the names of its attributes."""
+    if not document.metadata:
+        return {}
+    keys = list(metadata_values(document.metadata))
+    return {"given_metadata": json.dumps(document.metadata, ensure_ascii=False), "metadata_keys": keys}
 
 
 def _neighbours(sentences: Sequence[Sentence], n: int) -> Iterator[tuple[str, str]]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from esr.documents import Document, ParseWord, Sentence
+from esr.documents.fields import LIST_FIELDS, METADATA, decode_fields
 from esr.engines.entities import ENTITY_TYPES
 from esr.engines.index import SentenceRecord
 
 WITHOUT_CONTEXT: Mapping[str, Any] = {"excludes": ["context"]}
 """The parts of a document's `_source` that `decode_document` needs."""
-_DOCUMENT_FIELDS = ("title", "date", "source", "url", "language")
 _RECORD_FIELDS = [
-    name for name in SentenceRecord.__dataclass_fields__ if name not in ("features", "entities")
+    name for name in SentenceRecord.__dataclass_fields__ if name not in ("features", "entities", *LIST_FIELDS)
 ]
 
 
@@ -29,8 +30,9 @@ def decode_document(source: Mapping[str, Any]) -> Document:
         )
         for stored in source["sentences"]
     )
-    fields: dict[str, Any] = {name: source.get(name) for name in _DOCUMENT_FIELDS}
+    fields = decode_fields(source)
     fields["date"] = source.get("given_date", fields["date"])
+    fields[METADATA] = json.loads(source.get("given_metadata", "{}"))
     return Document(source["document_id"], sentences, **fields)
 
 
@@ -40,4 +42,5 @@ def decode_sentence(source: Mapping[str, Any]) -> SentenceRecord:
     if entities is not None:
         entities = {type: tuple(entities[type]) for type in ENTITY_TYPES if type in entities}
     fields: dict[str, Any] = {name: source.get(name) for name in _RECORD_FIELDS}
+    fields |= {name: tuple(source.get(name, ())) for name in LIST_FIELDS}
     return SentenceRecord(**fields, features=source.get("features", {}), entities=entities)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from esr.documents.fields import METADATA
 from esr.engines.entities import EntitiesByType
 from esr.engines.index import SentenceRecord
 from esr.engines.segments.reader.snapshot import Snapshot
@@ -91,6 +92,11 @@ def _features(snapshot: Snapshot, locations: Sequence[Location]) -> list[dict[st
     return features
 
 
+def _shown(document: StoredDocument) -> dict[str, Any]:
+    """The fields of a document that its sentences show."""
+    return {name: value for name, value in document.fields.items() if name != METADATA}
+
+
 def _record(
     document: StoredDocument, position: int, features: dict[str, float], entities: EntitiesByType | None
 ) -> SentenceRecord:
@@ -101,7 +107,7 @@ def _record(
         text=document.text(position),
         previous=document.text(position - 1) if position else None,
         next=document.text(position + 1) if position + 1 < len(document) else None,
-        **document.metadata,
+        **_shown(document),
         features=features,
         entities=entities,
         paragraph=document.paragraph(position),

@@ -1,4 +1,4 @@
-"""Documents as they are stored: one compressed blob each, with texts and metadata.
+"""Documents as they are stored: one compressed blob each, with its texts and what is known of it.
 
 Numbers of paragraphs are not in the blob: a segment has a column of them.
 """
@@ -16,12 +16,12 @@ import numpy.typing as npt
 
 from esr.documents import Document, ParseWord, Sentence
 from esr.documents.document import default_sentence_id
+from esr.documents.fields import decode_fields, encode_fields
 
 _LEVEL = 4  # of 9: most of the gain for a third of the time
 NO_PARAGRAPH = 0
 """In the column of paragraphs, whose numbers begin with 1: it is unknown."""
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-METADATA_FIELDS = ("title", "date", "source", "url", "language")
 
 
 def encode_document(document: Document, explicit_ids: Sequence[int]) -> bytes:
@@ -30,8 +30,7 @@ def encode_document(document: Document, explicit_ids: Sequence[int]) -> bytes:
     `explicit_ids` are the positions of the sentences whose id is not the default. Default ids are not
     stored, since they can be derived.
     """
-    data: dict[str, Any] = {"id": document.id}
-    data |= {key: value for key in METADATA_FIELDS if (value := getattr(document, key)) is not None}
+    data: dict[str, Any] = {"id": document.id, **encode_fields(document)}
     explicit = frozenset(explicit_ids)
     data["sentences"] = [_encode_sentence(s, n not in explicit) for n, s in enumerate(document.sentences)]
     return _encode(data).encode()
@@ -83,7 +82,8 @@ class StoredDocument:
         data = json.loads(zlib.decompress(blob))
         self.id: str = data.pop("id")
         self._rows: list[list[Any]] = data.pop("sentences")
-        self.metadata: dict[str, Any] = {key: data.get(key) for key in METADATA_FIELDS}
+        self.fields: dict[str, Any] = decode_fields(data)
+        """What is known of it, as `Document` takes it."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -101,7 +101,7 @@ class StoredDocument:
 
     def document(self) -> Document:
         """The complete document."""
-        return Document(self.id, tuple(map(self._sentence, range(len(self)))), **self.metadata)
+        return Document(self.id, tuple(map(self._sentence, range(len(self)))), **self.fields)
 
     def _sentence(self, position: int) -> Sentence:
         features, parse = self._field(position, 2), self._field(position, 3)

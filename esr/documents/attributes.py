@@ -1,0 +1,88 @@
+"""Attributes: the short values of a document that searches filter by and count, each under a name.
+
+Names are those of the query language: `author`, `section`, `keyword`, and `meta.desk` for the key "desk" of
+the metadata. The keys of objects in objects are joined: `meta.desk.city`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+from unicodedata import normalize
+
+from esr.documents.document import Document
+
+ATTRIBUTES = {"author": "authors", "section": "section", "keyword": "keywords"}
+"""By the name of an attribute, the field of a document that has its values."""
+META = "meta"
+"""The attribute whose values are the keys of the metadata; before a period, of those of a key."""
+META_PREFIX = f"{META}."
+MAX_ATTRIBUTE_CHARS = 1000
+"""Longer values and keys are no attributes. Characters beyond U+FFFF count twice, as in Elasticsearch."""
+
+
+def is_attribute(name: str) -> bool:
+    """Whether an attribute can have this name."""
+    return name in ATTRIBUTES or (name.startswith(META_PREFIX) and len(name) > len(META_PREFIX))
+
+
+def attributes(document: Document) -> dict[str, tuple[str, ...]]:
+    """The different values of each attribute that the document has, in order."""
+    values: dict[str, tuple[str, ...]] = {}
+    for name, field in ATTRIBUTES.items():
+        if given := getattr(document, field):
+            values[name] = (given,) if isinstance(given, str) else given
+    for key, of_key in metadata_values(document.metadata).items():
+        values[META_PREFIX + key] = of_key
+    short = {name: tuple(filter(_is_short, of_name)) for name, of_name in values.items()}
+    return {name: of_name for name, of_name in short.items() if of_name}
+
+
+def metadata_values(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The different values of each key of the metadata that are attributes."""
+    if not metadata:
+        return {}
+    short = {
+        key: tuple(filter(_is_short, values))
+        for key, values in flat_metadata(metadata).items()
+        if key and _is_short(key)
+    }
+    return {key: values for key, values in short.items() if values}
+
+
+def flat_metadata(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The different values of each key of the metadata, as texts with single spaces."""
+    values: dict[str, dict[str, None]] = {}
+    for key, value in _flatten(metadata, ""):
+        if value:
+            values.setdefault(key, {})[value] = None
+    return {key: tuple(of_key) for key, of_key in values.items()}
+
+
+def _flatten(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """The values in JSON as texts, each with the keys that lead to it."""
+    match value:
+        case dict():
+            for key, inner in value.items():
+                name = _to_line(key)
+                yield from _flatten(inner, f"{path}.{name}" if path else name)
+        case list():
+            for inner in value:
+                yield from _flatten(inner, path)
+        case None:
+            pass
+        case str():
+            yield path, _to_line(value)
+        case _:
+            yield path, json.dumps(value)
+
+
+def _to_line(text: str) -> str:
+    return " ".join(normalize("NFC", text.replace("\0", " ")).split())
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= MAX_ATTRIBUTE_CHARS and (
+        text.isascii() or len(text) + sum(c > "\uffff" for c in text) <= MAX_ATTRIBUTE_CHARS
+    )
