@@ -36,20 +36,22 @@ MAY_IMPORT = {
     "esr/engines/elasticsearch": "analysis dependency documents enrichment plans engines engines/segments",
     "esr/boosts": "adjustments engines plans",
     "esr/ranking": "adjustments analysis boosts dependency documents engines models plans priors queries",
+    "esr/following": "engines plans ranking",
     "esr/evaluation": "esr adjustments analysis boosts dependency documents engines loaders models plans "
     "ranking",
     "esr/learning": "adjustments engines evaluation features plans ranking",
     "webui/running": "esr engines ranking",
-    "webui/arguments": "adjustments boosts dependency documents engines features models plans priors queries "
-    "ranking webui/running",
-    "webui/answers": "analysis documents engines evaluation plans ranking webui/arguments webui/running",
-    "webui/pages": "adjustments analysis dependency documents engines evaluation plans queries ranking "
-    "webui/answers webui/arguments webui/running",
-    "webui/api": "esr adjustments boosts dependency documents engines features models plans priors queries "
+    "webui/arguments": "adjustments boosts dependency documents engines features following models "
+    "plans priors queries ranking webui/running",
+    "webui/answers": "analysis documents engines evaluation following plans ranking webui/arguments "
+    "webui/running",
+    "webui/pages": "adjustments analysis dependency documents engines evaluation following plans queries "
     "ranking webui/answers webui/arguments webui/running",
+    "webui/api": "esr adjustments boosts dependency documents engines features following models "
+    "plans priors queries ranking webui/answers webui/arguments webui/running",
     "webui": "plans ranking webui/api webui/pages webui/running",
     "esr/cli": "esr adjustments analysis boosts dependency documents encoders engines enrichment evaluation "
-    "features learning loaders models plans priors queries ranking webui webui/running",
+    "features following learning loaders models plans priors queries ranking webui webui/running",
 }
 """By folder, what it may import beside itself and `BASE`. `engines` is what all of esr sees of the engines:
 the files of that folder, none of its rooms. `esr` is the Python API, `esr.open`."""

@@ -32,6 +32,7 @@ from esr.cli import (
     search,
     serve,
     status,
+    timeline,
     tune,
 )
 from esr.errors import EsrError
@@ -90,6 +91,7 @@ for command in (
     migrate.migrate,
     enrich.enrich,
     search.search,
+    timeline.timeline,
     run.run,
     evaluate.evaluate,
     tune.tune,

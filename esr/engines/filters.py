@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from esr.engines.entities import ENTITY_TYPES
@@ -11,6 +12,10 @@ FACET_FIELDS = ("source", "month", *ENTITY_TYPES)
 
 FacetCounts = list[tuple[str, int]]
 """Values of a field, and how many candidates have each."""
+DAY = 86_400_000
+"""Milliseconds of a day."""
+DayCounts = Mapping[int, int]
+"""Days since 1970-01-01 in UTC, and how many sentences there are of each."""
 
 
 @dataclass(frozen=True, slots=True)

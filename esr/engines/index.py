@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from esr.analysis import Analyzer
 from esr.documents import Document
 from esr.engines.enrichment import Enrichment
-from esr.engines.filters import FACET_FIELDS, NO_FILTERS, FacetCounts, Filters
+from esr.engines.filters import DAY, FACET_FIELDS, NO_FILTERS, DayCounts, FacetCounts, Filters
 from esr.engines.resolve import Vocabulary
 from esr.engines.results import (
     EVIDENCE_COLUMNS,
@@ -26,10 +26,12 @@ from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
 
 __all__ = [
+    "DAY",
     "EVIDENCE_COLUMNS",
     "FACET_FIELDS",
     "NO_FILTERS",
     "CandidateEvidence",
+    "DayCounts",
     "Description",
     "FacetCounts",
     "Filters",
@@ -125,6 +127,18 @@ class Index(Vocabulary, Protocol):
 
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
         """How many sentences satisfy each condition and the filters."""
+
+    def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
+        """How many sentences of each day satisfy each condition and the filters; None is satisfied by all.
+
+        Sentences of documents without a date count for no day.
+        """
+
+    def newest(self, condition: Condition, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+        """The k newest sentences that satisfy a condition and the filters, without scores (0).
+
+        Equal dates are in collection order. Sentences of documents without a date are last.
+        """
 
     def enrichment(self) -> AbstractContextManager[Enrichment]:
         """The stored enrichment of the index, for writing."""

@@ -7,7 +7,7 @@ alone leave it to the ranking which sentences are candidates. So do fields besid
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from unicodedata import normalize
 
@@ -45,11 +45,12 @@ class Interpretation:
 
     `counts` has c(t,q) of its terms, in order. The ranking adds terms for `prefixes`, beginnings of words.
     `decides_candidates`: the condition, and not the ranking, says which sentences are candidates.
-    `require_all`: a sentence needs every wanted word.
+    `require_all`: a sentence needs every wanted word. `wanted` are the terms of the wanted words alone.
     """
 
     parsed: ParsedQuery
     counts: Mapping[str, int]
+    wanted: tuple[str, ...]
     condition: Condition | None
     prefixes: tuple[str, ...]
     decides_candidates: bool
@@ -60,19 +61,27 @@ class Interpretation:
         """The words that the ranking looks for, as they were typed."""
         return " ".join(_ranked_texts(self.parsed))
 
+    @property
+    def all_words(self) -> Condition | None:
+        """What a sentence satisfies that has every wanted word, and all else that the query asks for.
+
+        None for a query that asks for nothing.
+        """
+        condition = () if self.condition is None else (self.condition,)
+        return all_of([*map(HasTerm, self.wanted), *condition])
+
 
 def interpret(parsed: ParsedQuery, analyzer: Analyzer, require_all: bool = False) -> Interpretation:
     """What a query asks of an index with this analyzer. `require_all`: a sentence needs every wanted word."""
-    counts = dict(
-        Counter(term for text in _ranked_texts(parsed) for term in analyzer.terms(normalize("NFC", text)))
-    )
+    counts = dict(Counter(_terms_of(_ranked_texts(parsed), analyzer)))
     if parsed.is_plain and not require_all:
-        return Interpretation(parsed, counts, None, (), False)
+        return Interpretation(parsed, counts, tuple(counts), None, (), False)
+    wanted = tuple(dict.fromkeys(_terms_of([text for _, text in _wanted_texts(parsed)], analyzer)))
     required = [g for g in parsed.groups if g.role == "required" and is_searchable(g)]
     excluded = [g for g in parsed.groups if g.role == "excluded" and is_searchable(g)]
     conditions = list(_required_conditions(required, analyzer))
     if require_all:
-        conditions += map(HasTerm, counts)
+        conditions += map(HasTerm, wanted)
     conditions += [Not(_group_condition(group, analyzer)) for group in excluded]
     of_text = [group for group in required if TEXT in _fields_of(group)]
     prefixes = dict.fromkeys(
@@ -83,7 +92,7 @@ def interpret(parsed: ParsedQuery, analyzer: Analyzer, require_all: bool = False
     )
     decides_candidates = bool(of_text) or require_all or (bool(required) and not counts)
     condition = all_of(conditions)
-    return Interpretation(parsed, counts, condition, tuple(prefixes), decides_candidates, require_all)
+    return Interpretation(parsed, counts, wanted, condition, tuple(prefixes), decides_candidates, require_all)
 
 
 def _required_conditions(required: Sequence[Group], analyzer: Analyzer) -> Iterator[Condition]:
@@ -102,7 +111,7 @@ def _required_conditions(required: Sequence[Group], analyzer: Analyzer) -> Itera
 def _ranked_texts(parsed: ParsedQuery) -> Iterator[str]:
     """The pieces of the query whose terms are ranked: runs of wanted words, and required words and
     phrases."""
-    pieces = [(start, parsed.text[start:end]) for start, end in parsed.wanted_runs]
+    pieces = _wanted_texts(parsed)
     pieces += [
         (clause.start, clause.text)
         for group in parsed.groups
@@ -111,6 +120,15 @@ def _ranked_texts(parsed: ParsedQuery) -> Iterator[str]:
         if clause.field == TEXT and clause.form != "prefix"
     ]
     return (text for _, text in sorted(pieces))
+
+
+def _wanted_texts(parsed: ParsedQuery) -> list[tuple[int, str]]:
+    """The runs of wanted words, each with its place."""
+    return [(start, parsed.text[start:end]) for start, end in parsed.wanted_runs]
+
+
+def _terms_of(texts: Iterable[str], analyzer: Analyzer) -> Iterator[str]:
+    return (term for text in texts for term in analyzer.terms(normalize("NFC", text)))
 
 
 def is_searchable(group: Group) -> bool:

@@ -16,7 +16,7 @@ from esr.ranking.spelling import Suggestion, correct, suggest
 
 
 class MatchCounts(NamedTuple):
-    """How many sentences hold all the words that are ranked, and how many any of them.
+    """How many sentences hold all wanted words, and how many any of those that are ranked.
 
     They satisfy what the query requires and excludes, and the filters. Both are None without ranked words.
     """
@@ -84,7 +84,7 @@ def count_matches(prepared: PreparedQuery, filters: Filters) -> MatchCounts:
         return MatchCounts(None, None)
     condition = prepared.interpretation.condition
     others: list[Condition] = [] if condition is None else [condition]
-    every, some = all_of([*terms, *others]), all_of([any_of(terms), *others])
+    every, some = prepared.interpretation.all_words, all_of([any_of(terms), *others])
     assert every is not None
     assert some is not None
     return MatchCounts(*prepared.index.count([every, some], filters))

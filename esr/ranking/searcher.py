@@ -119,6 +119,13 @@ class PreparedQuery:
             return self.plan
         return replace(self.plan, candidates="matching")
 
+    def with_all_words(self) -> PreparedQuery:
+        """The same query with those candidates that have every wanted word. Does not use the index."""
+        if not self.plan.terms and self.plan.candidates != "all":
+            return self
+        plan = replace(self.plan, condition=self.interpretation.all_words, candidates="all")
+        return replace(self, plan=plan)
+
     def replan(self, ranking: Ranking) -> Plan:
         """The plan of another ranking with the same boosts. Does not use the index."""
         return _with_condition(

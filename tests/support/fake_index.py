@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,9 +13,12 @@ import numpy as np
 from esr import analysis
 from esr.analysis.definitions import WORDS
 from esr.documents import Document, Sentence
+from esr.documents.dates import parse_date_start
 from esr.engines.entities import ENTITY_TYPES
 from esr.engines.index import (
+    DAY,
     EVIDENCE_COLUMNS,
+    DayCounts,
     Description,
     FacetCounts,
     Filters,
@@ -111,6 +115,24 @@ class FakeIndex:
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
         self._fail()
         return [sum(self._satisfies(record, each) for record in self.records) for each in conditions]
+
+    def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
+        self._fail()
+        return [
+            Counter(
+                parse_date_start(record.date) // DAY
+                for record in self.records
+                if record.date and (each is None or self._satisfies(record, each))
+            )
+            for each in conditions
+        ]
+
+    def newest(self, condition: Condition, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+        self._fail()
+        matches = [record for record in self.records if self._satisfies(record, condition)]
+        matches.sort(key=lambda r: -parse_date_start(r.date) if r.date else math.inf)
+        hits = [Hit(r.sentence_id, 0.0, r if records else None) for r in matches]
+        return SearchResult(hits[:k], len(hits), self.incomplete)
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         terms = {term for record in self.records for term in self._terms(record)}

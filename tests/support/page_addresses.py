@@ -15,6 +15,8 @@ PAGES = {
     "explain": f"/explain?id=earthquake-relief.s0&{QUERY}",
     "second stage": f"/explain?id=earthquake-relief.s0&{QUERY}&rerank=mrf_sdm:2&feature=subj:step:1",
     "compare": f"/compare?{QUERY}&vs.model=bm25",
+    "timeline": f"/timeline?{QUERY}",
+    "timelines": "/timeline?q=earthquake&also=relief&also=China&scale=rate",
     "batch": "/batch",
     "missing": "/nowhere",
 }

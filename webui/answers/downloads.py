@@ -14,6 +14,7 @@ from flask import Response
 
 from esr.engines.index import Hit
 from esr.evaluation import runs
+from esr.following.timeline import TABLE_COLUMNS
 from esr.ranking.answer_table import COLUMNS, build_spreadsheet_rows, guard_formula
 from esr.ranking.answers import require_record
 from esr.ranking.searcher import Answer
@@ -76,6 +77,13 @@ def document_csv(scored: ScoredDocument) -> Response:
         for sentence in scored.sentences
     ]
     return _csv(("position", "score", "sentence_id", "text"), rows, "document.csv")
+
+
+def timeline_csv(rows: Sequence[Mapping[str, str]]) -> Response:
+    """One line for each period of each query."""
+    return _csv(
+        TABLE_COLUMNS, [[guard_formula(cell) for cell in row.values()] for row in rows], "timeline.csv"
+    )
 
 
 def comparison_csv(comparison: Comparison) -> Response:

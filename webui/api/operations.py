@@ -22,11 +22,13 @@ from webui.api.parameters import (
     index_parameters,
     query_parameters,
     search_parameters,
+    timeline_parameters,
     values_parameters,
 )
 from webui.api.query import query
 from webui.api.search import search
 from webui.api.status import status
+from webui.api.timeline import timeline
 from webui.api.values import values
 
 OPERATIONS = {
@@ -63,6 +65,16 @@ OPERATIONS = {
             facets,
             "Facets",
             facets_parameters,
+        ),
+        Operation(
+            "timeline",
+            "GET",
+            "/timeline",
+            "Count the sentences with all words of a query by day, week, month or year.",
+            timeline,
+            "Timeline",
+            timeline_parameters,
+            page_twin="/timeline.json",
         ),
         Operation(
             "values",

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from esr import models, priors
 from esr.engines.index import FACET_FIELDS
+from esr.following.periods import INTERVALS
+from esr.following.timeline import MAX_PEAKS, PEAKS
 from esr.plans.plan import CANDIDATES
 from esr.ranking.reranker import DEPTH
 from webui.api import complete, facets, values
@@ -18,8 +20,10 @@ from webui.arguments.names import (
     RANKING_ARGUMENTS,
     REPEATABLE,
     SEARCH_ARGUMENTS,
+    TIMELINE_ARGUMENTS,
     VERSUS,
 )
+from webui.arguments.timeline_request import SCALES
 from webui.running.settings import Settings
 
 
@@ -114,6 +118,21 @@ def facets_parameters(settings: Settings) -> list[Parameter]:
             is_repeatable=True,
         ),
         _count("size", "how many values of each field to list", 1, facets.MAX_SIZE, facets.DEFAULT_SIZE),
+        *filter_parameters(settings),
+        *ranking_parameters(settings),
+        *index_parameters(settings),
+    ]
+
+
+def timeline_parameters(settings: Settings) -> list[Parameter]:
+    names = TIMELINE_ARGUMENTS
+    return [
+        query_text(settings),
+        Parameter("also", names["also"], text_schema(settings.query_chars), is_repeatable=True),
+        *reading_parameters(),
+        Parameter("interval", names["interval"], {"enum": list(INTERVALS)}),
+        Parameter("scale", names["scale"], {"enum": list(SCALES), "default": "count"}),
+        _count("peaks", names["peaks"], 0, MAX_PEAKS, PEAKS),
         *filter_parameters(settings),
         *ranking_parameters(settings),
         *index_parameters(settings),

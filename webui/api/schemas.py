@@ -7,6 +7,7 @@ from typing import get_args, get_type_hints
 from esr.documents import Document, Sentence
 from esr.documents.direction import DIRECTIONS
 from esr.engines.index import FACET_FIELDS, SentenceRecord
+from esr.following.periods import INTERVALS
 from esr.ranking.completion import Completion
 from webui.api.json_schema import NUMBER, TEXTS, WHOLE, array, closed, named, of_class, reference
 from webui.api.operation import Schema
@@ -104,6 +105,21 @@ SCHEMAS: dict[str, Schema] = {
                 more={"type": "boolean", "description": "whether the field has more values"},
             )
         )
+    ),
+    "Timeline": closed(
+        interval={"enum": list(INTERVALS)},
+        periods={**TEXTS, "description": "ISO 8601 names, in order and without a gap"},
+        sentences={**array(WHOLE), "description": "all sentences of each period that pass the filters"},
+        series=array(
+            closed(
+                query={"type": "string"},
+                counts={**array(WHOLE), "description": "sentences with all words, by period"},
+                rates={**array(NUMBER), "description": "per million sentences of the period"},
+                total=WHOLE,
+                undated={**WHOLE, "description": "sentences without a date, which count for no period"},
+                peaks=array(closed(period={"type": "string"}, count=WHOLE, sentence=reference("Hit"))),
+            )
+        ),
     ),
     "Values": closed(
         values=array(

@@ -37,13 +37,28 @@ SEARCH_ARGUMENTS: dict[str, str] = {
     "facet": "a field of which the page lists more values",
     "index": "the name of an index, where several are served",
 }
-TEXT_ARGUMENTS = frozenset({"q", "text"})
+TIMELINE_ARGUMENTS: dict[str, str] = {
+    "also": "another query in the same timeline",
+    "interval": "day, week, month or year; by default, the finest that is easy to read",
+    "scale": "rate: the chart shows sentences per million of those of the period",
+    "peaks": "how many peaks of each query come with their best sentence",
+}
+"""The arguments that a timeline has beside those of a search."""
+TEXT_ARGUMENTS = frozenset({"q", "text", "also"})
 """Arguments that may be as long as a query."""
 COMPARISON_ARGUMENTS = (*SEARCH_ARGUMENTS, *(VERSUS + name for name in RANKING_ARGUMENTS))
 
 _RANKING_LISTS = frozenset({"feature", "boost", "rerank"})
 REPEATABLE = frozenset(
-    {"source", "document", "entity", "field", *_RANKING_LISTS, *(VERSUS + name for name in _RANKING_LISTS)}
+    {
+        "source",
+        "document",
+        "entity",
+        "field",
+        "also",
+        *_RANKING_LISTS,
+        *(VERSUS + name for name in _RANKING_LISTS),
+    }
 )
 """Arguments that may be given more than once."""
 MAX_DEPTH = 1_000

@@ -25,6 +25,8 @@ ENGINE_METHODS = frozenset(
         "parses",
         "facets",
         "count",
+        "count_days",
+        "newest",
         "document",
         "documents_at",
         "terms_with_prefix",

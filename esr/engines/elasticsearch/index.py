@@ -20,9 +20,10 @@ from esr.engines.elasticsearch.maintenance.enrichment import (
     summarize_enrichment,
 )
 from esr.engines.elasticsearch.search import bound_query, score_query, vocabulary
-from esr.engines.elasticsearch.search.counts import count_sentences
+from esr.engines.elasticsearch.search.counts import count_days, count_sentences
 from esr.engines.elasticsearch.search.evidence import EvidenceReader
 from esr.engines.elasticsearch.search.facets import count_facets
+from esr.engines.elasticsearch.search.newest import find_newest
 from esr.engines.elasticsearch.search.pruned_search import search_pruned
 from esr.engines.elasticsearch.search.search_body import RECORD_FIELDS, search_body
 from esr.engines.elasticsearch.search.sentence_lookup import look_up_parses, look_up_sources
@@ -34,7 +35,15 @@ from esr.engines.elasticsearch.store.impacts import impacts_apply
 from esr.engines.elasticsearch.store.names import NameReader
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document, decode_sentence
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
-from esr.engines.index import CandidateEvidence, FacetCounts, Filters, Histogram, SearchResult, SentenceRecord
+from esr.engines.index import (
+    CandidateEvidence,
+    DayCounts,
+    FacetCounts,
+    Filters,
+    Histogram,
+    SearchResult,
+    SentenceRecord,
+)
 from esr.engines.names import Name
 from esr.engines.resolve import resolve_condition, resolve_filters, resolve_plan
 from esr.engines.sources import SourceTable
@@ -190,6 +199,14 @@ class ElasticsearchIndex:
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
         resolved = [resolve_condition(self, condition) for condition in conditions]
         return count_sentences(self.cluster, resolved, resolve_filters(self, filters))
+
+    def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
+        resolved = [each and resolve_condition(self, each) for each in conditions]
+        return count_days(self.cluster, resolved, resolve_filters(self, filters))
+
+    def newest(self, condition: Condition, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+        condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
+        return find_newest(self.cluster, condition, k, filters, records)
 
     def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
         return open_enrichment(self._where_with_login)

@@ -18,11 +18,13 @@ from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enri
 from esr.engines.embedded.search import vocabulary
 from esr.engines.embedded.search.candidate_evidence import read_candidates
 from esr.engines.embedded.search.candidates import count_sentences
+from esr.engines.embedded.search.day_counts import count_days
 from esr.engines.embedded.search.evidence import read_column, read_evidence
 from esr.engines.embedded.search.exhaustive import search_exhaustive
 from esr.engines.embedded.search.facets import count_facets
 from esr.engines.embedded.search.kernel_loader import LOADER
 from esr.engines.embedded.search.lazy_hits import LazyHits
+from esr.engines.embedded.search.newest import find_newest
 from esr.engines.embedded.search.pruning import search_pruned
 from esr.engines.embedded.search.records import (
     Location,
@@ -33,9 +35,11 @@ from esr.engines.embedded.search.records import (
     sentence_ids,
 )
 from esr.engines.embedded.search.search_cache import SearchCache
+from esr.engines.embedded.search.top_k import TopK
 from esr.engines.index import (
     EVIDENCE_COLUMNS,
     CandidateEvidence,
+    DayCounts,
     FacetCounts,
     Filters,
     Histogram,
@@ -77,7 +81,6 @@ class EmbeddedIndex:
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         cache = self._latest()
-        snapshot = cache.snapshot
         plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
         answer, exhaustive = search_pruned(plan, cache, k, filters), None
         if isinstance(answer, Unprunable):
@@ -86,12 +89,7 @@ class EmbeddedIndex:
                 best = search_exhaustive(plan, cache, k, filters)
         else:
             best = answer
-        hits: Sequence[Hit] = LazyHits(best, partial(sentence_ids, snapshot))
-        if records:
-            scores, ordinals = best.scores.tolist(), best.ordinals.tolist()
-            entries = list(read_records(snapshot, locate(snapshot, best.ordinals)))
-            ids = [record.sentence_id for record in entries]
-            hits = list(map(Hit, ids, scores, entries, ordinals))
+        hits = _read_hits(cache.snapshot, best, records)
         return SearchResult(hits, best.total, None, best.scored, exhaustive)
 
     def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
@@ -148,6 +146,18 @@ class EmbeddedIndex:
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
         cache, resolved = self._latest(), resolve_filters(self, filters)
         return [count_sentences(resolve_condition(self, each), cache, resolved) for each in conditions]
+
+    def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
+        cache, resolved = self._latest(), resolve_filters(self, filters)
+        conditions = [each and resolve_condition(self, each) for each in conditions]
+        return [count_days(each, cache, resolved) for each in conditions]
+
+    def newest(self, condition: Condition, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+        cache = self._latest()
+        condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
+        ordinals, total = find_newest(condition, cache, k, filters)
+        best = TopK(ordinals, np.zeros(len(ordinals)), total, 0)
+        return SearchResult(_read_hits(cache.snapshot, best, records), total)
 
     def sources(self) -> SourceTable:
         return self._latest().sources
@@ -277,3 +287,12 @@ class EmbeddedIndex:
                 raise UsageError(f"there is no sentence {id!r} in {self.where}")
             locations.append(location)
         return locations
+
+
+def _read_hits(snapshot: Snapshot, best: TopK, records: bool) -> Sequence[Hit]:
+    """The hits of these ordinals, with their sentences or their ids alone."""
+    if not records:
+        return LazyHits(best, partial(sentence_ids, snapshot))
+    entries = list(read_records(snapshot, locate(snapshot, best.ordinals)))
+    ids = [record.sentence_id for record in entries]
+    return list(map(Hit, ids, best.scores.tolist(), entries, best.ordinals.tolist()))

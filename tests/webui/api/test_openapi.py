@@ -35,6 +35,7 @@ EXAMPLES = 60
 GOOD = {
     "search": {"q": "storm flood"},
     "facets": {"q": "storm flood"},
+    "timeline": {"q": "storm", "also": "flood", "interval": "month"},
     "values": {"field": "source"},
     "explain": {"q": "storm flood", "id": "a.s1"},
     "document": {"id": "a", "q": "storm"},

@@ -39,14 +39,14 @@ class Search:
     def exhaustive(self, k: int, reason: str | None) -> SearchResult:
         """The result of scoring every candidate. `reason` says why that is necessary."""
         query, shift = score_query(self.plan, self.collection, self.filters)
-        body: dict[str, Any] = {"query": query, "sort": SORT, **self._hit_fields}
+        body: dict[str, Any] = {"query": query, "sort": SORT, **hit_fields(self.records)}
         hits: list[Hit] = []
         total = 0
         while len(hits) < k:
             answer = self.send(size=min(PAGE, k - len(hits)), track_total_hits=not hits, **body)
             total = total if hits else answer["hits"]["total"]["value"]
             page = answer["hits"]["hits"]
-            hits += self._decode_hits(page, shift)
+            hits += decode_hits(page, self.records, shift)
             if len(page) < PAGE:
                 break
             body["search_after"] = page[-1]["sort"]
@@ -59,8 +59,8 @@ class Search:
         """
         filters = replace(self.filters, documents=tuple(ids))
         query, shift = score_query(self.plan, self.collection, filters)
-        answer = self.send(query=query, size=k, sort=SORT, track_total_hits=True, **self._hit_fields)
-        return self._decode_hits(answer["hits"]["hits"], shift), answer["hits"]["total"]["value"]
+        answer = self.send(query=query, size=k, sort=SORT, track_total_hits=True, **hit_fields(self.records))
+        return decode_hits(answer["hits"]["hits"], self.records, shift), answer["hits"]["total"]["value"]
 
     def send(self, *, index: str | None = None, **body: Any) -> Any:
         """The answer to one request, which searches the sentences if it names no index."""
@@ -92,20 +92,22 @@ class Search:
     def _note_missing(self, answer: Any, seconds: float) -> None:
         self.incomplete = self.incomplete or _missing(answer, seconds)
 
-    @property
-    def _hit_fields(self) -> dict[str, Any]:
-        """What comes with each hit. Stored fields, even _id, lie in blocks with complete texts."""
-        if self.records:
-            return {"source": RECORD_FIELDS}
-        return {"stored_fields": "_none_", "docvalue_fields": [{"field": "sentence_id"}]}
 
-    def _decode_hits(self, page: Sequence[Any], shift: float) -> list[Hit]:
-        hits = []
-        for hit in page:
-            record = decode_sentence(hit["_source"]) if self.records else None
-            sentence_id = record.sentence_id if record else hit["fields"]["sentence_id"][0]
-            hits.append(Hit(sentence_id, hit["_score"] + shift, record, hit["sort"][1]))
-        return hits
+def hit_fields(records: bool) -> dict[str, Any]:
+    """What comes with each hit. Stored fields, even _id, lie in blocks with complete texts."""
+    if records:
+        return {"source": RECORD_FIELDS}
+    return {"stored_fields": "_none_", "docvalue_fields": [{"field": "sentence_id"}]}
+
+
+def decode_hits(page: Sequence[Any], records: bool, shift: float = 0.0) -> list[Hit]:
+    """The hits of an answer, whose second sort value is the ordinal. Without scores, theirs is the shift."""
+    hits = []
+    for hit in page:
+        record = decode_sentence(hit["_source"]) if records else None
+        sentence_id = record.sentence_id if record else hit["fields"]["sentence_id"][0]
+        hits.append(Hit(sentence_id, (hit["_score"] or 0.0) + shift, record, hit["sort"][1]))
+    return hits
 
 
 def _search_seconds() -> float:

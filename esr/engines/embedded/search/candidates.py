@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 
 import numpy as np
@@ -36,16 +37,23 @@ def mask_sentences(condition: Condition | None, cache: SearchCache, filters: Fil
     return [reduce(np.logical_and, of_segment) for of_segment in zip(*masks, strict=True)] if masks else None
 
 
+def mask_allowed(
+    condition: Condition | None, cache: SearchCache, filters: Filters
+) -> Iterator[tuple[Segment, Mask | None]]:
+    """By segment, the sentences that satisfy the condition and all filters; None if there are neither."""
+    masks = mask_sentences(condition, cache, filters)
+    for n, segment in enumerate(cache.snapshot.segments):
+        documents = mask_documents(segment, filters)
+        allowed = None if documents is None else documents[segment.column("document")]
+        if masks is not None:
+            allowed = masks[n] if allowed is None else masks[n] & allowed
+        yield segment, allowed
+
+
 def count_sentences(condition: Condition, cache: SearchCache, filters: Filters) -> int:
     """How many sentences satisfy the condition and the filters."""
-    count = 0
-    masks = mask_sentences(condition, cache, filters)
-    assert masks is not None  # as there is a condition
-    for segment, mask in zip(cache.snapshot.segments, masks, strict=True):
-        documents = mask_documents(segment, filters)
-        allowed = mask if documents is None else mask & documents[segment.column("document")]
-        count += int(np.count_nonzero(allowed))
-    return count
+    masks = (mask for _, mask in mask_allowed(condition, cache, filters))
+    return sum(int(np.count_nonzero(mask)) for mask in masks if mask is not None)
 
 
 def _mask_matches(plan: Plan, segment: Segment, document_mask: Mask | None) -> Mask:

@@ -1,0 +1,65 @@
+"""How long it takes to follow a story: timelines.
+
+    python -m benchmarks.following INDEX queries.tsv [--count N]
+
+Queries are those of 2 to 6 words, each searched once before. The percentiles are over queries.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import esr
+import esr.errors
+from benchmarks.query_language import read_queries
+from esr.engines.index import NO_FILTERS
+from esr.following.timeline import build_timeline
+from esr.queries import literal
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+
+
+def show_timeline(searcher: Searcher, query: str) -> None:
+    build_timeline([searcher.prepare(literal(query), Ranking())], NO_FILTERS)
+
+
+TASKS: dict[str, Callable[[Searcher, str], None]] = {"timeline": show_timeline}
+
+
+def measure(
+    searcher: Searcher, queries: list[list[str]], task: Callable[[Searcher, str], None]
+) -> list[float]:
+    """Milliseconds of each query, without those that have nothing to search for."""
+    times = []
+    for words in queries:
+        with suppress(esr.errors.UsageError):
+            searcher.search(" ".join(words))
+            started = time.perf_counter()
+            task(searcher, " ".join(words))
+            times.append((time.perf_counter() - started) * 1000.0)
+    return times
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("index")
+    parser.add_argument("queries", type=Path)
+    parser.add_argument("--count", type=int, default=200)
+    arguments = parser.parse_args()
+    with esr.open(arguments.index) as searcher:
+        queries = read_queries(arguments.queries, arguments.count)
+        for name, task in TASKS.items():
+            times = sorted(measure(searcher, queries, task))
+            tail = times[int(0.95 * len(times))]
+            print(f"{name:<12} p50 {statistics.median(times):7.2f} ms   p95 {tail:7.2f} ms   n {len(times)}")
+
+
+if __name__ == "__main__":
+    main()

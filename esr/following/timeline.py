@@ -1,0 +1,172 @@
+"""Timelines: how many sentences of each day, week, month or year have all words of a query.
+
+A sentence counts that has every wanted word of the query and satisfies what it requires and excludes: the
+"all words" of search results. Without a date, it counts for no period.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from esr.engines.index import Filters, Hit
+from esr.errors import UsageError
+from esr.following.periods import INTERVALS, Interval, count_periods, date_range, name_of, period_of
+from esr.plans.condition import Condition
+from esr.ranking.answers import hit_dict
+from esr.ranking.searcher import PreparedQuery
+
+PEAKS, MAX_PEAKS = 3, 20
+"""Peaks of each query that get a sentence."""
+MAX_PERIODS = 5_000
+"""Periods of a timeline. More would be no picture and no table."""
+TABLE_COLUMNS = ("query", "period", "count", "sentences", "per_million")
+_READABLE = 120
+"""Periods up to which the finest interval is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """A period with more sentences than those beside it, and its best sentence by the ranking."""
+
+    period: str
+    count: int
+    hit: Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The counts of one query, one for each period. `undated` sentences count for none."""
+
+    query: str
+    counts: Sequence[int]
+    undated: int
+    peaks: Sequence[Peak]
+
+    @property
+    def total(self) -> int:
+        """The sentences with a date."""
+        return sum(self.counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """One or several queries over the same periods, in order and without a gap.
+
+    `sentences` counts all sentences of each period that pass the filters: what rates are shares of.
+    """
+
+    interval: Interval
+    periods: Sequence[str]
+    sentences: Sequence[int]
+    series: Sequence[Series]
+
+    def rates(self, series: Series) -> list[float]:
+        """Sentences per million of those of the period; 0 where there are none."""
+        pairs = zip(series.counts, self.sentences, strict=True)
+        return [1e6 * count / of if of else 0.0 for count, of in pairs]
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"interval", "periods", "sentences", "series": [{"query", "counts", "rates", "total", "undated",
+        "peaks": [{"period", "count", "sentence"}]}]}`, lists with one value for each period."""
+        return {
+            "interval": self.interval,
+            "periods": list(self.periods),
+            "sentences": list(self.sentences),
+            "series": [
+                {
+                    "query": series.query,
+                    "counts": list(series.counts),
+                    "rates": [round(rate, 3) for rate in self.rates(series)],
+                    "total": series.total,
+                    "undated": series.undated,
+                    "peaks": [
+                        {"period": peak.period, "count": peak.count, "sentence": hit_dict(peak.hit)}
+                        for peak in series.peaks
+                    ],
+                }
+                for series in self.series
+            ],
+        }
+
+
+def build_timeline(
+    queries: Sequence[PreparedQuery], filters: Filters, interval: Interval | None = None, peaks: int = PEAKS
+) -> Timeline:
+    """The timeline of queries on one index. Without an interval, it is the finest that is easy to read.
+
+    Raises UsageError where the interval makes too many periods.
+    """
+    index = queries[0].index
+    conditions = [_condition(query) for query in queries]
+    everything, *counts = index.count_days([None, *conditions], filters)
+    totals = index.count(conditions, filters)
+    days = sorted({day for of_query in counts for day in of_query})
+    interval = _check_interval(interval, days) if interval else _choose_interval(days)
+    numbers = range(period_of(days[0], interval), period_of(days[-1], interval) + 1) if days else range(0)
+    of_all = count_periods(everything, interval)
+    series = []
+    for query, of_days, total in zip(queries, counts, totals, strict=True):
+        of_periods = count_periods(of_days, interval)
+        values = [of_periods.get(number, 0) for number in numbers]
+        chosen = [numbers[place] for place in find_peaks(values)[:peaks]]
+        found = [_find_peak(query, number, of_periods[number], interval, filters) for number in chosen]
+        text = query.interpretation.parsed.text
+        series.append(Series(text, values, total - sum(values), found))
+    names = [name_of(number, interval) for number in numbers]
+    return Timeline(interval, names, [of_all.get(number, 0) for number in numbers], series)
+
+
+def find_peaks(counts: Sequence[int]) -> list[int]:
+    """The places of the local maxima, the highest first, then the earliest. Of a plateau, its beginning."""
+    padded = [0, *counts, 0]
+    peaks = [n for n, count in enumerate(counts) if padded[n] < count >= padded[n + 2]]
+    return sorted(peaks, key=lambda place: (-counts[place], place))
+
+
+def _condition(query: PreparedQuery) -> Condition:
+    condition = query.interpretation.all_words
+    assert condition is not None  # a prepared query asks for something
+    return condition
+
+
+def _find_peak(query: PreparedQuery, period: int, count: int, interval: Interval, filters: Filters) -> Peak:
+    """The peak with its best sentence: by the query's ranking, of those that count."""
+    start, end = date_range(period, interval)
+    within = replace(
+        filters,
+        date_from=start if filters.date_from is None else max(start, filters.date_from),
+        date_to=end if filters.date_to is None else min(end, filters.date_to),
+    )
+    return Peak(name_of(period, interval), count, query.with_all_words().search(1, within).hits[0])
+
+
+def _choose_interval(days: Sequence[int]) -> Interval:
+    return next((each for each in INTERVALS if _count(days, each) <= _READABLE), INTERVALS[-1])
+
+
+def _check_interval(interval: Interval, days: Sequence[int]) -> Interval:
+    if _count(days, interval) > MAX_PERIODS:
+        allowed = next(each for each in INTERVALS if _count(days, each) <= MAX_PERIODS or each == "year")
+        raise UsageError(
+            f"the timeline would have {_count(days, interval):,} {interval}s, at most {MAX_PERIODS:,} are "
+            f"allowed: take the interval {allowed}, or limit the dates"
+        )
+    return interval
+
+
+def _count(days: Sequence[int], interval: Interval) -> int:
+    """How many periods there are from the first day to the last."""
+    return period_of(days[-1], interval) - period_of(days[0], interval) + 1 if days else 0
+
+
+def timeline_rows(timeline: Timeline) -> list[dict[str, str]]:
+    """A table with a row for each period of each query: the columns TABLE_COLUMNS."""
+    return [
+        dict(zip(TABLE_COLUMNS, (series.query, period, str(count), str(of), f"{rate:.3f}"), strict=True))
+        for series in timeline.series
+        for period, of, count, rate in zip(
+            timeline.periods, timeline.sentences, series.counts, timeline.rates(series), strict=True
+        )
+    ]

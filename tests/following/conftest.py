@@ -1,0 +1,3 @@
+"""An empty place on each engine."""
+
+from tests.engines.conftest import anywhere as anywhere

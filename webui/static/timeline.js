@@ -1,0 +1,83 @@
+"use strict";
+/* The chart works without this script: each period is a link. It adds a range by drag or by keys. */
+
+(() => {
+  const plot = document.querySelector(".chart .plot");
+  if (!plot) return;
+  const columns = [...plot.querySelectorAll("a[data-period]")];
+  const pick = document.querySelector(".chart .pick");
+  let start = 0;
+  let end = columns.length - 1;
+  let isDragging = false;
+
+  plot.tabIndex = 0;
+  plot.setAttribute("role", "application");
+  plot.setAttribute("aria-label", "Timeline. Arrow keys move to a period, with Shift they extend the range, Enter shows the range alone.");
+
+  function mark(from, to) {
+    [start, end] = [from, to];
+    const [low, high] = [Math.min(from, to), Math.max(from, to)];
+    columns.forEach((column, n) => column.classList.toggle("picked", n >= low && n <= high));
+    const says = low === high ? columns[low].dataset.says
+      : `${columns[low].dataset.period} to ${columns[high].dataset.period}`;
+    pick.textContent = `${says}. Enter shows it alone.`;
+  }
+
+  function clear() {
+    columns.forEach((column) => column.classList.remove("picked"));
+    pick.textContent = "";
+  }
+
+  function follow() {
+    const [low, high] = [Math.min(start, end), Math.max(start, end)];
+    const address = plot.dataset.within
+      .replace("FROM", encodeURIComponent(columns[low].dataset.period))
+      .replace("TO", encodeURIComponent(columns[high].dataset.period));
+    location.href = address;
+  }
+
+  const columnAt = (event) => {
+    const box = plot.getBoundingClientRect();
+    const share = (event.clientX - box.left) / box.width;
+    return Math.min(columns.length - 1, Math.max(0, Math.floor(share * columns.length)));
+  };
+
+  plot.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    isDragging = true;
+    event.preventDefault();
+    plot.setPointerCapture(event.pointerId);
+    const column = columnAt(event);
+    mark(column, column);
+  });
+  plot.addEventListener("pointermove", (event) => {
+    if (isDragging) mark(start, columnAt(event));
+  });
+  plot.addEventListener("pointerup", () => {
+    if (!isDragging) return;
+    isDragging = false;
+    follow();
+  });
+  plot.addEventListener("pointercancel", () => { isDragging = false; clear(); });
+  plot.addEventListener("click", (event) => event.preventDefault());
+
+  let hasPick = false;
+  plot.addEventListener("keydown", (event) => {
+    const moves = { ArrowLeft: -1, ArrowRight: 1, Home: -columns.length, End: columns.length };
+    if (event.key in moves) {
+      const from = hasPick ? end : -1;
+      const to = Math.min(columns.length - 1, Math.max(0, from + moves[event.key]));
+      mark(event.shiftKey && hasPick ? start : to, to);
+      hasPick = true;
+    } else if (event.key === "Enter" && hasPick) {
+      follow();
+    } else if (event.key === "Escape") {
+      hasPick = false;
+      clear();
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  });
+})();
