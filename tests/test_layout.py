@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "esr/plans": "",
     "esr/documents": "",
     "esr/analysis": "",
-    "esr/encoders": "",
+    "esr/encoders": "documents",
     "esr/queries": "analysis documents plans",
     "esr/features": "documents",
     "esr/priors": "plans",
@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "esr/dependency": "analysis documents",
     "esr/models": "plans dependency",
     "esr/loaders": "documents",
-    "esr/enrichment": "analysis documents features",
+    "esr/enrichment": "analysis documents encoders features",
     "esr/engines": "analysis documents enrichment plans engines",
     "esr/engines/segments/store": "documents engines plans",
     "esr/engines/segments/writer": "analysis dependency documents engines engines/segments/store "
@@ -35,13 +35,14 @@ MAY_IMPORT = {
     "esr/engines/embedded": "analysis dependency documents enrichment plans engines engines/segments",
     "esr/engines/elasticsearch": "analysis dependency documents enrichment plans engines engines/segments",
     "esr/boosts": "adjustments engines plans",
-    "esr/ranking": "adjustments analysis boosts dependency documents engines models plans priors queries",
+    "esr/ranking": "adjustments analysis boosts dependency documents encoders engines models plans priors "
+    "queries",
     "esr/following": "engines plans ranking",
     "esr/evaluation": "esr adjustments analysis boosts dependency documents engines loaders models plans "
     "ranking",
     "esr/learning": "adjustments engines evaluation features plans ranking",
     "webui/running": "esr engines ranking",
-    "webui/arguments": "adjustments boosts dependency documents engines features following models "
+    "webui/arguments": "adjustments boosts documents engines features following models "
     "plans priors queries ranking webui/running",
     "webui/answers": "analysis documents engines evaluation following plans ranking webui/arguments "
     "webui/running",

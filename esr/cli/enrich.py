@@ -1,4 +1,4 @@
-"""`esr enrich`: features, named entities and parses for the sentences of an index."""
+"""`esr enrich`: features, named entities, parses and vectors for the sentences of an index."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ import esr
 from esr.analysis import DEFAULT as DEFAULT_ANALYZER
 from esr.cli import options
 from esr.cli.signals import exit_on_sigterm
-from esr.documents.enrichment import PARTS
+from esr.documents.enrichment import DEFAULT_PARTS, PARTS
+from esr.encoders import DEFAULT as DEFAULT_ENCODER
+from esr.encoders import KNOWN
 from esr.engines.aliases import Aliases, read_aliases
 from esr.engines.enrichment_run import run_enrichment
 from esr.engines.redact import redact
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.recipe import check_parts
+from esr.enrichment.sentence_vectors import DEFAULT_SETTINGS, DEFAULT_TITLE_WEIGHT, VectorSettings
 from esr.features import RULES
 from esr.features.feature import DEFAULT_RULE
 
@@ -31,7 +34,10 @@ from esr.features.feature import DEFAULT_RULE
     metavar="I/N",
     help="The I-th of N slices, for one machine each.",
 )
-@click.option("--only", help=f"Only these parts, separated by commas: {', '.join(PARTS)}. Default: all.")
+@click.option(
+    "--only",
+    help=f"Only these parts, separated by commas: {', '.join(PARTS)}. Default: {', '.join(DEFAULT_PARTS)}.",
+)
 @click.option(
     "--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Number of processes."
 )
@@ -57,6 +63,19 @@ from esr.features.feature import DEFAULT_RULE
     help="The rule for subjective sentences. See docs/features.md.",
 )
 @click.option(
+    "--encoder",
+    default=DEFAULT_ENCODER,
+    show_default=True,
+    help=f"The encoder of vectors: {', '.join(KNOWN)}, or a folder. See docs/meaning.md.",
+)
+@click.option(
+    "--title-weight",
+    type=click.FloatRange(0, 1),
+    default=DEFAULT_TITLE_WEIGHT,
+    show_default=True,
+    help="How much of a vector is the sentence with its title before it; the rest is the sentence alone.",
+)
+@click.option(
     "--aliases",
     "aliases_file",
     type=options.FILE,
@@ -70,13 +89,16 @@ def enrich(
     spacy_models: tuple[str, ...],
     lexica: tuple[Path, ...],
     rule: str,
+    encoder: str,
+    title_weight: float,
     aliases_file: Path | None,
 ) -> None:
-    """Compute features, named entities and parses, and store them in the index.
+    """Compute features, named entities, parses and vectors, and store them in the index.
 
     Searches continue meanwhile. Documents that the same tools have enriched are skipped, so an interrupted
     run resumes where it stopped. Each document is read by the spaCy model of its language: see
-    docs/features.md. One without an installed model gets only the features that need none.
+    docs/features.md. One without an installed model gets only the features that need none. Vectors are
+    computed where --only names them: docs/meaning.md.
 
     Names that an older version of esr has stored are grouped without being searched for again. The index
     keeps the table of aliases until another is given.
@@ -85,23 +107,30 @@ def enrich(
     Example:
       esr enrich --index my-index --workers 2
       esr enrich --index http://localhost:9200/news --slice 2/8
+      esr enrich --index my-index --only vectors
     """
     slice = options.parse_slice(slice_text)
     aliases = None if aliases_file is None else read_aliases(aliases_file)
-    parts = PARTS if only is None else check_parts(name.strip() for name in only.split(","))
-    enricher = build_enricher(parts, spacy_models, lexica, rule, read_analyzer(where))
+    parts, vectors = parse_parts(only), VectorSettings(encoder, title_weight)
+    enricher = build_enricher(parts, spacy_models, lexica, rule, read_analyzer(where), vectors)
     enrich_index(where, enricher, slice=slice, workers=workers, aliases=aliases)
 
 
+def parse_parts(only: str | None) -> tuple[str, ...]:
+    """The parts that a text names, separated by commas; the default ones for None. Raises UsageError."""
+    return DEFAULT_PARTS if only is None else check_parts(name.strip() for name in only.split(","))
+
+
 def build_enricher(
-    parts: Sequence[str] = PARTS,
+    parts: Sequence[str] = DEFAULT_PARTS,
     spacy_models: Sequence[str] = (),
     lexica: Sequence[Path] = (),
     rule: str = DEFAULT_RULE,
     analyzer: str = DEFAULT_ANALYZER,
+    vectors: VectorSettings = DEFAULT_SETTINGS,
 ) -> Enricher:
     """The enricher with these settings. Raises EsrError if it lacks a library, model or lexicon."""
-    return Enricher(parts, spacy_models, lexica, rule, analyzer)
+    return Enricher(parts, spacy_models, lexica, rule, analyzer, vectors)
 
 
 def read_analyzer(where: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import click
 
@@ -62,19 +63,19 @@ def _format(explanation: Explanation) -> str:
             for p in explanation.boosts
         ),
     ]
-    stage = explanation.second
+    stage, notes = explanation.second, list[str]()
     if stage is not None:
         parts.append(("first stage", f"{stage.weight:.4g}", "", stage.weight * explanation.first))
-        parts += [
-            (f"signal {p.origin.name}", f"{p.weight:.4g}", _format_value(p.value), p.adds)
-            for p in stage.signals
-        ]
+        for p in stage.signals:
+            parts.append((f"signal {p.origin.name}", f"{p.weight:.4g}", _format_value(p.value), p.adds))
+            notes += [f"{p.origin.name}: {_format_parts(p.parts)}"] * bool(p.parts)
     rows += [[name, weight, value, *blank[2:], f"{adds:+.4f}"] for name, weight, value, adds in parts]
     if stage is not None and stage.trees is not None:
         rows.append(["trees", *blank, f"{stage.trees:+.4f}"])
     rows.append(["score", *blank, f"{explanation.score:.4f}"])
     widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines += notes
     if explanation.boosted:
         boosts = ", ".join(f"{name} {adds:+.4f}" for name, adds in explanation.boosted.items())
         lines.append(f"Boosts: {boosts}.")
@@ -118,6 +119,11 @@ def _format_second_stage(stage: SecondPart) -> str:
     if stage.parse is None:
         return text
     return f"{text}\n\n{text_tree(stage.parse, stage.marked, stage.chosen).rstrip()}"
+
+
+def _format_parts(parts: Mapping[str, float]) -> str:
+    """What the value of a signal is the sum of."""
+    return ", ".join(f"{name} {value:+.4f}" for name, value in parts.items())
 
 
 def _format_form(part: FeaturePart) -> str:

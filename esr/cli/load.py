@@ -12,12 +12,13 @@ import click
 from esr.cli.analyzer_choice import AUTO, SampledDocuments, language_notes
 from esr.cli.document_pipeline import DocumentPipeline, open_pipeline
 from esr.cli.dry_run import dry_run
-from esr.cli.enrich import build_enricher, enrich_index, read_analyzer
+from esr.cli.enrich import build_enricher, enrich_index, parse_parts, read_analyzer
 from esr.cli.options import as_json, describe_choices, keep, optional_index, parse_slice, resume, workers
 from esr.cli.progress import SendProgress, track_documents
 from esr.cli.signals import exit_on_sigterm
 from esr.cli.source_options import source_options
 from esr.cli.source_summary import SourceSummary
+from esr.documents.enrichment import PARTS
 from esr.engines.factory import IF_EXISTS, LoadOptions, open_writer
 from esr.engines.redact import redact
 from esr.engines.writer import LoadReport
@@ -44,6 +45,11 @@ from esr.ranking.ranking import Ranking
     help=describe_choices(IF_EXISTS),
 )
 @click.option("--enrich", "enrich", is_flag=True, help="Run esr enrich on the index afterwards.")
+@click.option(
+    "--enrich-only",
+    metavar="PARTS",
+    help=f"The same with these parts, separated by commas: {', '.join(PARTS)}.",
+)
 @click.option(
     "--dry-run",
     "is_dry_run",
@@ -73,6 +79,7 @@ def load(
     title: bool | None,
     if_exists: str,
     enrich: bool,
+    enrich_only: str | None,
     shards: int | None,
     replicas: int | None,
     is_dry_run: bool,
@@ -102,10 +109,12 @@ def load(
     if where is None:
         raise UsageError("no index given: use --index or ESR_INDEX, or look first with --dry-run")
     slice = None if slice_text is None else parse_slice(slice_text)
+    enrich = enrich or enrich_only is not None
     if slice and enrich:
         raise UsageError("--enrich does not work with --slice: run esr enrich when all slices are loaded")
+    parts = parse_parts(enrich_only)
     if enrich:
-        build_enricher()  # reports missing parts before anything is loaded
+        build_enricher(parts)  # reports missing parts before anything is loaded
     with SendProgress() as progress:
         options = LoadOptions(
             if_exists=if_exists,
@@ -127,7 +136,7 @@ def load(
     else:
         click.echo(_format_report(report, where, pipeline.summary))
     if enrich:
-        enrich_index(where, build_enricher(analyzer=read_analyzer(where)), quiet=as_json)
+        enrich_index(where, build_enricher(parts, analyzer=read_analyzer(where)), quiet=as_json)
     pipeline.raise_if_malformed()
 
 

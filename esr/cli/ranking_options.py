@@ -14,6 +14,7 @@ from esr.errors import UsageError
 from esr.plans.plan import CANDIDATES
 from esr.ranking import ranking_signal
 from esr.ranking.ranking import Ranking
+from esr.ranking.shipped import SHIPPED
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -61,8 +62,8 @@ _OPTIONS = (
         multiple=True,
         metavar="NAME[:WEIGHT]",
         help="A signal that adds to the best sentences, such as mrf_sdm:0.5 or tdsr:1:alpha=0.3: term "
-        'dependence, a model in a context ("2si document:0.5"), a prior, a feature ("feature subj:1"). '
-        "See esr signals.",
+        'dependence, a model in a context ("2si document:0.5"), a prior, a feature ("feature subj:1"), '
+        "meaning. See esr signals.",
     ),
     click.option(
         "--rerank-depth",
@@ -77,7 +78,9 @@ _OPTIONS = (
         "--ranking",
         "ranking_file",
         type=click.Path(dir_okay=False),
-        help="All of these, from a JSON file; the options above take precedence over it.",
+        help="All of these, from a JSON file or by a name that esr ships: "
+        f"{'; '.join(f'{name} ({text})' for name, text in SHIPPED.items())}. "
+        "The options above take precedence over it.",
     ),
 )
 

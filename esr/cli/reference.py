@@ -12,7 +12,7 @@ from esr.encoders import KNOWN
 from esr.engines.access import VARIABLES
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
-from esr.ranking.ranking_signal import WEIGHT
+from esr.ranking import query_vector
 from esr.ranking.signal_types import FEATURE, PRIOR, SignalType, signal_types
 from webui.running.settings import Settings
 
@@ -105,8 +105,8 @@ def _form(form: adjustments.Form | boosts.Boost) -> str:
 
 
 def _signals() -> Iterator[str]:
-    """Signals of term dependence in full; the page describes the others elsewhere."""
-    others = [kind for kind in signal_types().values() if kind.group != "term dependence"]
+    """Signals in full, except models and priors, which the page describes elsewhere."""
+    others = [kind for kind in signal_types().values() if kind.group in ("models", "priors")]
     yield from (_signal(kind) for kind in signal_types().values() if kind not in others)
     model_names = ", ".join(f"`{kind.name}`" for kind in others if not kind.name.startswith(PRIOR))
     prior_names = ", ".join(f"`{kind.name}`" for kind in others if kind.name.startswith(PRIOR))
@@ -120,7 +120,7 @@ def _signals() -> Iterator[str]:
 def _signal(signal: SignalType) -> str:
     description = f"{signal.description[0].upper()}{signal.description[1:]}."
     head = f"### {signal.name} (signal)\n\n{description}\n\nSource: {signal.source}.\n"
-    return head + "\n" + _parameters((WEIGHT, *signal.parameters))
+    return head + "\n" + _parameters((signal.weight, *signal.parameters))
 
 
 def _parameters(parameters: Sequence[models.Parameter]) -> str:
@@ -143,7 +143,7 @@ def _settings() -> list[tuple[str, ...]]:
     ]
     return [
         ("`ESR_INDEX`", "the index, where a command has no `--index`", ""),
-        *((f"`{name}`", help, "") for name, help in VARIABLES.items()),
+        *((f"`{name}`", help, "") for name, help in {**VARIABLES, **query_vector.VARIABLES}.items()),
         *serve,
     ]
 

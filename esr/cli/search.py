@@ -59,6 +59,12 @@ def search(
     if not output.has_warnings:
         if answer.incomplete:
             click.echo(f"The answer is incomplete: {answer.incomplete}.", err=True)
+        if answer.without_vector:
+            click.echo(
+                f"{answer.without_vector:,} of the sentences ranked by meaning have no vector and are ranked "
+                "by their words: run esr enrich --only vectors.",
+                err=True,
+            )
         for value in answer.unknown_filters:
             click.echo(value.message, err=True)
         for line in describe_query(report, answer.unseen):

@@ -4,14 +4,13 @@ from esr.encoders.description import EncoderDescription
 from esr.encoders.known import DEFAULT, KNOWN
 from esr.encoders.loading import load_encoder
 from esr.encoders.onnx_encoder import Encoder
-from esr.encoders.quantization import QuantizedVector, quantize
+from esr.encoders.quantization import quantize
 
 __all__ = [
     "DEFAULT",
     "KNOWN",
     "Encoder",
     "EncoderDescription",
-    "QuantizedVector",
     "load_encoder",
     "quantize",
 ]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from esr.documents.vector import QuantizedVector
 from esr.encoders.description import MODEL, TOKENIZER, EncoderDescription
-from esr.encoders.quantization import Floats, QuantizedVector, quantize
+from esr.encoders.quantization import Floats, quantize
 from esr.errors import EsrError, InputError, to_one_line
 from esr.extras import require
 

@@ -1,26 +1,14 @@
-"""Vectors of 8-bit numbers: a quarter of the bytes of floats, and products that are exact in any order."""
+"""Vectors of floats as vectors of 8-bit numbers."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from esr.documents.vector import QuantizedVector
+
 Floats = npt.NDArray[np.float32]
 LARGEST = 127
-
-
-class QuantizedVector(NamedTuple):
-    """A vector as `scale` times whole numbers from -127 to 127, one byte each."""
-
-    values: bytes
-    scale: float
-    """A 32-bit float."""
-
-    @property
-    def array(self) -> npt.NDArray[np.int8]:
-        return np.frombuffer(self.values, np.int8)
 
 
 def quantize(vector: Floats) -> QuantizedVector:

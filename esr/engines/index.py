@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from esr.analysis import Analyzer
 from esr.documents import Document
+from esr.documents.vector import QuantizedVector
 from esr.engines.enrichment import Enrichment
 from esr.engines.filters import DAY, FACET_FIELDS, NO_FILTERS, DayCounts, FacetCounts, Filters
 from esr.engines.resolve import Vocabulary
@@ -19,6 +20,7 @@ from esr.engines.results import (
     SearchResult,
     SentenceRecord,
 )
+from esr.engines.similarities import Similarities
 from esr.engines.writer import Description
 from esr.plans.condition import Condition
 from esr.plans.evidence import Evidence
@@ -113,6 +115,22 @@ class Index(Vocabulary, Protocol):
 
         `ordinals` are those of this very index's hits, which may spare looking up the ids. Raises UsageError
         for an unknown id.
+        """
+
+    def encoder(self) -> str | None:
+        """The id of the encoder that made most of its vectors, None without vectors."""
+
+    def similarities(
+        self,
+        encoder: str,
+        query: QuantizedVector,
+        ids: Sequence[str],
+        ordinals: Sequence[int] | None = None,
+        contexts: Collection[str] = (),
+    ) -> Similarities:
+        """The products of a query's vector with the stored vectors of these sentences, and of `contexts`.
+
+        Vectors that another encoder made do not count. Raises UsageError for an unknown id.
         """
 
     def facets(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,14 @@ from esr.analysis import DEFAULT as DEFAULT_ANALYZER
 from esr.analysis import definitions
 from esr.documents import Document, ParseWord
 from esr.documents.annotation import Annotation
-from esr.documents.enrichment import PARTS, SentenceEnrichment
+from esr.documents.enrichment import DEFAULT_PARTS, VECTORS, SentenceEnrichment
+from esr.documents.vector import QuantizedVector
 from esr.enrichment.annotator import Annotator, Output
 from esr.enrichment.languages import ENGLISH, LANGUAGES, language_code
 from esr.enrichment.models import describe_missing_models, installed_models, spacy_version
 from esr.enrichment.recipe import DEFAULT_LANGUAGE, MODEL, Recipe, check_parts, short_digest
 from esr.enrichment.scripts import is_in_script
+from esr.enrichment.sentence_vectors import DEFAULT_SETTINGS, SentenceVectors, VectorSettings
 from esr.features import FEATURES
 from esr.features.feature import DEFAULT_RULE, FeatureInput, check_rule
 from esr.features.lexicon import Lexicon, default_lexicon, default_lexicon_name
@@ -34,21 +37,26 @@ class Enricher:
     `parts` are of PARTS; `models` are installed models of spaCy, each for its own language (default: for
     each language the first of languages.LANGUAGES that is installed); `lexicon` are files of a user's lexicon
     in place of the default one; `rule` decides which sentence is subjective (features.RULES); `analyzer`
-    makes the terms of `novelty` and `title_overlap`, and its language is that of documents that name none.
+    makes the terms of `novelty` and `title_overlap`, and its language is that of documents that name none;
+    `vectors` says how sentences are encoded. What no part needs is not loaded.
     Raises UsageError, InputError for a lexicon, and EsrError if a package is missing.
     """
 
     def __init__(
         self,
-        parts: Iterable[str] = PARTS,
+        parts: Iterable[str] = DEFAULT_PARTS,
         models: Sequence[str] = (),
         lexicon: Sequence[str | Path] = (),
         rule: str = DEFAULT_RULE,
         analyzer: str = DEFAULT_ANALYZER,
+        vectors: VectorSettings = DEFAULT_SETTINGS,
     ) -> None:
         self._parts = check_parts(parts)
         self._requested_models = tuple(models)
-        self._models = installed_models(self._requested_models)
+        self._vector_settings = vectors
+        self._vectors = SentenceVectors(vectors) if VECTORS in self._parts else None
+        self._uses_spacy = self._parts != (VECTORS,)
+        self._models = installed_models(self._requested_models) if self._uses_spacy else {}
         self._annotators: dict[str, Annotator] = {}
         self._lexicon_files = tuple(map(Path, lexicon))
         if self._lexicon_files:
@@ -60,8 +68,14 @@ class Enricher:
         self.recipe = self._recipe()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        settings = (self._parts, self._requested_models, self._lexicon_files, self._rule, self._analyzer.name)
-        return Enricher, settings
+        return Enricher, (
+            self._parts,
+            self._requested_models,
+            self._lexicon_files,
+            self._rule,
+            self._analyzer.name,
+            self._vector_settings,
+        )
 
     def enrich(self, document: Document) -> list[SentenceEnrichment]:
         """The enrichment of each sentence, in order.
@@ -77,7 +91,8 @@ class Enricher:
             texts = [documents[d].sentences[s].text for d, s in places]
             for (d, s), annotation in zip(places, self._annotator(language).annotate(texts), strict=True):
                 annotations[d][s] = annotation
-        return [self._combine(d, a) for d, a in zip(documents, annotations, strict=True)]
+        vectors = map(self._vectors.encode, documents) if self._vectors else repeat(repeat(None))
+        return [self._combine(d, a, v) for d, a, v in zip(documents, annotations, vectors, strict=False)]
 
     def load(self) -> None:
         """Load the lexicon, and the model of documents that name no language, now instead of with the first
@@ -86,9 +101,13 @@ class Enricher:
             self._annotator(self._default_language)
         if "features" in self._parts:
             _ = self._lexicon
+        if self._vectors:
+            self._vectors.load()
 
     def describe_missing_models(self, languages: Mapping[str | None, int]) -> list[str]:
         """A line about the documents that no model could read, from numbers of documents by language."""
+        if not self._uses_spacy:
+            return []
         documents: Counter[str] = Counter()
         for language, count in languages.items():
             documents[self._code(language)] += count
@@ -110,7 +129,10 @@ class Enricher:
         return language_code(language) or self._default_language
 
     def _combine(
-        self, document: Document, annotations: Sequence[Annotation | None]
+        self,
+        document: Document,
+        annotations: Sequence[Annotation | None],
+        vectors: Iterable[QuantizedVector | None],
     ) -> list[SentenceEnrichment]:
         features = self._features(document, annotations)
         return [
@@ -118,8 +140,11 @@ class Enricher:
                 {**computed, **sentence.features},
                 annotation.entities if annotation and "entities" in self._parts else None,
                 sentence.parse if sentence.parse is not None else _parse_of(annotation),
+                vector,
             )
-            for sentence, annotation, computed in zip(document.sentences, annotations, features, strict=True)
+            for sentence, annotation, computed, vector in zip(
+                document.sentences, annotations, features, vectors, strict=False
+            )
         ]
 
     def _features(
@@ -159,9 +184,11 @@ class Enricher:
 
     def _recipe(self) -> Recipe:
         models = {MODEL + language: str(model) for language, model in sorted(self._models.items())}
-        versions = {"enrichment": str(VERSION), "spacy": spacy_version(), **models}
-        if self._default_language:
-            versions[DEFAULT_LANGUAGE] = self._default_language
+        versions: dict[str, str] = {}
+        if self._uses_spacy:
+            versions |= {"enrichment": str(VERSION), "spacy": spacy_version(), **models}
+            if self._default_language:
+                versions[DEFAULT_LANGUAGE] = self._default_language
         if "features" in self._parts:
             computed = {f.name: f.version for f in FEATURES.values() if f.compute is not None}
             versions |= {
@@ -170,6 +197,8 @@ class Enricher:
                 "rule": self._rule,
                 "analyzer": self._analyzer.name,
             }
+        if self._vectors:
+            versions |= self._vectors.versions
         return Recipe(self._parts, versions)
 
 

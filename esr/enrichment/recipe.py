@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from esr.documents.enrichment import PARTS
+from esr.documents.enrichment import PARTS, VECTORS
 from esr.enrichment.languages import ENGLISH, language_code
 from esr.errors import UsageError, unknown
 
@@ -20,6 +20,10 @@ MODEL = "model "
 """The name of a language's model starts with this: "model fr"."""
 DEFAULT_LANGUAGE = "language"
 """The language that a document counts as which names none. Left out if that is unknown."""
+VECTORS_ONLY = ("encoder", "title weight", VECTORS)
+"""Tools that only vectors depend on."""
+SPACY_ONLY = ("enrichment", "spacy", DEFAULT_LANGUAGE, *FEATURES_ONLY)
+"""Tools that vectors do not depend on, beside the models of languages."""
 _WITHOUT_MODEL = "und"
 
 
@@ -35,8 +39,11 @@ class Recipe:
 
     def for_part(self, part: str) -> Recipe:
         """The recipe of one part alone."""
-        versions = {n: v for n, v in self.versions.items() if part == "features" or n not in FEATURES_ONLY}
-        return Recipe((part,), versions)
+        if part == VECTORS:
+            unneeded = {*SPACY_ONLY, *(name for name in self.versions if name.startswith(MODEL))}
+        else:
+            unneeded = {*VECTORS_ONLY, *(() if part == "features" else FEATURES_ONLY)}
+        return Recipe((part,), {n: v for n, v in self.versions.items() if n not in unneeded})
 
     def for_language(self, language: str | None) -> Recipe:
         """What the enrichment of a document in this language, as the document names it, depends on."""

@@ -1,5 +1,5 @@
-"""The signals for learning, from the registries: models in their contexts, priors, features and term
-dependence, all with default parameters."""
+"""The signals for learning, from the registries: models in their contexts, priors, features, term dependence
+and meaning, all with default parameters."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from esr.ranking.signal_types import FEATURE, PRIOR, signal_types
 
 FORMS = {"len": "log", "position": "log"}
 """The forms of features that are not linear in a linear ranking, because their values vary widely."""
-GROUPS = ("models", "priors", "features", "term dependence")
+GROUPS = ("models", "priors", "features", "term dependence", "meaning")
 
 
 def list_signals(index: Index, base: Ranking) -> tuple[RankingSignal, ...]:
-    """All signals of an index, except the features and priors that the base ranking already uses."""
+    """All signals that an index has values of, except the features and priors that the base already uses."""
     stored = {*BUILTIN_FEATURES, *index.features()}
     names = [*signal_types(), *(FEATURE + name for name in features.FEATURES if name in stored)]
     used = {FEATURE + feature.feature for feature in base.features} | {PRIOR + name for name in base.priors}
-    return tuple(RankingSignal(name) for name in names if name not in used)
+    signals = (RankingSignal(name) for name in names if name not in used)
+    return tuple(signal for signal in signals if signal.type.has_values(index))
 
 
 def select_signals(signals: Sequence[RankingSignal], texts: Sequence[str]) -> tuple[RankingSignal, ...]:

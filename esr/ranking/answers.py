@@ -19,7 +19,7 @@ _values = attrgetter(*_FIELDS)
 
 def answer_dict(answer: Answer, report: QueryReport | None = None) -> dict[str, Any]:
     """`{"hits": [...], "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive",
-    "unknown_filters": [...]}`, as in `Answer`.
+    "unknown_filters": [...], "without_vector"}`, as in `Answer`.
 
     With a report, also `"query"`, as in `QueryReport`. The search must have included records.
     """
@@ -32,6 +32,7 @@ def answer_dict(answer: Answer, report: QueryReport | None = None) -> dict[str, 
         "scored": answer.scored,
         "exhaustive": answer.exhaustive,
         "unknown_filters": [value._asdict() for value in answer.unknown_filters],
+        "without_vector": answer.without_vector,
         **({} if report is None else {"query": report.as_dict()}),
     }
 

@@ -17,6 +17,7 @@ from esr.plans.plan import Plan
 from esr.ranking.explain_parts import Addition, BoostPart, FeaturePart, FieldPart, PriorPart, TermPart
 from esr.ranking.explain_second import SecondPart, explain_second
 from esr.ranking.origin import LENGTH, Origin
+from esr.ranking.rerank_context import RerankContext
 from esr.ranking.reranker import Reranker
 from esr.ranking.searcher import PreparedQuery
 
@@ -98,8 +99,8 @@ def explain(prepared: PreparedQuery, sentence_id: str) -> Explanation:
     second, reranker = None, prepared.ranking.reranker()
     if reranker is not None:
         context = prepared.rerank_context([sentence_id], reranker.columns)
-        tree_score = _tree_score(prepared, sentence_id, reranker)
-        second = explain_second(index, context, sentence_id, reranker, first, tree_score)
+        tree_score, missing = _list_effects(prepared, sentence_id, reranker, context)
+        second = explain_second(index, context, sentence_id, reranker, first, tree_score, missing)
     score = first if second is None else second.score
     return Explanation(
         sentence_id, score, first, terms, length, priors, features, steps, second, unseen, plan
@@ -157,15 +158,22 @@ def _static_parts(
     return priors, features, steps
 
 
-def _tree_score(prepared: PreparedQuery, sentence_id: str, reranker: Reranker) -> float | None:
-    """What trees add to a sentence among the best of the first stage, which they compare it with."""
-    if reranker.trees is None:
-        return None
+def _list_effects(
+    prepared: PreparedQuery, sentence_id: str, reranker: Reranker, alone: RerankContext
+) -> tuple[float | None, dict[str, float]]:
+    """What depends on the best sentences of the first stage, which this one is compared with.
+
+    That is what trees add, and what signals add that it has no value of. `alone` is its own context.
+    """
+    signals = [s for s in reranker.signals if s.type.is_mean_if_missing and math.isnan(s.values(alone)[0])]
+    if reranker.trees is None and not signals:
+        return None, {}
     hits = prepared.index.search(prepared.plan, reranker.depth, NO_FILTERS, records=False).hits
     ids = list(dict.fromkeys([*(hit.sentence_id for hit in hits), sentence_id]))
-    context = prepared.rerank_context(ids, reranker.columns)
-    adds = reranker.trees.adds(context, np.arange(len(ids)))
-    return float(adds[ids.index(sentence_id)])
+    context, place = prepared.rerank_context(ids, reranker.columns), ids.index(sentence_id)
+    all_places = np.arange(len(ids))
+    trees = None if reranker.trees is None else float(reranker.trees.adds(context, all_places)[place])
+    return trees, {signal.signal: float(signal.adds(context)[place]) for signal in signals}
 
 
 def _finite_or_none(value: float) -> float | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from esr.dependency import mrf
@@ -23,8 +24,8 @@ from esr.ranking.sentence_tree import sentence_tree
 
 @dataclass(frozen=True, slots=True)
 class SignalPart:
-    """One signal: its value (None where it has none), its weight, what that adds, and the term sets that made
-    it, the best first.
+    """One signal: its value (None where it has none), its weight, what that adds, and what made it: the term
+    sets, the best first, or `parts` of the value by what they are of.
 
     `bounded`: the sentence has more sets, or ways to choose their words, than are looked at.
     """
@@ -35,6 +36,7 @@ class SignalPart:
     adds: float
     sets: tuple[TermSet | Relation, ...]
     bounded: bool
+    parts: Mapping[str, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -44,6 +46,7 @@ class SignalPart:
             "adds": self.adds,
             "sets": tuple(each.as_dict() for each in self.sets),
             "bounded": self.bounded,
+            "parts": dict(self.parts),
         }
 
 
@@ -90,12 +93,14 @@ def explain_second(
     reranker: Reranker,
     first: float,
     tree_score: float | None,
+    missing: Mapping[str, float],
 ) -> SecondPart:
     """The parts of a sentence's new score, without tie breaking, which depends on the other sentences.
 
-    `context` is that of this sentence; `tree_score` is what trees add to it, if there are any.
+    `context` is that of this sentence; `tree_score` is what trees add to it, if there are any; `missing` has
+    what signals add that it has no value of, and that are not 0.
     """
-    parts = tuple(_signal_part(signal, context) for signal in reranker.signals)
+    parts = tuple(_signal_part(signal, context, missing) for signal in reranker.signals)
     tree = sentence_tree(index, tuple(context.counts), sentence_id, context.parses())
     return SecondPart(
         reranker.first_weight * first + sum(part.adds for part in parts) + (tree_score or 0.0),
@@ -109,12 +114,16 @@ def explain_second(
     )
 
 
-def _signal_part(signal: RankingSignal, context: RerankContext) -> SignalPart:
+def _signal_part(signal: RankingSignal, context: RerankContext, missing: Mapping[str, float]) -> SignalPart:
     value = float(signal.values(context)[0])
     sets, truncated = _term_sets(signal, context.parses()) if signal.signal in SIGNALS else ((), False)
     value_or_none = None if math.isnan(value) else value
-    origin, adds = Origin("signal", signal.signal), float(signal.adds(context)[0])
-    return SignalPart(origin, value_or_none, signal.weight, adds, sets, truncated)
+    origin = Origin("signal", signal.signal)
+    adds = missing.get(signal.signal, float(signal.adds(context)[0]))
+    parts: Mapping[str, float] = {}
+    if signal.type.parts and value_or_none is not None:
+        parts = {name: float(v[0]) for name, v in signal.type.parts(context, signal.settings()).items()}
+    return SignalPart(origin, value_or_none, signal.weight, adds, sets, truncated, parts)
 
 
 def _term_sets(

@@ -21,6 +21,7 @@ from esr.ranking.origin import Origin
 from esr.ranking.ranking_json import check_types, read_json
 from esr.ranking.ranking_signal import RankingSignal
 from esr.ranking.reranker import DEPTH, Reranker
+from esr.ranking.shipped import find_file
 from esr.ranking.signal_types import FEATURE, find_signal_type
 from esr.ranking.tree_ensemble import TreeEnsemble
 
@@ -81,8 +82,8 @@ class Ranking:
 
     @staticmethod
     def from_file(path: str | Path) -> Ranking:
-        """From a ranking file. Raises InputError with the file's name."""
-        data = read_json(path)
+        """From a ranking file, or the shipped one of that name. Raises InputError with the file's name."""
+        data = read_json(find_file(path))
         try:
             return Ranking.from_dict(data)
         except UsageError as error:

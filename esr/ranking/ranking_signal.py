@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from esr.errors import UsageError
 from esr.parameter import Parameter, Value, check_parameters, parse_values
@@ -14,14 +15,7 @@ from esr.plans.evidence import Array
 from esr.ranking.rerank_context import RerankContext
 from esr.ranking.signal_types import SignalType, find_signal_type
 
-WEIGHT = Parameter(
-    "w",
-    "weight of the signal",
-    1.0,
-    low=-1e6,
-    high=1e6,
-    grid=(0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0),
-)
+Positions = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -44,7 +38,7 @@ class RankingSignal:
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        return (WEIGHT, *self.type.parameters)
+        return (self.type.weight, *self.type.parameters)
 
     @property
     def weight(self) -> float:
@@ -58,9 +52,15 @@ class RankingSignal:
         """The signal of each sentence before its weight, of shape (n,). NaN where it has no value."""
         return self.type.compute(context, self.settings())
 
-    def adds(self, context: RerankContext) -> Array:
-        """What the signal adds to each sentence, of shape (n,): 0 where it has no value."""
-        return self.weight * np.nan_to_num(self.values(context), nan=0.0)
+    def adds(self, context: RerankContext, top: Positions | None = None) -> Array:
+        """What the signal adds to the sentences at the positions `top`, or to all, of shape (m,).
+
+        Where it has no value, it adds nothing, or the mean of what it adds to the others.
+        """
+        values = self.values(context) if top is None else self.values(context)[top]
+        known = values[np.isfinite(values)]
+        missing = float(known.mean()) if self.type.is_mean_if_missing and len(known) else 0.0
+        return self.weight * np.nan_to_num(values, nan=missing)
 
     def as_dict(self) -> dict[str, Any]:
         """As in a ranking file, with every default filled in."""

@@ -10,10 +10,12 @@ import numpy as np
 
 from esr.dependency.parsed_sentences import ParsedSentences
 from esr.engines.index import Index
+from esr.engines.similarities import Similarities
 from esr.plans import evaluate
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
+from esr.ranking.query_vector import encode_query
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class RerankContext:
     terms: Sequence[str]
     evidence: Callable[[], Evidence]
     parses: Callable[[], ParsedSentences]
+    similarities: Callable[[tuple[str, ...]], Similarities]
+    """Of the query's vector and those of the sentences, and of the contexts that are named."""
 
     def plan_scores(self, plan: Plan) -> Array:
         """The sentences' scores by a plan for this query, of shape (n,)."""
@@ -53,10 +57,12 @@ def build_context(
     ids: Sequence[str],
     columns: Iterable[str],
     ordinals: Sequence[int] | None = None,
+    text: str = "",
 ) -> RerankContext:
     """The context of these sentences of an index. `columns` are needed beside those that evidence always has.
 
-    `ordinals` are the ordinals of the sentences' hits, if they come from hits of this index.
+    `ordinals` are the ordinals of the sentences' hits, if they come from hits of this index. `text` is what
+    the query says.
     """
     terms = [term for term in counts if statistics.terms[term].is_seen]
     return RerankContext(
@@ -65,7 +71,16 @@ def build_context(
         terms,
         cache(lambda: index.evidence(terms, ids, columns, ordinals)),
         cache(lambda: load_parses(index, counts, ids, ordinals)),
+        cache(lambda contexts: read_similarities(index, text, ids, ordinals, contexts)),
     )
+
+
+def read_similarities(
+    index: Index, text: str, ids: Sequence[str], ordinals: Sequence[int] | None, contexts: tuple[str, ...]
+) -> Similarities:
+    """The similarities of a query and these sentences. Raises EsrError without vectors or their encoder."""
+    query = encode_query(index, text)
+    return index.similarities(query.encoder, query.vector, ids, ordinals, contexts)
 
 
 def load_parses(

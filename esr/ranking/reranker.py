@@ -10,15 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from esr.engines.index import Hit
 from esr.plans.evidence import Array
-from esr.ranking.ranking_signal import RankingSignal
+from esr.ranking.ranking_signal import Positions, RankingSignal
 from esr.ranking.rerank_context import RerankContext
 from esr.ranking.tree_ensemble import TreeEnsemble
 
-Positions = npt.NDArray[np.intp]
 DEPTH = 1000
 _TIE_RANGE = 1e-4
 """What the first stage's score adds at most where it only breaks ties: less than strengths differ by."""
@@ -43,6 +41,12 @@ class Reranker:
         signals = (*self.signals, *(self.trees.inputs if self.trees else ()))
         return tuple(dict.fromkeys(signal.type.column for signal in signals if signal.type.column))
 
+    def count_missing(self, context: RerankContext) -> int | None:
+        """How many sentences lack a vector, None if no signal needs one."""
+        needed = [signal for signal in self.signals if signal.type.is_mean_if_missing]
+        counts = (int(np.isnan(signal.values(context)).sum()) for signal in needed)
+        return max(counts, default=None)
+
     def scores(self, first: Array, context: RerankContext, top: Positions) -> Array:
         """New scores of the m sentences at the positions `top`, of shape (m,).
 
@@ -51,7 +55,7 @@ class Reranker:
         first_top = first[top]
         total = self.first_weight * first_top
         for signal in self.signals:
-            total = total + signal.adds(context)[top]
+            total = total + signal.adds(context, top)
         if self.trees:
             total = total + self.trees.adds(context, top)
         if self.breaks_ties and len(first_top):

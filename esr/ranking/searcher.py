@@ -43,7 +43,8 @@ class Answer:
     `total` counts the candidates; `unseen` are words of the query that no document contains; `incomplete`
     says what is missing from the answer, or is None. `scored` is the number of candidates that were scored,
     if the engine reports it; `exhaustive` says why it had to score all, or is None. `unknown_filters` are the
-    values of filters that the index does not have.
+    values of filters that the index does not have. `without_vector` counts the reranked sentences that lack
+    one and are ranked by their words; it is None where the ranking uses no vectors.
     """
 
     hits: Sequence[Hit]
@@ -54,6 +55,7 @@ class Answer:
     scored: int | None = None
     exhaustive: str | None = None
     unknown_filters: tuple[UnknownFilter, ...] = ()
+    without_vector: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +95,21 @@ class PreparedQuery:
         result = self.index.search(self.plan, max(k, reranker.depth), filters, records=False)
         best = result.hits[: reranker.depth]
         ids, ordinals = [hit.sentence_id for hit in best], [hit.ordinal for hit in best]
-        hits = rerank(result.hits, self.rerank_context(ids, reranker.columns, ordinals), reranker)[:k]
+        context = self.rerank_context(ids, reranker.columns, ordinals)
+        hits = rerank(result.hits, context, reranker)[:k]
         if records:
             sentences = self.index.sentences([hit.sentence_id for hit in hits])
             hits = [hit._replace(record=record) for hit, record in zip(hits, sentences, strict=True)]
-        return Answer(hits, result.total, _since(started), self.unseen, *result.diagnostics)
+        without_vector = reranker.count_missing(context)
+        answer = Answer(hits, result.total, _since(started), self.unseen, *result.diagnostics)
+        return replace(answer, without_vector=without_vector)
 
     def rerank_context(
         self, ids: Sequence[str], columns: Iterable[str], ordinals: Sequence[int] | None = None
     ) -> RerankContext:
         """The context in which a second stage reranks these sentences. `ordinals` are those of their hits."""
-        return build_context(self.index, self.counts, self.statistics, ids, columns, ordinals)
+        text = self.interpretation.ranked_text
+        return build_context(self.index, self.counts, self.statistics, ids, columns, ordinals, text)
 
     def statics(self) -> Iterator[tuple[Origin, Static]]:
         """The statics of the plan, each with its origin."""

@@ -4,6 +4,7 @@ tdsr, mrf_sdm, mrf_fdm       the signals of esr.dependency
 dir, 2si both, 2si document  a model in a context, with the score of a first stage
 prior importance             a prior
 feature subj                 a feature's value
+meaning                      how close the vectors of sentence and query are
 """
 
 from __future__ import annotations
@@ -18,21 +19,35 @@ import numpy as np
 from esr import models, priors
 from esr.adjustments.adjustment import feature_column
 from esr.dependency import signals
+from esr.engines.index import Index
 from esr.errors import unknown
 from esr.models import Model
 from esr.parameter import Parameter, Value, describe
 from esr.plans.evidence import Array
 from esr.plans.plan import Plan
+from esr.ranking import meaning
 from esr.ranking.rerank_context import RerankContext
 
 PRIOR, FEATURE = "prior ", "feature "
+WEIGHT = Parameter(
+    "w",
+    "weight of the signal",
+    1.0,
+    low=-1e6,
+    high=1e6,
+    grid=(0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0),
+)
+Settings = Mapping[str, Value]
 
 
 @dataclass(frozen=True)
 class SignalType:
     """A number of each sentence for a query. `compute` gives shape (n,), NaN where there is no value.
 
-    Reports show signals by `group`. `column` is the stored number that the signal is, if it is one.
+    Reports show signals by `group`. `column` is the stored number that the signal is, if it is one. `parts`
+    gives what the value is the sum of. A sentence without a value gets nothing from the signal, or with
+    `is_mean_if_missing` the mean of the others, where nothing would be far less than any value. An index
+    `has_values` of the signal or not.
     """
 
     name: str
@@ -40,8 +55,12 @@ class SignalType:
     description: str
     source: str
     parameters: tuple[Parameter, ...]
-    compute: Callable[[RerankContext, Mapping[str, Value]], Array]
+    compute: Callable[[RerankContext, Settings], Array]
     column: str | None = None
+    weight: Parameter = WEIGHT
+    parts: Callable[[RerankContext, Settings], Mapping[str, Array]] | None = None
+    is_mean_if_missing: bool = False
+    has_values: Callable[[Index], bool] = lambda index: True
 
     def as_dict(self) -> dict[str, Any]:
         return describe(self)
@@ -66,6 +85,7 @@ def signal_types() -> Mapping[str, SignalType]:
         if model.second_stage is None:
             types += [_model(model, context) for context in model.contexts or (None,)]
     types += [_prior(prior) for prior in priors.PRIORS.values()]
+    types.append(_meaning())
     return {signal_type.name: signal_type for signal_type in types}
 
 
@@ -109,6 +129,21 @@ def _prior(prior: priors.Prior) -> SignalType:
 
     return SignalType(
         PRIOR + prior.name, "priors", prior.description, prior.source, (), compute, prior.column
+    )
+
+
+def _meaning() -> SignalType:
+    return SignalType(
+        meaning.NAME,
+        "meaning",
+        "how close the vectors of the sentence, its neighbours and its document are to that of the query",
+        "docs/formulas.md, F.1",
+        meaning.PARAMETERS,
+        meaning.meaning_values,
+        weight=meaning.WEIGHT,
+        parts=meaning.meaning_shares,
+        is_mean_if_missing=True,
+        has_values=lambda index: index.encoder() is not None,
     )
 
 

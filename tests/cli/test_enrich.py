@@ -7,10 +7,12 @@ import pytest
 
 import esr as library
 from esr.cli import enrich as command
+from esr.enrichment.sentence_vectors import DEFAULT_SETTINGS, VectorSettings
 from esr.errors import UsageError
 from tests.cli.conftest import Esr
 from tests.support.fake_enricher import FakeEnricher
 from tests.support.stored_names import forget_keys
+from tests.support.tiny_encoder import write_tiny_encoder
 
 NEWS = "".join(
     json.dumps({"id": f"n{n}", "sentences": [{"text": f"storm {n} {m}"} for m in range(3)]}) + "\n"
@@ -31,7 +33,9 @@ def enricher_calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
     """Replaces the enricher with a fake one. Returns the arguments of its creation."""
     calls: list[tuple[object, ...]] = []
 
-    def enricher(parts: tuple[str, ...] = command.PARTS, *other: object, analyzer: str = "") -> FakeEnricher:
+    def enricher(
+        parts: tuple[str, ...] = command.DEFAULT_PARTS, *other: object, analyzer: str = ""
+    ) -> FakeEnricher:
         calls.append((parts, *other))
         return FakeEnricher(parts)
 
@@ -87,6 +91,32 @@ def test_load_can_enrich_too(esr: Esr, news: Path, tmp_path: Path, enricher_call
         assert searcher.index.status()["enrichment"][0]["documents"] == 9
 
 
+def test_load_can_compute_some_parts(
+    esr: Esr, esr_error: Esr, news: Path, tmp_path: Path, enricher_calls: object
+) -> None:
+    where = tmp_path / "index"
+    assert "unknown part 'poem'" in str(esr_error("load", news, "--index", where, "--enrich-only", "poem"))
+    assert not where.exists()
+    esr("load", news, "--index", where, "--enrich-only", "vectors,parse")
+    with library.open(str(where)) as searcher:
+        assert [entry["part"] for entry in searcher.index.status()["enrichment"]] == ["parse", "vectors"]
+
+
+def test_vectors_need_no_spacy_and_say_which_encoder_made_them(
+    esr: Esr, news: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("esr.enrichment.enricher.installed_models", lambda _: pytest.fail("asked for spaCy"))
+    where, encoder = tmp_path / "index", write_tiny_encoder(tmp_path / "tiny")
+    esr("load", news, "--index", where)
+    result = esr("enrich", "--index", where, "--only", "vectors", "--encoder", encoder)
+    assert result.exit_code == 0 and result.stdout.startswith("enriched 9 documents with 27 sentences")
+    assert "9 of 9 documents (encoder tiny " in esr("status", "--index", where).stdout
+    again = esr("enrich", "--index", where, "--only", "vectors", "--encoder", encoder).stdout
+    assert again.startswith("enriched 0 documents")
+    retitled = ("--encoder", encoder, "--title-weight", 0.5)
+    assert esr("enrich", "--index", where, "--only", "vectors", *retitled).stdout.startswith("enriched 9 doc")
+
+
 def test_missing_tools_are_reported_before_anything_is_changed(
     esr_error: Esr, esr: Esr, news: Path, tmp_path: Path, lacking: None
 ) -> None:
@@ -105,9 +135,13 @@ def test_settings_reach_the_enricher(
     esr("load", news, "--index", where)
     esr("enrich", "--index", where, "--only", "entities", "--spacy-model", "en", "--lexicon", "words")
     esr("enrich", "--index", where, "--only", "parse", "--spacy-model", "en", "--spacy-model", "fr")
+    with_titles = ("--encoder", "bge-small-en-v1.5", "--title-weight", 0.5)
+    esr("enrich", "--index", where, "--only", "vectors", *with_titles)
+    vectors = VectorSettings("bge-small-en-v1.5", 0.5)
     assert enricher_calls == [
-        (("entities",), ("en",), (Path("words"),), "score", "english-stem"),
-        (("parse",), ("en", "fr"), (), "score", "english-stem"),
+        (("entities",), ("en",), (Path("words"),), "score", "english-stem", DEFAULT_SETTINGS),
+        (("parse",), ("en", "fr"), (), "score", "english-stem", DEFAULT_SETTINGS),
+        (("vectors",), (), (), "score", "english-stem", vectors),
     ]
 
 
@@ -151,7 +185,7 @@ def test_an_invalid_slice_is_rejected(
 
 def test_an_unknown_part_is_rejected(esr_error: Esr, tmp_path: Path, enricher_calls: object) -> None:
     assert esr_error("enrich", "--index", tmp_path, "--only", "features,poems") == (
-        "unknown part 'poems': known: entities, features, parse"
+        "unknown part 'poems': known: entities, features, parse, vectors"
     )
 
 

@@ -16,7 +16,7 @@ from esr.engines.segments.writer import segment_builder
 from tests.engines.test_parity import random_documents
 from tests.support.elasticsearch import fresh, http, load
 from tests.support.fake_enricher import FakeEnricher
-from tests.support.stored_enrichment import enrich, expected, read_enrichment
+from tests.support.stored_enrichment import NOT_ENRICHED, enrich, expected, read_enrichment
 
 KILLS = 20
 ENRICH = """
@@ -48,7 +48,7 @@ def kill_and_resume(where: str, documents: list[Document]) -> None:
     with esr.open(where) as searcher:
         analyzer = searcher.index.analyzer
     expected_enrichment = {k: v for d in documents for k, v in expected(FakeEnricher(), d, analyzer).items()}
-    nothing = {"features": {}, "entities": None, "parse": None}
+    nothing = NOT_ENRICHED
     for _ in range(KILLS):
         before = count_enriched(where)
         stages.append(before)

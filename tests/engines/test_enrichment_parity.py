@@ -14,6 +14,7 @@ import pytest
 
 import esr
 from esr.documents import Document
+from esr.documents.enrichment import PARTS
 from esr.engines import enrichment_run
 from esr.engines.elasticsearch.store import statistics
 from esr.engines.index import FACET_FIELDS, Filters, SentenceRecord
@@ -32,8 +33,8 @@ from tests.engines.test_parity import (
     test_statistics,
 )
 from tests.support.elasticsearch import fresh, http, load
-from tests.support.fake_enricher import FakeEnricher
-from tests.support.stored_enrichment import enrich, expected, read_enrichment
+from tests.support.fake_enricher import ENCODER, FakeEnricher
+from tests.support.stored_enrichment import NOT_ENRICHED, enrich, expected, read_enrichment
 
 ENTITIES = [
     ("person:barack obama’s",),
@@ -102,7 +103,7 @@ def test_features_and_parses_of_the_documents_need_no_enrichment(fresh_engines: 
     enrichment = read_enrichment(engines.embedded.index, corpus())
     assert read_enrichment(engines.elasticsearch.index, corpus()) == enrichment
     assert enrichment["r5/1"]["features"] == {"subj": 1 / 3} and enrichment["r5/1"]["parse"]
-    assert enrichment["r5/0"] == {"features": {}, "entities": None, "parse": None}
+    assert enrichment["r5/0"] == NOT_ENRICHED
     assert engines.embedded.index.status()["enrichment"] == []
     assert engines.elasticsearch.index.status()["enrichment"] == []
 
@@ -158,10 +159,8 @@ def test_both_engines_store_what_the_enricher_returned(engines: Engines) -> None
         assert read_enrichment(searcher.index, documents) == enriched
         assert len({repr(enrichment) for enrichment in enriched.values()}) > 100
         entries = searcher.index.status()["enrichment"]
-        assert {(m["part"], m["documents"]) for m in entries} == {
-            (part, len(documents)) for part in ("features", "entities", "parse")
-        }
-        assert entries[0]["made_with"] == {"fake": "1"}
+        assert {(m["part"], m["documents"]) for m in entries} == {(part, len(documents)) for part in PARTS}
+        assert entries[0]["made_with"] == {"fake": "1", "encoder": ENCODER}
     first = [list(read_enrichment(searcher.index, documents).values()) for searcher in engines]
     assert first[0] == first[1]
 
@@ -274,7 +273,7 @@ def test_parts_can_be_enriched_one_after_another_on_both(tmp_path: Path, elastic
         for location in (str(tmp_path / "index"), where):
             load(location, documents)
             with esr.open(location) as searcher:
-                steps = [(("features",), "1"), (("entities", "parse"), "1"), (("features",), "2")]
+                steps = [(("features",), "1"), (("entities", "parse", "vectors"), "1"), (("features",), "2")]
                 for parts, version in steps:
                     assert enrich(searcher.index, FakeEnricher(parts, version)).documents == len(documents)
                     assert enrich(searcher.index, FakeEnricher(parts, version)).documents == 0

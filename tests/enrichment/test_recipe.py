@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from esr.documents.enrichment import PARTS
+from esr.documents.enrichment import DEFAULT_PARTS as PARTS
 from esr.enrichment import enricher
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.recipe import Recipe
@@ -45,7 +45,7 @@ def test_parts_are_kept_once_and_in_one_order() -> None:
     assert len(set(digests().values())) == 3
     with pytest.raises(UsageError, match="unknown part 'feature': did you mean 'features'"):
         Enricher(["feature"])
-    with pytest.raises(UsageError, match="choose at least one of features, entities, parse"):
+    with pytest.raises(UsageError, match="choose at least one of features, entities, parse, vectors"):
         Enricher([])
 
 

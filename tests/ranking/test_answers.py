@@ -44,6 +44,7 @@ def test_an_answer_has_the_documented_keys() -> None:
         "scored": None,
         "exhaustive": None,
         "unknown_filters": [],
+        "without_vector": None,
     }
 
 

@@ -132,6 +132,7 @@ def test_an_answer_as_json_has_the_keys_that_programs_read(searcher: Searcher) -
         "scored",
         "exhaustive",
         "unknown_filters",
+        "without_vector",
     }
     (hit,) = data["hits"]
     expected = {"sentence_id", "document_id", "score", "text", "previous", "next", "title", "source", "date"}

@@ -9,7 +9,8 @@ from zlib import crc32
 
 from esr.documents import Document, ParseWord, Sentence
 from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Entity
-from esr.documents.enrichment import PARTS, SentenceEnrichment
+from esr.documents.enrichment import PARTS, VECTORS, SentenceEnrichment
+from esr.documents.vector import QuantizedVector
 from esr.enrichment.recipe import Recipe
 
 NAMES = {
@@ -17,6 +18,14 @@ NAMES = {
     LOCATION: ["Paris", "Ohio", "Barack Obama"],
     ORGANIZATION: ["ACME", "UN"],
 }
+ENCODER, DIMENSIONS = "fake 0123456789ab", 4
+
+
+def vector_of(digest: int) -> QuantizedVector | None:
+    """A vector that follows from a number."""
+    if digest % 6 == 0:
+        return None
+    return QuantizedVector((digest % 2**32).to_bytes(DIMENSIONS, "little"), 2.0 ** -(digest % 9))
 
 
 @dataclass
@@ -36,7 +45,8 @@ class FakeEnricher:
 
     @property
     def recipe(self) -> Recipe:
-        return Recipe(self.parts, {"fake": self.version, **self.tools})
+        encoder = {"encoder": ENCODER} if VECTORS in self.parts else {}
+        return Recipe(self.parts, {"fake": self.version, **encoder, **self.tools})
 
     def enrich(self, document: Document) -> list[SentenceEnrichment]:
         time.sleep(self.seconds)
@@ -73,4 +83,5 @@ class FakeEnricher:
             (features | dict(sentence.features)) if "features" in self.parts else {},
             (entities if digest % 7 else None) if "entities" in self.parts else None,
             (sentence.parse or parse) if "parse" in self.parts else None,
+            vector_of(digest) if VECTORS in self.parts else None,
         )

@@ -101,6 +101,10 @@ class FakeIndex:
                 raise UsageError(f"there is no sentence {id!r}")
         return [by_id[id] for id in ids]
 
+    def encoder(self) -> str | None:
+        self._fail()
+        return None
+
     def features(self) -> Sequence[str]:
         self._fail()
         return sorted({name for record in self.records for name in record.features})

@@ -35,6 +35,11 @@ _ANSWER: dict[str, Schema] = {
         "description": "why all candidates had to be scored, if they had",
     },
     "unknown_filters": array(reference("UnknownFilter")),
+    "without_vector": {
+        "type": ["integer", "null"],
+        "minimum": 0,
+        "description": "how many of the reranked sentences have no vector, where the ranking uses vectors",
+    },
 }
 _SIDE = closed(
     ranking={"type": "object", "description": "as a ranking file, defaults filled in"},

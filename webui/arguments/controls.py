@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from esr import adjustments, priors
 from esr.boosts import Boost
-from esr.dependency.signals import Signal
 from esr.models import Model
 from esr.parameter import Parameter
 from esr.ranking.reranker import DEPTH
+from esr.ranking.signal_types import SignalType
 from webui.arguments.names import MAX_DEPTH
 
 
@@ -91,7 +91,7 @@ class SignalControls(NamedTuple):
     """The signals of the second stage, those that may be chosen, and its depth."""
 
     rows: Sequence[NamedRow]
-    available: Sequence[Signal]
+    available: Sequence[SignalType]
     depth: str
     default_depth: int = DEPTH
     max_depth: int = MAX_DEPTH

@@ -6,13 +6,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from esr import adjustments
+from esr.ranking.ranking import Ranking
+from esr.ranking.ranking_signal import RankingSignal
 
 
 @dataclass(frozen=True)
 class Preset:
     """A ranking as arguments of an address, with a label and a short explanation.
 
-    `needs`: features of which the index must have at least one.
+    `needs`: features of which the index must have at least one, or VECTORS.
     """
 
     label: str
@@ -27,10 +29,26 @@ class Preset:
         return not needs or not needs.isdisjoint(index_features)
 
 
+VECTORS = "vectors"
+"""What stands among the features of an index that has vectors."""
+
+
+def _as_text(signal: RankingSignal) -> str:
+    settings = signal.settings()
+    values = [f"{name}={value:g}" for name, value in settings.items() if name != "w"]
+    return ":".join([signal.signal, f"{signal.weight:g}", *values])
+
+
 _ANSWER_FEATURES = frozenset({"pers", "loc", "org", "numbers"})
 PRESETS = (
     Preset("Balanced", "the sentence, its neighbours and its document"),
     Preset("Words alone", "the sentence alone, with BM25", {"model": "bm25"}),
+    Preset(
+        "Words and meaning",
+        "also sentences that say it in other words",
+        {"rerank": _as_text(Ranking.from_file("hybrid").rerank[0])},
+        frozenset({VECTORS}),
+    ),
     Preset("Passage", "the sentence and its neighbours", {"context": "surrounding"}),
     Preset("Long sentences", "longer sentences rank higher", {"prior.length": "1"}),
     Preset(
@@ -45,5 +63,5 @@ PRESETS = (
 
 
 def available_presets(index_features: Collection[str]) -> list[Preset]:
-    """The presets that an index with these features can answer."""
+    """The presets that an index with these features, and perhaps VECTORS, can answer."""
     return [preset for preset in PRESETS if preset.fits(index_features)]

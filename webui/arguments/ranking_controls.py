@@ -9,11 +9,11 @@ from typing import Any
 from esr import adjustments, boosts, features, models, priors
 from esr.adjustments import Adjustment
 from esr.adjustments.adjustment import BUILTIN_FEATURES
-from esr.dependency import signals
 from esr.errors import UsageError
 from esr.models import Model
 from esr.plans.plan import CANDIDATES
 from esr.ranking import ranking_signal
+from esr.ranking.signal_types import SignalType, signal_types
 from webui.arguments.controls import (
     BoostControls,
     Checkbox,
@@ -67,9 +67,14 @@ def _build(
         _features(index_features),
         [form for form in adjustments.FORMS.values() if not form.is_trained],
         BoostControls(boost_rows, list(boosts.BOOSTS.values())),
-        SignalControls(signal_rows, list(signals.SIGNALS.values()), first.get("depth", "")),
+        SignalControls(signal_rows, _signals(), first.get("depth", "")),
         [_checkbox(prefix + name, value) for name, value in others],
     )
+
+
+def _signals() -> list[SignalType]:
+    """The signals that rows offer; others are chosen elsewhere or by address."""
+    return [kind for kind in signal_types().values() if kind.group in ("term dependence", "meaning")]
 
 
 def _foreign(arguments: Iterable[tuple[str, str]], model: Model) -> list[tuple[str, str]]:

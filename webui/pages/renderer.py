@@ -19,7 +19,7 @@ from webui.arguments.form import build_form, clean_arguments
 from webui.arguments.form_submission import shorten
 from webui.arguments.links import Links
 from webui.arguments.names import TIMELINE_ARGUMENTS, VERSUS
-from webui.arguments.presets import available_presets
+from webui.arguments.presets import VECTORS, available_presets
 from webui.arguments.query_string import split_pairs
 from webui.arguments.ranking_controls import CACHED_RANKINGS, ranking_controls
 from webui.pages.query_examples import QUERY_EXAMPLES
@@ -41,7 +41,9 @@ class PageRenderer:
         own = clean_arguments(request.query_string, self.settings, PAGE_ARGUMENTS)
         arguments = [pair for pair in own if pair[0] not in PAGE_ARGUMENTS]
         # An error may be the engine's, so its page asks the engine for nothing.
-        features = () if "problem" in values else self._index_features()
+        has_problem = "problem" in values
+        features = () if has_problem else self._index_features()
+        vectors = () if has_problem else self._vectors()
         is_comparison = request.endpoint == "compare"
         without_versus = [pair for pair in arguments if not pair[0].startswith(VERSUS)]
         html = render_template(
@@ -49,7 +51,7 @@ class PageRenderer:
             form=build_form(arguments, self.settings, features),
             versus=ranking_controls(arguments, features, VERSUS) if is_comparison else None,
             links=Links(arguments if is_comparison else without_versus),
-            presets=available_presets([*BUILTIN_FEATURES, *features]),
+            presets=available_presets([*BUILTIN_FEATURES, *features, *vectors]),
             settings=self.settings,
             index_names=self.index_names,
             render_controls=render_controls,
@@ -76,6 +78,13 @@ class PageRenderer:
         """What the form offers; nothing where the engine gives no answer."""
         try:
             return self.searcher.index.features()
+        except EsrError:
+            return ()
+
+    def _vectors(self) -> Sequence[str]:
+        """VECTORS if the index has some."""
+        try:
+            return () if self.searcher.index.encoder() is None else (VECTORS,)
         except EsrError:
             return ()
 

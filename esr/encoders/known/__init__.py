@@ -7,7 +7,7 @@ from pathlib import Path
 
 from esr.encoders.description import EncoderDescription
 
-DEFAULT = "all-minilm-l6-v2"
+DEFAULT = "bge-small-en-v1.5"
 
 
 def _read_known() -> dict[str, EncoderDescription]:

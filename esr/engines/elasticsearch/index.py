@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from typing import Any
@@ -12,6 +12,7 @@ from elasticsearch import AuthorizationException
 
 from esr import analysis
 from esr.documents import Document
+from esr.documents.vector import QuantizedVector
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import search
 from esr.engines.elasticsearch.maintenance.enrichment import (
@@ -28,9 +29,11 @@ from esr.engines.elasticsearch.search.pruned_search import search_pruned
 from esr.engines.elasticsearch.search.search_body import RECORD_FIELDS, search_body
 from esr.engines.elasticsearch.search.sentence_lookup import look_up_parses, look_up_sources
 from esr.engines.elasticsearch.search.sentence_search import Search
+from esr.engines.elasticsearch.search.similarity import PRODUCT_SCRIPT, SimilarityReader
 from esr.engines.elasticsearch.store import meta
 from esr.engines.elasticsearch.store.columns import read_histogram
 from esr.engines.elasticsearch.store.documents import read_documents, read_documents_at
+from esr.engines.elasticsearch.store.encoders import EncoderReader
 from esr.engines.elasticsearch.store.impacts import impacts_apply
 from esr.engines.elasticsearch.store.names import NameReader
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document, decode_sentence
@@ -46,6 +49,7 @@ from esr.engines.index import (
 )
 from esr.engines.names import Name
 from esr.engines.resolve import resolve_condition, resolve_filters, resolve_plan
+from esr.engines.similarities import Similarities
 from esr.engines.sources import SourceTable
 from esr.errors import UsageError
 from esr.plans.bounds import Unprunable
@@ -76,6 +80,7 @@ class ElasticsearchIndex:
         self._statistics = AliasStatistics(cluster, is_pinned)
         self._evidence_reader = EvidenceReader(self.analyzer)
         self._names = NameReader(cluster)
+        self._encoders = EncoderReader(cluster)
 
     def close(self) -> None:
         self.cluster.close()
@@ -153,7 +158,7 @@ class ElasticsearchIndex:
         # With no hit to be scored, their parameters are not used.
         scripts = [
             {"script_score": {"query": {"match_all": {}}, "script": {"id": script}}}
-            for script in (*score_query.SCRIPTS, *bound_query.SCRIPTS)
+            for script in (*score_query.SCRIPTS, *bound_query.SCRIPTS, PRODUCT_SCRIPT)
         ]
         search(
             self.cluster,
@@ -180,6 +185,22 @@ class ElasticsearchIndex:
 
     def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
         return look_up_parses(self.cluster, ids)
+
+    def encoder(self) -> str | None:
+        return self._encoders.main_encoder()
+
+    def similarities(
+        self,
+        encoder: str,
+        query: QuantizedVector,
+        ids: Sequence[str],
+        ordinals: Sequence[int] | None = None,
+        contexts: Collection[str] = (),
+    ) -> Similarities:
+        if ordinals is None:
+            ordinals = [source["ordinal"] for source in look_up_sources(self.cluster, ids, ["ordinal"])]
+        marks = self._encoders.fingerprints(encoder)
+        return SimilarityReader(self.cluster, marks, query).read(ordinals, contexts)
 
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int

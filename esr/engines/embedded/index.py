@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 
 from esr import analysis
 from esr.documents import Document
+from esr.documents.vector import QuantizedVector
 from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summarize_enrichment
 from esr.engines.embedded.search import vocabulary
 from esr.engines.embedded.search.candidate_evidence import read_candidates
@@ -35,6 +36,7 @@ from esr.engines.embedded.search.records import (
     sentence_ids,
 )
 from esr.engines.embedded.search.search_cache import SearchCache
+from esr.engines.embedded.search.similarity import read_similarities
 from esr.engines.embedded.search.top_k import TopK
 from esr.engines.index import (
     EVIDENCE_COLUMNS,
@@ -52,6 +54,7 @@ from esr.engines.resolve import resolve_condition, resolve_filters, resolve_plan
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
 from esr.engines.segments.store.segment import SegmentDamaged
+from esr.engines.similarities import Similarities
 from esr.engines.sources import SourceTable
 from esr.errors import IndexMissing, UsageError
 from esr.plans.bounds import Unprunable
@@ -136,6 +139,21 @@ class EmbeddedIndex:
             for place, blob in zip(places, blobs, strict=True):
                 parses[place] = blob
         return parses
+
+    def encoder(self) -> str | None:
+        return self._snapshot().main_encoder
+
+    def similarities(
+        self,
+        encoder: str,
+        query: QuantizedVector,
+        ids: Sequence[str],
+        ordinals: Sequence[int] | None = None,
+        contexts: Collection[str] = (),
+    ) -> Similarities:
+        snapshot = self._snapshot()
+        locations = self._locate(snapshot, ids, ordinals)
+        return read_similarities(snapshot, encoder, query, locations, contexts)
 
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int

@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from esr.dependency.parsed_sentences import ParsedSentences
 from esr.engines.index import Filters
+from esr.engines.similarities import Similarities
 from esr.plans.evaluate import score_sentences
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import Static
 from esr.plans.top_k import top_k
 from esr.ranking.ranking import Ranking
-from esr.ranking.rerank_context import RerankContext, load_parses
+from esr.ranking.rerank_context import RerankContext, load_parses, read_similarities
 from esr.ranking.reranker import merge_scores
 from esr.ranking.searcher import PreparedQuery, Searcher, UnsearchableQuery
 
@@ -73,12 +74,21 @@ def retrieve_candidates(
     sentence_id = cache(candidates.sentence_id)
 
     @cache
+    def ids() -> list[str]:
+        return [candidates.sentence_id(row) for row in range(len(candidates.evidence.lengths["sentence"]))]
+
+    @cache
     def trees() -> ParsedSentences:
-        ids = [candidates.sentence_id(row) for row in range(len(candidates.evidence.lengths["sentence"]))]
-        return load_parses(index, prepared.counts, ids)
+        return load_parses(index, prepared.counts, ids())
+
+    @cache
+    def similarities(contexts: tuple[str, ...]) -> Similarities:
+        return read_similarities(index, prepared.interpretation.ranked_text, ids(), None, contexts)
 
     index = searcher.index
     terms = [term.term for term in plan.terms]
-    context = RerankContext(prepared.counts, prepared.statistics, terms, lambda: candidates.evidence, trees)
+    context = RerankContext(
+        prepared.counts, prepared.statistics, terms, lambda: candidates.evidence, trees, similarities
+    )
     relevant_rows = np.array(sorted(rows), np.intp)
     return JudgedCandidates(prepared, candidates.evidence, relevant_rows, len(relevant), sentence_id, context)

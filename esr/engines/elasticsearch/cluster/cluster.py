@@ -84,7 +84,12 @@ class Cluster:
 
     def check_version(self) -> None:
         """Raises IndexUnusable for an Elasticsearch that is too old."""
+        version = self.version()
+        if version < OLDEST_VERSION:
+            raise self._error_translator.unsupported_version(".".join(map(str, version)))
+
+    def version(self) -> tuple[int, ...]:
+        """Major and minor version of Elasticsearch."""
         with self.translate_errors():
             version = str(self.client.info()["version"]["number"])
-        if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_VERSION:
-            raise self._error_translator.unsupported_version(version)
+        return tuple(int(part) for part in version.split(".")[:2])

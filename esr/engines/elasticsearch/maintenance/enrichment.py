@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from esr import analysis, resources
 from esr.batches import batched
 from esr.documents import Document
-from esr.documents.enrichment import SentenceEnrichment
+from esr.documents.enrichment import VECTORS, SentenceEnrichment
 from esr.engines.aliases import Aliases
 from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.requests import count, refresh, search, search_pages
@@ -26,6 +26,7 @@ from esr.engines.elasticsearch.maintenance.updates import replace_parts, send_up
 from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.names import FIELD, FINGERPRINT, encode_names
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document
+from esr.engines.elasticsearch.store.vectors import encode_vector, map_vectors
 from esr.engines.entities import group_entities
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError, UsageError
@@ -60,6 +61,7 @@ class ElasticsearchEnrichment:
         (description,) = {load.description for load in self._loads.values()}
         self._analyzer = analysis.get(description.analyzer)
         self._recorded_recipes: set[str] = set()
+        self._dimensions: set[int] = set()
         templates.install(cluster)
         refresh(cluster, cluster.documents_alias)  # shows what an enricher before this one wrote last
 
@@ -79,6 +81,7 @@ class ElasticsearchEnrichment:
         self._record(recipe)
         for page in batched(batch, _PAGE):
             entries = self._find_entries([document_id for document_id, _ in page])
+            self._map_vectors(page)
             send_updates(self._cluster, self._sentence_updates(recipe, page, entries))
             send_updates(
                 self._cluster,
@@ -124,6 +127,14 @@ class ElasticsearchEnrichment:
                 keyword = {"enriched": added["enriched"]}
                 client.indices.put_mapping(index=load.documents_index, properties=keyword)
         self._recorded_recipes.add(recipe.digest)
+
+    def _map_vectors(self, batch: Sequence[tuple[str, Sequence[SentenceEnrichment]]]) -> None:
+        """Add the fields of vectors, if these have some that are not mapped."""
+        vectors = (sentence.vector for _, sentences in batch for sentence in sentences)
+        dimensions = {len(vector.values) for vector in vectors if vector is not None} - self._dimensions
+        for number in dimensions:
+            map_vectors(self._cluster, [load.index for load in self._loads.values()], number)
+        self._dimensions |= dimensions
 
     def _done_clause(self, recipe: Recipe) -> Query:
         recorded = {digest: r for load in self._loads.values() for digest, r in load.recipes.items()}
@@ -180,6 +191,8 @@ class ElasticsearchEnrichment:
             return {name: float(value) for name, value in enriched.features.items()} or None
         if part == "entities":
             return None if enriched.entities is None else group_entities(enriched.entities)
+        if part == VECTORS:
+            return None if enriched.vector is None else encode_vector(enriched.vector)
         return None if enriched.parse is None else encode_parse(enriched.parse, self._analyzer)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 from esr.batches import batched
 from esr.documents import Located
+from esr.documents.enrichment import VECTORS
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import refresh, search
 from esr.engines.elasticsearch.load.bulk_actions import DocumentActions
@@ -29,13 +30,14 @@ from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.documents import read_documents
 from esr.engines.elasticsearch.store.generations import delete_indices, delete_old_generations, serve
 from esr.engines.elasticsearch.store.meta import Load
+from esr.engines.elasticsearch.store.vectors import map_vectors, source_with_vectors, stored_dimensions
 from esr.engines.options import LoadOptions
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.writer.folder_writer import FolderWriter
 from esr.engines.writer import LoadReport
 from esr.errors import EngineUnreachable, EsrError, IndexUnusable
 
-_ENRICHED_FIELDS = ("features", "entities", "parse", "enriched")
+_ENRICHED_FIELDS = ("features", "entities", "parse", VECTORS, "enriched")
 """What enrichment writes to the entry of a sentence."""
 _ORDINAL_SINCE = 3
 """The format in which the field `order` became `ordinal`."""
@@ -57,6 +59,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
             shards = _most_shards(cluster, self._loads)
         options = replace(options, shards=shards, resume=True)
         super().__init__(where, self._loads[0].description.renewed(), options, append=False)
+        self._mapped_dimensions: set[int] = set()
         self._source = meta.pin_indices(self._cluster, self._loads)
 
     def run(self) -> LoadReport:
@@ -157,11 +160,19 @@ class ElasticsearchMigration(ElasticsearchWriter):
             )
             sentence_ids = [action["_id"] for actions in batch for action in actions.sentences]
             of_sentences = self._read_fields(self._source.alias, sentence_ids, _ENRICHED_FIELDS)
+            self._map_vectors(batch, of_sentences.values())
             for actions in batch:
                 actions.entry.update(of_documents[actions.document.id])
                 for action in actions.sentences:
                     action.update(with_names(of_sentences[action["_id"]]))
                 yield actions
+
+    def _map_vectors(self, batch: Sequence[DocumentActions], stored: Iterable[Mapping[str, Any]]) -> None:
+        """Add the fields that stored vectors need to the new index. `esr enrich` may add them at any time."""
+        dimensions = {stored_dimensions(fields[VECTORS]) for fields in stored if VECTORS in fields}
+        for number in dimensions - self._mapped_dimensions:
+            map_vectors(self._cluster, {action["_index"] for a in batch for action in a.sentences}, number)
+        self._mapped_dimensions |= dimensions
 
     def _read_fields(self, indices: str, ids: Sequence[str], fields: Iterable[str]) -> dict[str, Any]:
         """These fields of these entries, by id."""
@@ -172,7 +183,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
                 index=indices,
                 query={"ids": {"values": batch}},
                 size=len(batch),
-                source={"includes": list(fields)},
+                source=source_with_vectors(self._cluster, fields),
             )
             sources |= {hit["_id"]: hit["_source"] for hit in answer["hits"]["hits"]}
         if len(sources) != len(set(ids)):

@@ -215,7 +215,7 @@ class EmbeddedEnrichment:
     def _encode(self, sentence: SentenceEnrichment) -> EncodedEnrichment:
         entities = None if sentence.entities is None else group_entities(sentence.entities)
         parse = None if sentence.parse is None else encode(sentence.parse, self._analyzer)
-        return EncodedEnrichment(sentence.features, entities, parse)
+        return EncodedEnrichment(sentence.features, entities, parse, sentence.vector)
 
 
 def _sentences_of(first: Numbers, documents: Sequence[int]) -> Numbers:

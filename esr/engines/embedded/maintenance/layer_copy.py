@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from esr.documents.enrichment import VECTORS
 from esr.engines.segments.store.layer import Layer
 from esr.engines.segments.store.layer_file import EncodedEnrichment, save_layer
 from esr.engines.segments.store.layer_info import LAYERS, LayerInfo, Numbers
@@ -26,22 +27,26 @@ def read_stored(stack: LayerStack, sentences: Numbers, parts: Sequence[str]) -> 
     names = stack.features if "features" in parts else []
     columns = {name: stack.feature(name, sentences).tolist() for name in names}
     parses = stack.parses(sentences) if "parse" in parts else [None] * len(sentences)
+    vectors = stack.vectors(sentences) if VECTORS in parts else [None] * len(sentences)
     for n, sentence in enumerate(sentences.tolist()):
         yield EncodedEnrichment(
             {name: column[n] for name, column in columns.items() if column[n] == column[n]},
             stack.entities(sentence) if "entities" in parts else None,
             parses[n],
+            vectors[n],
         )
 
 
 def _extract(layer: Layer, sentences: Numbers, parts: Sequence[str]) -> list[EncodedEnrichment]:
     columns = {name: column[sentences].astype(float).tolist() for name, column in layer.features.items()}
     parses = layer.parses(sentences) if "parse" in parts else [None] * len(sentences)
+    vectors = layer.stored_vectors(sentences) if VECTORS in parts else [None] * len(sentences)
     return [
         EncodedEnrichment(
             {name: column[n] for name, column in columns.items() if column[n] == column[n]},
             layer.entities(sentence) if "entities" in parts else None,
             parses[n],
+            vectors[n],
         )
         for n, sentence in enumerate(sentences.tolist())
     ]

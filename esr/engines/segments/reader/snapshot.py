@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from esr.engines.segments.store.layer import Layer
 from esr.engines.segments.store.layer_info import LAYERS, LayerInfo
 from esr.engines.segments.store.manifest import SEGMENTS, Manifest
 from esr.engines.segments.store.segment import Segment, SegmentDamaged
+from esr.engines.similarities import find_main_encoder
 
 
 class Snapshot:
@@ -40,6 +42,17 @@ class Snapshot:
     def features(self) -> list[str]:
         """The names of all stored features."""
         return sorted({name for segment in self.segments for name in segment.enrichment.features})
+
+    @cached_property
+    def main_encoder(self) -> str | None:
+        """The id of the encoder that made the vectors of most sentences, None without vectors."""
+        sentences: Counter[str] = Counter()
+        for segment in self.segments:
+            for span in segment.enrichment.vector_spans:
+                if span.recipe is not None:
+                    encoder = self.manifest.recipes[span.recipe]["made_with"]["encoder"]
+                    sentences[encoder] += span.stop - span.start
+        return find_main_encoder(sentences)
 
 
 def _open_layer(folder: Path, run: LayerInfo) -> Layer:

@@ -4,6 +4,7 @@ A layer never changes. For each of its sentences it may hold, by part:
 *features*   one column per feature, in the smallest float that holds all its values; NaN where unknown
 *entities*   the numbers of its entities, for each entity the sentences that have it, and the keys of names
 *parse*      a blob
+*vectors*    as many 8-bit numbers as an encoder has dimensions, and a scale
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from esr.documents.vector import QuantizedVector
 from esr.engines.entities import EntitiesByType, group_entities, parse_entity_key
 from esr.engines.segments.store.bundle import Arrays, map_bundle
 from esr.engines.segments.store.layer_info import Numbers
@@ -43,6 +45,29 @@ class Layer:
         return [
             bytes(content[start:stop]) if known else None
             for known, start, stop in zip(has_parse.tolist(), starts, stops, strict=True)
+        ]
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers each vector has."""
+        return len(self.arrays["vector.values"]) // max(len(self.arrays["vector.known"]), 1)
+
+    @cached_property
+    def vectors(self) -> npt.NDArray[np.int8]:
+        """The vectors' numbers, of shape (sentences, dimensions): zeros where there is none."""
+        return self.arrays["vector.values"].reshape(len(self.arrays["vector.known"]), self.dimensions)
+
+    @cached_property
+    def vector_scales(self) -> npt.NDArray[np.float64]:
+        """What the numbers of each vector are multiplied with: NaN where there is none."""
+        return np.where(self.arrays["vector.known"], self.arrays["vector.scales"].astype(float), np.nan)
+
+    def stored_vectors(self, sentences: Numbers) -> list[QuantizedVector | None]:
+        return [
+            None if np.isnan(scale) else QuantizedVector(values.tobytes(), scale)
+            for values, scale in zip(
+                self.vectors[sentences], self.vector_scales[sentences].tolist(), strict=True
+            )
         ]
 
     def entities(self, sentence: int) -> EntitiesByType | None:

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.documents.enrichment import VECTORS
+from esr.documents.vector import QuantizedVector
 from esr.engines.entities import ENTITY_TYPES, EntitiesByType, parse_entity_key
 from esr.engines.segments.store.bundle import Arrays, save_bundle
 from esr.engines.segments.store.layer import FEATURE, Layer
@@ -23,6 +25,7 @@ class EncodedEnrichment(NamedTuple):
     features: Mapping[str, float]
     entities: EntitiesByType | None
     parse: bytes | None
+    vector: QuantizedVector | None = None
 
 
 NO_ENRICHMENT = EncodedEnrichment({}, None, None)
@@ -40,6 +43,8 @@ def save_layer(path: Path, sentences: Sequence[EncodedEnrichment], parts: Iterab
         arrays["parse.known"] = np.array([sentence.parse is not None for sentence in sentences], bool)
         arrays["parse.ends"] = np.cumsum([0, *map(len, blobs)], dtype=np.int64)
         arrays["parse.bytes"] = np.frombuffer(b"".join(blobs), np.uint8)
+    if VECTORS in parts:
+        arrays |= _vector_arrays([sentence.vector for sentence in sentences])
     save_bundle(path, arrays)
 
 
@@ -60,6 +65,8 @@ def merge_layers(path: Path, layers: Sequence[Layer], sizes: Sequence[int], part
         for name in ("parse.known", "parse.bytes"):
             arrays[name] = np.concatenate([layer.arrays[name] for layer in layers])
         arrays["parse.ends"] = _concatenate_ends([layer.arrays["parse.ends"] for layer in layers])
+    if VECTORS in parts:
+        arrays |= _merge_vectors(layers)
     save_bundle(path, arrays)
 
 
@@ -80,6 +87,30 @@ def _narrow_float(column: Array) -> npt.NDArray[Any]:
             if np.array_equal(column.astype(dtype), column, equal_nan=True):
                 return column.astype(dtype)
     return column
+
+
+def _vector_arrays(vectors: Sequence[QuantizedVector | None]) -> Arrays:
+    dimensions = max((len(vector.values) for vector in vectors if vector), default=0)
+    nothing = QuantizedVector(bytes(dimensions), 0.0)
+    return {
+        "vector.known": np.array([vector is not None for vector in vectors], bool),
+        "vector.scales": np.array([(vector or nothing).scale for vector in vectors], np.float32),
+        "vector.values": np.frombuffer(b"".join((vector or nothing).values for vector in vectors), np.int8),
+    }
+
+
+def _merge_vectors(layers: Sequence[Layer]) -> Arrays:
+    """A layer all of whose sentences lack a vector does not know the dimensions."""
+    dimensions = max(layer.dimensions for layer in layers)
+    values = [
+        layer.arrays["vector.values"]
+        if layer.dimensions
+        else np.zeros(len(layer.arrays["vector.known"]) * dimensions, np.int8)
+        for layer in layers
+    ]
+    columns = ("vector.known", "vector.scales")
+    merged = {name: np.concatenate([layer.arrays[name] for layer in layers]) for name in columns}
+    return {**merged, "vector.values": np.concatenate(values)}
 
 
 def _encode_entities(sentences: Sequence[EncodedEnrichment]) -> Arrays:

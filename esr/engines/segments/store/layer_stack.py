@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.documents.enrichment import VECTORS
+from esr.documents.vector import QuantizedVector
 from esr.engines.entities import EntitiesByType
 from esr.engines.segments.store.layer import Layer
 from esr.engines.segments.store.layer_info import LayerInfo, Numbers, resolve_owners, split_by_owner
@@ -22,6 +24,8 @@ class LayerSpan(NamedTuple):
     first: int
     """The number of the layer's first sentence in the segment."""
     layer: Layer
+    recipe: str | None
+    """The digest of what made it."""
 
 
 class LayerStack:
@@ -36,7 +40,8 @@ class LayerStack:
             spans = self._spans[part] = []
             for start, stop, owner in split_by_owner(resolve_owners(infos, part, len(first) - 1)):
                 info, layer = layers[owner]
-                spans.append(LayerSpan(int(first[start]), int(first[stop]), int(first[info.start]), layer))
+                begin, end = int(first[start]), int(first[stop])
+                spans.append(LayerSpan(begin, end, int(first[info.start]), layer, info.recipe))
         self.features = sorted({name for span in self._of("features") for name in span.layer.features})
 
     def feature(self, name: str, sentences: Numbers) -> Array:
@@ -54,6 +59,20 @@ class LayerStack:
             for place, parse in zip(places.tolist(), span.layer.parses(in_layer), strict=True):
                 parses[place] = parse
         return parses
+
+    def vectors(self, sentences: Numbers) -> list[QuantizedVector | None]:
+        """The stored vector of each sentence, None without one."""
+        vectors: list[QuantizedVector | None] = [None] * len(sentences)
+        for span, places, in_layer in self._split(VECTORS, sentences):
+            stored = span.layer.stored_vectors(in_layer)
+            for place, vector in zip(places.tolist(), stored, strict=True):
+                vectors[place] = vector
+        return vectors
+
+    @property
+    def vector_spans(self) -> Sequence[LayerSpan]:
+        """The sentences that were encoded, by layer, in the order of the segment."""
+        return self._of(VECTORS)
 
     def entities(self, sentence: int) -> EntitiesByType | None:
         """The entities of a sentence, None before enrichment."""

@@ -21,7 +21,7 @@ from esr.engines.segments.writer import segment_builder
 from esr.errors import IndexUnusable
 from tests.support.fake_enricher import FakeEnricher
 from tests.support.folder_index import document, file_contents, load
-from tests.support.stored_enrichment import enrich, expected, read_enrichment
+from tests.support.stored_enrichment import NOT_ENRICHED, enrich, expected, read_enrichment
 
 NEWS = [document(f"n{n}", *(f"storm {n} {m}" for m in range(n % 4))) for n in range(40)]
 DOCUMENTS = [located.document for located in NEWS]
@@ -99,7 +99,7 @@ def test_an_append_retains_enrichment_and_a_replacing_load_drops_it(
     )
     load(where, NEWS, if_exists="replace", keep=0)
     assert layers(where) == [] and index.status()["enrichment"] == []
-    assert read_enrichment(index, DOCUMENTS)["n1.s0"] == {"features": {}, "entities": None, "parse": None}
+    assert read_enrichment(index, DOCUMENTS)["n1.s0"] == NOT_ENRICHED
 
 
 def test_another_recipe_replaces_all_of_the_first(

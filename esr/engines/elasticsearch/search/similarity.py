@@ -1,0 +1,101 @@
+"""Products of a query's vector with the vectors of sentences, computed by a script."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from esr.batches import batched
+from esr.documents.vector import QuantizedVector
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.cluster.requests import search, search_pages
+from esr.engines.elasticsearch.store.vectors import SCALE, vector_field
+from esr.engines.similarities import Similarities, average_documents, average_neighbours
+
+PRODUCT_SCRIPT = "esr-product-v1"
+_BATCH = 5_000
+_NAN = float("nan")
+Query = dict[str, Any]
+
+
+class SimilarityReader:
+    """Reads products for one query's vector. `marks` are the fingerprints of the vectors that count."""
+
+    def __init__(self, cluster: Cluster, marks: Sequence[str], query: QuantizedVector) -> None:
+        self._cluster = cluster
+        self._marks = list(marks)
+        self._query = query
+        # No product is less than this. Sums of up to 520 products are exact in the 32 bits of a score.
+        self._shift = len(query.values) * 127.0**2
+
+    def read(self, ordinals: Sequence[int], contexts: Collection[str]) -> Similarities:
+        """Those of sentences, by their ordinals."""
+        beside = (-1, 0, 1) if "neighbours" in contexts else (0,)
+        wanted = sorted({ordinal + step for ordinal in ordinals for step in beside})
+        documents: dict[int, str] = {}
+        products: dict[int, float] = {}
+        for batch in batched(wanted, _BATCH):
+            for ordinal, document, product in self._search({"terms": {"ordinal": batch}}, len(batch)):
+                documents[ordinal], products[ordinal] = document, product
+        own = np.array([products.get(ordinal, _NAN) for ordinal in ordinals])
+        columns = {"sentence": own}
+        if "neighbours" in contexts:
+            sides = [
+                np.array(
+                    [
+                        products[ordinal + step]
+                        if ordinal in documents and documents.get(ordinal + step) == documents[ordinal]
+                        else _NAN
+                        for ordinal in ordinals
+                    ]
+                )
+                for step in (-1, 1)
+            ]
+            columns["neighbours"] = average_neighbours(own, *sides)
+        if "document" in contexts:
+            means = self._document_means({documents[n] for n in ordinals if n in documents})
+            columns["document"] = np.array(
+                [means[documents[ordinal]] if ordinal in documents else _NAN for ordinal in ordinals]
+            )
+        return Similarities(**columns)
+
+    def _document_means(self, documents: Iterable[str]) -> Mapping[str, float]:
+        """The mean product of the sentences of each document."""
+        products: dict[str, list[float]] = {}
+        for batch in batched(sorted(documents), _BATCH):
+            body = self._body({"terms": {"document_id": batch}})
+            # In the order of the collection, as sums of floats depend on it.
+            for answer in search_pages(
+                self._cluster, _BATCH, **body, sort=[{"ordinal": "asc"}], track_scores=True
+            ):
+                for _, document, product in self._decode(answer):
+                    products.setdefault(document, []).append(product)
+        ends = np.cumsum([0, *map(len, products.values())])
+        flat = np.array([product for of_document in products.values() for product in of_document])
+        return dict(zip(products, average_documents(flat, ends).tolist(), strict=True))
+
+    def _search(self, clause: Query, size: int) -> Iterator[tuple[int, str, float]]:
+        return self._decode(search(self._cluster, size=size, **self._body(clause)))
+
+    def _body(self, clause: Query) -> dict[str, Any]:
+        filters = [clause, {"terms": {"enriched": self._marks}}, {"exists": {"field": SCALE}}]
+        params = {
+            "query": self._query.array.tolist(),
+            "field": vector_field(len(self._query.values)),
+            "shift": self._shift,
+        }
+        query = {"bool": {"filter": filters}}
+        return {
+            "index": self._cluster.alias,
+            "query": {"script_score": {"query": query, "script": {"id": PRODUCT_SCRIPT, "params": params}}},
+            "stored_fields": "_none_",
+            "docvalue_fields": [{"field": name} for name in ("ordinal", "document_id", SCALE)],
+        }
+
+    def _decode(self, answer: Any) -> Iterator[tuple[int, str, float]]:
+        for hit in answer["hits"]["hits"]:
+            fields = hit["fields"]
+            scale = float(np.float32(fields[SCALE][0])) * self._query.scale
+            yield fields["ordinal"][0], fields["document_id"][0], (hit["_score"] - self._shift) * scale

@@ -1,0 +1,48 @@
+"""The fields of sentences that have vectors. They are mapped when the first vector is stored.
+
+`vectors.d384` has the 8-bit numbers of a vector with 384 dimensions, `vectors.scale` what they are multiplied
+with. Nothing is indexed. Elasticsearch keeps vectors out of `_source` from 9.2 on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from esr.documents.enrichment import VECTORS
+from esr.documents.vector import QuantizedVector
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+
+SCALE = f"{VECTORS}.scale"
+_EXCLUDED_SINCE = (9, 2)
+
+
+def vector_field(dimensions: int) -> str:
+    """The field of vectors with so many dimensions."""
+    return f"{VECTORS}.d{dimensions}"
+
+
+def encode_vector(vector: QuantizedVector) -> dict[str, Any]:
+    """The field `vectors` of a sentence."""
+    return {f"d{len(vector.values)}": vector.array.tolist(), "scale": vector.scale}
+
+
+def map_vectors(cluster: Cluster, indices: Iterable[str], dimensions: int) -> None:
+    """Add the fields to indices of sentences that lack them."""
+    vector = {"type": "dense_vector", "element_type": "byte", "dims": dimensions, "index": False}
+    fields = {"scale": {"type": "float", "index": False}, f"d{dimensions}": vector}
+    with cluster.translate_errors():
+        for index in indices:
+            cluster.client.indices.put_mapping(index=index, properties={VECTORS: {"properties": fields}})
+
+
+def stored_dimensions(field: Mapping[str, Any]) -> int:
+    """How many dimensions the vector has that the field `vectors` holds."""
+    (name,) = field.keys() - {"scale"}
+    return int(name[1:])
+
+
+def source_with_vectors(cluster: Cluster, fields: Iterable[str]) -> dict[str, Any]:
+    """What a search asks of `_source` to get these fields with the vectors."""
+    asked: dict[str, Any] = {"includes": list(fields)}
+    return asked if cluster.version() < _EXCLUDED_SINCE else {**asked, "exclude_vectors": False}

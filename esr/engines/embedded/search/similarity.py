@@ -1,0 +1,83 @@
+"""Products of a query's vector with stored vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from esr.documents.vector import QuantizedVector
+from esr.engines.embedded.search.records import Location, Numbers, group_by_segment
+from esr.engines.segments.reader.snapshot import Snapshot
+from esr.engines.segments.store.segment import Segment
+from esr.engines.similarities import Similarities, average_documents, average_neighbours
+from esr.plans.evidence import Array
+
+_EXACT_IN_FLOAT32 = 2**24 // 127**2
+"""Dimensions up to which a sum of products of 8-bit numbers is exact in 32 bits, in any order."""
+
+
+def recipes_of(snapshot: Snapshot, encoder: str) -> frozenset[str]:
+    """The digests of the recipes whose vectors an encoder made."""
+    recipes = snapshot.manifest.recipes
+    return frozenset(key for key in recipes if recipes[key]["made_with"].get("encoder") == encoder)
+
+
+def read_similarities(
+    snapshot: Snapshot,
+    encoder: str,
+    query: QuantizedVector,
+    locations: Sequence[Location],
+    contexts: Collection[str],
+) -> Similarities:
+    """Those of the sentences at these locations. Vectors of other encoders do not count."""
+    recipes = recipes_of(snapshot, encoder)
+    columns = {name: np.full(len(locations), np.nan) for name in ("sentence", *contexts)}
+    for owner, places, numbers in group_by_segment(locations):
+        segment = snapshot.segments[owner]
+        own = columns["sentence"][places] = multiply(segment, recipes, query, numbers)
+        if "neighbours" in contexts:
+            columns["neighbours"][places] = _of_neighbours(segment, recipes, query, numbers, own)
+        if "document" in contexts:
+            columns["document"][places] = _of_documents(segment, recipes, query, numbers, own)
+    return Similarities(**columns)
+
+
+def multiply(segment: Segment, recipes: Collection[str], query: QuantizedVector, numbers: Numbers) -> Array:
+    """The product of the query with the vector of each of these sentences of a segment, NaN without one."""
+    products = np.full(len(numbers), np.nan)
+    small = len(query.values) <= _EXACT_IN_FLOAT32
+    vector = query.array.astype(np.float32 if small else np.float64)
+    for span in segment.enrichment.vector_spans:
+        places = np.flatnonzero((numbers >= span.start) & (numbers < span.stop))
+        if span.recipe in recipes and len(places) and span.layer.dimensions == len(vector):
+            rows = numbers[places] - span.first
+            whole = (span.layer.vectors[rows].astype(vector.dtype) @ vector).astype(float)
+            products[places] = whole * (span.layer.vector_scales[rows] * query.scale)
+    return products
+
+
+def _of_neighbours(
+    segment: Segment, recipes: Collection[str], query: QuantizedVector, numbers: Numbers, own: Array
+) -> Array:
+    document = segment.column("document")
+    sides = []
+    for step in (-1, 1):
+        beside = np.clip(numbers + step, 0, len(document) - 1)
+        is_neighbour = (beside != numbers) & (document[beside] == document[numbers])
+        products = np.full(len(numbers), np.nan)
+        products[is_neighbour] = multiply(segment, recipes, query, beside[is_neighbour])
+        sides.append(products)
+    return average_neighbours(own, *sides)
+
+
+def _of_documents(
+    segment: Segment, recipes: Collection[str], query: QuantizedVector, numbers: Numbers, own: Array
+) -> Array:
+    documents, places = np.unique(segment.column("document")[numbers], return_inverse=True)
+    first = segment.column("first").astype(np.int64)
+    sizes = first[documents + 1] - first[documents]
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    inside = np.arange(ends[-1]) + np.repeat(first[documents] - ends[:-1], sizes)
+    means = average_documents(multiply(segment, recipes, query, inside), ends)[places]
+    return np.where(np.isfinite(own), means, np.nan)

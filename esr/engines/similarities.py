@@ -1,0 +1,52 @@
+"""How close the vectors of sentences, of their neighbours and of their documents are to that of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.plans.evidence import Array
+
+Numbers = npt.NDArray[np.int64]
+CONTEXTS = ("neighbours", "document")
+"""What the sentence stands in, and similarities may also be of."""
+
+
+@dataclass(frozen=True)
+class Similarities:
+    """Products of a query's vector with those of n sentences, each of shape (n,). NaN: no vector.
+
+    `neighbours` is the mean over the sentence before and the one after, or the sentence's own where neither
+    has a vector. `document` is the mean over the sentences of the document. Either may not be asked for.
+    """
+
+    sentence: Array
+    neighbours: Array | None = None
+    document: Array | None = None
+
+
+def find_main_encoder(counts: Mapping[str, int]) -> str | None:
+    """The encoder that made most vectors, from how many each made."""
+    return max(counts, key=lambda encoder: (counts[encoder], encoder), default=None)
+
+
+def average_neighbours(own: Array, before: Array, after: Array) -> Array:
+    """The mean of the products of both neighbours, each of shape (n,), NaN where there is none."""
+    known = np.isfinite(before).astype(float) + np.isfinite(after)
+    total = np.nan_to_num(before, nan=0.0) + np.nan_to_num(after, nan=0.0)
+    means = np.where(known > 0, total / np.maximum(known, 1.0), own)
+    return np.where(np.isfinite(own), means, np.nan)
+
+
+def average_documents(products: Array, first: Numbers) -> Array:
+    """The mean over the sentences of each document, whose products are one after another.
+
+    `first` has the place of each document's first product, and the end of the last. NaN: none has a vector.
+    """
+    sums = np.add.reduceat(np.append(np.nan_to_num(products, nan=0.0), 0.0), first[:-1])
+    known = np.add.reduceat(np.append(np.isfinite(products).astype(float), 0.0), first[:-1])
+    known = np.where(np.diff(first) > 0, known, 0.0)
+    return np.where(known > 0, sums / np.maximum(known, 1.0), np.nan)

@@ -1,0 +1,180 @@
+"""The signal `meaning`, against sums by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import esr
+from esr.documents import Document, Sentence
+from esr.encoders import load_encoder, quantize
+from esr.engines.enrichment_run import run_enrichment
+from esr.enrichment.enricher import Enricher
+from esr.enrichment.sentence_vectors import VectorSettings
+from esr.errors import InputError, UsageError
+from esr.learning.signals import list_signals
+from esr.ranking.explain import explain
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+from tests.support.elasticsearch import load
+from tests.support.tiny_encoder import write_tiny_encoder
+
+TEXTS = {
+    "a": ("storm in the town", "the river rose", "bank fraud", "food aid"),
+    "b": ("hurricane in the city",),
+    "c": ("town court", "the storm", "north wind"),
+    "d": (),
+    "e": ("the town bank", "flood water town"),
+}
+DOCUMENTS = [
+    Document(id, tuple(Sentence(f"{id}.s{n}", text) for n, text in enumerate(texts)))
+    for id, texts in TEXTS.items()
+]
+SENTENCES = {sentence.id: sentence.text for document in DOCUMENTS for sentence in document.sentences}
+QUERY = "storm town"
+
+
+@pytest.fixture
+def encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    folder = str(write_tiny_encoder(tmp_path / "tiny", 32, query_prefix="relief "))
+    monkeypatch.setenv("ESR_ENCODER", folder)
+    return folder
+
+
+@pytest.fixture
+def searcher(tmp_path: Path, encoder: str) -> Iterator[Searcher]:
+    where = str(tmp_path / "index")
+    load(where, DOCUMENTS)
+    enrich(where, encoder)
+    with esr.open(where) as searcher:
+        yield searcher
+
+
+def enrich(where: str, encoder: str, slice: tuple[int, int] = (1, 1)) -> None:
+    with esr.open(where) as searcher:
+        run_enrichment(searcher.index, Enricher(["vectors"], vectors=VectorSettings(encoder)), slice=slice)
+
+
+def hybrid(w: float = 10.0, **params: float) -> Ranking:
+    return Ranking.from_dict({"rerank": [{"signal": "meaning", "w": w, **params}]})
+
+
+def cosines(encoder: str, text: str = QUERY) -> dict[str, float]:
+    """Of the query with each sentence, with the 8-bit numbers of both."""
+    loaded = load_encoder(encoder)
+    query = loaded.encode_query(text)
+    vectors = {id: quantize(loaded.encode_passage(sentence)) for id, sentence in SENTENCES.items()}
+    return {
+        id: float(query.array.astype(int) @ vector.array.astype(int)) * query.scale * vector.scale
+        for id, vector in vectors.items()
+    }
+
+
+def expected(encoder: str, nu: float, lambda_: float) -> dict[str, float]:
+    of_sentence = cosines(encoder)
+    values = {}
+    for document in DOCUMENTS:
+        own = [of_sentence[sentence.id] for sentence in document.sentences]
+        for n, sentence in enumerate(document.sentences):
+            beside = [own[m] for m in (n - 1, n + 1) if 0 <= m < len(own)] or [own[n]]
+            values[sentence.id] = (
+                (1 - nu - lambda_) * own[n] + nu * sum(beside) / len(beside) + lambda_ * sum(own) / len(own)
+            )
+    return values
+
+
+@pytest.mark.parametrize(("nu", "lambda_"), [(0.0, 0.0), (0.2, 0.0), (0.0, 0.3), (0.4, 0.2)])
+def test_the_score_is_that_of_the_words_and_the_weighted_similarities(
+    searcher: Searcher, encoder: str, nu: float, lambda_: float
+) -> None:
+    ranking, values = hybrid(nu=nu, **{"lambda": lambda_}), expected(encoder, nu, lambda_)
+    first = {hit.sentence_id: hit.score for hit in searcher.search(QUERY, 100).hits}
+    answer = searcher.search(QUERY, 100, ranking=ranking)
+    assert {hit.sentence_id for hit in answer.hits} == first.keys() and len(first) > 4
+    for hit in answer.hits:
+        assert hit.score == pytest.approx(first[hit.sentence_id] + 10 * values[hit.sentence_id], abs=1e-9)
+    assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
+    assert answer.without_vector == 0
+
+
+def test_an_explanation_has_the_parts_of_the_similarity(searcher: Searcher, encoder: str) -> None:
+    prepared = searcher.prepare(QUERY, hybrid(nu=0.25, **{"lambda": 0.25}))
+    for hit in prepared.search(100).hits:
+        second = explain(prepared, hit.sentence_id).second
+        assert second is not None and second.score == pytest.approx(hit.score, abs=1e-12)
+        (part,) = second.signals
+        assert set(part.parts) == {"sentence", "neighbours", "document"}
+        assert sum(part.parts.values()) == pytest.approx(part.value)
+        assert part.parts["sentence"] == pytest.approx(0.5 * cosines(encoder)[hit.sentence_id])
+        assert json.loads(json.dumps(second.as_dict()))["signals"][0]["parts"] == part.parts
+
+
+def test_sentences_without_a_vector_are_ranked_by_words_and_counted(tmp_path: Path, encoder: str) -> None:
+    where = str(tmp_path / "half")
+    load(where, DOCUMENTS)
+    enrich(where, encoder, (1, 2))
+    with esr.open(where) as searcher:
+        prepared = searcher.prepare(QUERY, hybrid(nu=0.0))
+        answer = prepared.search(100)
+        first = {hit.sentence_id: hit.score for hit in searcher.search(QUERY, 100).hits}
+        has_vector = {id for id in first if id[0] in "ab"}
+        assert answer.without_vector == len(first.keys() - has_vector) > 0 < len(has_vector)
+        mean = np.mean([cosines(encoder)[id] for id in has_vector])
+        for hit in answer.hits:
+            cosine = cosines(encoder)[hit.sentence_id] if hit.sentence_id in has_vector else mean
+            assert hit.score == pytest.approx(first[hit.sentence_id] + 10 * cosine)
+            explanation = explain(prepared, hit.sentence_id)
+            assert explanation.score == pytest.approx(hit.score, abs=1e-12)
+            assert (explanation.second.signals[0].value is None) == (hit.sentence_id not in has_vector)  # type: ignore[union-attr]
+
+
+def test_an_index_without_vectors_says_how_to_get_them(tmp_path: Path) -> None:
+    where = str(tmp_path / "index")
+    load(where, DOCUMENTS)
+    with esr.open(where) as searcher:
+        with pytest.raises(UsageError, match="has no vectors: run esr enrich --only vectors"):
+            searcher.search(QUERY, ranking=hybrid())
+        assert "meaning" not in [signal.signal for signal in list_signals(searcher.index, Ranking())]
+        assert searcher.search(QUERY).without_vector is None
+
+
+def test_the_signal_can_be_learned_from_where_there_are_vectors(searcher: Searcher) -> None:
+    assert "meaning" in [signal.signal for signal in list_signals(searcher.index, Ranking())]
+
+
+def test_queries_of_another_encoder_are_refused(
+    searcher: Searcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ESR_ENCODER", str(write_tiny_encoder(tmp_path / "other", 32)))
+    with pytest.raises(UsageError, match=r"are of the encoder tiny \w+, and this is tiny \w+: set ESR"):
+        searcher.search(QUERY, ranking=hybrid())
+    monkeypatch.setenv("ESR_ENCODER", str(tmp_path / "nothing"))
+    with pytest.raises(UsageError, match="there is no encoder"):
+        searcher.search(QUERY, ranking=hybrid())
+    monkeypatch.delenv("ESR_ENCODER")
+    with pytest.raises(UsageError, match="which has no known name: set ESR_ENCODER to its folder"):
+        searcher.search(QUERY, ranking=hybrid())
+    assert searcher.search(QUERY).hits, "words go on working"
+
+
+def test_vectors_of_two_encoders_are_told_apart(tmp_path: Path, encoder: str) -> None:
+    where, other = str(tmp_path / "index"), str(write_tiny_encoder(tmp_path / "other", 16))
+    load(where, DOCUMENTS)
+    enrich(where, encoder)
+    enrich(where, other, (1, 5))
+    with esr.open(where) as searcher:
+        assert searcher.index.encoder() == load_encoder(encoder).description.id, "it made most vectors"
+        answer = searcher.search(QUERY, 100, ranking=hybrid(nu=0.0))
+        of_other = [hit for hit in answer.hits if hit.sentence_id[0] == "a"]
+        assert answer.without_vector == len(of_other) > 0
+
+
+def test_hybrid_is_a_ranking_by_name() -> None:
+    ranking = Ranking.from_file("hybrid")
+    assert [signal.signal for signal in ranking.rerank] == ["meaning"] and ranking.model == Ranking().model
+    with pytest.raises(InputError, match="hybrids: cannot be read"):
+        Ranking.from_file("hybrids")
