@@ -5,6 +5,7 @@ The scan has a tokenizer of its own, from Unicode's categories and names.
 
 from __future__ import annotations
 
+import os
 import random
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ import pytest
 
 import esr
 import esr.errors
+from esr import loaders
 from esr.documents import Document
 from esr.documents.dates import parse_date_start
 from esr.engines.embedded.search.exhaustive import search_exhaustive
@@ -33,6 +35,9 @@ ALPHABETS = {
     "中文": "北京 北京大学 大学 東京タワー カタカナ 中国2017年 的 hello 世界",
     "हिन्दी": "हिन्दी भारत भारतीय में का दिल्ली नई-दिल्ली ५०० ไทย ประเทศไทย",
 }
+SOURCES = ("bbc.co.uk", "Reuters")
+COLLECTIONS = Path(__file__).resolve().parents[3] / "shared" / "collections"
+NEWS = COLLECTIONS / "newsarticles-cc0" / "docs.jsonl.gz"
 _ALONE = ("CJK UNIFIED", "CJK COMPATIBILITY", "HIRAGANA", "KATAKANA", "THAI", "LAO", "MYANMAR", "KHMER")
 _FOLDED = dict(zip("ёßæøςىةآأإ", ["е", "ss", "ae", "o", "σ", "ي", "ه", "ا", "ا", "ا"], strict=True))
 
@@ -158,6 +163,8 @@ def clause_matches(sentence: Scanned, clause: Clause, analyze: Callable[[str], l
 
 
 def contains(words: list[str], phrase: list[str]) -> bool:
+    if phrase[0] not in words:
+        return False
     return any(words[n : n + len(phrase)] == phrase for n in range(len(words) - len(phrase) + 1))
 
 
@@ -167,7 +174,7 @@ def random_document(rng: random.Random, number: int, vocabulary: list[str]) -> D
 
     metadata = {
         "title": rng.choice([None, text()]),
-        "source": rng.choice(["bbc.co.uk", "Reuters", None]),
+        "source": rng.choice([*SOURCES, None]),
         "language": rng.choice(["de", "de-AT", "en", None]),
         "date": rng.choice(["2017-03-01", "2017-04-01T10:00:00Z", None]),
     }
@@ -175,15 +182,19 @@ def random_document(rng: random.Random, number: int, vocabulary: list[str]) -> D
     return document(f"d{number}", *(text() for _ in range(rng.randint(1, 6))), **known)
 
 
-def random_query(rng: random.Random, vocabulary: list[str]) -> str:
+def random_query(rng: random.Random, vocabulary: list[str], sources: Sequence[str]) -> str:
     def word() -> str:
         return rng.choice(vocabulary)
 
+    def phrase_words() -> list[str]:
+        start, length = rng.randrange(len(vocabulary)), rng.randint(1, 3)
+        return rng.choice([rng.choices(vocabulary, k=length), vocabulary[start : start + length]])
+
     def clause() -> str:
-        phrase = '"' + " ".join(rng.choices(vocabulary, k=rng.randint(1, 3))) + '"'
+        phrase = f'"{" ".join(phrase_words())}"'
         prefix = f"{word()[: rng.randint(1, 5)]}*"
         date = rng.choice(["before:2017-03-15", "after:2017-03", "after:2017-04-01T10:00:00Z"])
-        metadata = rng.choice(["source:bbc.co.uk", "source:Reuters", "language:de", "lang:EN", date])
+        metadata = rng.choice([*(f"source:{source}" for source in sources), "language:de", "lang:EN", date])
         title = f"title:{rng.choice([word(), phrase, prefix])}"
         return rng.choice([word(), word(), phrase, phrase, f"+{word()}", prefix, title, metadata])
 
@@ -207,11 +218,41 @@ def test_thousands_of_queries_on_both_engines(elasticsearch_url: str, tmp_path: 
     compare_engines(elasticsearch_url, tmp_path, "multilingual", [1, 3], 850)
 
 
+@pytest.mark.endurance
+@pytest.mark.skipif(not NEWS.exists(), reason="the collection newsarticles-cc0 is not part of the project")
+def test_queries_of_real_news_on_both_engines(elasticsearch_url: str, tmp_path: Path) -> None:
+    """Each query is made of the words of a sentence. Settings for a longer run are in the environment."""
+    rng = random.Random(7)
+    news = [found.document for found in loaders.read_documents([str(NEWS)], "auto")]
+    documents = rng.sample(news, int(os.environ.get("ESR_TEST_NEWS", 200)))
+    sentences = [sentence.text for each in documents for sentence in each.sentences]
+    queries = int(os.environ.get("ESR_TEST_QUERIES", 600))
+    vocabularies = [words for text in rng.sample(sentences, queries) if (words := text.split())]
+    sources = sorted({each.source for each in documents if each.source})
+    compare(elasticsearch_url, tmp_path, "english-stem", [1, 3], Corpus(documents, vocabularies, sources), 1)
+
+
 def compare_engines(url: str, folder: Path, analyzer: str, shards: Sequence[int], queries: int) -> None:
-    """Queries of each alphabet: the same sentences as the scan, in the order of exhaustive scoring."""
+    """Queries of each alphabet."""
     rng, numbers = random.Random(analyzer), count()
     vocabularies = [text.split() for text in ALPHABETS.values()]
     documents = [random_document(rng, next(numbers), words) for words in vocabularies for _ in range(25)]
+    compare(url, folder, analyzer, shards, Corpus(documents, vocabularies, SOURCES), queries)
+
+
+class Corpus(NamedTuple):
+    """Documents, and the words and sources that queries are made of."""
+
+    documents: list[Document]
+    vocabularies: list[list[str]]
+    sources: Sequence[str]
+
+
+def compare(
+    url: str, folder: Path, analyzer: str, shards: Sequence[int], corpus: Corpus, queries: int
+) -> None:
+    """Queries of each vocabulary: the same sentences as the scan, in the order of exhaustive scoring."""
+    rng, documents = random.Random(analyzer), corpus.documents
     load(str(folder / "index"), documents, analyzer=analyzer)
     with ExitStack() as stack:
         on_disk = stack.enter_context(esr.open(str(folder / "index")))
@@ -223,16 +264,16 @@ def compare_engines(url: str, folder: Path, analyzer: str, shards: Sequence[int]
         analyze = on_disk.index.analyzer.terms
         scanned = list(scan(documents, analyze))
         compared = 0
-        for words in vocabularies:
+        for words in corpus.vocabularies:
             for _ in range(queries):
-                text = random_query(rng, words)
+                text = random_query(rng, words, corpus.sources)
                 parsed = esr.parse_query(text)
                 try:
                     prepared = on_disk.prepare(parsed, RANKING)
                 except esr.errors.UsageError:
                     continue
                 expected = {s.id for s in scanned if satisfies(s, parsed.groups, analyze)}
-                hits = prepared.search(1000, records=False).hits
+                hits = prepared.search(len(scanned), records=False).hits
                 assert {hit.sentence_id for hit in hits} == expected, text
                 cache = prepared.index._latest()  # type: ignore[attr-defined]
                 exact = search_exhaustive(prepared.plan, cache, 100, NO_FILTERS)
@@ -242,4 +283,4 @@ def compare_engines(url: str, folder: Path, analyzer: str, shards: Sequence[int]
                     assert answer.total == len(expected), text
                     assert not differences(list(hits), list(answer.hits), min(100, len(hits))), text
                 compared += bool(expected)
-        assert compared > queries
+        assert compared > queries * len(corpus.vocabularies) / 4
