@@ -38,10 +38,15 @@ class DocumentPipeline:
         duplicates: str,
         bad_documents: Path | None,
         read: ReadDocuments | None = None,
+        on_refused: Callable[[str], None] = lambda id: None,
     ) -> None:
-        """`read` yields the documents; by default all of the sources, in their order."""
+        """`read` yields the documents; by default all of the sources, in their order.
+
+        `on_refused` is called with the id of each document that was read and is not loaded.
+        """
         self._sources = sources
         self._read = read or self._read_sources
+        self._on_refused = on_refused
         self._same_id = same_id
         self._same_ids: SameIdFilter | None = None
         self._duplicates = DuplicateFilter(duplicates) if duplicates != "keep" else None
@@ -80,6 +85,7 @@ class DocumentPipeline:
 
     def _reject_located(self, located: Located, problem: str) -> None:
         where, document = located
+        self._on_refused(document.id)
         self._add_malformed(Malformed(where, problem, document.id), {"document": to_fields(document)})
 
     def _add_malformed(
@@ -118,9 +124,10 @@ class DocumentPipeline:
         """Raise EsrError if any document was malformed."""
         if self.malformed_count:
             first = self.malformed[0]
+            listed = f" and are listed in {self._malformed_file}" if self._malformed_file else ""
             raise EsrError(
-                f"{self.malformed_count:,} malformed documents were not loaded and are listed in "
-                f"{self._malformed_file}; the first: {first.where}: {first.problem}"
+                f"{self.malformed_count:,} malformed documents were not loaded{listed}; "
+                f"the first: {first.where}: {first.problem}"
             )
 
 

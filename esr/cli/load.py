@@ -13,7 +13,16 @@ from esr.cli.analyzer_choice import AUTO, SampledDocuments, language_notes
 from esr.cli.document_pipeline import DocumentPipeline, open_pipeline
 from esr.cli.dry_run import dry_run
 from esr.cli.enrich import build_enricher, enrich_index, parse_parts, read_analyzer
-from esr.cli.options import as_json, describe_choices, keep, optional_index, parse_slice, resume, workers
+from esr.cli.options import (
+    as_json,
+    describe_choices,
+    keep,
+    new_index,
+    optional_index,
+    parse_slice,
+    resume,
+    workers,
+)
 from esr.cli.progress import SendProgress, track_documents
 from esr.cli.signals import exit_on_sigterm
 from esr.cli.source_options import source_options
@@ -30,14 +39,7 @@ from esr.ranking.ranking import Ranking
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @optional_index
 @source_options
-@click.option(
-    "--analyzer",
-    help="How text becomes terms: one of esr analyzers, or auto (default), which chooses by the language of "
-    "the first documents.",
-)
-@click.option(
-    "--title/--no-title", default=None, help="Count a title's terms in its document's context (default)."
-)
+@new_index
 @click.option(
     "--if-exists",
     default="fail",
@@ -65,12 +67,6 @@ from esr.ranking.ranking import Ranking
 @keep
 @resume
 @workers
-@click.option("--shards", type=click.IntRange(1, 1024), help="Shards of the new index (Elasticsearch only).")
-@click.option(
-    "--replicas",
-    type=click.IntRange(0, 10),
-    help="Copies of each shard (Elasticsearch only). Default: one if there is a second node.",
-)
 @as_json
 def load(
     paths: tuple[str, ...],
@@ -118,7 +114,7 @@ def load(
     with SendProgress() as progress:
         options = LoadOptions(
             if_exists=if_exists,
-            analyzer=None if analyzer == AUTO else analyzer,
+            analyzer=analyzer,
             title=title,
             shards=shards,
             keep=keep,
@@ -128,9 +124,8 @@ def load(
             set_aside=pipeline.reject if pipeline.tolerates_malformed else None,
             replicas=replicas,
             on_progress=progress.update,
-            precomputed_mixture=Ranking().mixture(),
         )
-        report = _load(pipeline, where, options)
+        report = load_documents(pipeline, where, options)
     if as_json:
         click.echo(json.dumps({**pipeline.summary.as_dict(), **asdict(report)}, indent=1))
     else:
@@ -140,13 +135,20 @@ def load(
     pipeline.raise_if_malformed()
 
 
-def _load(pipeline: DocumentPipeline, where: str, options: LoadOptions) -> LoadReport:
+def load_documents(pipeline: DocumentPipeline, where: str, options: LoadOptions) -> LoadReport:
+    """Load what the pipeline reads; the analyzer `auto` is chosen by the first documents."""
     # Documents are many objects without cycles; searching them for cycles took a tenth of a load.
     gc.set_threshold(20_000, 20, 100)
     exit_on_sigterm()
     with pipeline.open() as documents:
         sampled = SampledDocuments(documents)
-        writer = open_writer(where, replace(options, choose_analyzer=sampled.choose_analyzer))
+        options = replace(
+            options,
+            analyzer=None if options.analyzer == AUTO else options.analyzer,
+            choose_analyzer=sampled.choose_analyzer,
+            precomputed_mixture=Ranking().mixture(),
+        )
+        writer = open_writer(where, options)
         report = writer.load(track_documents(sampled))
     report.notes += [
         *([sampled.reason] if sampled.reason else []),

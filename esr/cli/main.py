@@ -32,6 +32,7 @@ from esr.cli import (
     search,
     serve,
     status,
+    sync,
     timeline,
     tune,
 )
@@ -83,6 +84,7 @@ for command in (
     load.load,
     append.append,
     append.remove,
+    sync.sync,
     export.export,
     generations.indices,
     generations.rollback,

@@ -58,6 +58,27 @@ workers = click.option(
     show_default=True,
     help="Concurrent bulk requests (Elasticsearch only).",
 )
+NEW_INDEX_OPTIONS = (
+    click.option(
+        "--analyzer",
+        help="How text becomes terms: one of esr analyzers, or auto (default), which chooses by the "
+        "language of the first documents.",
+    ),
+    click.option(
+        "--title/--no-title",
+        default=None,
+        help="Count a title's terms in its document's context (default).",
+    ),
+    click.option(
+        "--shards", type=click.IntRange(1, 1024), help="Shards of the new index (Elasticsearch only)."
+    ),
+    click.option(
+        "--replicas",
+        type=click.IntRange(0, 10),
+        help="Copies of each shard (Elasticsearch only). Default: one if there is a second node.",
+    ),
+)
+"""How an index is made that does not exist yet."""
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 
@@ -71,6 +92,11 @@ def add_options(options: Sequence[Callable[[Any], Any]], command: Any) -> Any:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def new_index(command: F) -> F:
+    """Adds the options of an index that is made."""
+    return cast(F, add_options(NEW_INDEX_OPTIONS, command))
 
 
 def filters(command: F) -> F:

@@ -8,7 +8,17 @@ from typing import Any, NamedTuple
 
 from esr.cli.read_options import build_read_options
 from esr.documents import Located
-from esr.loaders import FoundFile, Malformed, Remark, Skipped, find_files, read_documents, read_file
+from esr.loaders import (
+    AUTO,
+    FoundFile,
+    Malformed,
+    Remark,
+    Skipped,
+    find_files,
+    get,
+    read_documents,
+    read_file,
+)
 from esr.loaders.language import LanguageDetector
 
 
@@ -27,6 +37,8 @@ class Source:
         self, paths: Sequence[str], *, source_format: str, detect_language: bool, **read_options: Any
     ) -> None:
         """`read_options` are those of `build_read_options`. Raises UsageError."""
+        if source_format != AUTO:
+            get(source_format)
         self.paths = paths
         self._format = source_format
         self._options = build_read_options(read_options)

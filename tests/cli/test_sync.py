@@ -1,0 +1,324 @@
+"""`esr sync`: one delivery a run of what is new in the sources of a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Esr, call
+from tests.support.elasticsearch import fresh
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Desk:
+    """A folder of feeds with the file that names them, and an index on either engine."""
+
+    def __init__(self, folder: Path, where: str) -> None:
+        self.folder, self.where = folder, where
+        self.config = folder / "news.toml"
+        self.configure('[[source]]\nname = "feeds"\npaths = "feeds"\n')
+        self._clock = time.time() - 1_000_000
+
+    def configure(self, text: str) -> None:
+        self.config.write_text(text)
+
+    def put(self, name: str, **texts: str) -> None:
+        """Write a file of these documents. Each file is a minute newer than the one before."""
+        lines = [json.dumps({"id": id, "text": text}) + "\n" for id, text in texts.items()]
+        self.write(name, "".join(lines))
+
+    def write(self, name: str, content: str) -> None:
+        path = self.folder / "feeds" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content)
+        self._clock += 60
+        os.utime(path, (self._clock, self._clock))
+
+    def sync(self, *options: str) -> dict[str, object]:
+        result = call("sync", self.where, self.config, "--json", *options)
+        assert result.exit_code == 0, result.output
+        report: dict[str, object] = json.loads(result.stdout)
+        return report
+
+    def counts(self, *options: str) -> tuple[object, ...]:
+        """Files read, documents added, changed, removed, unchanged."""
+        report = self.sync(*options)
+        return tuple(report[name] for name in ("read", "added", "changed", "removed", "unchanged"))
+
+    def texts(self) -> dict[str, str]:
+        """What the index has."""
+        lines = call("export", self.where).stdout.splitlines()
+        return {d["id"]: d["sentences"][0]["text"] for d in map(json.loads, lines)}
+
+    def generations(self) -> list[str]:
+        return [g["name"] for g in json.loads(call("indices", self.where, "--json").stdout)]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path, str(tmp_path / "index"))
+
+
+@pytest.fixture(params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)])
+def any_desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
+    if request.param == "embedded":
+        yield Desk(tmp_path, str(tmp_path / "index"))
+        return
+    with fresh(request.getfixturevalue("elasticsearch_url")) as where:
+        yield Desk(tmp_path, where)
+
+
+def test_each_run_delivers_what_is_new_as_one_generation(any_desk: Desk) -> None:
+    desk = any_desk
+    desk.put("1.jsonl", a="A storm.", b="A flood.")
+    assert desk.counts() == (1, 2, 0, 0, 0)
+    assert len(desk.generations()) == 1
+    assert desk.counts() == (0, 0, 0, 0, 0)
+    desk.put("2.jsonl", b="A flood falls.", c="Hail.")
+    desk.put("3.jsonl", d="Snow.")
+    assert desk.counts() == (2, 2, 1, 0, 0)
+    assert desk.texts() == {"a": "A storm.", "b": "A flood falls.", "c": "Hail.", "d": "Snow."}
+    generations = desk.generations()
+    assert len(generations) == 2
+    (desk.folder / "feeds" / "1.jsonl").touch()
+    desk.put("4.jsonl", d="Snow.")
+    assert desk.counts()[0] == 2
+    desk.put("5.jsonl", d="Snow.")
+    assert desk.sync()["generation"] == desk.generations()[0]
+
+
+def test_a_run_that_changes_nothing_makes_no_generation(desk: Desk) -> None:
+    desk.put("1.jsonl", a="A storm.")
+    desk.sync()
+    before = desk.generations()
+    desk.put("2.jsonl", a="A storm.")
+    assert desk.counts() == (1, 0, 0, 0, 1)
+    assert desk.generations() == before
+
+
+def test_the_newest_file_wins_however_files_are_named_and_whenever_they_are_read(desk: Desk) -> None:
+    desk.put("z.jsonl", a="Monday.")
+    desk.sync()
+    desk.put("b.jsonl", a="Tuesday.")
+    desk.put("a.jsonl", a="Wednesday.")
+    desk.sync()
+    assert desk.texts() == {"a": "Wednesday."}
+    assert desk.counts("--reread") == (3, 0, 0, 0, 1)
+
+
+def test_documents_of_removed_files_stay_by_default(desk: Desk) -> None:
+    desk.put("1.jsonl", a="A storm.")
+    desk.put("2.jsonl", b="Hail.")
+    desk.sync()
+    (desk.folder / "feeds" / "1.jsonl").unlink()
+    assert desk.counts() == (0, 0, 0, 0, 0)
+    assert set(desk.texts()) == {"a", "b"}
+
+
+def test_a_source_can_remove_what_it_has_no_more_in_the_same_step(any_desk: Desk) -> None:
+    desk = any_desk
+    desk.configure('[[source]]\npaths = ["feeds"]\ngone = "remove"\n')
+    desk.put("1.jsonl", a="A storm.", b="A flood.")
+    desk.put("2.jsonl", b="A flood.", c="Hail.")
+    desk.sync()
+    (desk.folder / "feeds" / "1.jsonl").unlink()
+    desk.put("3.jsonl", d="Snow.")
+    assert desk.counts("--dry-run") == (1, 1, 0, 1, 0)
+    assert desk.counts() == (1, 1, 0, 1, 0)
+    assert set(desk.texts()) == {"b", "c", "d"}
+    assert len(desk.generations()) == 2
+    desk.put("2.jsonl", b="A flood.")
+    assert desk.counts() == (1, 0, 0, 1, 1)
+    assert set(desk.texts()) == {"b", "d"}
+    assert desk.counts() == (0, 0, 0, 0, 0)
+
+
+def test_a_source_that_lost_all_its_files_removes_nothing(desk: Desk, esr_error: Esr) -> None:
+    desk.configure('[[source]]\npaths = "feeds/*"\ngone = "remove"\n')
+    desk.put("1.jsonl", a="A storm.")
+    desk.sync()
+    (desk.folder / "feeds" / "1.jsonl").unlink()
+    assert "source feeds/* has no file any more" in str(esr_error("sync", desk.where, desk.config))
+    assert set(desk.texts()) == {"a"}
+
+
+def test_a_dry_run_compares_and_writes_nothing(any_desk: Desk) -> None:
+    desk = any_desk
+    desk.put("1.jsonl", a="A storm.", b="A flood.")
+    assert desk.counts("--dry-run") == (1, 2, 0, 0, 0)
+    assert sorted(path.name for path in desk.folder.iterdir()) == ["feeds", "news.toml"]
+    desk.sync()
+    desk.put("2.jsonl", b="A flood falls.", a="A storm.", c="Hail.")
+    before = desk.generations()
+    for _ in range(2):
+        assert desk.counts("--dry-run") == (1, 1, 1, 0, 1)
+    assert desk.generations() == before and set(desk.texts()) == {"a", "b"}
+    assert desk.counts() == (1, 1, 1, 0, 1)
+
+
+def test_what_a_rollback_rejected_comes_back_only_when_asked_for(any_desk: Desk, esr_error: Esr) -> None:
+    desk = any_desk
+    desk.put("1.jsonl", a="A storm.")
+    desk.sync()
+    desk.put("2.jsonl", a="Rubbish.")
+    desk.sync()
+    assert call("rollback", desk.where).exit_code == 0
+    for _ in range(2):
+        line = str(esr_error("sync", desk.where, desk.config))
+        assert "was rolled back from generation" in line and "esr sync --reread" in line
+    assert desk.texts() == {"a": "A storm."}
+    desk.put("2.jsonl", a="A storm passes.")
+    assert desk.counts("--reread") == (2, 0, 1, 0, 0)
+    assert desk.counts() == (0, 0, 0, 0, 0)
+
+
+def test_all_files_are_read_again_if_something_else_changed_the_index(desk: Desk, tmp_path: Path) -> None:
+    desk.put("1.jsonl", a="A storm.")
+    desk.sync()
+    (tmp_path / "other.jsonl").write_text('{"id": "o", "text": "Fog."}\n')
+    load = ("load", tmp_path / "other.jsonl", "--index", desk.where, "--if-exists", "replace")
+    assert call(*load).exit_code == 0
+    assert desk.counts() == (1, 1, 0, 0, 0)
+    assert set(desk.texts()) == {"a", "o"}
+    assert call("delete", desk.where, "--yes").exit_code == 0
+    assert desk.counts() == (1, 1, 0, 0, 0)
+
+
+def test_files_are_read_again_when_an_option_of_their_source_changes(desk: Desk) -> None:
+    desk.write("1.csv", "id,body\na,A storm.\n")
+    desk.put("2.jsonl", b="Hail.")
+    desk.configure('[[source]]\nname = "s"\npaths = "feeds"\n')
+    desk.sync()
+    desk.configure('[[source]]\nname = "s"\npaths = "feeds"\nmapping = {title = "body"}\nexclude = "2*"\n')
+    assert desk.counts() == (1, 0, 1, 0, 0)
+
+
+def test_a_file_that_was_just_written_is_read_once_more(desk: Desk) -> None:
+    """Its next version could have the same size and, by the clock of the file system, the same time."""
+    desk.put("1.jsonl", a="A storm.")
+    (desk.folder / "feeds" / "1.jsonl").touch()
+    assert desk.counts() == (1, 1, 0, 0, 0)
+    assert desk.counts() == (1, 0, 0, 0, 1)
+
+
+def test_a_bad_file_stops_a_run_and_loses_nothing(desk: Desk, esr_error: Esr) -> None:
+    desk.put("1.jsonl", a="A storm.")
+    desk.write("2.jsonl", '{"id": "b", "text": "Hail."}\n{"id": true}\n')
+    assert "2.jsonl:2: id must be a string" in str(esr_error("sync", desk.where, desk.config))
+    assert not Path(desk.where).exists()
+    desk.put("2.jsonl", b="Hail.")
+    assert desk.counts() == (2, 2, 0, 0, 0)
+
+
+def test_bad_documents_are_set_aside_and_told_until_they_are_mended(desk: Desk, esr: Esr) -> None:
+    desk.configure('bad-documents = "bad.jsonl"\n[[source]]\npaths = "feeds"\ngone = "remove"\n')
+    desk.put("1.jsonl", a="A storm.", b="Hail.")
+    desk.sync()
+    desk.write("1.jsonl", '{"id": "a", "text": "A storm passes."}\n{"id": "b", "text": 7}\n')
+    for counts in ("1 changed", "1 unchanged"):
+        result = esr("sync", desk.where, desk.config)
+        assert result.exit_code == 1
+        assert counts in result.stdout and "1 of 1 files read" in result.stdout
+        assert "1.jsonl:2: text must be a string" in result.stderr
+        assert json.loads((desk.folder / "bad.jsonl").read_text())["id"] == "b"
+    assert desk.texts() == {"a": "A storm passes.", "b": "Hail."}
+    (desk.folder / "bad.jsonl").unlink()
+    assert esr("sync", desk.where, desk.config, "--dry-run").exit_code == 1
+    assert not (desk.folder / "bad.jsonl").exists()
+    desk.put("1.jsonl", a="A storm passes.")
+    assert desk.counts() == (1, 0, 0, 1, 1)
+
+
+def test_a_refused_document_is_told_until_its_files_are_mended(desk: Desk, esr: Esr) -> None:
+    desk.configure('bad-documents = "bad.jsonl"\nsame-id = "refuse"\n[[source]]\npaths = "feeds"\n')
+    desk.put("1.jsonl", a="A storm.")
+    desk.put("2.jsonl", a="Hail.")
+    for _ in range(2):
+        assert esr("sync", desk.where, desk.config).exit_code == 1
+    desk.put("2.jsonl", b="Hail.")
+    assert desk.counts() == (2, 1, 0, 0, 1)
+
+
+def test_a_second_run_at_the_same_time_does_nothing(desk: Desk, esr: Esr) -> None:
+    desk.put("1.jsonl", a="A storm.")
+    desk.sync()
+    desk.put("2.jsonl", b="Hail.")
+    with sqlite3.connect(desk.folder / "news.toml.state", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        result = esr("sync", desk.where, desk.config)
+        assert result.exit_code == 75
+        assert result.stderr.startswith("Error: another esr sync with ")
+        other.execute("ROLLBACK")
+    assert desk.counts() == (1, 1, 0, 0, 0)
+
+
+def test_the_log_line_says_when_where_what_and_how_long(desk: Desk, esr: Esr) -> None:
+    desk.put("1.jsonl", a="A storm.")
+    line = esr("sync", desk.where, desk.config).stdout.splitlines()[0]
+    head, what, read, served, seconds = line.replace(": ", "; ", 1).split("; ")
+    assert head.endswith(f"Z {desk.where}") and (what, read) == ("1 added", "1 of 1 files read")
+    assert served == f"serves {desk.generations()[0]}" and seconds.endswith(" s")
+    assert ": nothing new; 0 of 1 files read; serves " in esr("sync", desk.where, desk.config).stdout
+
+
+def test_one_record_serves_one_index(desk: Desk, esr_error: Esr, tmp_path: Path) -> None:
+    desk.put("1.jsonl", a="A storm.")
+    desk.sync()
+    assert "use another CONFIG, or another state" in str(esr_error("sync", tmp_path / "other", desk.config))
+    desk.configure('state = "other.state"\n[[source]]\npaths = "feeds"\n')
+    assert call("sync", tmp_path / "other", desk.config).exit_code == 0
+    (tmp_path / "other.state").write_text("no record, but more than a hundred bytes" * 50)
+    assert "is no record of esr sync" in str(esr_error("sync", tmp_path / "other", desk.config))
+    desk.configure('state = "nowhere/other.state"\n[[source]]\npaths = "feeds"\n')
+    assert "cannot write" in str(esr_error("sync", tmp_path / "other", desk.config))
+
+
+KILLED = """
+import os, signal, sys
+from unittest.mock import patch
+from esr.cli import main
+def kill(*args, **options):
+    os.kill(os.getpid(), signal.SIGKILL)
+with patch(sys.argv[1], kill):
+    main(["sync", *sys.argv[2:]])
+"""
+MOMENTS = {
+    "while it reads": "esr.loaders.delivered_files.DeliveredFiles.add",
+    "before it switches": "esr.engines.{engine}",
+    "after it switched": "esr.loaders.delivered_files.DeliveredFiles.forget_missing",
+}
+SWITCHES = {
+    "elasticsearch": "elasticsearch.maintenance.delivery.serve",
+    "embedded": "segments.store.manifest.commit",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_run_after_a_killed_run_settles(any_desk: Desk, moment: str) -> None:
+    desk = any_desk
+    desk.configure('keep = 2\n[[source]]\npaths = "feeds"\ngone = "remove"\n')
+    desk.put("1.jsonl", a="A storm.", b="A flood.")
+    desk.sync()
+    desk.put("1.jsonl", b="A flood falls.", c="Hail.")
+    engine = "elasticsearch" if desk.where.startswith("http") else "embedded"
+    target = MOMENTS[moment].format(engine=SWITCHES[engine])
+    command = [sys.executable, "-c", KILLED, target, desk.where, str(desk.config)]
+    for _ in range(2):
+        killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+    is_done = moment == "after it switched"
+    assert desk.counts() == ((1, 0, 0, 0, 2) if is_done else (1, 1, 1, 1, 0))
+    assert desk.texts() == {"b": "A flood falls.", "c": "Hail."}
+    assert len(desk.generations()) == 2
+    assert desk.counts() == (0, 0, 0, 0, 0)
