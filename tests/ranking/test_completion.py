@@ -6,30 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
-import esr
 from esr.ranking.completion import complete
 from esr.ranking.searcher import Searcher
-from tests.support.elasticsearch import document, fresh, load
+from tests.support.both_engines import ENGINES, open_loaded
+from tests.support.elasticsearch import document
 
 TEXTS = ["Climate talks and climbers", "The climate of Zürich", "Climate models", "A clinic in Zürich"]
 
 
-@pytest.fixture(
-    scope="module",
-    params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)],
-)
+@pytest.fixture(scope="module", params=ENGINES)
 def searcher(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     news = [document("a", *TEXTS, source="BBC News"), document("b", "Rain", source="Reuters")]
-    if request.param == "embedded":
-        where = str(tmp_path_factory.mktemp("completion") / "index")
-        load(where, news)
-        with esr.open(where) as opened:
-            yield opened
-        return
-    with fresh(request.getfixturevalue("elasticsearch_url")) as alias:
-        load(alias, news)
-        with esr.open(alias) as opened:
-            yield opened
+    with open_loaded(request, tmp_path_factory.mktemp("completion"), news) as opened:
+        yield opened
 
 
 def queries(searcher: Searcher, text: str, limit: int = 8) -> list[str]:

@@ -13,7 +13,8 @@ from esr.plans.condition import HasWords
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from esr.ranking.spelling import Suggestion, correct, suggest
-from tests.support.elasticsearch import document, fresh, load
+from tests.support.both_engines import ENGINES, open_loaded
+from tests.support.elasticsearch import document
 
 FREQUENT = (
     *("earthquake", "government", "Beyoncé", "parliament", "election"),
@@ -22,25 +23,15 @@ FREQUENT = (
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-@pytest.fixture(
-    scope="module",
-    params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)],
-)
+@pytest.fixture(scope="module", params=ENGINES)
 def searcher(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
     rng = random.Random(1)
     texts = [f"The {rng.choice(FREQUENT)} and the {rng.choice(FREQUENT)} of tides" for _ in range(300)]
     texts += ["A goverment of one", "Trumpet and trombone", "Beyoncé sings", "elections were held"]
     news = [document(f"d{n}", *texts[n : n + 4]) for n in range(0, len(texts), 4)]
-    if request.param == "embedded":
-        where = str(tmp_path_factory.mktemp("spelling") / "index")
-        load(where, news)
-        with esr.open(where) as opened:
-            yield opened
-        return
-    with fresh(request.getfixturevalue("elasticsearch_url")) as alias:
-        load(alias, news, shards=2)
-        with esr.open(alias) as opened:
-            yield opened
+    options = {"shards": 2} if request.param == "elasticsearch" else {}
+    with open_loaded(request, tmp_path_factory.mktemp("spelling"), news, **options) as opened:
+        yield opened
 
 
 def suggestions(searcher: Searcher, query: str) -> tuple[Suggestion, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from esr.engines.elasticsearch.search.condition_query import Query, condition_query
-from esr.engines.elasticsearch.search.filter_clauses import filter_clauses
+from esr.engines.elasticsearch.search.condition_query import condition_query
+from esr.engines.elasticsearch.search.filter_clauses import Query, filter_clauses
 from esr.engines.elasticsearch.store.static_bounds import exclusive_minimum
 from esr.engines.index import Filters
 from esr.plans.plan import FieldName, Plan

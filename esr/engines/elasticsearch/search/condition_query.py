@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from esr.engines.elasticsearch.search.filter_clauses import date_clause, names_clause, sources_clause
+from esr.engines.elasticsearch.search.filter_clauses import Query, date_clause, names_clause, sources_clause
 from esr.plans.condition import (
     AllOf,
     AnyOf,
@@ -20,7 +18,6 @@ from esr.plans.condition import (
     TextField,
 )
 
-Query = dict[str, Any]
 WORDS_FIELD: dict[TextField, str] = {"sentence": "text.words", "title": "title.words"}
 """The indexed field of words as they are written, with their places."""
 

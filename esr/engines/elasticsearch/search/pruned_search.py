@@ -88,10 +88,8 @@ def _estimate_candidates(search: Search, statistics: Statistics) -> int:
     if search.plan.condition is None or at_most <= FEW_CANDIDATES:
         return at_most
     query = scored_candidate_query(search.plan, search.filters)
-    count: int = search.send(query=query, size=0, track_total_hits=FEW_CANDIDATES + 1)["hits"]["total"][
-        "value"
-    ]
-    return count
+    hits = search.send(query=query, size=0, track_total_hits=FEW_CANDIDATES + 1)["hits"]
+    return int(hits["total"]["value"])
 
 
 def _estimate_matches(plan: Plan, statistics: Statistics) -> int:

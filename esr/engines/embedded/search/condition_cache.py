@@ -3,7 +3,6 @@ condition."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from functools import partial
 
@@ -22,7 +21,7 @@ class ConditionCache:
     def __init__(self, segments: Sequence[Segment], places: PlaceCache) -> None:
         self._segments = segments
         self._places = places
-        self._masks: OrderedDict[Condition, list[Mask]] = OrderedDict()
+        self._masks: dict[Condition, list[Mask]] = {}
 
     def masks(self, condition: Condition) -> list[Mask]:
         """Whether each sentence satisfies the condition, by segment."""
@@ -31,5 +30,5 @@ class ConditionCache:
             masks = list(map(partial(mask_condition, condition, places=self._places), self._segments))
             self._masks[condition] = masks
             while len(self._masks) > _RECENT:
-                self._masks.popitem(last=False)
+                self._masks.pop(next(iter(self._masks)), None)  # another thread may have removed it
         return masks

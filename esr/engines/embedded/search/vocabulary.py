@@ -29,8 +29,8 @@ def similar_words(segments: Sequence[Segment], word: str, max_edits: int) -> dic
     totals: Counter[str] = Counter()
     for segment in segments:
         table = segment.words
-        sizes, size, margin = table.byte_lengths, len(word.encode()), max_edits * _LONGEST_CHARACTER
-        margin = max_edits if word.isascii() else margin
+        sizes, size = table.byte_lengths, len(word.encode())
+        margin = max_edits * (1 if word.isascii() else _LONGEST_CHARACTER)
         numbers = np.flatnonzero((sizes >= max(size - margin, 1)) & (sizes <= size + margin))
         words = table.words(numbers)
         edits = cdist([word], words, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.uint8)[0]
