@@ -82,7 +82,7 @@ hooks: $(VENV)/installed-dev
 	$(BIN)/pre-commit install
 
 release: $(VENV)/installed-dev
-	$(BIN)/python tools/release.py $(VERSION)
+	$(BIN)/python -m tools.release $(VERSION)
 
 # The tests of the page want a browser. Debian has one; elsewhere they say what to install.
 chromium:

@@ -1,31 +1,30 @@
 """Check a release, build it into `dist`, and try it: `make release VERSION=1.2.3`.
 
-The tree must be clean, and its files must agree on the version. The source distribution must hold the tracked
-files and nothing else, the wheel those of its packages. Each is installed into an empty environment, where
-esr must load and find news. Nothing is published: the script ends by printing the commands for that.
+The tree must be clean, its files must agree on the version, and an index of its format must be kept for later
+versions. The source distribution must hold the tracked files and nothing else, the wheel those of its
+packages. Each is installed into an empty environment, the wheel also with each extra: there, esr must load,
+search and serve. What comes along is written to `dist` as a bill of materials and a list of licences. Nothing
+is published: the script ends by printing the commands for that.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
 import sys
 import tarfile
-import tempfile
 import tomllib
-import venv
 import zipfile
 from pathlib import Path
 
+from tools.index_fixture import fixture
+from tools.release_commands import ReleaseError, output, run, step
+from tools.release_inventory import write_inventory
+from tools.release_trial import install, try_installation
+
 VERSION = re.compile(r"\d+\.\d+\.\d+((a|b|rc)\d+)?")
-QUERY, ANSWER = "earthquake relief China", "earthquake-relief.s0"
-"""A query for the example articles, and the sentence that must come first."""
-
-
-class ReleaseError(Exception):
-    """What is wrong with the release, and what to do."""
+_FORMAT = re.compile(r"^FORMAT = (\d+)$", re.MULTILINE)
+_FOR_DEVELOPERS = ("bench", "dev")
+"""Extras that are of use in a checkout alone."""
 
 
 def main(arguments: list[str]) -> None:
@@ -36,13 +35,20 @@ def main(arguments: list[str]) -> None:
     check_tree(tree, version)
     check_version(tree, version)
     check_changelog(tree, version)
+    check_index_fixture(tree)
     step("build")
     sdist, wheel = build(tree, version)
     check_contents(tree, sdist, wheel)
     run(sys.executable, "-m", "twine", "check", "--strict", str(sdist), str(wheel))
-    for distribution in (sdist, wheel):
-        step(f"install {distribution.name} into an empty environment")
-        try_installation(tree, distribution, version)
+    extras = user_extras(tree)
+    for distribution, extra in ((sdist, ()), (wheel, ()), *((wheel, (extra,)) for extra in extras)):
+        step(f"install {distribution.name} {' '.join(extra)} into an empty environment".replace("  ", " "))
+        try_installation(tree, distribution, version, extra)
+    step("bill of materials and licences of all that users can install")
+    bill, licences = (tree / "dist" / f"esr-{version}{ending}" for ending in (".cdx.json", "-licences.txt"))
+    with install(wheel, extras) as programs:
+        licences.write_text("\n".join(write_inventory(programs / "python", bill)) + "\n")
+    print(licences.read_text(), end="")
     step("ready. If CI has passed for this commit, publish it:")
     print(f"git tag --annotate v{version} --message 'esr {version}'")
     print(f"git push origin v{version}")
@@ -62,10 +68,26 @@ def check_version(tree: Path, version: str) -> None:
     for file, pattern in (
         ("esr/__init__.py", r'^__version__ = "(.*)"$'),
         ("docker-compose.yml", r"^  image: esr:(.*)$"),
+        ("Dockerfile", r"org\.opencontainers\.image\.version=(\S+)"),
+        ("deploy/kubernetes.yaml", r"^ +image: esr:(.*)$"),
     ):
         versions = re.findall(pattern, (tree / file).read_text("utf-8"), re.MULTILINE)
         if versions != [version]:
             raise ReleaseError(f"{file} says {', '.join(versions) or 'no version'}: make it {version}")
+
+
+def check_index_fixture(tree: Path) -> None:
+    """An index of this format is kept: later versions are tested with it."""
+    text = (tree / "esr/engines/segments/store/manifest.py").read_text("utf-8")
+    (format,) = _FORMAT.findall(text)
+    file = fixture(int(format))
+    if not (tree / file).is_file():
+        raise ReleaseError(f"{file} is missing: make it with python tools/index_fixture.py, and commit it")
+
+
+def user_extras(tree: Path) -> tuple[str, ...]:
+    project = tomllib.loads((tree / "pyproject.toml").read_text("utf-8"))["project"]
+    return tuple(extra for extra in project["optional-dependencies"] if extra not in _FOR_DEVELOPERS)
 
 
 def check_changelog(tree: Path, version: str) -> None:
@@ -112,48 +134,6 @@ def compare(distribution: Path, names: set[str], expected: set[str]) -> None:
     if names != expected:
         lacking, foreign = (", ".join(sorted(files)) for files in (expected - names, names - expected))
         raise ReleaseError(f"{distribution.name} lacks [{lacking}] and holds [{foreign}] that is not tracked")
-
-
-def try_installation(tree: Path, distribution: Path, version: str) -> None:
-    """In an empty environment, esr says its version, loads the example articles and finds one."""
-    with tempfile.TemporaryDirectory(prefix="esr-release-") as name:
-        folder = Path(name)
-        venv.create(folder / "venv", with_pip=True)
-        programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
-        run(str(programs / "pip"), "install", "--quiet", "--disable-pip-version-check", str(distribution))
-        esr, index = str(programs / "esr"), str(folder / "index")
-        if (said := output(esr, "--version", folder=folder).strip()) != f"esr, version {version}":
-            raise ReleaseError(f"esr --version of {distribution.name} says {said!r}")
-        run(esr, "load", str(tree / "examples" / "articles.jsonl"), "--index", index, folder=folder)
-        found = json.loads(output(esr, "search", QUERY, "--index", index, "-k", "1", "--json", folder=folder))
-        sentences = [hit["sentence_id"] for hit in found["hits"]]
-        if sentences != [ANSWER]:
-            raise ReleaseError(f"a search for {QUERY!r} finds {sentences} first, and not {ANSWER}")
-
-
-def step(text: str) -> None:
-    print(f"== {text}", flush=True)
-
-
-def environment() -> dict[str, str]:
-    """The user's, without what could lead to this tree or to an index of the user's."""
-    return {k: v for k, v in os.environ.items() if not k.startswith(("ESR_", "PYTHONPATH", "VIRTUAL_ENV"))}
-
-
-def run(*command: str, folder: Path | None = None) -> None:
-    """Run a command that prints for itself."""
-    if subprocess.run(command, cwd=folder, env=environment(), check=False).returncode:
-        raise ReleaseError(f"this failed: {' '.join(command)}")
-
-
-def output(*command: str, folder: Path | None = None) -> str:
-    """What a command prints."""
-    done = subprocess.run(
-        command, cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True, check=False
-    )
-    if done.returncode:
-        raise ReleaseError(f"this failed: {' '.join(command)}")
-    return done.stdout
 
 
 if __name__ == "__main__":

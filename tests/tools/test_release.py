@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -13,8 +14,11 @@ from pathlib import Path
 import pytest
 
 import esr
+from esr.engines.segments.store import manifest
 from tools import release
+from tools.index_fixture import fixture
 from tools.release import ReleaseError
+from tools.release_inventory import check_licences
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 VERSION = esr.__version__
@@ -40,6 +44,9 @@ def tree(tmp_path: Path) -> Path:
     (tree / "esr").mkdir(parents=True)
     (tree / "esr" / "__init__.py").write_text('__version__ = "1.2.3"\n')
     (tree / "docker-compose.yml").write_text("x-esr:\n  image: esr:1.2.3\n")
+    (tree / "Dockerfile").write_text("LABEL org.opencontainers.image.version=1.2.3 \\\n")
+    (tree / "deploy").mkdir()
+    (tree / "deploy" / "kubernetes.yaml").write_text("          image: esr:1.2.3\n")
     (tree / "CHANGELOG.md").write_text(CHANGELOG)
     git(tmp_path, "init", "--quiet", str(tree))
     commit(tree)
@@ -74,7 +81,9 @@ def test_a_version_that_has_a_tag_is_refused(tree: Path) -> None:
         check(tree, "1.2.3")
 
 
-@pytest.mark.parametrize("file", ["esr/__init__.py", "docker-compose.yml"])
+@pytest.mark.parametrize(
+    "file", ["esr/__init__.py", "docker-compose.yml", "Dockerfile", "deploy/kubernetes.yaml"]
+)
 def test_a_file_of_another_version_is_refused(tree: Path, file: str) -> None:
     (tree / file).write_text((tree / file).read_text().replace("1.2.3", "1.2.2"))
     with pytest.raises(ReleaseError, match=rf"^{re.escape(file)} says 1\.2\.2: make it 1\.2\.3"):
@@ -103,6 +112,41 @@ def test_a_distribution_with_a_file_that_is_not_tracked_is_refused() -> None:
         release.compare(Path("esr.whl"), {"esr/a.py", "esr/notes.txt"}, {"esr/a.py", "esr/py.typed"})
 
 
+def test_a_format_without_a_kept_index_is_refused(tree: Path) -> None:
+    """Nobody could make one of this version when a later one is tested."""
+    store = tree / "esr" / "engines" / "segments" / "store"
+    store.mkdir(parents=True)
+    (store / "manifest.py").write_text("FORMAT = 7\n")
+    with pytest.raises(ReleaseError, match=r"format-7\.tar\.gz is missing: make it with"):
+        release.check_index_fixture(tree)
+    (tree / fixture(7)).parent.mkdir(parents=True)
+    (tree / fixture(7)).touch()
+    release.check_index_fixture(tree)
+
+
+def test_every_extra_that_users_have_is_tried() -> None:
+    assert {"enrich", "evaluation", "formats", "learn", "report"} <= set(release.user_extras(ROOT))
+
+
+@pytest.mark.parametrize(
+    "licences",
+    [["MIT"], ["LGPL-3.0-or-later"], ["GPL-3.0-only", "MIT"], ["GNU Lesser General Public License v2"]],
+)
+def test_licences_that_go_with_apache_are_accepted(licences: list[str]) -> None:
+    check_licences({"some": licences, "esr": []})
+
+
+@pytest.mark.parametrize("licence", ["GPL-3.0-or-later", "AGPL-3.0", "GNU General Public License v2"])
+def test_licences_that_do_not_are_refused(licence: str) -> None:
+    with pytest.raises(ReleaseError, match=re.escape(f"does not go with: some ({licence})")):
+        check_licences({"some": [licence], "other": ["MIT"]})
+
+
+def test_a_dependency_without_a_licence_is_refused() -> None:
+    with pytest.raises(ReleaseError, match=r"name no licence: some$"):
+        check_licences({"some": [], "other": ["MIT"]})
+
+
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """This tree as it is now, in a repository of its own, its changelog ready for the version."""
@@ -114,6 +158,8 @@ def clone(tmp_path: Path) -> Path:
             (clone / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, clone / name)
     (clone / "CHANGELOG.md").write_text(f"# Changelog\n\n## [{VERSION}] - 2026-01-31\n\n- All of this.\n")
+    kept = clone / fixture(manifest.FORMAT)  # made when the format is done
+    kept.touch()
     git(tmp_path, "init", "--quiet", str(clone))
     commit(clone)
     return clone
@@ -122,10 +168,16 @@ def clone(tmp_path: Path) -> Path:
 @pytest.mark.endurance
 def test_a_release_of_this_tree_is_built_installed_and_searched(clone: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "tools/release.py", VERSION], cwd=clone, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "tools.release", VERSION],
+        cwd=clone,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("loaded 12 documents") == 2
+    assert done.stdout.count("loaded 12 documents") == 2 + len(release.user_extras(ROOT))
+    bill = json.loads((clone / "dist" / f"esr-{VERSION}.cdx.json").read_text())
+    assert {"esr", "numpy", "spacy", "lightgbm"} <= {component["name"] for component in bill["components"]}
     assert f"git tag --annotate v{VERSION}" in done.stdout
     assert not git(clone, "status", "--porcelain")
     with zipfile.ZipFile(clone / "dist" / f"esr-{VERSION}-py3-none-any.whl") as wheel:
