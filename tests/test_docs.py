@@ -10,6 +10,8 @@ from esr import analysis, boosts, features, loaders, models, priors
 from esr.cli import main
 from esr.cli.languages import build_table
 from esr.cli.reference import build_page
+from esr.encoders import KNOWN
+from esr.ranking.shipped import SHIPPED
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = "\n".join(
@@ -23,6 +25,8 @@ NAMES = {
     "feature": features.FEATURES,
     "analyzer": analysis.all_definitions(),
     "format": loaders.FORMATS,
+    "encoder": KNOWN,
+    "shipped ranking": SHIPPED,
     "command": main.commands,
 }
 

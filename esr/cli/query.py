@@ -12,7 +12,7 @@ from esr.cli.query_options import ReadQuery, query_argument
 from esr.cli.ranking_options import ranking_options
 from esr.engines.index import Filters
 from esr.ranking.ranking import Ranking
-from esr.ranking.request import raw_request
+from esr.ranking.request import can_rescore, raw_request
 
 
 @click.command()
@@ -35,13 +35,15 @@ def query(query: ReadQuery, where: str, ranking: Ranking, filters: Filters, k: i
     Example:
       esr query "bank fraud" --index http://localhost:9200/news > request.json
       curl -H 'Content-Type: application/json' -d @request.json 'http://localhost:9200/news/_search'
-    With --standalone, send it to '_search?search_type=dfs_query_then_fetch'. Only esr itself computes a
-    second stage (--rerank, and that of tdsr and the mrf models): the request is the first stage. Terms that
+    With --standalone, send it to '_search?search_type=dfs_query_then_fetch'. The second stage of --ranking
+    hybrid is part of the request, with the vector of the query in it: each shard rescores its best
+    sentences. Only esr itself computes others (--rerank with another signal, with neighbours or document,
+    and those of tdsr and the mrf models): then the request is the first stage. Terms that
     boosts add are computed now and are part of the request; those of feedback change with the collection.
     """
     with esr.open(where) as searcher:
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
         body = raw_request(prepared, k, filters=filters, standalone=standalone)
-    if ranking.reranker() is not None:
+    if ranking.reranker() is not None and not can_rescore(ranking):
         click.echo("esr: the request is the first stage only; esr itself computes the second", err=True)
     click.echo(json.dumps(body, indent=1, ensure_ascii=False))

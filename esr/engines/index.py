@@ -20,7 +20,7 @@ from esr.engines.results import (
     SearchResult,
     SentenceRecord,
 )
-from esr.engines.similarities import Similarities
+from esr.engines.similarities import Similarities, SimilarityRescoring
 from esr.engines.writer import Description
 from esr.plans.condition import Condition
 from esr.plans.evidence import Evidence
@@ -64,10 +64,19 @@ class Index(Vocabulary, Protocol):
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         """Run a plan and return the k best sentences."""
 
-    def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
+    def request(
+        self,
+        plan: Plan,
+        k: int,
+        filters: Filters,
+        *,
+        standalone: bool = False,
+        rescoring: SimilarityRescoring | None = None,
+    ) -> dict[str, Any]:
         """The search as a request that other applications can send to the engine, without esr.
 
-        `standalone` leaves p(t|C) to the engine. Raises UsageError for an engine without requests.
+        `standalone` leaves p(t|C) to the engine. With `rescoring`, each shard rescores its best sentences.
+        Raises UsageError for an engine without requests.
         """
 
     def check_ready(self) -> None:
@@ -131,6 +140,19 @@ class Index(Vocabulary, Protocol):
         """The products of a query's vector with the stored vectors of these sentences, and of `contexts`.
 
         Vectors that another encoder made do not count. Raises UsageError for an unknown id.
+        """
+
+    def nearest(
+        self,
+        encoder: str,
+        query: QuantizedVector,
+        k: int,
+        condition: Condition | None,
+        filters: Filters,
+    ) -> list[Hit]:
+        """The k sentences whose vectors have the greatest products with a query's, best first; exact.
+
+        They satisfy the condition and the filters. Their scores are the products. There are no records.
         """
 
     def facets(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from esr.documents.vector import QuantizedVector
 from esr.plans.evidence import Array
 
 Numbers = npt.NDArray[np.int64]
@@ -26,6 +27,20 @@ class Similarities:
     sentence: Array
     neighbours: Array | None = None
     document: Array | None = None
+
+
+@dataclass(frozen=True)
+class SimilarityRescoring:
+    """Adds `weight` times its similarity to the score of each of the best `window` sentences.
+
+    The query's vector is of the encoder with this id. A sentence without one has the similarity `missing`.
+    """
+
+    encoder: str
+    query: QuantizedVector
+    weight: float
+    window: int
+    missing: float
 
 
 def find_main_encoder(counts: Mapping[str, int]) -> str | None:

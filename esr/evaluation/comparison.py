@@ -21,6 +21,7 @@ from esr.evaluation.topic import TITLE
 from esr.evaluation.tuning.tasks import build_tasks
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import UnsearchableQuery
+from esr.ranking.shipped import SHIPPED
 
 _LINE_START = '{"key": '
 
@@ -183,7 +184,7 @@ def _parse_plan(data: Any) -> ComparisonPlan:
     fields = dict(data)
     fields["collections"] = {name: _parse_collection(name, c) for name, c in data["collections"].items()}
     if "rankings" in data:
-        fields["rankings"] = {name: Ranking.from_dict(r) for name, r in data["rankings"].items()}
+        fields["rankings"] = {name: _read_ranking(r) for name, r in data["rankings"].items()}
     for name in {"measures", "parameters"} & data.keys():
         fields[name] = tuple(data[name])
     plan = ComparisonPlan(**fields)
@@ -195,6 +196,11 @@ def _parse_plan(data: Any) -> ComparisonPlan:
     if plan.baseline is not None and plan.baseline not in plan.rankings:
         raise unknown("baseline", plan.baseline, plan.rankings)
     return plan
+
+
+def _read_ranking(data: Any) -> Ranking:
+    """A ranking as JSON, or the name of one that esr ships."""
+    return Ranking.from_file(data) if isinstance(data, str) and data in SHIPPED else Ranking.from_dict(data)
 
 
 def _parse_collection(name: str, data: Any) -> Collection:

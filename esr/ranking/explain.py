@@ -91,13 +91,17 @@ def explain(prepared: PreparedQuery, sentence_id: str) -> Explanation:
     index, plan, unseen = prepared.index, prepared.plan, prepared.unseen
     columns = [static.column for static in plan.statics]
     evidence = index.evidence([term.term for term in plan.terms], [sentence_id], columns)
-    if not plan.terms:
-        return Explanation(sentence_id, 0.0, 0.0, [], 0.0, [], [], [], None, unseen, plan)
-    terms, length = _term_parts(prepared, evidence)
-    priors, features, steps = _static_parts(prepared, evidence)
-    first = float(score_sentences(plan, evidence)[0])
     second, reranker = None, prepared.ranking.reranker()
-    if reranker is not None:
+    terms: list[TermPart] = []
+    priors: list[PriorPart] = []
+    features: list[FeaturePart] = []
+    steps: list[BoostPart] = []
+    length = first = 0.0
+    if plan.terms:
+        terms, length = _term_parts(prepared, evidence)
+        priors, features, steps = _static_parts(prepared, evidence)
+        first = float(score_sentences(plan, evidence)[0])
+    if reranker is not None and (plan.terms or reranker.uses_vectors):
         context = prepared.rerank_context([sentence_id], reranker.columns)
         tree_score, missing = _list_effects(prepared, sentence_id, reranker, context)
         second = explain_second(index, context, sentence_id, reranker, first, tree_score, missing)
@@ -165,7 +169,7 @@ def _list_effects(
 
     That is what trees add, and what signals add that it has no value of. `alone` is its own context.
     """
-    signals = [s for s in reranker.signals if s.type.is_mean_if_missing and math.isnan(s.values(alone)[0])]
+    signals = [s for s in reranker.signals if s.type.uses_vectors and math.isnan(s.values(alone)[0])]
     if reranker.trees is None and not signals:
         return None, {}
     hits = prepared.index.search(prepared.plan, reranker.depth, NO_FILTERS, records=False).hits

@@ -23,7 +23,7 @@ WEIGHT = Parameter(
     grid=(0.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0),
 )
 PARAMETERS = (
-    Parameter("nu", "share of the neighbours", 0.1, high=0.5, grid=(0.0, 0.1, 0.2, 0.3)),
+    Parameter("nu", "share of the neighbours", 0.0, high=0.5, grid=(0.0, 0.1, 0.2, 0.3)),
     Parameter("lambda", "share of the document", 0.0, high=0.5, grid=(0.0, 0.1, 0.2)),
 )
 

@@ -59,7 +59,7 @@ class RankingSignal:
         """
         values = self.values(context) if top is None else self.values(context)[top]
         known = values[np.isfinite(values)]
-        missing = float(known.mean()) if self.type.is_mean_if_missing and len(known) else 0.0
+        missing = float(known.mean()) if self.type.uses_vectors and len(known) else 0.0
         return self.weight * np.nan_to_num(values, nan=missing)
 
     def as_dict(self) -> dict[str, Any]:

@@ -41,9 +41,13 @@ class Reranker:
         signals = (*self.signals, *(self.trees.inputs if self.trees else ()))
         return tuple(dict.fromkeys(signal.type.column for signal in signals if signal.type.column))
 
+    @property
+    def uses_vectors(self) -> bool:
+        return any(signal.type.uses_vectors for signal in self.signals)
+
     def count_missing(self, context: RerankContext) -> int | None:
         """How many sentences lack a vector, None if no signal needs one."""
-        needed = [signal for signal in self.signals if signal.type.is_mean_if_missing]
+        needed = [signal for signal in self.signals if signal.type.uses_vectors]
         counts = (int(np.isnan(signal.values(context)).sum()) for signal in needed)
         return max(counts, default=None)
 

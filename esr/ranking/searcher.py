@@ -12,7 +12,7 @@ from typing import Any
 from esr import boosts
 from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.analysis.spans import words_of_terms
-from esr.engines.index import NO_FILTERS, Filters, Hit, Index
+from esr.engines.index import NO_FILTERS, Filters, Hit, Index, SearchResult
 from esr.engines.unknown_filters import UnknownFilter, find_unknown_filters
 from esr.errors import UsageError, unknown
 from esr.plans.condition import Condition, HasEntity, HasSource, leaves
@@ -21,6 +21,7 @@ from esr.plans.statistics import Statistics
 from esr.queries.interpretation import Interpretation, interpret
 from esr.queries.parser import literal
 from esr.queries.query import ParsedQuery
+from esr.ranking.nearest import find_nearest
 from esr.ranking.origin import Origin
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import RerankContext, build_context
@@ -86,22 +87,31 @@ class PreparedQuery:
         return replace(answer, unknown_filters=unknown) if unknown else answer
 
     def _search(self, k: int, filters: Filters, records: bool, started: float) -> Answer:
-        if not self.plan.terms and self.plan.candidates != "all":
-            return Answer([], 0, _since(started), self.unseen)
         reranker = self.ranking.reranker()
+        uses_vectors = reranker is not None and reranker.uses_vectors
+        has_candidates = bool(self.plan.terms) or self.plan.candidates == "all"
+        if not has_candidates and not uses_vectors:
+            return Answer([], 0, _since(started), self.unseen)
         if reranker is None:
             result = self.index.search(self.plan, k, filters, records=records)
             return Answer(result.hits, result.total, _since(started), self.unseen, *result.diagnostics)
-        result = self.index.search(self.plan, max(k, reranker.depth), filters, records=False)
-        best = result.hits[: reranker.depth]
+        result = SearchResult([], 0)
+        if has_candidates:
+            result = self.index.search(self.plan, max(k, reranker.depth), filters, records=False)
+        first, wanted = result.hits, min(k, reranker.depth)
+        if uses_vectors and len(first) < wanted:
+            text = self.interpretation.ranked_text
+            first = [*first, *find_nearest(self.index, self.plan, text, first, wanted, filters)]
+        total = result.total + len(first) - len(result.hits)
+        best = first[: reranker.depth]
         ids, ordinals = [hit.sentence_id for hit in best], [hit.ordinal for hit in best]
         context = self.rerank_context(ids, reranker.columns, ordinals)
-        hits = rerank(result.hits, context, reranker)[:k]
+        hits = rerank(first, context, reranker)[:k]
         if records:
             sentences = self.index.sentences([hit.sentence_id for hit in hits])
             hits = [hit._replace(record=record) for hit, record in zip(hits, sentences, strict=True)]
         without_vector = reranker.count_missing(context)
-        answer = Answer(hits, result.total, _since(started), self.unseen, *result.diagnostics)
+        answer = Answer(hits, total, _since(started), self.unseen, *result.diagnostics)
         return replace(answer, without_vector=without_vector)
 
     def rerank_context(

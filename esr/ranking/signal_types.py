@@ -45,9 +45,9 @@ class SignalType:
     """A number of each sentence for a query. `compute` gives shape (n,), NaN where there is no value.
 
     Reports show signals by `group`. `column` is the stored number that the signal is, if it is one. `parts`
-    gives what the value is the sum of. A sentence without a value gets nothing from the signal, or with
-    `is_mean_if_missing` the mean of the others, where nothing would be far less than any value. An index
-    `has_values` of the signal or not.
+    gives what the value is the sum of. One that `uses_vectors` also finds sentences by theirs, and a sentence
+    without a vector gets the mean of the others: nothing, as with other signals, would be far less than any
+    value. An index `has_values` of the signal or not.
     """
 
     name: str
@@ -59,7 +59,7 @@ class SignalType:
     column: str | None = None
     weight: Parameter = WEIGHT
     parts: Callable[[RerankContext, Settings], Mapping[str, Array]] | None = None
-    is_mean_if_missing: bool = False
+    uses_vectors: bool = False
     has_values: Callable[[Index], bool] = lambda index: True
 
     def as_dict(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def _meaning() -> SignalType:
         meaning.meaning_values,
         weight=meaning.WEIGHT,
         parts=meaning.meaning_shares,
-        is_mean_if_missing=True,
+        uses_vectors=True,
         has_values=lambda index: index.encoder() is not None,
     )
 

@@ -13,6 +13,7 @@ import esr
 from esr.documents import Document, Sentence
 from esr.encoders import load_encoder, quantize
 from esr.engines.enrichment_run import run_enrichment
+from esr.engines.index import Filters
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.sentence_vectors import VectorSettings
 from esr.errors import InputError, UsageError
@@ -93,7 +94,7 @@ def test_the_score_is_that_of_the_words_and_the_weighted_similarities(
 ) -> None:
     ranking, values = hybrid(nu=nu, **{"lambda": lambda_}), expected(encoder, nu, lambda_)
     first = {hit.sentence_id: hit.score for hit in searcher.search(QUERY, 100).hits}
-    answer = searcher.search(QUERY, 100, ranking=ranking)
+    answer = searcher.search(QUERY, len(first), ranking=ranking)
     assert {hit.sentence_id for hit in answer.hits} == first.keys() and len(first) > 4
     for hit in answer.hits:
         assert hit.score == pytest.approx(first[hit.sentence_id] + 10 * values[hit.sentence_id], abs=1e-9)
@@ -119,8 +120,8 @@ def test_sentences_without_a_vector_are_ranked_by_words_and_counted(tmp_path: Pa
     enrich(where, encoder, (1, 2))
     with esr.open(where) as searcher:
         prepared = searcher.prepare(QUERY, hybrid(nu=0.0))
-        answer = prepared.search(100)
         first = {hit.sentence_id: hit.score for hit in searcher.search(QUERY, 100).hits}
+        answer = prepared.search(len(first))
         has_vector = {id for id in first if id[0] in "ab"}
         assert answer.without_vector == len(first.keys() - has_vector) > 0 < len(has_vector)
         mean = np.mean([cosines(encoder)[id] for id in has_vector])
@@ -130,6 +131,35 @@ def test_sentences_without_a_vector_are_ranked_by_words_and_counted(tmp_path: Pa
             explanation = explain(prepared, hit.sentence_id)
             assert explanation.score == pytest.approx(hit.score, abs=1e-12)
             assert (explanation.second.signals[0].value is None) == (hit.sentence_id not in has_vector)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("query", ["hurricane gale", "gale quake", "quake"])
+def test_where_words_find_too_few_the_nearest_sentences_are_candidates_too(
+    searcher: Searcher, encoder: str, query: str
+) -> None:
+    """No sentence has a word of the last two queries."""
+    by_words = {hit.sentence_id for hit in searcher.search(query, 100).hits}
+    prepared = searcher.prepare(query, hybrid(nu=0.0))
+    answer = prepared.search(100)
+    assert {hit.sentence_id for hit in answer.hits} == set(SENTENCES) > by_words
+    assert answer.total == len(SENTENCES)
+    of_query = cosines(encoder, query)
+    for hit in answer.hits:
+        explanation = explain(prepared, hit.sentence_id)
+        assert hit.score == pytest.approx(explanation.first + 10 * of_query[hit.sentence_id])
+        assert explanation.score == pytest.approx(hit.score, abs=1e-12)
+    assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
+    best = prepared.search(3).hits
+    assert [hit.sentence_id for hit in best] == [hit.sentence_id for hit in answer.hits[:3]]
+    if not by_words:
+        assert [hit.sentence_id for hit in best] == sorted(of_query, key=lambda id: -of_query[id])[:3]
+
+
+def test_the_nearest_satisfy_filters_and_conditions(searcher: Searcher) -> None:
+    one_document = searcher.search("quake", ranking=hybrid(), filters=Filters(documents=("a",)))
+    assert {hit.sentence_id[0] for hit in one_document.hits} == {"a"}
+    required = searcher.search(esr.parse_query("quake +town"), 100, ranking=hybrid())
+    assert required.hits and all("town" in SENTENCES[hit.sentence_id] for hit in required.hits)
 
 
 def test_an_index_without_vectors_says_how_to_get_them(tmp_path: Path) -> None:
@@ -168,7 +198,8 @@ def test_vectors_of_two_encoders_are_told_apart(tmp_path: Path, encoder: str) ->
     enrich(where, other, (1, 5))
     with esr.open(where) as searcher:
         assert searcher.index.encoder() == load_encoder(encoder).description.id, "it made most vectors"
-        answer = searcher.search(QUERY, 100, ranking=hybrid(nu=0.0))
+        matches = len(searcher.search(QUERY, 100).hits)
+        answer = searcher.search(QUERY, matches, ranking=hybrid(nu=0.0))
         of_other = [hit for hit in answer.hits if hit.sentence_id[0] == "a"]
         assert answer.without_vector == len(of_other) > 0
 

@@ -21,15 +21,18 @@ from esr.engines.elasticsearch.maintenance.enrichment import (
     summarize_enrichment,
 )
 from esr.engines.elasticsearch.search import bound_query, score_query, vocabulary
+from esr.engines.elasticsearch.search.condition_query import condition_query
 from esr.engines.elasticsearch.search.counts import count_days, count_sentences
 from esr.engines.elasticsearch.search.evidence import EvidenceReader
 from esr.engines.elasticsearch.search.facets import count_facets
+from esr.engines.elasticsearch.search.filter_clauses import filter_clauses
 from esr.engines.elasticsearch.search.newest import find_newest
 from esr.engines.elasticsearch.search.pruned_search import search_pruned
 from esr.engines.elasticsearch.search.search_body import RECORD_FIELDS, search_body
 from esr.engines.elasticsearch.search.sentence_lookup import look_up_parses, look_up_sources
 from esr.engines.elasticsearch.search.sentence_search import Search
-from esr.engines.elasticsearch.search.similarity import PRODUCT_SCRIPT, SimilarityReader
+from esr.engines.elasticsearch.search.similarity import SCRIPTS as SIMILARITY_SCRIPTS
+from esr.engines.elasticsearch.search.similarity import SimilarityReader, add_rescoring, find_nearest
 from esr.engines.elasticsearch.store import meta
 from esr.engines.elasticsearch.store.columns import read_histogram
 from esr.engines.elasticsearch.store.documents import read_documents, read_documents_at
@@ -44,12 +47,13 @@ from esr.engines.index import (
     FacetCounts,
     Filters,
     Histogram,
+    Hit,
     SearchResult,
     SentenceRecord,
 )
 from esr.engines.names import Name
 from esr.engines.resolve import resolve_condition, resolve_filters, resolve_plan
-from esr.engines.similarities import Similarities
+from esr.engines.similarities import Similarities, SimilarityRescoring
 from esr.engines.sources import SourceTable
 from esr.errors import UsageError
 from esr.plans.bounds import Unprunable
@@ -148,9 +152,20 @@ class ElasticsearchIndex:
             return Search(self.cluster, plan, collection, filters, records).exhaustive(k, result.reason)
         return result
 
-    def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
+    def request(
+        self,
+        plan: Plan,
+        k: int,
+        filters: Filters,
+        *,
+        standalone: bool = False,
+        rescoring: SimilarityRescoring | None = None,
+    ) -> dict[str, Any]:
         plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
-        return search_body(plan, self.bounded_collection(plan), filters, k, standalone=standalone)
+        body = search_body(plan, self.bounded_collection(plan), filters, k, standalone=standalone)
+        if rescoring is None:
+            return body
+        return add_rescoring(body, rescoring, self._encoders.fingerprints(rescoring.encoder))
 
     def check_ready(self) -> None:
         meta.searchable_loads(self.cluster)
@@ -158,7 +173,7 @@ class ElasticsearchIndex:
         # With no hit to be scored, their parameters are not used.
         scripts = [
             {"script_score": {"query": {"match_all": {}}, "script": {"id": script}}}
-            for script in (*score_query.SCRIPTS, *bound_query.SCRIPTS, PRODUCT_SCRIPT)
+            for script in (*score_query.SCRIPTS, *bound_query.SCRIPTS, *SIMILARITY_SCRIPTS)
         ]
         search(
             self.cluster,
@@ -201,6 +216,20 @@ class ElasticsearchIndex:
             ordinals = [source["ordinal"] for source in look_up_sources(self.cluster, ids, ["ordinal"])]
         marks = self._encoders.fingerprints(encoder)
         return SimilarityReader(self.cluster, marks, query).read(ordinals, contexts)
+
+    def nearest(
+        self,
+        encoder: str,
+        query: QuantizedVector,
+        k: int,
+        condition: Condition | None,
+        filters: Filters,
+    ) -> list[Hit]:
+        resolved = None if condition is None else resolve_condition(self, condition)
+        clauses = filter_clauses(resolve_filters(self, filters))
+        clauses += [] if resolved is None else [condition_query(resolved)]
+        marks = self._encoders.fingerprints(encoder)
+        return find_nearest(self.cluster, marks, query, k, clauses)
 
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int

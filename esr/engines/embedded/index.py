@@ -18,7 +18,7 @@ from esr.documents.vector import QuantizedVector
 from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summarize_enrichment
 from esr.engines.embedded.search import vocabulary
 from esr.engines.embedded.search.candidate_evidence import read_candidates
-from esr.engines.embedded.search.candidates import count_sentences
+from esr.engines.embedded.search.candidates import count_sentences, mask_allowed
 from esr.engines.embedded.search.day_counts import count_days
 from esr.engines.embedded.search.evidence import read_column, read_evidence
 from esr.engines.embedded.search.exhaustive import search_exhaustive
@@ -36,7 +36,7 @@ from esr.engines.embedded.search.records import (
     sentence_ids,
 )
 from esr.engines.embedded.search.search_cache import SearchCache
-from esr.engines.embedded.search.similarity import read_similarities
+from esr.engines.embedded.search.similarity import find_nearest, read_similarities
 from esr.engines.embedded.search.top_k import TopK
 from esr.engines.index import (
     EVIDENCE_COLUMNS,
@@ -54,7 +54,7 @@ from esr.engines.resolve import resolve_condition, resolve_filters, resolve_plan
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
 from esr.engines.segments.store.segment import SegmentDamaged
-from esr.engines.similarities import Similarities
+from esr.engines.similarities import Similarities, SimilarityRescoring
 from esr.engines.sources import SourceTable
 from esr.errors import IndexMissing, UsageError
 from esr.plans.bounds import Unprunable
@@ -95,7 +95,15 @@ class EmbeddedIndex:
         hits = _read_hits(cache.snapshot, best, records)
         return SearchResult(hits, best.total, None, best.scored, exhaustive)
 
-    def request(self, plan: Plan, k: int, filters: Filters, *, standalone: bool = False) -> dict[str, Any]:
+    def request(
+        self,
+        plan: Plan,
+        k: int,
+        filters: Filters,
+        *,
+        standalone: bool = False,
+        rescoring: SimilarityRescoring | None = None,
+    ) -> dict[str, Any]:
         raise UsageError(
             "an index folder takes no requests: only http(s)://host:port/alias of Elasticsearch does"
         )
@@ -154,6 +162,24 @@ class EmbeddedIndex:
         snapshot = self._snapshot()
         locations = self._locate(snapshot, ids, ordinals)
         return read_similarities(snapshot, encoder, query, locations, contexts)
+
+    def nearest(
+        self,
+        encoder: str,
+        query: QuantizedVector,
+        k: int,
+        condition: Condition | None,
+        filters: Filters,
+    ) -> list[Hit]:
+        cache = self._latest()
+        resolved = None if condition is None else resolve_condition(self, condition)
+        filters = resolve_filters(self, filters)
+        ordinals, products = find_nearest(cache, encoder, query, k, mask_allowed(resolved, cache, filters))
+        ids = sentence_ids(cache.snapshot, ordinals)
+        return [
+            Hit(id, product, None, ordinal)
+            for id, product, ordinal in zip(ids, products.tolist(), ordinals.tolist(), strict=True)
+        ]
 
     def facets(
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int

@@ -11,13 +11,71 @@ from esr.batches import batched
 from esr.documents.vector import QuantizedVector
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import search, search_pages
+from esr.engines.elasticsearch.search.search_body import SORT
+from esr.engines.elasticsearch.search.sentence_search import PAGE, decode_hits, hit_fields
 from esr.engines.elasticsearch.store.vectors import SCALE, vector_field
-from esr.engines.similarities import Similarities, average_documents, average_neighbours
+from esr.engines.index import Hit
+from esr.engines.similarities import (
+    Similarities,
+    SimilarityRescoring,
+    average_documents,
+    average_neighbours,
+)
 
-PRODUCT_SCRIPT = "esr-product-v1"
+PRODUCT_SCRIPT, MEANING_SCRIPT = "esr-product-v1", "esr-meaning-v1"
+SCRIPTS = (PRODUCT_SCRIPT, MEANING_SCRIPT)
 _BATCH = 5_000
 _NAN = float("nan")
+_GREATEST = 2.0
+"""No similarity is more than this, or less than its negative."""
 Query = dict[str, Any]
+
+
+def add_rescoring(
+    body: Mapping[str, Any], rescoring: SimilarityRescoring, marks: Sequence[str]
+) -> dict[str, Any]:
+    """The body of a search whose best sentences get similarities too. `marks` are as in `SimilarityReader`.
+
+    Elasticsearch sorts what it rescores by score alone.
+    """
+    shift = abs(rescoring.weight) * _GREATEST
+    has_vector = {"bool": {"filter": _vector_clauses(marks)}}
+    similarity = _similarity_query(has_vector, rescoring.query, rescoring.weight, shift)
+    boost = rescoring.weight * rescoring.missing + shift
+    missing = {"constant_score": {"filter": {"bool": {"must_not": [has_vector]}}, "boost": boost}}
+    query = {"rescore_query": {"bool": {"should": [similarity, missing]}}}
+    unsorted = {name: value for name, value in body.items() if name != "sort"}
+    return {**unsorted, "rescore": {"window_size": rescoring.window, "query": query}}
+
+
+def find_nearest(
+    cluster: Cluster, marks: Sequence[str], query: QuantizedVector, k: int, clauses: Sequence[Query]
+) -> list[Hit]:
+    """The k sentences with the greatest products among those that match `clauses`, best first; exact."""
+    if not marks:
+        return []
+    allowed = {"bool": {"filter": [*clauses, *_vector_clauses(marks)]}}
+    scored = _similarity_query(allowed, query, 1.0, _GREATEST)
+    body: dict[str, Any] = {"query": scored, "sort": SORT, **hit_fields(False)}
+    answer = search(cluster, index=cluster.alias, size=min(k, PAGE), track_total_hits=False, **body)
+    return decode_hits(answer["hits"]["hits"], False, -_GREATEST)
+
+
+def _similarity_query(matching: Query, query: QuantizedVector, weight: float, shift: float) -> Query:
+    """Scores what matches by its similarity, times `weight`, and raised by `shift`."""
+    params = {
+        "query": query.array.tolist(),
+        "field": vector_field(len(query.values)),
+        "scale": SCALE,
+        "weight": weight * query.scale,
+        "shift": shift,
+    }
+    return {"script_score": {"query": matching, "script": {"id": MEANING_SCRIPT, "params": params}}}
+
+
+def _vector_clauses(marks: Sequence[str]) -> list[Query]:
+    """Match sentences with a vector that counts."""
+    return [{"terms": {"enriched": list(marks)}}, {"exists": {"field": SCALE}}]
 
 
 class SimilarityReader:
@@ -80,13 +138,12 @@ class SimilarityReader:
         return self._decode(search(self._cluster, size=size, **self._body(clause)))
 
     def _body(self, clause: Query) -> dict[str, Any]:
-        filters = [clause, {"terms": {"enriched": self._marks}}, {"exists": {"field": SCALE}}]
         params = {
             "query": self._query.array.tolist(),
             "field": vector_field(len(self._query.values)),
             "shift": self._shift,
         }
-        query = {"bool": {"filter": filters}}
+        query = {"bool": {"filter": [clause, *_vector_clauses(self._marks)]}}
         return {
             "index": self._cluster.alias,
             "query": {"script_score": {"query": query, "script": {"id": PRODUCT_SCRIPT, "params": params}}},

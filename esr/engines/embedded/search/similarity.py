@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from esr.documents.vector import QuantizedVector
 from esr.engines.embedded.search.records import Location, Numbers, group_by_segment
+from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store.segment import Segment
 from esr.engines.similarities import Similarities, average_documents, average_neighbours
 from esr.plans.evidence import Array
 
+_CHUNK = 16_384
+"""Sentences that are multiplied at once: as floats, some 25 MB with 384 dimensions."""
 _EXACT_IN_FLOAT32 = 2**24 // 127**2
 """Dimensions up to which a sum of products of 8-bit numbers is exact in 32 bits, in any order."""
 
@@ -81,3 +85,30 @@ def _of_documents(
     inside = np.arange(ends[-1]) + np.repeat(first[documents] - ends[:-1], sizes)
     means = average_documents(multiply(segment, recipes, query, inside), ends)[places]
     return np.where(np.isfinite(own), means, np.nan)
+
+
+def find_nearest(
+    cache: SearchCache,
+    encoder: str,
+    query: QuantizedVector,
+    k: int,
+    allowed: Iterable[tuple[Segment, npt.NDArray[np.bool_] | None]],
+) -> tuple[Numbers, Array]:
+    """The ordinals and products of the k sentences with the greatest products, best first.
+
+    `allowed` has the sentences that may be among them, by segment; None for all.
+    """
+    recipes, bases = recipes_of(cache.snapshot, encoder), cache.snapshot.statistics.sentence_bases
+    ordinals, products = np.zeros(0, np.int64), np.zeros(0)
+    for base, (segment, mask) in zip(bases, allowed, strict=False):
+        for span in segment.enrichment.vector_spans if recipes else ():
+            for start in range(span.start, span.stop, _CHUNK):
+                numbers = np.arange(start, min(start + _CHUNK, span.stop))
+                numbers = numbers if mask is None else numbers[mask[numbers]]
+                found = multiply(segment, recipes, query, numbers)
+                is_known = np.isfinite(found)
+                ordinals = np.concatenate([ordinals, base + numbers[is_known]])
+                products = np.concatenate([products, found[is_known]])
+                best = np.lexsort((ordinals, -products))[:k]
+                ordinals, products = ordinals[best], products[best]
+    return ordinals, products
