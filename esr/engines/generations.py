@@ -38,9 +38,11 @@ class Generation:
     sentences: int | None
     size_bytes: int
     host: str = ""
-    """The machine that is writing it, if another: whether it still runs cannot be known here."""
+    """The machine that is writing it, if another."""
     is_rejected: bool = False
     """Whether a rollback went back past it: only `--to` leads to it, and it is the first to be deleted."""
+    is_known_alive: bool = False
+    """Whether it is being written by a load that is alive; False where nobody can tell."""
 
     @property
     def started_at(self) -> str:
@@ -123,7 +125,7 @@ def select_deletable(generations: Sequence[Generation], names: Sequence[str], wh
             raise UsageError(
                 f"generation {name} is serving: roll back first, or delete the whole index {where}"
             )
-        if generation.state == LOADING and not generation.host:
+        if generation.is_known_alive:
             raise UsageError(
                 f"generation {name} is being written by a load: stop the load, or wait for its end"
             )

@@ -97,7 +97,7 @@ class SliceWriter(ElasticsearchWriter):
         # No process owns it: the load must not look broken when the process of the first slice has ended.
         _, slices = self._slice
         index = load.index if load else new_sentences_index(self._cluster.alias)
-        new_load = target.new_load(index, f"{slices} slices:0:0", (index,))
+        new_load = target.new_load(index, f"{slices} slices", (index,))
         new_load = meta.with_aliases(self._cluster, new_load)
         create_indices(self._cluster, new_load, self._options, existing=index if load else None)
         return new_load

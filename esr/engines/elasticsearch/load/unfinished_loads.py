@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from elasticsearch import BadRequestError
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.store import load_owner, meta, templates
+from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.generations import delete_indices, load_states
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.generations import BROKEN
@@ -26,7 +26,7 @@ class LoadTarget(NamedTuple):
     manifest: Mapping[str, Any]
     impacts: Mapping[str, Any]
 
-    def new_load(self, index: str, owner: str, members: tuple[str, ...]) -> Load:
+    def new_load(self, index: str, owner: str, members: tuple[str, ...], heartbeat: float = 0.0) -> Load:
         return Load(
             index,
             self.description,
@@ -35,6 +35,7 @@ class LoadTarget(NamedTuple):
             members=members,
             manifest=self.manifest,
             impacts=self.impacts,
+            heartbeat=heartbeat,
         )
 
     def is_of(self, load: Load) -> bool:
@@ -74,14 +75,8 @@ def find_unfinished_loads(cluster: Cluster, target: LoadTarget) -> list[Load]:
     ]
 
 
-def can_take_over(load: Load) -> bool:
-    """Whether this process may go on with a load: no other process of this machine is writing it."""
-    owner = load.owner
-    return owner == load_owner.this_process() or load_owner.is_dead(owner) or load_owner.is_remote(owner)
-
-
 def delete_broken_loads(cluster: Cluster, keep: Load | None = None) -> None:
-    """Delete what loaders of this machine left when they were killed before the switch, except `keep`."""
+    """Delete what loaders left when they were killed before the switch, except `keep`."""
     for load, state in load_states(cluster):
         if state == BROKEN and (keep is None or load.index != keep.index):
             delete_indices(cluster, [load.index])

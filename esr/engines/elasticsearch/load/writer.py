@@ -30,7 +30,6 @@ from esr.engines.elasticsearch.load.spool import (
 )
 from esr.engines.elasticsearch.load.unfinished_loads import (
     LoadTarget,
-    can_take_over,
     create_indices,
     delete_broken_loads,
     find_unfinished_loads,
@@ -39,6 +38,7 @@ from esr.engines.elasticsearch.load.unfinished_loads import (
 from esr.engines.elasticsearch.load.verification import IndexContents, enable_refresh, verify
 from esr.engines.elasticsearch.store import load_owner, meta, templates
 from esr.engines.elasticsearch.store.generations import delete_indices, delete_old_generations, serve
+from esr.engines.elasticsearch.store.heartbeat import Heartbeat, wait_for_end
 from esr.engines.elasticsearch.store.impacts import describe_impacts, has_bounds
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.options import LoadOptions
@@ -96,9 +96,10 @@ class ElasticsearchWriter:
         delete_broken_loads(cluster, keep=load)
         load = load or self._create_load(members, target)
         try:
-            expected = self._transfer(spool, load, is_resumed, report)
-            enable_refresh(cluster, load.index)
-            verify(cluster, load.index, expected)
+            with Heartbeat(cluster, load):
+                expected = self._transfer(spool, load, is_resumed, report)
+                enable_refresh(cluster, load.index)
+                verify(cluster, load.index, expected)
             self._switch(load)
         except EngineUnreachable as error:
             # Nobody knows whether the aliases have moved, if it came to that. If not, a load can resume this.
@@ -129,7 +130,7 @@ class ElasticsearchWriter:
 
     def _create_load(self, members: list[str], target: LoadTarget) -> Load:
         index = new_sentences_index(self._cluster.alias)
-        load = target.new_load(index, load_owner.this_process(), (*members, index))
+        load = target.new_load(index, load_owner.this_process(), (*members, index), time.time())
         load = meta.with_aliases(self._cluster, load)
         create_indices(self._cluster, load, self._options)
         return load
@@ -138,8 +139,10 @@ class ElasticsearchWriter:
         """The load of the same documents that was interrupted, if there is one, now owned by this process."""
         for load in find_unfinished_loads(self._cluster, target):
             is_same_generation = load.members == (*members, load.index)
-            if is_same_generation and can_take_over(load) and has_both_indices(self._cluster, load):
-                owned = replace(load, owner=load_owner.this_process())
+            if not is_same_generation or not has_both_indices(self._cluster, load):
+                continue
+            if load.owner == load_owner.this_process() or wait_for_end(self._cluster, load):
+                owned = replace(load, owner=load_owner.this_process(), heartbeat=time.time())
                 meta.write(self._cluster, owned)
                 return owned
         return None

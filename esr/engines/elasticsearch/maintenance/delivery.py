@@ -39,6 +39,7 @@ from esr.engines.elasticsearch.load.verification import (
 from esr.engines.elasticsearch.maintenance.index_copy import copy_load
 from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.generations import delete_indices, delete_old_generations, serve
+from esr.engines.elasticsearch.store.heartbeat import Heartbeat
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document
 from esr.engines.options import LoadOptions
@@ -195,15 +196,17 @@ class ElasticsearchDelivery:
         copies: list[Load] = []
         is_switching = False
         try:
-            for source, name in zip(sources, names, strict=True):
-                copy = copy_load(cluster, source, name, members, is_head=source is newest)
-                copies.append(copy)
-                expected = read_contents(cluster, source.index)
-                self._remove_documents(copy, removed_by_index.get(source.documents_index, []), expected)
-                if source is newest:
-                    self._add_documents(copy, new_spool, old_spool, expected)
-                enable_refresh(cluster, name)
-                verify(cluster, name, expected)
+            with Heartbeat(cluster) as heartbeat:
+                for source, name in zip(sources, names, strict=True):
+                    copy = copy_load(cluster, source, name, members, is_head=source is newest)
+                    copies.append(copy)
+                    heartbeat.add(copy)
+                    expected = read_contents(cluster, source.index)
+                    self._remove_documents(copy, removed_by_index.get(source.documents_index, []), expected)
+                    if source is newest:
+                        self._add_documents(copy, new_spool, old_spool, expected)
+                    enable_refresh(cluster, name)
+                    verify(cluster, name, expected)
             is_switching = True
             serve(cluster, copies[-1], instead_of=[load.index for load in self._loads])
         except BaseException as error:

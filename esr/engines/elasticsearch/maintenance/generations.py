@@ -7,13 +7,15 @@ from dataclasses import replace
 
 from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.index_names import DOCUMENTS, SENTENCES, documents_index
-from esr.engines.elasticsearch.store import load_owner, meta
+from esr.engines.elasticsearch.store import meta
 from esr.engines.elasticsearch.store.generations import (
     delete_generations,
     delete_indices,
     load_states,
     serve,
 )
+from esr.engines.elasticsearch.store.heartbeat import is_known_alive
+from esr.engines.elasticsearch.store.load_owner import LoadOwner
 from esr.engines.generations import KEPT, LOADING, SERVING, Generation, find_rollback_target, select_deletable
 
 
@@ -50,7 +52,7 @@ class ElasticsearchGenerations:
         generations = []
         for load, state in states:
             documents = [documents_index(index) for index in load.members]
-            is_remote = state == LOADING and load_owner.is_remote(load.owner)
+            owner = LoadOwner.parse(load.owner)
             generations.append(
                 Generation(
                     load.generation,
@@ -58,8 +60,9 @@ class ElasticsearchGenerations:
                     total(documents, "docs", "count"),
                     total(load.members, "docs", "count"),
                     total((*load.members, *documents), "store", "size_in_bytes"),
-                    load_owner.host(load.owner) if is_remote else "",
+                    owner.host if state == LOADING and not owner.is_near else "",
                     is_rejected=load.is_rejected and state == KEPT,
+                    is_known_alive=state == LOADING and is_known_alive(load),
                 )
             )
         return sorted(generations, key=lambda generation: generation.name, reverse=True)

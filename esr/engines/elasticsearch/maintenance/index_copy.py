@@ -5,6 +5,7 @@ A delivery changes a copy: searches see all of it at once, when the alias moves,
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 from elasticsearch import BadRequestError
@@ -28,6 +29,7 @@ def copy_load(cluster: Cluster, load: Load, index: str, members: tuple[str, ...]
         index=index,
         is_complete=False,
         owner=load_owner.this_process(),
+        heartbeat=time.time(),
         members=members,
         is_head=is_head,
         is_rejected=False,

@@ -29,6 +29,7 @@ from esr.engines.elasticsearch.maintenance.name_groups import with_names
 from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.documents import read_documents
 from esr.engines.elasticsearch.store.generations import delete_indices, delete_old_generations, serve
+from esr.engines.elasticsearch.store.heartbeat import Heartbeat
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.vectors import map_vectors, source_with_vectors, stored_dimensions
 from esr.engines.options import LoadOptions
@@ -92,7 +93,8 @@ class ElasticsearchMigration(ElasticsearchWriter):
         delete_broken_loads(cluster, keep=load)
         load = load or self._create_load([], target)
         try:
-            load = self._transfer_with_enrichment(spool, load, is_resumed, report)
+            with Heartbeat(cluster, load):
+                load = self._transfer_with_enrichment(spool, load, is_resumed, report)
             self._switch(load)
         except EngineUnreachable as error:
             raise EngineUnreachable(f"{error}; what was sent is kept: run esr migrate again") from error

@@ -8,7 +8,8 @@ from typing import Any
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.index_names import documents_index
-from esr.engines.elasticsearch.store import load_owner, meta
+from esr.engines.elasticsearch.store import meta
+from esr.engines.elasticsearch.store.heartbeat import is_killed
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.generations import BROKEN, KEPT, LOADING, SERVING
 from esr.errors import EsrError
@@ -61,7 +62,7 @@ def load_states(cluster: Cluster) -> list[tuple[Load, str]]:
         elif load.is_head and load.is_complete:
             states.append((load, KEPT))
         elif not load.is_complete and load.index not in served:
-            states.append((load, BROKEN if load_owner.is_dead(load.owner) else LOADING))
+            states.append((load, BROKEN if is_killed(load) else LOADING))
     return states
 
 

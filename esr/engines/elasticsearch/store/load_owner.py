@@ -1,42 +1,83 @@
 """Which process writes a load, so that what a killed loader left can be told from what another one writes.
 
-An owner is `host:process id:token`.
+A process is found again only among the processes that this one sees: containers may share a name, and each
+has a process 1. What others write is alive by its heartbeat.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
 import socket
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
-_TOKEN = secrets.token_hex(4)
-"""Tells this process from an earlier one with the same id, as in a container that was started again."""
+_PROC = Path("/proc")
+
+
+class LoadOwner(NamedTuple):
+    """`host` is a name for people. Without a process id, nothing tells whether the load is alive.
+
+    `process_space` is what a process id is unique in. `started` tells a process from an earlier one with its
+    id.
+    """
+
+    host: str
+    process_space: str = ""
+    process_id: int = 0
+    started: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> LoadOwner:
+        host, *rest = text.rsplit(":", 3)
+        if len(rest) != 3:
+            return cls(host)
+        space, process_id, started = rest
+        return cls(host, space, int(process_id), started)
+
+    def __str__(self) -> str:
+        return ":".join(map(str, self))
+
+    @property
+    def is_near(self) -> bool:
+        """Whether this process sees it, if it is alive."""
+        return self.process_id > 0 and self.process_space == _process_space()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process of a near owner is alive."""
+        return _is_alive(self.process_id) and _started(self.process_id) == self.started
 
 
 def this_process() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}:{_TOKEN}"
+    pid = os.getpid()
+    return str(LoadOwner(socket.gethostname(), _process_space(), pid, _started(pid)))
 
 
-def host(owner: str) -> str:
-    return owner.rsplit(":", 2)[0]
-
-
-def is_dead(owner: str) -> bool:
-    """Whether the loader was a process of this machine that has ended."""
-    machine, process_id, token = owner.rsplit(":", 2)
-    if machine != socket.gethostname():
-        return False
-    if int(process_id) == os.getpid():
-        return token != _TOKEN
+@cache
+def _process_space() -> str:
+    """The boot of this machine and the namespace of its process ids; its name where there is neither."""
     try:
-        os.kill(int(process_id), 0)
+        boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot}-{(_PROC / 'self/ns/pid').stat().st_ino}"
+    except OSError:
+        return socket.gethostname()
+
+
+def _is_alive(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
     except ProcessLookupError:
-        return True
-    except PermissionError:
         return False
-    return False
+    except PermissionError:
+        return True
+    return True
 
 
-def is_remote(owner: str) -> bool:
-    """Whether the loader ran or runs on another machine: nothing here can tell whether it is alive."""
-    return host(owner) != socket.gethostname()
+def _started(process_id: int) -> str:
+    """When a process was started, in ticks since the boot; "" where the system does not say."""
+    try:
+        stat = (_PROC / str(process_id) / "stat").read_text()
+    except OSError:
+        return ""
+    return stat.rpartition(")")[2].split()[19]  # the 22nd field: the name before it may have blanks

@@ -24,7 +24,7 @@ from esr.errors import IndexUnusable
 
 LONGEST_NAMES = 3000
 """Characters of index names in one request: Elasticsearch takes 4,096 in a request's first line."""
-_COPY_OWNER = "copying:0:0"
+_COPY_OWNER = "copying"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,8 @@ class Load:
     `recipes` are those of its enrichment, by digest. A load can head a generation, which consists of the
     indices of sentences `members`; one that only belongs to other generations heads none. `manifest` says
     what the load must contain in the end, `impacts` what its documents' impacts were made for, if it has any.
-    A rollback went back past a generation whose head `is_rejected`. `aliases` are those of names.
+    A rollback went back past a generation whose head `is_rejected`. `aliases` are those of names. `heartbeat`
+    is when its writer was last known to be alive, in seconds since 1970; 0 if it does not say.
     """
 
     index: str
@@ -49,6 +50,7 @@ class Load:
     format: int = field(default_factory=lambda: templates.FORMAT)
     is_rejected: bool = False
     aliases: Mapping[str, Any] = field(default_factory=dict)
+    heartbeat: float = 0.0
 
     @property
     def documents_index(self) -> str:
@@ -74,6 +76,7 @@ class Load:
                 "recipes": dict(self.recipes),
                 **({"rejected": True} if self.is_rejected else {}),
                 **({"aliases": dict(self.aliases)} if self.aliases else {}),
+                **({} if self.is_complete or not self.heartbeat else {"heartbeat": self.heartbeat}),
                 **self.description.as_dict(),
             }
         }
@@ -161,10 +164,24 @@ def with_aliases(cluster: Cluster, load: Load) -> Load:
     return replace(load, aliases=aliases_of(aliased_loads(cluster)))
 
 
+def read(cluster: Cluster, index: str) -> list[Load]:
+    """The load with this index of sentences, if it exists."""
+    return [_parse(name, meta) for name, meta in _read(cluster, index) if meta]
+
+
 def write(cluster: Cluster, load: Load) -> None:
     """Write the `_meta` of both indices of a load."""
+    _write(cluster, load, load.index, load.documents_index)
+
+
+def write_sentences(cluster: Cluster, load: Load) -> None:
+    """Write the `_meta` of the index of sentences alone, which is the one that is read."""
+    _write(cluster, load, load.index)
+
+
+def _write(cluster: Cluster, load: Load, *indices: str) -> None:
     with cluster.translate_errors():
-        for index in (load.index, load.documents_index):
+        for index in indices:
             cluster.client.indices.put_mapping(index=index, meta=load.as_meta())
 
 
@@ -194,4 +211,5 @@ def _parse(index: str, meta: Mapping[str, Any]) -> Load:
         meta["format"],
         meta.get("rejected", False),
         meta.get("aliases", {}),
+        0.0 if is_copy else meta.get("heartbeat", 0.0),
     )

@@ -120,7 +120,9 @@ class EmbeddedGenerations:
             return None
         name = last.generation_name if last else _name_by_age(paths)
         state = LOADING if self._is_locked() else BROKEN
-        return Generation(name, state, last.documents if last else None, None, sum(map(_size, paths)))
+        size = sum(map(_size, paths))
+        documents = last.documents if last else None
+        return Generation(name, state, documents, None, size, is_known_alive=state == LOADING)
 
     def _is_locked(self) -> bool:
         """Whether another writer is running."""
