@@ -133,7 +133,7 @@ def test_each_service_holds_the_secrets_that_it_needs(compose: dict[str, list[st
     assert mounted(compose, "load") == {"loader": "/own:ro", "work": "/work"}
     assert set(mounted(compose, "keys")) == {"keys", "page", "loader", "work"}
     for node in NODES:
-        assert set(mounted(compose, node)) == {node, "certificates", "login"}
+        assert set(mounted(compose, node)) == {node, "certificates", "login", "backups"}
     assert compose["x-esr.environment.ESR_API_KEY_FILE"] == ["/own/key"]
     for service in ("setup", *NODES, "keys", "load", "esr"):
         for volume in mounted(compose, service):
@@ -184,6 +184,12 @@ def test_every_setting_of_the_file_is_in_the_example(compose: dict[str, list[str
     assert set(re.findall(r"^#? ?([A-Z_]+)=", SETTINGS, re.M)) == used
     for name, value in re.findall(r"^([A-Z_]+)=(.*)$", SETTINGS, re.M):
         assert name == "COMPOSE_PROFILES" or f"${{{name}:-{value}}}" in COMPOSE, name
+
+
+def test_all_nodes_share_a_place_for_snapshots(compose: dict[str, list[str]]) -> None:
+    (place,) = compose["x-node.path.repo"]
+    assert all(mounted(compose, node)["backups"] == place for node in (*NODES, "setup"))
+    assert f"chown -R 1000:0 /certificates /login {place}" in "\n".join(compose["services.setup.entrypoint"])
 
 
 def test_spools_of_loads_are_on_disk(compose: dict[str, list[str]]) -> None:
