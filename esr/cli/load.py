@@ -32,6 +32,7 @@ from esr.engines.factory import IF_EXISTS, LoadOptions, open_writer
 from esr.engines.redact import redact
 from esr.engines.writer import LoadReport
 from esr.errors import UsageError
+from esr.loaders.paths import count_text_bytes
 from esr.ranking.ranking import Ranking
 
 
@@ -124,6 +125,7 @@ def load(
             set_aside=pipeline.reject if pipeline.tolerates_malformed else None,
             replicas=replicas,
             on_progress=progress.update,
+            source_bytes=count_text_bytes(paths),
         )
         report = load_documents(pipeline, where, options)
     if as_json:

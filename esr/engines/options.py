@@ -31,10 +31,11 @@ class LoadOptions:
     called with each document that the engine cannot take, and the reason; without it, such a document
     stops the load.
 
-    The rest is for Elasticsearch alone. `slice` (i, n) sends the i-th of n slices of the documents; the
-    slice that finishes last switches to the new generation. `on_progress` is called with how many more
-    documents have been sent, and the number of all. Searches by `precomputed_mixture` are faster until
-    documents are added.
+    The rest is for Elasticsearch alone. `source_bytes` of JSON Lines and plain text are to come, 0 if that is
+    not known: a load that has no room for them does not begin. `slice` (i, n) sends the i-th of n slices of
+    the documents; the slice that finishes last switches to the new generation. `on_progress` is called with
+    how many more documents have been sent, and the number of all. Searches by `precomputed_mixture` are
+    faster until documents are added.
     """
 
     if_exists: str = "fail"
@@ -49,4 +50,5 @@ class LoadOptions:
     replicas: int | None = None
     on_progress: Callable[[int, int], None] = lambda sent, total: None
     precomputed_mixture: Mixture | None = None
+    source_bytes: int = 0
     choose_analyzer: Callable[[], str] = lambda: DEFAULT

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from esr.errors import InputError
 
 STANDARD_INPUT = "-"
+_TEXT_SUFFIXES = (".jsonl", ".ndjson", ".txt")
+"""Of files that are text for the most part, as those with markup are not."""
 
 
 class FoundFile(NamedTuple):
@@ -58,3 +60,10 @@ def iterate_files(
                 yield from iterate_files(folder, path, ancestors, on_error)
         elif entry.is_file() or not os.path.exists(entry.path):  # opening a dangling link reports the error
             yield path
+
+
+def count_text_bytes(paths: Iterable[str]) -> int:
+    """The bytes of those of these files that are JSON Lines or plain text. Folders are not looked into."""
+    return sum(
+        os.path.getsize(path) for path in paths if path.endswith(_TEXT_SUFFIXES) and os.path.isfile(path)
+    )

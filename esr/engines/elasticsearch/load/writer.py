@@ -28,6 +28,7 @@ from esr.engines.elasticsearch.load.spool import (
     read_existing_collection,
     spool_actions,
 )
+from esr.engines.elasticsearch.load.spool_room import check_room, watch_room
 from esr.engines.elasticsearch.load.unfinished_loads import (
     LoadTarget,
     create_indices,
@@ -67,6 +68,8 @@ class ElasticsearchWriter:
             if self._append:  # only indices of the same format can be served together
                 meta.check_format(self._cluster, meta.aliased_loads(self._cluster))
             with tempfile.TemporaryDirectory(prefix="esr-load-") as folder:
+                check_room(Path(folder), self._options.source_bytes)
+                documents = watch_room(Path(folder), documents)
                 spool = Path(folder) / "spool"
                 set_aside = digest.discount(self._options.set_aside)
                 spool_writer = FolderWriter(spool, self._description, set_aside=set_aside)
