@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import pytest
 
+from tests.support.temporary import use_memory
+
+use_memory(os.environ)
+
 # How long an example takes says something of the machine, which others may use too, and nothing of esr.
 hypothesis.settings.register_profile(
     "esr", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
