@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "esr/boosts": "adjustments engines plans",
     "esr/ranking": "adjustments analysis boosts dependency documents encoders engines models plans priors "
     "queries",
-    "esr/following": "engines plans ranking",
+    "esr/following": "documents engines plans queries ranking",
     "esr/evaluation": "esr adjustments analysis boosts dependency documents engines loaders models plans "
     "ranking",
     "esr/learning": "adjustments engines evaluation features plans ranking",

@@ -12,7 +12,7 @@ from esr.errors import EsrError
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking.searcher import Searcher
 from webui.api import routes
-from webui.pages import batch, template_filters, timeline, views
+from webui.pages import batch, similar, taking_home, template_filters, timeline, views
 from webui.pages.renderer import PageRenderer
 from webui.running import access_log, health, problems, rate_limit, security_headers
 from webui.running.index_locations import DEFAULT_NAME
@@ -53,6 +53,8 @@ def create_app(served: Searcher | ServedIndexes, settings: Settings | None = Non
     health.install(app, indexes)
     views.install(app, searcher, settings, render)
     timeline.install(app, searcher, settings, render)
+    similar.install(app, searcher, settings, render)
+    taking_home.install(app, searcher, settings)
     batch.install(app, searcher, settings, render)
     routes.install(app, searcher, settings)
     security_headers.install(app)

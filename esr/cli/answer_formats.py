@@ -11,7 +11,9 @@ from textwrap import fill
 
 import click
 
+from esr.cli.options import describe_choices
 from esr.engines.index import Hit
+from esr.following.citations import CITATIONS, CitationFormat
 from esr.ranking import answers
 from esr.ranking.answer_table import COLUMNS, build_rows, build_spreadsheet_rows
 from esr.ranking.query_report import QueryReport
@@ -82,11 +84,27 @@ def to_tsv(answer: Answer, report: QueryReport) -> str:
     return "".join("\t".join(row) + "\n" for row in (COLUMNS, *rows))
 
 
+def _cite(citation: CitationFormat) -> Callable[[Answer, QueryReport], str]:
+    return lambda answer, report: citation.render(list(map(answers.require_record, answer.hits)))
+
+
 FORMATS: Registry[AnswerFormat] = Registry("output format")
 for _format in (
     AnswerFormat("text", "sentences between their neighbours, for people", to_text),
     AnswerFormat("json", "the answer as in the API", to_json, has_warnings=True),
     AnswerFormat("csv", "a table for spreadsheets, with an apostrophe before formulas", to_csv),
     AnswerFormat("tsv", "a line for each sentence, for cut and awk", to_tsv),
+    *(
+        AnswerFormat(citation.name, f"citations as {citation.label}", _cite(citation))
+        for citation in CITATIONS.values()
+    ),
 ):
     FORMATS.register(_format)
+format_option = click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(list(FORMATS)),
+    default="text",
+    show_default=True,
+    help=describe_choices({name: f.description for name, f in FORMATS.items()}),
+)

@@ -11,6 +11,7 @@ from esr.cli.query_words import describe_query
 from esr.cli.ranking_options import ranking_options
 from esr.engines.index import Filters
 from esr.errors import UsageError
+from esr.following.newest import find_newest
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
 
@@ -20,6 +21,13 @@ from esr.ranking.ranking import Ranking
 @options.index
 @ranking_options
 @options.filters
+@click.option(
+    "--sort",
+    type=click.Choice(["score", "date"]),
+    default="score",
+    show_default=True,
+    help="score: the best first; date: the newest of the sentences with all words first.",
+)
 @click.option("-k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Sentences to show.")
 @click.option(
     "--format",
@@ -34,6 +42,7 @@ def search(
     where: str,
     ranking: Ranking,
     filters: Filters,
+    sort: str,
     k: int,
     format_name: str | None,
     as_json: bool,
@@ -46,6 +55,7 @@ def search(
       esr search "bank fraud" --index my-index --model bm25 --set k1=1.5 -k 3 --json
       esr search "bank fraud" --index my-index --from 2017-02 --source bbc.co.uk
       esr search "bank fraud" --index my-index --format tsv > hits.tsv
+      esr search "bank fraud" --index my-index --sort date --format bibtex
       esr search '"white house" -trump before:2017-03' --index my-index
     In text, only lines of the sentence itself begin with ">", and its neighbours have "…".
     """
@@ -54,7 +64,7 @@ def search(
     output = answer_formats.FORMATS.find("json" if as_json else format_name or "text")
     with esr.open(where) as searcher:
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
-        answer = prepared.search(k, filters)
+        answer = find_newest(prepared, k, filters) if sort == "date" else prepared.search(k, filters)
         report = report_query(prepared, filters)
     if not output.has_warnings:
         if answer.incomplete:

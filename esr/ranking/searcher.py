@@ -206,9 +206,13 @@ class Searcher:
         started = time.perf_counter()
         snapshot = self.snapshot()
         interpretation = snapshot.interpret(query, require_all=require_all)
-        return snapshot._prepare(interpretation, ranking, started)
+        return snapshot.prepare_interpretation(interpretation, ranking, started)
 
-    def _prepare(self, interpretation: Interpretation, ranking: Ranking, started: float) -> PreparedQuery:
+    def prepare_interpretation(
+        self, interpretation: Interpretation, ranking: Ranking, started: float | None = None
+    ) -> PreparedQuery:
+        """Plan what a query asks, on this state of the index. `started` is when its preparation began."""
+        started = time.perf_counter() if started is None else started
         self.check_features(ranking.feature_names())
         counts = interpretation.counts
         if interpretation.prefixes:

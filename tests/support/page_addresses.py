@@ -17,6 +17,8 @@ PAGES = {
     "compare": f"/compare?{QUERY}&vs.model=bm25",
     "timeline": f"/timeline?{QUERY}",
     "timelines": "/timeline?q=earthquake&also=relief&also=China&scale=rate",
+    "similar": f"/similar?id=earthquake-relief.s0&{QUERY}",
+    "newest": f"/search?{QUERY}&sort=date",
     "batch": "/batch",
     "missing": "/nowhere",
 }

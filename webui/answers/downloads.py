@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from flask import Response
 
-from esr.engines.index import Hit
+from esr.engines.index import Hit, SentenceRecord
 from esr.evaluation import runs
+from esr.following.citations import CitationFormat
 from esr.following.timeline import TABLE_COLUMNS
 from esr.ranking.answer_table import COLUMNS, build_spreadsheet_rows, guard_formula
 from esr.ranking.answers import require_record
@@ -79,6 +80,15 @@ def document_csv(scored: ScoredDocument) -> Response:
     return _csv(("position", "score", "sentence_id", "text"), rows, "document.csv")
 
 
+def citations_file(
+    citation: CitationFormat, records: Sequence[SentenceRecord], incomplete: str | None = None
+) -> Response:
+    """The citations of these sentences."""
+    name = "sentences" if len(records) != 1 else "sentence"
+    extension = "json" if citation.media_type.endswith("json") else citation.suffix
+    return _file(citation.render(records), citation.media_type, f"{name}.{extension}", incomplete)
+
+
 def timeline_csv(rows: Sequence[Mapping[str, str]]) -> Response:
     """One line for each period of each query."""
     return _csv(
@@ -111,7 +121,7 @@ def _csv(
 
 def _file(text: str, mimetype: str, name: str, incomplete: str | None = None) -> Response:
     if incomplete:
-        name = name.replace(".", f"{INCOMPLETE_MARK}.")
+        name = name.replace(".", f"{INCOMPLETE_MARK}.", 1)
     response = Response(text.encode("utf-8", "replace"), mimetype=mimetype)
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     if incomplete:

@@ -1,4 +1,4 @@
-"""From the hits of an answer to the entries of a list: folded, grouped, sorted.
+"""From the hits of an answer to the entries of a list: folded, grouped.
 
 The first n entries stay the same however many are requested, so that "Show more" moves nothing.
 """
@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from esr.analysis import Analyzer
-from esr.documents import dates
 from esr.engines.index import Hit
-from esr.errors import EsrError
 from esr.ranking.answers import require_record
 from webui.answers.near_duplicates import FoldedHit, fold_near_duplicates
 from webui.arguments.arrangement import Arrangement
@@ -32,8 +30,8 @@ class Entry:
 
 
 def hits_to_fetch(arrangement: Arrangement, k: int, max_k: int) -> int:
-    """How many hits k entries need. Sorting and grouping cover a fixed number, so that nothing shifts."""
-    if not arrangement.is_ranked:
+    """How many hits k entries need. Grouping covers a fixed number, so that nothing shifts."""
+    if arrangement.group:
         return 2 * max_k
     return k * _HITS_PER_ENTRY if arrangement.fold else k
 
@@ -45,17 +43,5 @@ def arrange_hits(hits: Sequence[Hit], arrangement: Arrangement, analyzer: Analyz
         by_document: dict[str, list[FoldedHit]] = {}
         for hit in folded:
             by_document.setdefault(require_record(hit.hit).document_id, []).append(hit)
-        entries = [Entry(tuple(group)) for group in by_document.values()]
-    else:
-        entries = [Entry((hit,)) for hit in folded]
-    return sorted(entries, key=_newest_first) if arrangement.sort == "date" else entries
-
-
-def _newest_first(entry: Entry) -> tuple[bool, int]:
-    """Entries without a date come last; equal dates stay in the order of their scores."""
-    text = require_record(entry.best).date
-    try:
-        moment = None if text is None else dates.parse_date_start(text)
-    except (ValueError, OverflowError, EsrError):
-        moment = None
-    return (moment is None, -(moment or 0))
+        return [Entry(tuple(group)) for group in by_document.values()]
+    return [Entry((hit,)) for hit in folded]

@@ -1,9 +1,10 @@
-"""The best sentences for a search."""
+"""The best or the newest sentences for a search."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from esr.following.newest import find_newest
 from esr.ranking.searcher import Answer, PreparedQuery, Searcher
 from webui.answers.entries import Entry, arrange_hits, hits_to_fetch
 from webui.arguments.query_check import check_query
@@ -28,12 +29,14 @@ class ArrangedAnswer(NamedTuple):
 
 
 def rank_sentences(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> RankedAnswer:
-    """The best k sentences for a search. Raises RequestError, which names the argument at fault."""
+    """The best or newest k sentences for a search. Raises RequestError, which names the argument at fault."""
     check_query(searcher, search.parsed, settings)
     with blame_argument("feature"):
         searcher.check_features(feature.feature for feature in search.ranking.features)
     with blame_argument(None):
         prepared = search.prepare(searcher)
+        if search.arrangement.sort == "date":
+            return RankedAnswer(find_newest(prepared, k, search.filters), prepared)
         return RankedAnswer(prepared.search(k, search.filters), prepared)
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from esr.documents import Document
 from esr.errors import UsageError
-from esr.plans.evaluate import score_sentences
 from esr.plans.evidence import Array
-from esr.ranking.searcher import PreparedQuery, Searcher
+from esr.ranking.searcher import Searcher
+from esr.ranking.sentence_scores import score_given
 from webui.arguments.query_check import check_query
 from webui.arguments.search_request import SearchRequest
 from webui.running.request_errors import UnknownId, blame_argument
@@ -83,7 +83,7 @@ def score_document(
         with blame_argument(None):
             prepared = search.prepare(snapshot)
         if prepared.plan.terms:
-            values, is_hit = _score_sentences(prepared, ids)
+            values, is_hit = score_given(prepared, ids)
     is_finite = np.isfinite(values)
     rows = zip(document.sentences, values.tolist(), shades(values).tolist(), is_hit.tolist(), strict=True)
     sentences = [
@@ -101,28 +101,6 @@ def score_document(
     has_best = is_finite.any() and is_hit.any()
     best = int(np.where(is_finite, values, -np.inf).argmax()) if has_best else None
     return ScoredDocument(document, sentences, best)
-
-
-def _score_sentences(prepared: PreparedQuery, ids: Sequence[str]) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """(n,) twice: the scores, and whether a sentence has a query term itself."""
-    plan = prepared.plan
-    columns = [static.column for static in plan.statics]
-    evidence = prepared.index.evidence([term.term for term in plan.terms], ids, columns)
-    is_hit = np.asarray(evidence.counts["sentence"].sum(axis=0) > 0)
-    return _rerank(prepared, ids, score_sentences(plan, evidence)), is_hit
-
-
-def _rerank(prepared: PreparedQuery, ids: Sequence[str], first: Array) -> Array:
-    """(n,): the scores of the second stage where there is one.
-
-    What depends on sentences outside the document is left out: learned trees, and what only breaks ties.
-    """
-    reranker = prepared.ranking.reranker()
-    if reranker is None:
-        return first
-    alone = replace(reranker, breaks_ties=False, trees=None)
-    with np.errstate(invalid="ignore"):  # an infinite score times a weight of 0 is no score
-        return alone.scores(first, prepared.rerank_context(ids, alone.columns), np.arange(len(ids)))
 
 
 def shades(values: Array) -> npt.NDArray[np.int_]:

@@ -22,11 +22,13 @@ from webui.api.parameters import (
     index_parameters,
     query_parameters,
     search_parameters,
+    similar_parameters,
     timeline_parameters,
     values_parameters,
 )
 from webui.api.query import query
 from webui.api.search import search
+from webui.api.similar import similar
 from webui.api.status import status
 from webui.api.timeline import timeline
 from webui.api.values import values
@@ -75,6 +77,17 @@ OPERATIONS = {
             "Timeline",
             timeline_parameters,
             page_twin="/timeline.json",
+        ),
+        Operation(
+            "similar",
+            "GET",
+            "/similar",
+            "Rank the sentences that say the same as a sentence, or go on from it.",
+            similar,
+            "Similar",
+            similar_parameters,
+            errors=(404,),
+            page_twin="/similar.json",
         ),
         Operation(
             "values",

@@ -20,6 +20,7 @@ from webui.arguments.names import (
     RANKING_ARGUMENTS,
     REPEATABLE,
     SEARCH_ARGUMENTS,
+    SIMILAR_ARGUMENTS,
     TIMELINE_ARGUMENTS,
     VERSUS,
 )
@@ -133,6 +134,17 @@ def timeline_parameters(settings: Settings) -> list[Parameter]:
         Parameter("interval", names["interval"], {"enum": list(INTERVALS)}),
         Parameter("scale", names["scale"], {"enum": list(SCALES), "default": "count"}),
         _count("peaks", names["peaks"], 0, MAX_PEAKS, PEAKS),
+        *filter_parameters(settings),
+        *ranking_parameters(settings),
+        *index_parameters(settings),
+    ]
+
+
+def similar_parameters(settings: Settings) -> list[Parameter]:
+    return [
+        id_parameter("sentence", settings),
+        Parameter("own", SIMILAR_ARGUMENTS["own"], {"enum": ["yes", "no"], "default": "no"}),
+        sentence_count(settings),
         *filter_parameters(settings),
         *ranking_parameters(settings),
         *index_parameters(settings),

@@ -126,6 +126,10 @@ SCHEMAS: dict[str, Schema] = {
             )
         ),
     ),
+    "Similar": closed(
+        **_ANSWER,
+        terms={**TEXTS, "description": "the terms of the sentence that were searched for"},
+    ),
     "Values": closed(
         values=array(
             closed(

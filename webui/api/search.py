@@ -24,7 +24,7 @@ def search(call: Call) -> dict[str, Any]:
     check_state(page, state)
     answer, prepared, entries = rank_and_arrange(snapshot, search, end, call.settings)
     units = [[folded.hit for folded in entry.folded] for entry in entries]
-    has_more = len(units) > end or (search.arrangement.is_ranked and answer.total > end)
+    has_more = len(units) > end or (not search.arrangement.group and answer.total > end)
     page_answer = replace(answer, hits=[hit for unit in units[page.offset : end] for hit in unit])
     return {
         **answer_dict(page_answer, report_query(prepared, search.filters)),

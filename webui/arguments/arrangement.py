@@ -16,8 +16,3 @@ class Arrangement:
     sort: Sort = "score"
     group: bool = False
     fold: bool = True
-
-    @property
-    def is_ranked(self) -> bool:
-        """Whether sentences stay in the order of their scores, so that more can follow."""
-        return not self.group and self.sort == "score"

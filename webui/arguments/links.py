@@ -24,6 +24,10 @@ class Links:
         """Another page, or this one, with some arguments changed; those that are None are left out."""
         return _address(endpoint, change_arguments(self.arguments, **changes))
 
+    def first(self, name: str) -> str | None:
+        """The first value of an argument, or None."""
+        return next((value for n, value in self.arguments if n == name), None)
+
     def with_value(self, name: str, value: str) -> str:
         """With one more value of an argument that may be repeated."""
         return _address("results", [*self.arguments, (name, value)])

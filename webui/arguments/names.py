@@ -29,7 +29,7 @@ SEARCH_ARGUMENTS: dict[str, str] = {
     "source": "a source",
     "document": "the id of a document",
     "entity": "a name in the sentence, as in person:Barack Obama",
-    "sort": "score or date",
+    "sort": "score: the best first; date: the newest of the sentences with all words first",
     "group": "document: group the sentences of a document",
     "fold": "no: list near-duplicates one by one",
     "syntax": "none: read all of q as words, without any syntax",
@@ -44,6 +44,8 @@ TIMELINE_ARGUMENTS: dict[str, str] = {
     "peaks": "how many peaks of each query come with their best sentence",
 }
 """The arguments that a timeline has beside those of a search."""
+SIMILAR_ARGUMENTS: dict[str, str] = {"own": "yes: also sentences of the document of the sentence itself"}
+"""The arguments that more sentences like one have beside those of a search."""
 TEXT_ARGUMENTS = frozenset({"q", "text", "also"})
 """Arguments that may be as long as a query."""
 COMPARISON_ARGUMENTS = (*SEARCH_ARGUMENTS, *(VERSUS + name for name in RANKING_ARGUMENTS))

@@ -26,8 +26,12 @@ class AnswerCounts(NamedTuple):
     ranked: int
 
 
-def count_answer(answer: Answer, prepared: PreparedQuery, report: QueryReport) -> AnswerCounts:
-    """The counts of an answer."""
+def count_answer(
+    answer: Answer, prepared: PreparedQuery, report: QueryReport, is_newest: bool = False
+) -> AnswerCounts:
+    """The counts of an answer. `is_newest`: it lists all sentences that match, and no others."""
+    if is_newest:
+        return AnswerCounts("all words", None, None, answer.total)
     all_words, any_word = report.counts
     matching = answer.total if prepared.interpretation.decides_candidates else any_word
     match = _match(prepared, report, matching)

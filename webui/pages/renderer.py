@@ -18,14 +18,14 @@ from webui.arguments.controls import RankingControls
 from webui.arguments.form import build_form, clean_arguments
 from webui.arguments.form_submission import shorten
 from webui.arguments.links import Links
-from webui.arguments.names import TIMELINE_ARGUMENTS, VERSUS
+from webui.arguments.names import SIMILAR_ARGUMENTS, TIMELINE_ARGUMENTS, VERSUS
 from webui.arguments.presets import VECTORS, available_presets
 from webui.arguments.query_string import split_pairs
 from webui.arguments.ranking_controls import CACHED_RANKINGS, ranking_controls
 from webui.pages.query_examples import QUERY_EXAMPLES
 from webui.running.settings import Settings
 
-PAGE_ARGUMENTS = ("id", *TIMELINE_ARGUMENTS)
+PAGE_ARGUMENTS = ("id", "lost", *SIMILAR_ARGUMENTS, *TIMELINE_ARGUMENTS)
 """Arguments of some pages alone. `id`: the document or the sentence that is shown."""
 
 

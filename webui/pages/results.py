@@ -53,7 +53,7 @@ class Results:
 def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) -> Results:
     """The results of a search. Raises RequestError."""
     answer, prepared, entries = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
-    can_grow = search.arrangement.is_ranked and answer.total > len(answer.hits)
+    can_grow = not search.arrangement.group and answer.total > len(answer.hits)
     has_more = len(entries) > search.k or can_grow
     next_k = min(search.k + settings.more_k, settings.max_k) if search.k < settings.max_k else None
     listed = entries[: search.k]
@@ -67,7 +67,7 @@ def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) 
         next_k if has_more else None,
         prepared.counts,
         report,
-        count_answer(answer, prepared, report),
+        count_answer(answer, prepared, report, search.arrangement.sort == "date"),
         describe_understanding(search, report),
     )
 

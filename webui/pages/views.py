@@ -34,7 +34,7 @@ def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRend
 
 def read_search_and_id(settings: Settings) -> tuple[SearchRequest, str]:
     """The search of the current request, and the id of what it shows."""
-    arguments = decode_arguments(request.query_string, settings, [*SEARCH_ARGUMENTS, "id"])
+    arguments = decode_arguments(request.query_string, settings, [*SEARCH_ARGUMENTS, "id", "lost"])
     if "id" not in arguments:
         raise RequestError("the address has no id: add the id of a document or a sentence", "id")
     return parse_search(arguments, settings), arguments["id"][0]

@@ -140,6 +140,31 @@
     act(link).catch(() => { location.href = link.href; });
   });
 
+  /* A quotation is copied; where the browser forbids it, it is selected */
+
+  function addCopyButton(details) {
+    const quotation = details.querySelector("[data-copy]");
+    const links = details.querySelector(".links");
+    if (!quotation || links.querySelector("button")) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Copy";
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(quotation.textContent);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(quotation);
+        button.textContent = "Selected: copy it with Ctrl+C";
+      }
+    });
+    links.prepend(button);
+  }
+
+  document.addEventListener("toggle", (event) => {
+    if (event.target.matches?.(".take[open]")) addCopyButton(event.target);
+  }, true);
+
   /* Many queries: the file is fetched, so that the page can say that it is searching, and keeps the queries */
 
   async function fetchAnswers(form, data) {

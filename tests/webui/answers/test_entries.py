@@ -33,13 +33,8 @@ def test_sorted_by_score_hits_keep_the_order_of_the_engine() -> None:
     assert arranged_ids(Arrangement()) == [["s0"], ["s1"], ["s2"], ["s3"], ["s4"], ["s5"]]
 
 
-def test_sorted_by_date_the_newest_come_first_and_undated_ones_last() -> None:
-    assert arranged_ids(Arrangement(sort="date")) == [["s1"], ["s5"], ["s0"], ["s2"], ["s3"], ["s4"]]
-
-
 def test_sentences_are_grouped_by_document_at_the_rank_of_the_best() -> None:
     assert arranged_ids(Arrangement(group=True)) == [["s0", "s2"], ["s1", "s5"], ["s3"], ["s4"]]
-    assert arranged_ids(Arrangement("date", True))[0] == ["s1", "s5"]
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ GOOD = {
     "search": {"q": "storm flood"},
     "facets": {"q": "storm flood"},
     "timeline": {"q": "storm", "also": "flood", "interval": "month"},
+    "similar": {"id": "a.s1", "own": "yes"},
     "values": {"field": "source"},
     "explain": {"q": "storm flood", "id": "a.s1"},
     "document": {"id": "a", "q": "storm"},

@@ -1,0 +1,142 @@
+"""Sentences as citations of the articles they are from: BibTeX, RIS and CSL-JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from esr.documents.dates import normalise_date
+from esr.engines.index import SentenceRecord
+from esr.registry import Registry
+
+
+@dataclass(frozen=True)
+class CitationFormat:
+    """A format of citations. `suffix` ends the addresses of its files."""
+
+    name: str
+    label: str
+    suffix: str
+    media_type: str
+    render: Callable[[Sequence[SentenceRecord]], str]
+
+
+def quotation(record: SentenceRecord, url: str | None = None) -> str:
+    """The sentence in quotes with title, source, date and address, as one line to paste."""
+    facts = (record.title, record.source, record.date, url or record.url)
+    return " — ".join(
+        filter(None, [f"“{_one_line(record.text)}”", ", ".join(map(_one_line, filter(None, facts)))])
+    )
+
+
+def to_bibtex(records: Sequence[SentenceRecord]) -> str:
+    """An `@article` for each; the sentence is its note."""
+    return "\n".join(_bibtex_entry(key, record) for key, record in _with_keys(records))
+
+
+def to_ris(records: Sequence[SentenceRecord]) -> str:
+    """A newspaper article for each; the sentence is its abstract."""
+    return "".join(_ris_entry(key, record) for key, record in _with_keys(records))
+
+
+def to_csl(records: Sequence[SentenceRecord]) -> str:
+    """A list of items of type article-newspaper; the sentence is the abstract."""
+    items = [_csl_item(key, record) for key, record in _with_keys(records)]
+    return json.dumps(items, indent=1, ensure_ascii=False) + "\n"
+
+
+def _with_keys(records: Sequence[SentenceRecord]) -> Iterator[tuple[str, SentenceRecord]]:
+    """Keys of letters and digits that begin as the sentence's id; equal ones get a number."""
+    used: set[str] = set()
+    for record in records:
+        key = base = re.sub(r"[^A-Za-z0-9]+", "-", record.sentence_id).strip("-") or "sentence"
+        number = 1
+        while key.lower() in used:
+            number += 1
+            key = f"{base}-{number}"
+        used.add(key.lower())
+        yield key, record
+
+
+_BIBTEX_SIGNS = {
+    **{sign: f"\\{sign}" for sign in "&%$#_"},
+    "{": r"\textbraceleft{}",  # BibTeX counts braces, those after a backslash too
+    "}": r"\textbraceright{}",
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def _bibtex_entry(key: str, record: SentenceRecord) -> str:
+    """Titles have braces of their own, so that styles do not change their case."""
+    year, month, day = _date_parts(record.date)
+    fields = {
+        "title": f"{{{_bibtex_text(record.title or record.document_id)}}}",
+        "journal": _bibtex_text(record.source or ""),
+        "year": year,
+        "month": str(int(month)) if month else "",
+        "day": str(int(day)) if day else "",
+        "url": re.sub(r"[{}\\]", lambda sign: f"%{ord(sign[0]):02X}", _one_line(record.url or "")),
+        "note": f"``{_bibtex_text(record.text)}''",
+    }
+    lines = (f"  {name} = {{{value}}}" for name, value in fields.items() if value)
+    return f"@article{{{key},\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _bibtex_text(text: str) -> str:
+    return "".join(_BIBTEX_SIGNS.get(sign, sign) for sign in _one_line(text))
+
+
+def _ris_entry(key: str, record: SentenceRecord) -> str:
+    year, month, day = _date_parts(record.date)
+    fields = {
+        "TY": "NEWS",
+        "ID": key,
+        "TI": record.title or record.document_id,
+        "T2": record.source,
+        "PY": year,
+        "DA": f"{year}/{month}/{day}/" if year else None,
+        "AB": record.text,
+        "UR": record.url,
+        "LA": record.language,
+    }
+    lines = (f"{tag}  - {_one_line(value)}\r\n" for tag, value in fields.items() if value)
+    return "".join(lines) + "ER  - \r\n\r\n"
+
+
+def _csl_item(key: str, record: SentenceRecord) -> dict[str, Any]:
+    parts = [int(part) for part in _date_parts(record.date) if part]
+    fields = {
+        "id": key,
+        "type": "article-newspaper",
+        "title": record.title or record.document_id,
+        "container-title": record.source,
+        "issued": {"date-parts": [parts]} if parts else None,
+        "URL": record.url,
+        "abstract": record.text,
+        "language": record.language,
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def _date_parts(date: str | None) -> tuple[str, str, str]:
+    """Year, month and day as they are written, empty where the date does not say."""
+    match = re.match(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?![\dW])", normalise_date(date or ""), re.ASCII)
+    return (match[1], match[2] or "", match[3] or "") if match else ("", "", "")
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+CITATIONS: Registry[CitationFormat] = Registry("citation format")
+for _format in (
+    CitationFormat("bibtex", "BibTeX", "bib", "application/x-bibtex", to_bibtex),
+    CitationFormat("ris", "RIS", "ris", "application/x-research-info-systems", to_ris),
+    CitationFormat("csl", "CSL-JSON", "csl", "application/vnd.citationstyles.csl+json", to_csl),
+):
+    CITATIONS.register(_format)

@@ -1,0 +1,76 @@
+"""More like this: sentences that say the same as one, or go on from it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from esr.engines.index import NO_FILTERS, Filters
+from esr.errors import UsageError
+from esr.queries.parser import literal
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Answer, PreparedQuery, Searcher
+
+TERMS = 8
+"""The terms of the sentence that are searched for: those that say most, c(t,s) log(N / sf(t)) each."""
+
+
+def prepare_similar(
+    searcher: Searcher, sentence_id: str, ranking: Ranking | None = None
+) -> tuple[PreparedQuery, str]:
+    """The query that the sentence makes, and the id of its document.
+
+    Raises UsageError for an unknown sentence, or one without words.
+    """
+    snapshot = searcher.snapshot()
+    (record,) = snapshot.index.sentences([sentence_id])
+    counts = snapshot.index.analyzer.terms(record.text)
+    statistics = snapshot.index.statistics(list(dict.fromkeys(counts)))
+    total = statistics.collection.sentences
+
+    def weight(term: str) -> float:
+        return counts.count(term) * math.log(total / max(statistics.terms[term].sf, 1))
+
+    best = sorted(dict.fromkeys(counts), key=lambda term: (-weight(term), term))[:TERMS]
+    if not best:
+        raise UsageError(f"sentence {sentence_id!r} has no words to compare it by")
+    interpretation = snapshot.interpret(literal(record.text))
+    chosen = {term: counts.count(term) for term in interpretation.counts if term in best}
+    interpretation = replace(interpretation, counts=chosen, wanted=tuple(chosen))
+    return snapshot.prepare_interpretation(interpretation, ranking or Ranking()), record.document_id
+
+
+def find_similar(
+    searcher: Searcher,
+    sentence_id: str,
+    k: int = 10,
+    *,
+    ranking: Ranking | None = None,
+    filters: Filters = NO_FILTERS,
+    own_document: bool = False,
+) -> Answer:
+    """The best k sentences for what a sentence says, without itself.
+
+    Those of its own document are left out unless `own_document`. `total` counts all candidates.
+    """
+    prepared, document_id = prepare_similar(searcher, sentence_id, ranking)
+    return search_similar(prepared, sentence_id, None if own_document else document_id, k, filters)
+
+
+def search_similar(
+    prepared: PreparedQuery, sentence_id: str, left_out: str | None, k: int, filters: Filters = NO_FILTERS
+) -> Answer:
+    """The best k without the sentence and the document that is left out."""
+    fetched = k + 8 if left_out is not None else k + 1
+    while True:
+        answer = prepared.search(fetched, filters)
+        hits = [
+            hit
+            for hit in answer.hits
+            if hit.sentence_id != sentence_id
+            and hit.record is not None
+            and hit.record.document_id != left_out
+        ]
+        if len(hits) >= k or len(answer.hits) < fetched:
+            return replace(answer, hits=hits[:k])
+        fetched *= 4

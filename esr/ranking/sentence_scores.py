@@ -1,0 +1,35 @@
+"""Scores of given sentences for a query, wherever they are in the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.plans.evaluate import score_sentences
+from esr.plans.evidence import Array
+from esr.ranking.searcher import PreparedQuery
+
+
+def score_given(
+    prepared: PreparedQuery, ids: Sequence[str], ordinals: Sequence[int] | None = None
+) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """(n,) twice: the scores, and whether a sentence has a query term itself. `ordinals`: those of hits.
+
+    A second stage scores them too; what depends on other sentences is left out of it: learned trees, and what
+    only breaks ties.
+    """
+    plan = prepared.plan
+    columns = [static.column for static in plan.statics]
+    evidence = prepared.index.evidence([term.term for term in plan.terms], ids, columns, ordinals)
+    is_hit = np.asarray(evidence.counts["sentence"].sum(axis=0) > 0)
+    first = score_sentences(plan, evidence)
+    reranker = prepared.ranking.reranker()
+    if reranker is None:
+        return first, is_hit
+    alone = replace(reranker, breaks_ties=False, trees=None)
+    with np.errstate(invalid="ignore"):  # an infinite score times a weight of 0 is no score
+        context = prepared.rerank_context(ids, alone.columns, ordinals)
+        return alone.scores(first, context, np.arange(len(ids))), is_hit

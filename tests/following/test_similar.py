@@ -1,0 +1,59 @@
+"""More like a sentence: the same and what goes on from it, on both engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import esr
+from esr.errors import UsageError
+from esr.following.similar import find_similar, prepare_similar
+from esr.ranking.searcher import Searcher
+from tests.support.elasticsearch import document, load
+
+NEWS = [
+    document(
+        "a", "A tunnel fire closed the Brenner railway.", "Nobody was hurt.", "The Brenner railway reopened."
+    ),
+    document("b", "The Brenner railway was closed by a fire in a tunnel.", "Trains were late."),
+    document("c", "A railway strike ended.", "The the of."),
+    document("d", *(f"Fire number {n} burned in the tunnel." for n in range(30))),
+]
+
+
+@pytest.fixture
+def searcher(anywhere: str) -> Iterator[Searcher]:
+    load(anywhere, NEWS, analyzer="english-stem")
+    with esr.open(anywhere) as opened:
+        yield opened
+
+
+def ids(searcher: Searcher, sentence: str, k: int = 3, own_document: bool = False) -> list[str]:
+    return [hit.sentence_id for hit in find_similar(searcher, sentence, k, own_document=own_document).hits]
+
+
+def test_the_same_news_elsewhere_comes_first_and_its_own_document_by_choice(searcher: Searcher) -> None:
+    assert ids(searcher, "a.s0")[0] == "b.s0"
+    assert not any(id.startswith("a.") for id in ids(searcher, "a.s0", 30))
+    with_own = ids(searcher, "a.s0", 30, own_document=True)
+    assert "a.s0" not in with_own and "a.s2" in with_own
+
+
+def test_a_long_document_of_its_own_does_not_crowd_out_the_others(searcher: Searcher) -> None:
+    found = ids(searcher, "d.s3", 3)
+    assert len(found) == 3 and not any(id.startswith("d.") for id in found)
+    assert len(ids(searcher, "d.s3", 20, own_document=True)) == 20
+
+
+def test_the_words_that_say_most_are_searched_for(searcher: Searcher) -> None:
+    prepared, document_id = prepare_similar(searcher, "a.s0")
+    assert document_id == "a"
+    assert "brenner" in prepared.counts and len(prepared.counts) <= 8
+
+
+def test_a_sentence_without_words_and_an_unknown_one_are_errors(searcher: Searcher) -> None:
+    with pytest.raises(UsageError, match=r"'c\.s1' has no words to compare it by"):
+        find_similar(searcher, "c.s1")
+    with pytest.raises(UsageError, match="no sentence 'x'"):
+        find_similar(searcher, "x")
