@@ -12,6 +12,7 @@ import click
 
 from esr.documents.dates import parse_date_end, parse_date_start
 from esr.engines.entities import ENTITY_TYPES
+from esr.engines.filters import build_attribute_filters
 from esr.engines.generations import DEFAULT_KEEP
 from esr.engines.index import Filters
 from esr.engines.options import DEFAULT_WORKERS
@@ -105,6 +106,16 @@ def filters(command: F) -> F:
         click.option("--from", "date_from", metavar="DATE", help="Documents of this ISO 8601 date or later."),
         click.option("--to", "date_to", metavar="DATE", help="Documents of this date or earlier."),
         click.option("--source", "sources", multiple=True, help="Documents of this source. May be repeated."),
+        click.option("--author", "authors", multiple=True, help="Documents of this author. May be repeated."),
+        click.option("--section", "sections", multiple=True, help="Documents of it. May be repeated."),
+        click.option("--keyword", "keywords", multiple=True, help="Documents with it. May be repeated."),
+        click.option(
+            "--meta",
+            "metadata",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="Documents with this value in their metadata. May be repeated (any value of all keys).",
+        ),
         click.option("--document", "documents", multiple=True, help="This document. May be repeated."),
         click.option(
             "--entity",
@@ -122,6 +133,10 @@ def filters(command: F) -> F:
         date_from: str | None,
         date_to: str | None,
         sources: tuple[str, ...],
+        authors: tuple[str, ...],
+        sections: tuple[str, ...],
+        keywords: tuple[str, ...],
+        metadata: tuple[str, ...],
         documents: tuple[str, ...],
         entities: tuple[str, ...],
         **kwargs: Any,
@@ -130,7 +145,10 @@ def filters(command: F) -> F:
         end = _parse_date(date_to, "--to", parse_date_end)
         if start is not None and end is not None and start > end:
             raise UsageError(f"--from {date_from} is after --to {date_to}: swap them")
-        return command(*args, filters=Filters(start, end, sources, documents, entities), **kwargs)
+        attributes = {"author": authors, "section": sections, "keyword": keywords}
+        wanted = build_attribute_filters(attributes, metadata)
+        filters = Filters(start, end, sources, documents, entities, wanted)
+        return command(*args, filters=filters, **kwargs)
 
     return cast(F, add_options(options, with_filters))
 

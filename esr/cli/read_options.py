@@ -7,6 +7,7 @@ from typing import Any
 
 from esr.errors import UsageError
 from esr.loaders import ReadOptions
+from esr.loaders.constants import parse_constants
 from esr.loaders.file_filter import FileFilter
 from esr.loaders.limits import Limits
 from esr.loaders.mapping import parse_mapping
@@ -28,4 +29,5 @@ def build_read_options(options: Mapping[str, Any]) -> ReadOptions:
         encoding=None if options["encoding"] is None else check_encoding(options["encoding"]),
         make_id=options["make_id"],
         files=FileFilter(options["include"], options["exclude"]),
+        constants=parse_constants(options["constants"]),
     )

@@ -30,6 +30,14 @@ SOURCE_OPTIONS = (
         help=f"Take a field ({', '.join(FIELDS)}) from a column with another name. May be repeated.",
     ),
     click.option(
+        "--set",
+        "constants",
+        multiple=True,
+        metavar="FIELD=VALUE",
+        help="Give every document this value of a field or of its metadata (meta.desk=Berlin), in place of "
+        "its own. May be repeated.",
+    ),
+    click.option(
         "--include",
         multiple=True,
         metavar="PATTERN",

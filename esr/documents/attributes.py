@@ -7,7 +7,7 @@ the metadata. The keys of objects in objects are joined: `meta.desk.city`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from unicodedata import normalize
 
@@ -22,9 +22,27 @@ MAX_ATTRIBUTE_CHARS = 1000
 """Longer values and keys are no attributes. Characters beyond U+FFFF count twice, as in Elasticsearch."""
 
 
+def value_key(value: str) -> str:
+    """The key of a value: those with the same key, which differ in case alone, count as the same."""
+    return " ".join(normalize("NFKC", value).casefold().split())
+
+
+def distinct(values: Iterable[str]) -> tuple[str, ...]:
+    """The first form of each value, in order."""
+    forms: dict[str, str] = {}
+    for value in values:
+        forms.setdefault(value_key(value), value)
+    return tuple(forms.values())
+
+
 def is_attribute(name: str) -> bool:
     """Whether an attribute can have this name."""
     return name in ATTRIBUTES or (name.startswith(META_PREFIX) and len(name) > len(META_PREFIX))
+
+
+def has_attributes(document: Document) -> bool:
+    """Whether a document may have attributes: most have none, and this costs them next to nothing."""
+    return bool(document.authors or document.section or document.keywords or document.metadata)
 
 
 def attributes(document: Document) -> dict[str, tuple[str, ...]]:
@@ -32,7 +50,7 @@ def attributes(document: Document) -> dict[str, tuple[str, ...]]:
     values: dict[str, tuple[str, ...]] = {}
     for name, field in ATTRIBUTES.items():
         if given := getattr(document, field):
-            values[name] = (given,) if isinstance(given, str) else given
+            values[name] = (given,) if isinstance(given, str) else distinct(given)
     for key, of_key in metadata_values(document.metadata).items():
         values[META_PREFIX + key] = of_key
     short = {name: tuple(filter(_is_short, of_name)) for name, of_name in values.items()}
@@ -40,15 +58,21 @@ def attributes(document: Document) -> dict[str, tuple[str, ...]]:
 
 
 def metadata_values(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The different values of each key of the metadata that are attributes."""
-    if not metadata:
-        return {}
-    short = {
-        key: tuple(filter(_is_short, values))
-        for key, values in flat_metadata(metadata).items()
-        if key and _is_short(key)
-    }
-    return {key: values for key, values in short.items() if values}
+    """The values of each key of the metadata that are attributes.
+
+    Keys and values that differ in case alone are one: only the first form of each value is there.
+    """
+    attributes: dict[str, tuple[str, ...]] = {}
+    seen: set[tuple[str, str]] = set()
+    for key, values in flat_metadata(metadata).items() if metadata else ():
+        if not key or not _is_short(key):
+            continue
+        pairs = [(value, (value_key(key), value_key(value))) for value in filter(_is_short, values)]
+        pairs = [pair for n, pair in enumerate(pairs) if pair[1] not in {p for _, p in pairs[:n]} | seen]
+        seen.update(pair for _, pair in pairs)
+        if pairs:
+            attributes[key] = tuple(value for value, _ in pairs)
+    return attributes
 
 
 def flat_metadata(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from unicodedata import normalize
 
+from esr.documents.attributes import distinct
 from esr.documents.dates import normalise_date, parse_date_start
 from esr.documents.document import (
     Document,
@@ -244,7 +245,7 @@ def _optional_line(fields: Mapping[str, Any], name: str) -> str | None:
 
 
 def _optional_texts(fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """Different texts with single spaces, in order, without blank ones."""
+    """Texts with single spaces that differ in more than case, in order, without blank ones."""
     values = fields.get(name)
     if values is None:
         return ()
@@ -254,7 +255,7 @@ def _optional_texts(fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
         " ".join(normalize("NFC", require_string(value, f"{name}[{n}]")).split())
         for n, value in enumerate(require_list(values, name))
     )
-    return tuple(dict.fromkeys(filter(None, texts)))
+    return distinct(filter(None, texts))
 
 
 def _build_metadata(value: Any) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The keys by which written names and sources are compared: those with the same key count as the same."""
+"""The keys by which written names are compared: those with the same key count as the same."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from esr.analysis.tables import CharacterTable
+from esr.documents.attributes import value_key
 
 KEY_VERSION = 1
 """Raise it when `name_key` changes: stored keys of another version are computed again by `esr enrich`."""
@@ -42,11 +43,6 @@ def name_key(name: str) -> str:
     return key
 
 
-def source_key(source: str) -> str:
-    """The key of a source: its case is folded, and no more, since sources are names of hosts and papers."""
-    return " ".join(unicodedata.normalize("NFKC", source).casefold().split())
-
-
 def fold_accents(text: str) -> str:
     """A text in lower case without the accents of Latin and Greek, and with straight apostrophes."""
     if text.isascii():
@@ -57,7 +53,7 @@ def fold_accents(text: str) -> str:
 
 def _fold(name: str) -> str:
     """The name with its case and accents folded, and with less of what is left out of keys."""
-    folded = fold_accents(source_key(name))
+    folded = fold_accents(value_key(name))
     if "." not in folded and "'" not in folded and not folded.startswith(_ARTICLES):
         return folded[:MAX_KEY_CHARS].strip()
     key = _INITIAL.sub(r"\1", _SPACED_INITIAL.sub(r"\1.", folded))

@@ -4,30 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from esr.documents.attributes import META, META_PREFIX
 from esr.engines.filters import Filters
 from esr.engines.names import Name, NameFilter, parse_name_filter
 from esr.engines.resolve import Vocabulary
+from esr.engines.values import ValueTable
 
 _BEGINNINGS = (3, 1)
 """Characters of a name that are taken for right at first, and those that are taken for right then."""
 _CANDIDATES = 1000
-_KNOWN_SOURCES = 5
+_KNOWN_VALUES = 5
 
 
 class UnknownFilter(NamedTuple):
-    """A value of a filter that no sentence passes. `nearest` is one that sentences pass, in the same form."""
+    """A value of a filter that no sentence passes. `nearest` is one that sentences pass, in the same form.
 
-    field: Literal["source", "entity"]
+    `field` is the query argument: `source`, `entity`, `author`, `section`, `keyword` or `meta`.
+    """
+
+    field: str
     value: str
     message: str
     nearest: str | None
 
 
 def find_unknown_filters(vocabulary: Vocabulary, filters: Filters) -> tuple[UnknownFilter, ...]:
-    """The sources and names in the filters that the index does not have."""
-    return (*_unknown_sources(vocabulary, filters), *_unknown_names(vocabulary, filters))
+    """The sources, attributes and names in the filters that the index does not have."""
+    return (
+        *(unknown for text in filters.sources for unknown in _unknown_value(vocabulary, "source", text)),
+        *(
+            unknown
+            for wanted in filters.attributes
+            for name in wanted.names
+            for text in wanted.values
+            for unknown in _unknown_value(vocabulary, name, text)
+        ),
+        *_unknown_names(vocabulary, filters),
+    )
 
 
 def nearest_name(vocabulary: Vocabulary, key: str) -> Name | None:
@@ -39,14 +54,28 @@ def nearest_name(vocabulary: Vocabulary, key: str) -> Name | None:
     return None
 
 
-def _unknown_sources(vocabulary: Vocabulary, filters: Filters) -> Iterator[UnknownFilter]:
-    for text in filters.sources:
-        sources = vocabulary.sources()
-        if sources.find(text) is None:
-            near = sources.nearest(text)
-            known = [source.form for source in sources.with_prefix("", _KNOWN_SOURCES)]
-            hint = f"did you mean {near.form!r}?" if near else f"known: {', '.join(known) or 'none'}"
-            yield UnknownFilter("source", text, f"unknown source {text!r}: {hint}", near and near.form)
+def _unknown_value(vocabulary: Vocabulary, field: str, text: str) -> Iterator[UnknownFilter]:
+    """The value of a field as unknown, unless documents have it; or the key of metadata."""
+    argument, key, pair = field, "", text
+    if field.startswith(META_PREFIX):
+        argument, key = META, field.removeprefix(META_PREFIX)
+        pair = f"{key}={text}"
+        if vocabulary.values(META).find(key) is None:
+            problem, near = _describe(vocabulary.values(META), "metadata", key)
+            yield UnknownFilter(META, pair, problem, near and f"{near}={text}")
+            return
+    values = vocabulary.values(field)
+    if values.find(text) is None:
+        problem, near = _describe(values, key or field, text)
+        yield UnknownFilter(argument, pair, problem, f"{key}={near}" if key and near else near)
+
+
+def _describe(values: ValueTable, kind: str, text: str) -> tuple[str, str | None]:
+    """What to say of an unknown value, and the nearest one."""
+    near = values.nearest(text)
+    known = [value.form for value in values.with_prefix("", _KNOWN_VALUES)]
+    hint = f"did you mean {near.form!r}?" if near else f"known: {', '.join(known) or 'none'}"
+    return f"unknown {kind} {text!r}: {hint}", near and near.form
 
 
 def _unknown_names(vocabulary: Vocabulary, filters: Filters) -> Iterator[UnknownFilter]:

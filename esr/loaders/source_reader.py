@@ -13,6 +13,7 @@ from esr.errors import InputError
 from esr.extras import require
 from esr.loaders import archives
 from esr.loaders.adapter import RecordAdapter
+from esr.loaders.constants import apply_constants, find_replaced
 from esr.loaders.decompress import PeekedSource, open_source
 from esr.loaders.detection import detect_format, detect_format_in_folder
 from esr.loaders.file_filter import EVERYTHING, FileFilter
@@ -33,7 +34,7 @@ class ReadOptions:
     `mapping` names the columns of fields, `table` the layout of tables, `limits` those of decompression and
     `base` the folder that ids of files begin at. `day_first` is the order in dates such as 05/03/2024,
     `encoding` that of texts, `make_id` one of `made_ids.POLICIES` if documents get ids of their own,
-    `files` those of folders and archives that are read.
+    `files` those of folders and archives that are read, `constants` fields that every document gets.
 
     Without `on_malformed`, the first malformed document raises InputError. With it, each one is passed to
     it and reading goes on, with the next file where the rest of one cannot be read. Skipped documents are
@@ -52,6 +53,7 @@ class ReadOptions:
     encoding: str | None = None
     make_id: str | None = None
     files: FileFilter = EVERYTHING
+    constants: Mapping[str, Any] = field(default_factory=dict)
 
 
 class SourceReader:
@@ -144,7 +146,7 @@ class SourceReader:
         """A record with the fields of a document and, if one is to be made, with its id."""
         if not isinstance(result, Record):
             return result
-        record = self._adapter.adapt(result, format)
+        record = self._set_constants(self._adapter.adapt(result, format))
         if self._options.make_id is None or isinstance(record, Malformed):
             return record
         try:
@@ -152,6 +154,16 @@ class SourceReader:
         except NoIdPossible as error:
             return Malformed(record.where, str(error))
         return record._replace(fields={**record.fields, "id": id})
+
+    def _set_constants(self, record: Record | Malformed) -> Record | Malformed:
+        constants = self._options.constants
+        if not constants or isinstance(record, Malformed):
+            return record
+        if self._options.on_remark:
+            for name in find_replaced(record.fields, constants):
+                text = f"had a {name} of their own, which --set replaced"
+                self._options.on_remark(Remark(record.where, text))
+        return record._replace(fields=apply_constants(record.fields, constants))
 
     def _prepare(self, source: Source, format: Format) -> Source:
         """The source with what is declared about it, and text in UTF-8."""

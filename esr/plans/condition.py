@@ -44,6 +44,17 @@ class HasSource:
 
 
 @dataclass(frozen=True, slots=True)
+class HasAttribute:
+    """The document has one of these values under one of these names (`esr.documents.attributes`).
+
+    Engines resolve a name and values to the forms that documents have.
+    """
+
+    names: tuple[str, ...]
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HasLanguage:
     """The document declares this language, a code in lower case, or a variety of it: "de" takes "de-AT"."""
 
@@ -90,7 +101,17 @@ class Not:
 
 
 Condition = (
-    HasTerm | HasWords | HasPrefix | HasSource | HasLanguage | HasEntity | DateRange | AllOf | AnyOf | Not
+    HasTerm
+    | HasWords
+    | HasPrefix
+    | HasSource
+    | HasAttribute
+    | HasLanguage
+    | HasEntity
+    | DateRange
+    | AllOf
+    | AnyOf
+    | Not
 )
 
 

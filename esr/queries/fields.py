@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+from esr.documents.attributes import META_PREFIX
+
 TEXT = "text"
 """The field of a clause that names none: the sentence itself. It is not in the table, as nobody types it."""
 
@@ -35,6 +37,9 @@ class Field(NamedTuple):
 FIELDS = (
     Field("title", (), ValueKind.WORDS, "words of the title of the article", "title:election"),
     Field("source", (), ValueKind.NAME, "the source of the article", "source:bbc.co.uk"),
+    Field("author", ("by",), ValueKind.NAME, "an author of the article", 'author:"Jane Doe"'),
+    Field("section", (), ValueKind.NAME, "the section of the newspaper or site", "section:sport"),
+    Field("keyword", ("tag", "topic"), ValueKind.NAME, "a keyword of the article", "keyword:brexit"),
     Field("language", ("lang",), ValueKind.CODE, "the language of the article, as a code", "language:de"),
     Field("before", (), ValueKind.DATE, "published before the beginning of a date", "before:2017-03"),
     Field("after", (), ValueKind.DATE, "published on or after the beginning of a date", "after:2017-01-15"),
@@ -54,6 +59,18 @@ FIELDS_BY_NAME = {name: field for field in FIELDS for name in (field.name, *fiel
 """The fields by each of their names, in lower case."""
 
 
+METADATA_FIELD = Field(
+    f"{META_PREFIX}KEY",
+    (),
+    ValueKind.NAME,
+    "what else the source says of the article, by its key in the metadata",
+    f"{META_PREFIX}desk:Berlin",
+)
+"""Stands for the fields of all keys of metadata: `meta.desk`."""
+
+
 def find_field(name: str) -> Field | None:
     """The field of that name or alias, without regard to case; None if there is none."""
+    if name.lower().startswith(META_PREFIX) and len(name) > len(META_PREFIX):
+        return METADATA_FIELD._replace(name=META_PREFIX + name[len(META_PREFIX) :])
     return FIELDS_BY_NAME.get(name.lower())

@@ -14,10 +14,12 @@ from unicodedata import normalize
 from esr import analysis
 from esr.analysis import Analyzer
 from esr.analysis.definitions import WORDS
+from esr.documents.attributes import is_attribute
 from esr.plans.condition import (
     AllOf,
     Condition,
     DateRange,
+    HasAttribute,
     HasEntity,
     HasLanguage,
     HasPrefix,
@@ -35,7 +37,7 @@ from esr.queries.values import date_start
 
 _ENTITY_TYPES = {"person": "person:", "place": "location:", "organization": "organization:", "name": ""}
 """The fields of names, and what the name of an entity begins with for its type."""
-_SINGLE_VALUED = ("source", "language")
+_SINGLE_VALUED = ("source", "section", "language")
 """Fields of which a document has one value: several clauses of one are alternatives."""
 
 
@@ -96,7 +98,7 @@ def interpret(parsed: ParsedQuery, analyzer: Analyzer, require_all: bool = False
 
 
 def _required_conditions(required: Sequence[Group], analyzer: Analyzer) -> Iterator[Condition]:
-    """A document has one source and one language: several clauses of those are alternatives."""
+    """A document has one source, section and language: several clauses of those are alternatives."""
     single: dict[str, list[Condition]] = {field: [] for field in _SINGLE_VALUED}
     for group in required:
         condition = _group_condition(group, analyzer)
@@ -158,6 +160,8 @@ def _clause_condition(clause: Clause, analyzer: Analyzer) -> Condition:
             return _words_condition(clause, "title")
         case "text":
             return _text_condition(clause, analyzer)
+        case name if is_attribute(name):
+            return HasAttribute((name,), (normalize("NFC", clause.text),))
         case name:
             return HasEntity((_ENTITY_TYPES[name] + normalize("NFC", clause.text),))
 

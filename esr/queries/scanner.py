@@ -19,7 +19,7 @@ _SPACE = re.compile(r"\s")
 _NO_SPACE = re.compile(r"\S")
 _NO_SIGN = re.compile(rf"[^{SIGNS}]")
 
-_FIELD_NAME = re.compile(rf"([^\s:]{{1,{2 + max(map(len, FIELDS_BY_NAME))}}}):")
+_FIELD_NAME = re.compile(rf"(meta\.[^\s:\"]{{1,200}}|[^\s:]{{1,{2 + max(map(len, FIELDS_BY_NAME))}}}):", re.I)
 """What may be the name of a field. A misspelt one may have two letters more than the longest."""
 _SIMILARITY = 0.8
 """Of a misspelt name and a field: `titel` and `title` have it, `version` and `person` do not."""

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from esr import analysis
 from esr.analysis.definitions import WORDS
+from esr.documents.attributes import META, META_PREFIX, is_attribute
 from esr.engines.index import Index
 from esr.engines.keys import name_key
 from esr.queries import ValueKind, find_field
@@ -22,11 +23,12 @@ SHORTEST = 2
 class Completion(NamedTuple):
     """What may be meant by the end of what was typed.
 
-    `query` is the text with it; `frequency` says about how many sentences, or documents of a source, have it.
+    `query` is the text with it; `frequency` says about how many sentences, or documents with a source or an
+    attribute, have it.
     """
 
     text: str
-    kind: Literal["word", "name", "source"]
+    kind: Literal["word", "name", "source", "attribute"]
     frequency: int
     query: str
 
@@ -34,20 +36,33 @@ class Completion(NamedTuple):
 def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
     """The most frequent names and words that may be meant by the end of a query, names first.
 
-    After `source:`, sources; after a field of names, names.
+    After `source:`, sources; after a field of attributes, their values; after `meta.`, keys; after a field of
+    names, names.
     """
     index = searcher.index
     chunk_start = max(text.rfind(space) for space in " \t\n") + 1
     chunk = text[chunk_start:]
     name, colon, value = chunk.lstrip("+-").partition(":")
     field = find_field(name) if colon else None
+    if not colon and name.lower().startswith(META_PREFIX):
+        start = len(text) - len(name)
+        return [
+            Completion(key.form, "attribute", key.documents, f"{text[:start]}{META_PREFIX}{key.form}:")
+            for key in index.values(META).with_prefix(name[len(META_PREFIX) :], limit)
+            if not set(key.form) & set(" :")
+        ]
     if field and field.kind is ValueKind.NAME:
         start = len(text) - len(value)
         begun = value.lstrip('"')
-        if field.name == "source":
+        if field.name == "source" or is_attribute(field.name):
             return [
-                Completion(source.form, "source", source.documents, text[:start] + _quote(source.form))
-                for source in index.sources().with_prefix(begun, limit)
+                Completion(
+                    value.form,
+                    "source" if field.name == "source" else "attribute",
+                    value.documents,
+                    text[:start] + _quote(value.form),
+                )
+                for value in index.values(field.name).with_prefix(begun, limit)
             ]
         names = islice(_names(index, begun, limit), limit)
         return [Completion(form, "name", count, text[:start] + _quote(form)) for form, count in names]

@@ -15,7 +15,7 @@ from esr.analysis.spans import words_of_terms
 from esr.engines.index import NO_FILTERS, Filters, Hit, Index, SearchResult
 from esr.engines.unknown_filters import UnknownFilter, find_unknown_filters
 from esr.errors import UsageError, unknown
-from esr.plans.condition import Condition, HasEntity, HasSource, leaves
+from esr.plans.condition import Condition, HasAttribute, HasEntity, HasSource, leaves
 from esr.plans.plan import CandidateRule, Plan, Static
 from esr.plans.statistics import Statistics
 from esr.queries.interpretation import Interpretation, interpret
@@ -291,13 +291,18 @@ class Searcher:
 
 
 def _with_fields(filters: Filters, condition: Condition | None) -> Filters:
-    """The filters with the sources and names of a condition."""
+    """The filters with the sources, attributes and names of a condition."""
     if condition is None:
         return filters
     named = list(leaves(condition))
     sources = (form for leaf in named if isinstance(leaf, HasSource) for form in leaf.forms)
     entities = (key for leaf in named if isinstance(leaf, HasEntity) for key in leaf.keys)
-    return replace(filters, sources=(*filters.sources, *sources), entities=(*filters.entities, *entities))
+    return replace(
+        filters,
+        sources=(*filters.sources, *sources),
+        entities=(*filters.entities, *entities),
+        attributes=(*filters.attributes, *(leaf for leaf in named if isinstance(leaf, HasAttribute))),
+    )
 
 
 def _with_condition(plan: Plan, interpretation: Interpretation) -> Plan:

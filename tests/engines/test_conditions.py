@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -23,6 +23,7 @@ from esr.documents import Document
 from esr.documents.dates import parse_date_start
 from esr.engines.embedded.search.exhaustive import search_exhaustive
 from esr.engines.index import NO_FILTERS
+from esr.engines.resolve import resolve_plan
 from esr.queries import Clause, Group, date_start
 from esr.ranking.ranking import Ranking
 from tests.support.elasticsearch import differences, document, fresh, load
@@ -113,7 +114,7 @@ def satisfies(sentence: Scanned, groups: Sequence[Group], analyze: Callable[[str
     wanted = [term for text in plain for term in analyze(text)]
     required = [group for group in groups if group.role == "required" and is_searchable(group)]
     rest = list(required)
-    for field in ("source", "language"):
+    for field in ("source", "section", "language"):
         alternatives = [group for group in required if fields(group) == {field}]
         if alternatives and not any(matches(sentence, group, analyze) for group in alternatives):
             return False
@@ -142,9 +143,21 @@ def matches(sentence: Scanned, group: Group, analyze: Callable[[str], list[str]]
 
 def clause_matches(sentence: Scanned, clause: Clause, analyze: Callable[[str], list[str]]) -> bool:
     news = sentence.document
-    match clause.field:
+    match clause.field.lower():
         case "source":
             return news.source is not None and news.source.lower() == clause.text.lower()
+        case "author":
+            return has_value(news.authors, clause.text)
+        case "keyword":
+            return has_value(news.keywords, clause.text)
+        case "section":
+            return has_value([news.section or ""], clause.text)
+        case "meta.desk":
+            of_key = [value for key, value in news.metadata.items() if key.lower() == "desk"]
+            return has_value(
+                [str(v) for values in of_key for v in ([values] if isinstance(values, str) else values)],
+                clause.text,
+            )
         case "language":
             return (news.language or "").lower().split("-")[0] == clause.text.lower()
         case "before":
@@ -160,6 +173,10 @@ def clause_matches(sentence: Scanned, clause: Clause, analyze: Callable[[str], l
     if clause.field == "text" and clause.form == "word" and len(terms) == 1:
         return terms[0] in sentence.terms
     return contains(words, typed)
+
+
+def has_value(values: Sequence[str], wanted: str) -> bool:
+    return wanted.lower().strip() in [value.lower() for value in values]
 
 
 def contains(words: list[str], phrase: list[str]) -> bool:
@@ -178,7 +195,12 @@ def random_document(rng: random.Random, number: int, vocabulary: list[str]) -> D
         "language": rng.choice(["de", "de-AT", "en", None]),
         "date": rng.choice(["2017-03-01", "2017-04-01T10:00:00Z", None]),
     }
-    known = {name: value for name, value in metadata.items() if value is not None}
+    known: dict[str, Any] = {name: value for name, value in metadata.items() if value is not None}
+    known["authors"] = tuple(rng.sample(["Jane Doe", "Olaf Größe", "李明"], rng.randint(0, 2)))
+    known["section"] = rng.choice([None, "Sport", "SPORT", "World: Asia"])
+    known["keywords"] = tuple(rng.sample(["brexit", "Trade", "Ёлка"], rng.randint(0, 2)))
+    desk = rng.choice([{}, {"desk": "Berlin"}, {"Desk": ["Bonn", "BERLIN"]}, {"desk": "bonn", "x": 1}])
+    known["metadata"] = desk
     return document(f"d{number}", *(text() for _ in range(rng.randint(1, 6))), **known)
 
 
@@ -195,8 +217,23 @@ def random_query(rng: random.Random, vocabulary: list[str], sources: Sequence[st
         prefix = f"{word()[: rng.randint(1, 5)]}*"
         date = rng.choice(["before:2017-03-15", "after:2017-03", "after:2017-04-01T10:00:00Z"])
         metadata = rng.choice([*(f"source:{source}" for source in sources), "language:de", "lang:EN", date])
+        of_attributes = [
+            'author:"jane doe"',
+            "by:李明",
+            "section:sport",
+            'section:"World: Asia"',
+            "keyword:ёлка",
+        ]
+        of_attributes += [
+            "tag:Brexit",
+            "meta.desk:berlin",
+            "meta.DESK:Bonn",
+            "keyword:trade",
+            "author:nobody",
+        ]
+        attribute = rng.choice(of_attributes)
         title = f"title:{rng.choice([word(), phrase, prefix])}"
-        return rng.choice([word(), word(), phrase, phrase, f"+{word()}", prefix, title, metadata])
+        return rng.choice([word(), word(), phrase, phrase, f"+{word()}", prefix, title, metadata, attribute])
 
     parts = []
     for _ in range(rng.randint(1, 4)):
@@ -276,7 +313,7 @@ def compare(
                 hits = prepared.search(len(scanned), records=False).hits
                 assert {hit.sentence_id for hit in hits} == expected, text
                 cache = prepared.index._latest()  # type: ignore[attr-defined]
-                exact = search_exhaustive(prepared.plan, cache, 100, NO_FILTERS)
+                exact = search_exhaustive(resolve_plan(prepared.index, prepared.plan), cache, 100, NO_FILTERS)
                 assert [hit.ordinal for hit in hits[:100]] == exact.ordinals.tolist(), text
                 for cluster in clusters:
                     answer = cluster.search(parsed, 100, ranking=RANKING, records=False)

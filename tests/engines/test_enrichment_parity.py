@@ -193,7 +193,7 @@ def test_both_engines_list_the_same_names_and_sources(engines: Engines) -> None:
     names = [index.find_names([*index.name_keys("", 100), "nobody"]) for index in indexes]
     assert names[0] == names[1] and len(names[0]) == 7
     assert names[0]["lukasz"].form == "Łukasz"
-    sources = [index.sources().with_prefix("", 100) for index in indexes]
+    sources = [index.values("source").with_prefix("", 100) for index in indexes]
     assert sources[0] == sources[1] and sources[0]
 
 

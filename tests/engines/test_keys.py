@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esr.engines.keys import MAX_KEY_CHARS, name_key, source_key
+from esr.engines.keys import MAX_KEY_CHARS, name_key, value_key
 
 PIECES = ["the", "An", "a", "'s", "s'", "’s", ".", "A.", "é", "x", " ", "\u0301", "St."]
 
@@ -62,7 +62,7 @@ def test_the_key_of_a_key_is_the_key_and_its_length_is_bounded(name: str) -> Non
     key = name_key(name)
     assert name_key(key) == key
     assert len(key) <= MAX_KEY_CHARS
-    assert bool(key) == bool(source_key(name))
+    assert bool(key) == bool(value_key(name))
 
 
 def test_a_key_is_cut_at_its_greatest_length() -> None:
@@ -70,5 +70,5 @@ def test_a_key_is_cut_at_its_greatest_length() -> None:
 
 
 def test_a_source_is_compared_without_its_case_and_by_nothing_else() -> None:
-    assert source_key("  The BBC ") == source_key("the bbc") != source_key("BBC")
-    assert source_key("Le Monde") != source_key("Le Mondé")
+    assert value_key("  The BBC ") == value_key("the bbc") != value_key("BBC")
+    assert value_key("Le Monde") != value_key("Le Mondé")

@@ -209,7 +209,7 @@ def test_aliases_stay_where_nothing_else_is_given(
     load(anywhere, [document("f", "storm", source="new")], if_exists="append")
     assert total(searcher, "obama") == 4
     assert total(searcher, "person:zoe") == 2
-    assert searcher.index.snapshot().sources().find("NEW")
+    assert searcher.index.snapshot().values("source").find("NEW")
 
 
 def test_names_that_an_older_version_stored_are_grouped_by_the_next_enrichment(

@@ -70,7 +70,7 @@ class Engines(NamedTuple):
 
 AUTHORS = ((), ("Jane Doe",), ("JANE DOE", "Olaf Größe"), ())
 SECTIONS = (None, "Sport", "sport", "World: Asia", None)
-KEYWORDS = ("brexit", "Brexit", "bank", "Klima", "日本")
+KEYWORDS = ("brexit", "bank", "Klima", "日本")
 METADATA: tuple[dict[str, Any], ...] = (
     {},
     {"desk": "Berlin", "rank": 3},

@@ -53,7 +53,7 @@ def load(where: str, documents: Iterable[Document], **options: Any) -> LoadRepor
     return open_writer(where, LoadOptions(**options)).load(located(documents))
 
 
-def document(name: str, *sentences: str, **known: str) -> Document:
+def document(name: str, *sentences: str, **known: Any) -> Document:
     return Document(name, tuple(Sentence(f"{name}.s{n}", text) for n, text in enumerate(sentences)), **known)
 
 

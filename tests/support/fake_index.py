@@ -13,6 +13,7 @@ import numpy as np
 from esr import analysis
 from esr.analysis.definitions import WORDS
 from esr.documents import Document, Sentence
+from esr.documents.attributes import ATTRIBUTES
 from esr.documents.dates import parse_date_start
 from esr.engines.entities import ENTITY_TYPES
 from esr.engines.index import (
@@ -28,7 +29,7 @@ from esr.engines.index import (
 )
 from esr.engines.keys import name_key
 from esr.engines.names import Name
-from esr.engines.sources import SourceTable
+from esr.engines.values import ValueTable
 from esr.errors import UsageError
 from esr.plans.condition import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
 from esr.plans.evidence import Evidence
@@ -152,9 +153,9 @@ class FakeIndex:
         self._fail()
         return {}
 
-    def sources(self) -> SourceTable:
+    def values(self, field: str) -> ValueTable:
         self._fail()
-        return SourceTable(Counter(record.source for record in self.records if record.source).items())
+        return ValueTable(Counter(v for record in self.records for v in _values(record, field)).items())
 
     def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
         self._fail()
@@ -247,6 +248,9 @@ def _values(record: SentenceRecord, field: str) -> Sequence[str]:
         return [record.date[:7]] if is_full_date((record.date or "")[:7] + "-01") else []
     if field == "source":
         return [record.source] if record.source else []
+    if field in ATTRIBUTES:
+        value = getattr(record, ATTRIBUTES[field])
+        return [value] if isinstance(value, str) else value or ()
     return (record.entities or {}).get(field, ())
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from esr.documents.attributes import is_attribute
 from esr.engines.index import FACET_FIELDS, Filters
 from esr.ranking.searcher import PreparedQuery
 
@@ -14,6 +15,13 @@ _OWN_FILTER: dict[str, dict[str, Any]] = {
     "month": {"date_from": None, "date_to": None},
 }
 """By field, what takes its own filter away; for the others, the names do."""
+
+
+def _without_own(filters: Filters, field: str) -> Filters:
+    """The filters without that of the field itself."""
+    if is_attribute(field):
+        return filters.without_attribute(field)
+    return replace(filters, **_OWN_FILTER.get(field, {"entities": ()}))
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,6 @@ def count_values(
     plan = prepared.matching_plan
     if not plan.terms and plan.candidates != "all":
         return [ValueCounts(field, (), False) for field in fields]
-    filters_of = {f: replace(filters, **_OWN_FILTER.get(f, {"entities": ()})) for f in fields}
+    filters_of = {field: _without_own(filters, field) for field in fields}
     counts = prepared.index.facets(plan, filters_of, size + 1)
     return [ValueCounts(field, values[:size], len(values) > size) for field, values in counts.items()]

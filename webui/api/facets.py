@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from esr.engines.filters import can_be_counted
 from esr.engines.index import FACET_FIELDS
 from esr.errors import unknown
 from webui.answers.facet_counts import count_values
@@ -22,7 +23,7 @@ def facets(call: Call) -> dict[str, Any]:
     fields = call.arguments.get("field", FACET_FIELDS)
     with blame_argument("field"):
         for field in fields:
-            if field not in FACET_FIELDS:
+            if not can_be_counted(field):
                 raise unknown("field", field, FACET_FIELDS)
     snapshot = call.searcher.snapshot()
     check_query(snapshot, search.parsed, call.settings)

@@ -13,6 +13,7 @@ from webui.api.operation import Schema
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 NUMBER: Schema = {"type": ["number", "null"], "description": "null where it is not finite"}
 TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
+META_FIELD: Schema = {"type": "string", "pattern": "^meta[.].", "examples": ["meta.desk"]}
 WHOLE: Schema = {"type": "integer", "minimum": 0}
 
 

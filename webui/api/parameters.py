@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from esr import models, priors
+from esr.documents.attributes import ATTRIBUTES, META
 from esr.engines.index import FACET_FIELDS
 from esr.following.periods import INTERVALS
 from esr.following.timeline import MAX_PEAKS, PEAKS
 from esr.plans.plan import CANDIDATES
 from esr.ranking.reranker import DEPTH
 from webui.api import complete, facets, values
+from webui.api.json_schema import META_FIELD
 from webui.api.operation import Parameter, Schema
 from webui.arguments.arrangement import SORTS
 from webui.arguments.names import (
@@ -75,7 +77,7 @@ def filter_parameters(settings: Settings) -> list[Parameter]:
             dates if name in ("from", "to") else text_schema(settings.value_chars),
             is_repeatable=name in REPEATABLE,
         )
-        for name in ("from", "to", "source", "document", "entity")
+        for name in ("from", "to", "source", *ATTRIBUTES, META, "document", "entity")
     ]
 
 
@@ -114,8 +116,8 @@ def facets_parameters(settings: Settings) -> list[Parameter]:
         *reading_parameters(),
         Parameter(
             "field",
-            "a field to count by; by default, all of them",
-            {"enum": list(FACET_FIELDS)},
+            "a field to count by, also a key of the metadata, as in meta.desk; by default, all but these",
+            {"anyOf": [{"enum": list(FACET_FIELDS)}, META_FIELD]},
             is_repeatable=True,
         ),
         _count("size", "how many values of each field to list", 1, facets.MAX_SIZE, facets.DEFAULT_SIZE),
@@ -153,10 +155,15 @@ def similar_parameters(settings: Settings) -> list[Parameter]:
 
 def values_parameters(settings: Settings) -> list[Parameter]:
     return [
-        Parameter("field", "what to list", {"enum": list(values.LISTED_FIELDS)}, required=True),
+        Parameter(
+            "field",
+            "what to list: meta lists the keys of the metadata, meta.desk the values of one",
+            {"anyOf": [{"enum": list(values.LISTED_FIELDS)}, META_FIELD]},
+            required=True,
+        ),
         Parameter(
             "prefix",
-            "the beginning of a source or a name, in any case, such as `bar` or `person:bar`",
+            "the beginning of a value or a name, in any case, such as `bar` or `person:bar`",
             text_schema(settings.value_chars),
         ),
         _count("size", "how many to list", 1, values.MAX_SIZE, values.DEFAULT_SIZE),

@@ -10,7 +10,7 @@ from webui.api.json_schema import WHOLE, array, closed
 from webui.api.operation import Schema
 
 _CLAUSE = closed(
-    field={"enum": [TEXT, *(field.name for field in FIELDS)]},
+    field={"anyOf": [{"enum": [TEXT, *(field.name for field in FIELDS)]}, {"pattern": "^meta[.]."}]},
     form={"enum": list(get_args(Form))},
     text={"type": "string", "description": "without sign, field, quotes and star"},
 )

@@ -171,6 +171,8 @@ def _shape(schema: Schema) -> str:
     """The values that are allowed, in a few words."""
     if "enum" in schema:
         return " ".join(f"`{value}`" for value in schema["enum"])
+    if "anyOf" in schema:
+        return " or ".join(map(_shape, schema["anyOf"]))
     if "examples" in schema:
         return "such as " + ", ".join(f"`{value}`" for value in schema["examples"])
     if schema["type"] == "integer":

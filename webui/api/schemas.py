@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import get_args, get_type_hints
 
 from esr.documents import Document, Sentence
+from esr.documents.attributes import ATTRIBUTES, META
 from esr.documents.direction import DIRECTIONS
 from esr.engines.index import FACET_FIELDS, SentenceRecord
 from esr.following.periods import INTERVALS
 from esr.ranking.completion import Completion
-from webui.api.json_schema import NUMBER, TEXTS, WHOLE, array, closed, named, of_class, reference
+from webui.api.json_schema import META_FIELD, NUMBER, TEXTS, WHOLE, array, closed, named, of_class, reference
 from webui.api.operation import Schema
 from webui.api.query_schema import QUERY
 
@@ -75,12 +76,12 @@ SCHEMAS: dict[str, Schema] = {
     "Hit": _HIT,
     "UnknownFilter": {
         **closed(
-            field={"enum": ["source", "entity"]},
+            field={"enum": ["source", *ATTRIBUTES, META, "entity"]},
             value={"type": "string"},
             message={"type": "string"},
             nearest={"type": ["string", "null"], "description": "a value that sentences pass"},
         ),
-        "description": "a source or a name that the index does not have",
+        "description": "a source, an attribute or a name that the index does not have",
     },
     "Page": closed(
         **_ANSWER,
@@ -105,7 +106,7 @@ SCHEMAS: dict[str, Schema] = {
     "Facets": closed(
         facets=array(
             closed(
-                field={"enum": list(FACET_FIELDS)},
+                field={"anyOf": [{"enum": list(FACET_FIELDS)}, META_FIELD]},
                 values=array(closed(value={"type": "string"}, count=WHOLE)),
                 more={"type": "boolean", "description": "whether the field has more values"},
             )
@@ -135,7 +136,7 @@ SCHEMAS: dict[str, Schema] = {
             closed(
                 value={"type": "string", "description": "as a filter takes it"},
                 type={"type": ["string", "null"], "description": "the type of a name"},
-                count={**WHOLE, "description": "documents of the source, or sentences with the name"},
+                count={**WHOLE, "description": "documents with the value, or sentences with the name"},
             )
         )
     ),
@@ -185,7 +186,7 @@ SCHEMAS: dict[str, Schema] = {
                 kind={"enum": list(get_args(get_type_hints(Completion)["kind"]))},
                 frequency={
                     **WHOLE,
-                    "description": "about how many sentences, or documents of a source, have it",
+                    "description": "about how many sentences, or documents with a value, have it",
                 },
                 query={"type": "string", "description": "the query with it"},
             )

@@ -15,7 +15,7 @@ from webui.arguments.ranking_controls import ranking_controls
 from webui.running.settings import Settings
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
-_CHECKBOXES = ("source", "entity", "document")
+_CHECKBOXES = ("source", "author", "section", "keyword", "meta", "entity", "document")
 _COUNTS = (20, 50, 100)
 
 

@@ -27,6 +27,10 @@ SEARCH_ARGUMENTS: dict[str, str] = {
     "from": "the first day, as in 2017-03-01",
     "to": "the last day",
     "source": "a source",
+    "author": "an author",
+    "section": "a section",
+    "keyword": "a keyword",
+    "meta": "a key of the metadata and its value, as in desk=Berlin",
     "document": "the id of a document",
     "entity": "a name in the sentence, as in person:Barack Obama",
     "sort": "score: the best first; date: the newest of the sentences with all words first",
@@ -54,6 +58,10 @@ _RANKING_LISTS = frozenset({"feature", "boost", "rerank"})
 REPEATABLE = frozenset(
     {
         "source",
+        "author",
+        "section",
+        "keyword",
+        "meta",
         "document",
         "entity",
         "field",

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from esr.documents import dates
+from esr.documents.attributes import ATTRIBUTES, META
+from esr.engines.filters import build_attribute_filters, can_be_counted
 from esr.engines.index import FACET_FIELDS, Filters
 from esr.errors import EsrError, unknown
 from esr.queries import ParsedQuery, literal, parse
@@ -70,7 +72,10 @@ def parse_filters(arguments: Arguments) -> Filters:
     if first is not None and last is not None and first > last:
         raise RequestError("the first day is after the last: swap from and to", "from")
     sources, documents, entities = (tuple(arguments.get(n, ())) for n in ("source", "document", "entity"))
-    return Filters(first, last, sources, documents, entities)
+    of_attributes = {name: arguments.get(name, ()) for name in ATTRIBUTES}
+    with blame_argument(META):
+        attributes = build_attribute_filters(of_attributes, arguments.get(META, ()))
+    return Filters(first, last, sources, documents, entities, attributes)
 
 
 def _parse_arrangement(first: Mapping[str, str]) -> Arrangement:
@@ -93,7 +98,7 @@ def _is_set(name: str, value: str, first: Mapping[str, str]) -> bool:
 
 def _parse_facet(name: str | None) -> str | None:
     with blame_argument("facet"):
-        if name is not None and name not in FACET_FIELDS:
+        if name is not None and not can_be_counted(name):
             raise unknown("facet", name, FACET_FIELDS)
     return name
 

@@ -1,4 +1,4 @@
-"""Facets: the sources, months and entities that results can be narrowed to, with their counts."""
+"""Facets: the sources, months, attributes and entities that results can be narrowed to, with their counts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from esr.documents import dates
+from esr.documents.attributes import META, META_PREFIX, is_attribute, value_key
 from esr.engines.entities import ENTITY_TYPES
 from esr.engines.index import FACET_FIELDS, Filters
-from esr.engines.keys import name_key, source_key
+from esr.engines.keys import name_key
 from esr.engines.names import parse_name_filter
 from esr.errors import EsrError
 from esr.ranking.searcher import PreparedQuery
@@ -19,6 +20,9 @@ VALUES, MORE_VALUES = 8, 60
 LABELS = {
     "source": "Sources",
     "month": "Months",
+    "author": "Authors",
+    "section": "Sections",
+    "keyword": "Keywords",
     "person": "People",
     "location": "Places",
     "organization": "Organizations",
@@ -49,13 +53,17 @@ class FacetList:
 def count_facets(prepared: PreparedQuery, filters: Filters, long: str | None = None) -> list[FacetList]:
     """A list for each field that has values, at length for the field `long`.
 
+    The keys of metadata that the filters name are such fields.
+
     None at all if the engine gives no counts.
     """
-    short = [field for field in FACET_FIELDS if field != long]
+    of_keys = [name for wanted in filters.attributes for name in wanted.names if name not in FACET_FIELDS]
+    fields = list(dict.fromkeys((*FACET_FIELDS, *of_keys, *([] if long is None else [long]))))
+    short = [field for field in fields if field != long]
     try:
         counted = count_values(prepared, filters, VALUES, short)
         if long is not None:
-            place = FACET_FIELDS.index(long)
+            place = fields.index(long)
             counted[place:place] = count_values(prepared, filters, MORE_VALUES, [long])
     except EsrError:  # counts beside an answer are not worth an error
         return []
@@ -66,6 +74,8 @@ def filter_arguments(field: str, name: str) -> dict[str, str]:
     """The arguments that filter by a value of a field."""
     if field == "month":
         return {"from": name, "to": name}
+    if field.startswith(META_PREFIX):
+        return {META: f"{field.removeprefix(META_PREFIX)}={name}"}
     return {"entity": f"{field}:{name}"} if field in ENTITY_TYPES else {field: name}
 
 
@@ -77,7 +87,9 @@ def _facet_list(filters: Filters, counted: ValueCounts, is_long: bool) -> FacetL
     ]
     if field == "month":  # months are read in their order, newest first
         values.sort(key=_name, reverse=True)
-    return FacetList(field, LABELS[field], values, counted.has_more, is_long)
+    return FacetList(
+        field, LABELS.get(field, field.removeprefix(META_PREFIX)), values, counted.has_more, is_long
+    )
 
 
 def _name(value: FacetValue) -> str:
@@ -86,11 +98,13 @@ def _name(value: FacetValue) -> str:
 
 def _is_selected(filters: Filters, field: str, name: str) -> bool:
     if field == "source":
-        return source_key(name) in map(source_key, filters.sources)
+        return value_key(name) in map(value_key, filters.sources)
     if field == "month":
         return (filters.date_from, filters.date_to) == (
             dates.parse_date_start(name),
             dates.parse_date_end(name),
         )
+    if is_attribute(field):
+        return value_key(name) in map(value_key, filters.attribute_values(field))
     wanted = map(parse_name_filter, filters.entities)
     return any(name_key(name) == one.key and one.type in (None, field) for one in wanted)

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as Redirect
 
 from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.errors import EsrError
-from esr.queries import FIELDS
+from esr.queries import FIELDS, METADATA_FIELD
 from esr.ranking.searcher import Searcher
 from webui.arguments.controls import RankingControls
 from webui.arguments.form import build_form, clean_arguments
@@ -56,7 +56,7 @@ class PageRenderer:
             index_names=self.index_names,
             render_controls=render_controls,
             query_examples=QUERY_EXAMPLES,
-            query_fields=FIELDS,
+            query_fields=(*FIELDS, METADATA_FIELD),
             **values,
         )
         # A text may hold half of a surrogate pair, which UTF-8 cannot encode. It becomes a question mark.

@@ -32,7 +32,7 @@ ENGINE_METHODS = frozenset(
         "terms_with_prefix",
         "words_with_prefix",
         "similar_words",
-        "sources",
+        "values",
         "find_names",
         "name_keys",
         "request",
@@ -42,7 +42,7 @@ ENGINE_METHODS = frozenset(
 )
 """The methods of an index that ask its engine. Each is a stage of its own."""
 CACHED_METHODS = frozenset(
-    {"snapshot", "statistics", "features", "histogram", "request", "sources", "find_names", "name_keys"}
+    {"snapshot", "statistics", "features", "histogram", "request", "values", "find_names", "name_keys"}
 )
 """Methods that may answer from memory or from an engine that cannot search: they close no breaker."""
 

@@ -41,6 +41,7 @@ from esr.engines.elasticsearch.store.impacts import impacts_apply
 from esr.engines.elasticsearch.store.names import NameReader
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document, decode_sentence
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
+from esr.engines.elasticsearch.store.values import ValueReader
 from esr.engines.index import (
     CandidateEvidence,
     DayCounts,
@@ -54,7 +55,7 @@ from esr.engines.index import (
 from esr.engines.names import Name
 from esr.engines.resolve import resolve_condition, resolve_filters, resolve_plan
 from esr.engines.similarities import Similarities, SimilarityRescoring
-from esr.engines.sources import SourceTable
+from esr.engines.values import ValueTable
 from esr.errors import UsageError
 from esr.plans.bounds import Unprunable
 from esr.plans.condition import Condition
@@ -85,6 +86,7 @@ class ElasticsearchIndex:
         self._evidence_reader = EvidenceReader(self.analyzer)
         self._names = NameReader(cluster)
         self._encoders = EncoderReader(cluster)
+        self._values = ValueReader(cluster, is_pinned)
 
     def close(self) -> None:
         self.cluster.close()
@@ -235,10 +237,10 @@ class ElasticsearchIndex:
         self, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
     ) -> dict[str, FacetCounts]:
         resolved = {field: resolve_filters(self, filters) for field, filters in filters_by_field.items()}
-        return count_facets(self.cluster, self._names, resolve_plan(self, plan), resolved, size)
+        return count_facets(self.cluster, self._names, self._values, resolve_plan(self, plan), resolved, size)
 
-    def sources(self) -> SourceTable:
-        return self._names.sources()
+    def values(self, field: str) -> ValueTable:
+        return self._values.values(field)
 
     def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
         return self._names.find(keys)

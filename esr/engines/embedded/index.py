@@ -55,7 +55,7 @@ from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
 from esr.engines.segments.store.segment import SegmentDamaged
 from esr.engines.similarities import Similarities, SimilarityRescoring
-from esr.engines.sources import SourceTable
+from esr.engines.values import ValueTable
 from esr.errors import IndexMissing, UsageError
 from esr.plans.bounds import Unprunable
 from esr.plans.condition import Condition
@@ -203,8 +203,8 @@ class EmbeddedIndex:
         best = TopK(ordinals, np.zeros(len(ordinals)), total, 0)
         return SearchResult(_read_hits(cache.snapshot, best, records), total)
 
-    def sources(self) -> SourceTable:
-        return self._latest().sources
+    def values(self, field: str) -> ValueTable:
+        return self._latest().values(field)
 
     def find_names(self, keys: Sequence[str]) -> Mapping[str, Name]:
         return self._latest().names.find(keys)

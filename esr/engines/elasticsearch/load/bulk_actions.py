@@ -19,6 +19,7 @@ from esr.documents.fields import METADATA, encode_fields
 from esr.documents.serialisation import checksum
 from esr.engines.elasticsearch.load.bulk import Action
 from esr.engines.elasticsearch.store import term_maxima
+from esr.engines.elasticsearch.store.values import KEYS_FIELD, SEPARATOR, VALUES_FIELD
 from esr.engines.index import Description
 
 _ELASTICSEARCH_DATE = re.compile(
@@ -131,11 +132,15 @@ def _metadata(document: Document) -> dict[str, Any]:
 
 
 def _given_metadata(document: Document) -> dict[str, Any]:
-    """The metadata as JSON, and the names of its attributes."""
+    """The metadata as JSON, and its keys and values, by which they are listed."""
     if not document.metadata:
         return {}
-    keys = list(metadata_values(document.metadata))
-    return {"given_metadata": json.dumps(document.metadata, ensure_ascii=False), "metadata_keys": keys}
+    attributes = metadata_values(document.metadata)
+    return {
+        "given_metadata": json.dumps(document.metadata, ensure_ascii=False),
+        KEYS_FIELD: list(attributes),
+        VALUES_FIELD: [key + SEPARATOR + value for key, values in attributes.items() for value in values],
+    }
 
 
 def _neighbours(sentences: Sequence[Sentence], n: int) -> Iterator[tuple[str, str]]:

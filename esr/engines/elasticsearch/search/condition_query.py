@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from esr.engines.elasticsearch.search.filter_clauses import Query, date_clause, names_clause, sources_clause
+from esr.engines.elasticsearch.search.filter_clauses import (
+    Query,
+    attribute_clause,
+    date_clause,
+    names_clause,
+    sources_clause,
+)
 from esr.plans.condition import (
     AllOf,
     AnyOf,
     Condition,
     DateRange,
+    HasAttribute,
     HasEntity,
     HasLanguage,
     HasPrefix,
@@ -46,6 +53,8 @@ def condition_query(condition: Condition) -> Query:
             return names_clause(keys)
         case HasSource(forms):
             return sources_clause(forms)
+        case HasAttribute():
+            return attribute_clause(condition)
         case HasLanguage(language):
             exactly = {"value": language, "case_insensitive": True}
             variety = {"value": f"{language}-", "case_insensitive": True}
@@ -67,9 +76,9 @@ def document_query(condition: Condition) -> Query | None:
             return any_query if len(queries) == len(parts) else None
         case HasTerm(term):
             return {"term": {"context": term}}
-        case HasSource() | HasLanguage() | DateRange():
+        case HasSource() | HasAttribute() | HasLanguage() | DateRange():
             return condition_query(condition)
-        case Not(HasSource() | HasLanguage() | DateRange()):
+        case Not(HasSource() | HasAttribute() | HasLanguage() | DateRange()):
             return condition_query(condition)
         case _:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster
@@ -12,21 +12,31 @@ from esr.engines.elasticsearch.search.candidate_query import candidate_query
 from esr.engines.elasticsearch.search.filter_clauses import Query, filter_clauses
 from esr.engines.elasticsearch.search.name_facets import NameFacets
 from esr.engines.elasticsearch.store.names import SHARD_SIZE, NameReader
+from esr.engines.elasticsearch.store.values import ValueReader, attribute_field
 from esr.engines.entities import ENTITY_TYPES
+from esr.engines.filters import can_be_counted
 from esr.engines.index import FACET_FIELDS, NO_FILTERS, FacetCounts, Filters
-from esr.engines.sources import SourceTable
+from esr.engines.resolve import attribute_names
+from esr.engines.values import ValueTable
 from esr.errors import unknown
 from esr.plans.plan import Plan
 
 Aggregations = dict[str, dict[str, Query]]
 """By field, what is counted for it, by names."""
+_MOST_FORMS = 10_000
+"""Written forms that are counted of a field where some differ in case alone."""
 _MONTHS = {
     "date_histogram": {"field": "date", "calendar_interval": "month", "format": "yyyy-MM", "min_doc_count": 1}
 }
 
 
 def count_facets(
-    cluster: Cluster, names: NameReader, plan: Plan, filters_by_field: Mapping[str, Filters], size: int
+    cluster: Cluster,
+    names: NameReader,
+    values: ValueReader,
+    plan: Plan,
+    filters_by_field: Mapping[str, Filters],
+    size: int,
 ) -> dict[str, FacetCounts]:
     """The most frequent values of each field under its filters.
 
@@ -34,7 +44,7 @@ def count_facets(
     for each of its candidates.
     """
     for field in filters_by_field:
-        if field not in FACET_FIELDS:
+        if not can_be_counted(field):
             raise unknown("facet", field, FACET_FIELDS)
     clauses = {field: filter_clauses(filters) for field, filters in filters_by_field.items()}
     first = next(iter(clauses.values()), [])
@@ -42,11 +52,10 @@ def count_facets(
     query = candidate_query(plan, NO_FILTERS)
     query["bool"]["filter"] += shared
     own = {field: [clause for clause in clauses[field] if clause not in shared] for field in clauses}
-    sources = names.sources()
     entity_fields = [field for field in own if field in ENTITY_TYPES]
     facets = {types[0]: NameFacets(types, names, size) for types in _group_by_clauses(entity_fields, own)}
     counted: Aggregations = {
-        field: {field: _source_terms(sources, size) if field == "source" else _MONTHS}
+        field: {field: _MONTHS} if field == "month" else _value_terms(values, field, size)
         for field in own
         if field not in ENTITY_TYPES
     }
@@ -58,14 +67,16 @@ def count_facets(
             for field, aggregations in counted.items()
             for name, aggregation in aggregations.items()
         }
-        answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs)["aggregations"]
+        # A field of which the collection has no value needs no aggregation.
+        answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs).get("aggregations", {})
         for field, aggregations in counted.items():
             answers = {name: _without_filter(answer[f"{field} {name}"]) for name in aggregations}
             if field in facets:
                 facets[field].take(answers)
                 counts |= facets[field].counts or {}
             else:
-                counts[field] = _values(answers[field], sources, size)
+                table = None if field == "month" else values.values(field)
+                counts[field] = _values(answers.values(), table, size)
         counted = {}
     return {field: counts[field] for field in filters_by_field}
 
@@ -82,10 +93,15 @@ def _group_by_clauses(fields: Sequence[str], clauses: Mapping[str, list[Query]])
     return groups
 
 
-def _source_terms(sources: SourceTable, size: int) -> Query:
-    """A source that is written in several ways may be among the most frequent by none of them."""
-    width = SHARD_SIZE if sources.has_variants else size
-    return {"terms": {"field": "source", "size": width, "shard_size": max(width, SHARD_SIZE)}}
+def _value_terms(values: ValueReader, field: str, size: int) -> dict[str, Query]:
+    """A value that is written in several ways may be among the most frequent by none of them."""
+    table, names = values.values(field), attribute_names(values, field)
+    width = _MOST_FORMS if table.has_variants or len(names) > 1 else size
+    return {
+        name: {"terms": {"field": attribute_field(name), "size": width, "shard_size": max(width, SHARD_SIZE)}}
+        for name in names
+        if len(table)
+    }
 
 
 def _with_filter(aggregation: Query, clauses: list[Query]) -> Query:
@@ -100,10 +116,10 @@ def _without_filter(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     return inner
 
 
-def _values(answer: Mapping[str, Any], sources: SourceTable, size: int) -> FacetCounts:
-    """Sources or months."""
+def _values(answers: Iterable[Mapping[str, Any]], table: ValueTable | None, size: int) -> FacetCounts:
+    """The values of a table, or months."""
     values: Counter[str] = Counter()
-    for bucket in answer["buckets"]:
-        values[bucket.get("key_as_string") or sources.form(bucket["key"])] += bucket["doc_count"]
+    for bucket in (bucket for answer in answers for bucket in answer["buckets"]):
+        values[bucket["key_as_string"] if table is None else table.form(bucket["key"])] += bucket["doc_count"]
     # Months come in their order.
     return sorted(values.items(), key=lambda value: (-value[1], value[0]))[:size]

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from esr.engines.elasticsearch.store.names import ALL_KEYS
+from esr.engines.elasticsearch.store.values import attribute_field
 from esr.engines.index import Filters
 from esr.engines.keys import name_key
+from esr.plans.condition import HasAttribute
 
 Query = dict[str, Any]
 
@@ -22,6 +24,7 @@ def filter_clauses(filters: Filters, of: Literal["sentences", "documents"] = "se
         clauses.append(date_clause(filters.date_from, filters.date_to))
     if filters.sources:
         clauses.append(sources_clause(filters.sources))
+    clauses += map(attribute_clause, filters.attributes)
     if filters.documents:
         clauses.append({"terms": {"document_id": list(filters.documents)}})
     if filters.entities and of == "sentences":
@@ -39,6 +42,14 @@ def date_clause(start: int | None, end: int | None) -> Query:
 def sources_clause(forms: Sequence[str]) -> Query:
     """Matches what has one of these sources, as written (`resolve_source`)."""
     return {"terms": {"source": list(forms)}}
+
+
+def attribute_clause(wanted: HasAttribute) -> Query:
+    """Matches what has one of the values, as written (`resolve_attribute`)."""
+    fields = [{"terms": {attribute_field(name): list(wanted.values)}} for name in wanted.names]
+    if len(fields) == 1:
+        return fields[0]
+    return {"bool": {"should": fields, "minimum_should_match": 1}} if fields else {"match_none": {}}
 
 
 def names_clause(names: Sequence[str]) -> Query:

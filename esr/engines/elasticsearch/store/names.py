@@ -1,4 +1,4 @@
-"""Names and sources behind an alias, as `Vocabulary` lists them, and the fields that sentences have for them.
+"""Names behind an alias, as `Vocabulary` lists them, and the fields that sentences have for them.
 
 A sentence has the keys of its names by the type that was found (`names.person`), those of all types
 (`names.all`), and its written forms behind their keys (`names.form`).
@@ -19,7 +19,6 @@ from esr.engines.elasticsearch.store import meta
 from esr.engines.entities import ENTITY_TYPES, EntitiesByType
 from esr.engines.keys import KEY_VERSION, name_key
 from esr.engines.names import Name, keys_by_type, majority_form, majority_type
-from esr.engines.sources import SourceTable
 
 FIELD = "names"
 """The field of a sentence that has the keys of its names."""
@@ -35,7 +34,6 @@ _SEPARATOR = "\x1f"  # blank, so no key has it
 _MAX_PATTERN = 1000  # characters, by Elasticsearch's default
 _MAX_FORMS = 10_000
 _KEYS_PER_REQUEST = 5_000
-_PAGE = 10_000
 
 
 def encode_names(entities: EntitiesByType) -> dict[str, list[str]]:
@@ -45,7 +43,7 @@ def encode_names(entities: EntitiesByType) -> dict[str, list[str]]:
 
 
 class NameReader:
-    """Reads names and sources from Elasticsearch, and caches them."""
+    """Reads names from Elasticsearch, and caches them."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -54,7 +52,6 @@ class NameReader:
 
     def _clear(self) -> None:
         self._aliases: Aliases | None = None
-        self._sources: SourceTable | None = None
         self._counts: dict[str, tuple[str, int] | None] = {}
         """By group key, the type of a name and how many sentences have it; None if none has."""
         self._forms: dict[str, str] = {}
@@ -67,12 +64,6 @@ class NameReader:
             stored = meta.aliases_of(meta.aliased_loads(self._cluster))
             self._aliases = Aliases(stored) if stored else NO_ALIASES
         return self._aliases
-
-    def sources(self) -> SourceTable:
-        self._expire()
-        if self._sources is None:
-            self._sources = SourceTable(_read_sources(self._cluster))
-        return self._sources
 
     def find(self, keys: Iterable[str]) -> dict[str, Name]:
         """The names with these keys, by key."""
@@ -197,17 +188,3 @@ def _join_patterns(patterns: Iterable[str]) -> Iterator[str]:
 def _escape(text: str) -> str:
     """The text as a pattern of Lucene that matches it alone."""
     return re.sub(r"([^\w\s]|_)", r"\\\1", text)
-
-
-def _read_sources(cluster: Cluster) -> Iterator[tuple[str, int]]:
-    """The written sources, and how many documents have each."""
-    composite: dict[str, Any] = {"size": _PAGE, "sources": [{"source": {"terms": {"field": "source"}}}]}
-    while True:
-        aggs = {"sources": {"composite": composite}}
-        answer = search(cluster, index=cluster.documents_alias, size=0, aggs=aggs)
-        page = answer["aggregations"]["sources"]
-        for bucket in page["buckets"]:
-            yield bucket["key"]["source"], bucket["doc_count"]
-        if len(page["buckets"]) < _PAGE:
-            return
-        composite["after"] = page["after_key"]

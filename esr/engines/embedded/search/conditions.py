@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.embedded.search.filter_mask import mask_dates, mask_entities, mask_sources
+from esr.engines.embedded.search.filter_mask import mask_attribute, mask_dates, mask_entities, mask_sources
 from esr.engines.embedded.search.word_search import PlaceCache, Places, find_phrase, find_prefix, mask_prefix
 from esr.engines.segments.store.segment import LANGUAGE, Segment
 from esr.plans.condition import (
@@ -16,6 +16,7 @@ from esr.plans.condition import (
     AnyOf,
     Condition,
     DateRange,
+    HasAttribute,
     HasEntity,
     HasLanguage,
     HasPrefix,
@@ -51,6 +52,8 @@ def mask_condition(condition: Condition, segment: Segment, places: PlaceCache) -
             return mask_entities(segment, keys)
         case HasSource(forms):
             return _mask_sentences_of(segment, mask_sources(segment, forms))
+        case HasAttribute():
+            return _mask_sentences_of(segment, mask_attribute(segment, condition))
         case HasLanguage(language):
             return _mask_sentences_of(segment, _mask_language(segment, language))
         case DateRange(start, end):

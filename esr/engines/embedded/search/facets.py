@@ -10,9 +10,11 @@ import numpy as np
 from esr.engines.embedded.search.candidates import select_candidates
 from esr.engines.embedded.search.name_table import NameTable
 from esr.engines.embedded.search.search_cache import SearchCache
-from esr.engines.embedded.search.source_counts import count_sources
+from esr.engines.embedded.search.value_counts import count_values
 from esr.engines.entities import ENTITY_TYPES
+from esr.engines.filters import can_be_counted
 from esr.engines.index import FACET_FIELDS, FacetCounts, Filters
+from esr.engines.resolve import attribute_names
 from esr.engines.segments.store.layer_info import Numbers
 from esr.engines.segments.store.segment import NO_DATE, Segment
 from esr.errors import unknown
@@ -27,35 +29,39 @@ def count_facets(
 ) -> dict[str, FacetCounts]:
     """The most frequent values of each field under its filters. Fields with the same filters share a pass."""
     for field in filters_by_field:
-        if field not in FACET_FIELDS:
+        if not can_be_counted(field):
             raise unknown("facet", field, FACET_FIELDS)
     segments = cache.snapshot.segments
     counts: dict[str, FacetCounts] = {}
     for filters in dict.fromkeys(filters_by_field.values()):
         candidates = select_candidates(plan, cache, filters)
         fields = [field for field in filters_by_field if filters_by_field[field] == filters]
-        if by_document := [field for field in fields if field in _BY_DOCUMENT]:
+        if by_document := [field for field in fields if field not in ENTITY_TYPES]:
             documents = [
                 (segment, np.bincount(segment.column("document")[numbers], minlength=segment.document_count))
                 for segment, numbers in zip(segments, candidates, strict=True)
             ]
-            counts |= {field: _top(_BY_DOCUMENT[field](cache, documents), size) for field in by_document}
+            for field in by_document:
+                is_month = field == "month"
+                counted = _count_months(documents) if is_month else _count_values(cache, field, documents)
+                counts[field] = _top(counted, size)
         if types := [field for field in fields if field in ENTITY_TYPES]:
             of_names = cache.names.count_sentences(candidates)
             counts |= {type: _top_names(cache.names, of_names, type, size) for type in types}
     return {field: counts[field] for field in filters_by_field}
 
 
-def _count_sources(cache: SearchCache, documents: DocumentCounts) -> Iterable[tuple[str, int]]:
-    """A candidate without a source counts for none."""
+def _count_values(cache: SearchCache, field: str, documents: DocumentCounts) -> Iterable[tuple[str, int]]:
+    """A candidate without a value counts for none."""
     total: Counter[str] = Counter()
+    values, names = cache.values(field), attribute_names(cache, field)
     for segment, candidates in documents:
-        for source, count in count_sources(segment, candidates):
-            total[cache.sources.form(source)] += count
+        for value, count in count_values(segment, names, candidates):
+            total[values.form(value)] += count
     return total.items()
 
 
-def _count_months(cache: SearchCache, documents: DocumentCounts) -> Iterable[tuple[str, int]]:
+def _count_months(documents: DocumentCounts) -> Iterable[tuple[str, int]]:
     """In UTC. A candidate without a date counts for none."""
     total: Counter[str] = Counter()
     for segment, candidates in documents:
@@ -66,9 +72,6 @@ def _count_months(cache: SearchCache, documents: DocumentCounts) -> Iterable[tup
         by_month = np.bincount(place, candidates[dated], len(months)).astype(int)
         total.update(dict(zip(np.datetime_as_string(months).tolist(), by_month.tolist(), strict=True)))
     return total.items()
-
-
-_BY_DOCUMENT = {"source": _count_sources, "month": _count_months}
 
 
 def _top_names(names: NameTable, counts: Numbers, type: str, size: int) -> FacetCounts:

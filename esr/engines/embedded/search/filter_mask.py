@@ -10,6 +10,7 @@ import numpy.typing as npt
 from esr.engines.filters import Filters
 from esr.engines.keys import name_key
 from esr.engines.segments.store.segment import NO_DATE, Segment
+from esr.plans.condition import HasAttribute
 
 Mask = npt.NDArray[np.bool_]
 
@@ -23,6 +24,8 @@ def mask_documents(segment: Segment, filters: Filters) -> Mask | None:
         mask &= mask_dates(segment, filters.date_from, filters.date_to)
     if filters.sources:
         mask &= mask_sources(segment, filters.sources)
+    for wanted in filters.attributes:
+        mask &= mask_attribute(segment, wanted)
     if filters.documents:
         numbers = [n for n in map(segment.document_ids.find, filters.documents) if n is not None]
         listed = np.zeros(len(mask), bool)
@@ -46,6 +49,13 @@ def mask_sources(segment: Segment, forms: Sequence[str]) -> Mask:
     """Which documents have one of these sources, as written (`resolve_source`)."""
     numbers = [n for n, source in enumerate(segment.sources) if source in forms]
     return np.isin(segment.column("source"), numbers)
+
+
+def mask_attribute(segment: Segment, wanted: HasAttribute) -> Mask:
+    """Which documents have one of the values, as written (`resolve_attribute`)."""
+    mask = np.zeros(segment.document_count, bool)
+    mask[segment.attributes.documents(wanted.names, wanted.values)] = True
+    return mask
 
 
 def mask_entities(segment: Segment, names: Sequence[str]) -> Mask:

@@ -10,12 +10,13 @@ from esr.engines.embedded.search.condition_cache import ConditionCache
 from esr.engines.embedded.search.impacts import ImpactCache
 from esr.engines.embedded.search.kernel_tables import KernelTables
 from esr.engines.embedded.search.name_table import NameTable
-from esr.engines.embedded.search.source_counts import count_sources
 from esr.engines.embedded.search.static_bounds import StaticCache
+from esr.engines.embedded.search.value_counts import count_values
 from esr.engines.embedded.search.word_search import PlaceCache
+from esr.engines.resolve import attribute_names
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.reader.snapshot import Snapshot
-from esr.engines.sources import SourceTable
+from esr.engines.values import ValueTable
 
 
 class _TextCache:
@@ -25,18 +26,22 @@ class _TextCache:
         self._statistics = statistics
         self.impacts = ImpactCache(statistics)
         self.places = PlaceCache()
+        self._values: dict[str, ValueTable] = {}
 
     @cached_property
     def kernel_tables(self) -> KernelTables:
         return KernelTables(self._statistics)
 
-    @cached_property
-    def sources(self) -> SourceTable:
-        documents: Counter[str] = Counter()
-        for segment in self._statistics.segments:
-            for source, count in count_sources(segment):
-                documents[source] += count
-        return SourceTable(documents.items())
+    def values(self, field: str) -> ValueTable:
+        table = self._values.get(field)
+        if table is None:
+            documents: Counter[str] = Counter()
+            names = attribute_names(self, field)
+            for segment in self._statistics.segments:
+                for value, count in count_values(segment, names):
+                    documents[value] += count
+            table = self._values[field] = ValueTable(documents.items())
+        return table
 
 
 class SearchCache:
@@ -64,10 +69,9 @@ class SearchCache:
         """The segments as the kernel takes them."""
         return self._texts.kernel_tables
 
-    @property
-    def sources(self) -> SourceTable:
-        """The sources of the documents."""
-        return self._texts.sources
+    def values(self, field: str) -> ValueTable:
+        """The values of the field `source` or of an attribute in the documents; of META, the keys."""
+        return self._texts.values(field)
 
     @cached_property
     def names(self) -> NameTable:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from esr.documents import Document
 from esr.engines.segments.store.arrays import map_array
+from esr.engines.segments.store.attribute_table import AttributeTable, NoAttributes
 from esr.engines.segments.store.document_codec import NO_PARAGRAPH, StoredDocument
 from esr.engines.segments.store.layer import Layer
 from esr.engines.segments.store.layer_info import LayerInfo
@@ -92,6 +93,8 @@ class Segment:
             self.sources: list[str | None] = json.loads((folder / "sources.json").read_text("utf-8"))
             self._words: WordTable | None = None
             self.languages: list[str | None] = [None]
+            self.attributes = NoAttributes() if _is_before_packing(folder) else AttributeTable(folder)
+            """What documents are filtered and counted by. Segments of older formats have none."""
             if not _is_before_words(folder):
                 self._words = WordTable(folder, len(self.columns["length"]))
                 self.columns[LANGUAGE] = map_array(folder / f"{LANGUAGE}.npy")

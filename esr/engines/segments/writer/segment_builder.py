@@ -11,8 +11,10 @@ import numpy as np
 from esr.analysis import Analyzer
 from esr.dependency.codec import encode
 from esr.documents import Sentence
+from esr.documents.attributes import attributes, has_attributes
 from esr.documents.dates import parse_date_start
 from esr.engines.segments.store.arrays import narrow, save_array, save_bytes, sync_folder
+from esr.engines.segments.store.attribute_table import AttributeBuilder
 from esr.engines.segments.store.layer_file import NO_ENRICHMENT, EncodedEnrichment, save_layer
 from esr.engines.segments.store.segment import LANGUAGE, LANGUAGES, NO_DATE, PARAGRAPH
 from esr.engines.segments.store.string_table import BlobTable, StringTable, hash_strings
@@ -38,6 +40,7 @@ class SegmentBuilder:
         self._source_numbers = array("i")
         self._languages: dict[str | None, int] = {}
         self._language_numbers = array("i")
+        self._attributes = AttributeBuilder()
         self._paragraphs = array("I")
         self._blobs: list[bytes] = []
         self._bytes = 0
@@ -82,6 +85,8 @@ class SegmentBuilder:
         self._dates.append(NO_DATE if document.date is None else parse_date_start(document.date))
         self._source_numbers.append(self._sources.setdefault(document.source, len(self._sources)))
         self._language_numbers.append(self._languages.setdefault(document.language, len(self._languages)))
+        if has_attributes(document):
+            self._attributes.add(len(self._blobs), attributes(document))
         self._blobs.append(payload.blob)
         self._bytes += len(payload.blob)
         self.document_ids.append(document.id)
@@ -107,6 +112,7 @@ class SegmentBuilder:
         save_array(folder / "given_at.npy", np.asarray(self._explicit_id_numbers, np.int64))
         BlobTable.save(folder, "texts", self._blobs)
         save_bytes(folder / "sources.json", [json.dumps(list(self._sources)).encode()])
+        self._attributes.save(folder)
         save_bytes(folder / LANGUAGES, [json.dumps(list(self._languages)).encode()])
         sync_folder(folder)
 

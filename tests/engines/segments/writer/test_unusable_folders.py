@@ -85,6 +85,11 @@ COLUMNS = """
     given.numbers texts.ends
 """
 SEGMENT_FILES = [
+    "attributes.json",
+    "attributes.bytes",
+    "attributes.ends.npy",
+    "attribute_starts.npy",
+    "attribute_documents.npy",
     "sources.json",
     *(f"{name}.npy" for name in COLUMNS.split()),
     *(f"words.{name}" for name in ("bytes", "lengths.npy", "counts.npy")),
@@ -96,7 +101,7 @@ SEGMENT_FILES = [
 
 
 def test_these_are_all_the_files_of_a_segment(where: Path) -> None:
-    load(where, [document("A", "one")])
+    load(where, [document("A", "one", section="s")])
     (segment,) = (where / "segments").iterdir()
     assert sorted(path.name for path in segment.iterdir()) == sorted(SEGMENT_FILES)
 
@@ -104,7 +109,7 @@ def test_these_are_all_the_files_of_a_segment(where: Path) -> None:
 @pytest.mark.parametrize("name", SEGMENT_FILES)
 def test_a_missing_or_truncated_file_of_a_segment_is_reported(where: Path, name: str) -> None:
     texts = [Sentence(f"given{n}", f"word{n} storm") for n in range(100)]
-    load(where, [document("A", *texts, source="s", date="2017")])
+    load(where, [document("A", *texts, source="s", date="2017", section="Sport", keywords=("a", "b"))])
     (segment,) = (where / "segments").iterdir()
     content = (segment / name).read_bytes()
     (segment / name).write_bytes(content[: len(content) // 2])

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from esr.engines.sources import Source, SourceTable
+from esr.engines.values import Value, ValueTable
 
-TABLE = SourceTable([("bbc", 2), ("BBC", 5), ("The Guardian", 9), ("guardian.co.uk", 1), ("Wire", 7)])
-BBC = Source("BBC", 7, ("BBC", "bbc"))
+TABLE = ValueTable([("bbc", 2), ("BBC", 5), ("The Guardian", 9), ("guardian.co.uk", 1), ("Wire", 7)])
+BBC = Value("BBC", 7, ("BBC", "bbc"))
 
 
 @pytest.mark.parametrize("text", ["bbc", "BBC", "Bbc", " bbc "])
@@ -19,7 +19,7 @@ def test_another_source_is_not_found() -> None:
 
 
 def test_of_forms_that_are_as_frequent_the_first_is_shown() -> None:
-    assert SourceTable([("wire", 1), ("Wire", 1)]).form("WIRE") == "Wire"
+    assert ValueTable([("wire", 1), ("Wire", 1)]).form("WIRE") == "Wire"
 
 
 def test_sources_are_listed_by_the_beginning_of_a_word() -> None:
@@ -36,4 +36,4 @@ def test_the_nearest_source_is_offered_if_one_is_near() -> None:
 
 def test_a_table_tells_whether_a_source_has_several_forms() -> None:
     assert TABLE.has_variants
-    assert not SourceTable([("a", 1), ("b", 2)]).has_variants
+    assert not ValueTable([("a", 1), ("b", 2)]).has_variants
