@@ -104,7 +104,7 @@ def _term_rows(explanation: Explanation) -> list[list[str]]:
 
 def _format_second_stage(stage: SecondPart) -> str:
     """The term sets that scored, and the parse tree that contains them."""
-    if not stage.parsed:
+    if stage.lacks_parse:
         return "\nThe sentence has no parse."
     lines = []
     for part in stage.signals:

@@ -68,6 +68,11 @@ class SecondPart:
     chosen: tuple[int, ...]
 
     @property
+    def lacks_parse(self) -> bool:
+        """Whether a signal would need a parse that is not stored."""
+        return not self.parsed and any(part.origin.name in SIGNALS for part in self.signals)
+
+    @property
     def additions(self) -> list[Addition]:
         """What the signals and the trees add."""
         signals = [Addition(part.origin, part.adds) for part in self.signals]

@@ -67,16 +67,18 @@ class Reranker:
         return total
 
 
-def rerank(hits: Sequence[Hit], context: RerankContext, reranker: Reranker) -> list[Hit]:
-    """Hits of the first stage, best first, in the second stage's order and with its scores.
+def rerank(
+    hits: Sequence[Hit], context: RerankContext, reranker: Reranker, k: int | None = None
+) -> list[Hit]:
+    """The best k hits of the first stage, or all, in the second stage's order and with its scores.
 
-    `context` is that of the best `depth` hits.
+    `hits` are best first, and `context` is that of the best `depth` of them.
     """
     first = np.array([hit.score for hit in hits])
     top = np.arange(min(reranker.depth, len(hits)))
     scores = merge_scores(first, top, reranker.scores(first[: len(top)], context, top))
     order = np.lexsort((np.array([hit.ordinal for hit in hits], np.int64), -scores))
-    return [hits[n]._replace(score=float(scores[n])) for n in order.tolist()]
+    return [hits[n]._replace(score=float(scores[n])) for n in order[:k].tolist()]
 
 
 def merge_scores(first: Array, top: Positions, new: Array) -> Array:

@@ -98,15 +98,15 @@ class PreparedQuery:
         result = SearchResult([], 0)
         if has_candidates:
             result = self.index.search(self.plan, max(k, reranker.depth), filters, records=False)
-        first, wanted = result.hits, min(k, reranker.depth)
+        first, wanted = list(result.hits), min(k, reranker.depth)
         if uses_vectors and len(first) < wanted:
             text = self.interpretation.ranked_text
-            first = [*first, *find_nearest(self.index, self.plan, text, first, wanted, filters)]
+            first += find_nearest(self.index, self.plan, text, first, wanted, filters)
         total = result.total + len(first) - len(result.hits)
         best = first[: reranker.depth]
         ids, ordinals = [hit.sentence_id for hit in best], [hit.ordinal for hit in best]
         context = self.rerank_context(ids, reranker.columns, ordinals)
-        hits = rerank(first, context, reranker)[:k]
+        hits = rerank(first, context, reranker, k)
         if records:
             sentences = self.index.sentences([hit.sentence_id for hit in hits])
             hits = [hit._replace(record=record) for hit, record in zip(hits, sentences, strict=True)]

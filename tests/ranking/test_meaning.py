@@ -107,6 +107,7 @@ def test_an_explanation_has_the_parts_of_the_similarity(searcher: Searcher, enco
     for hit in prepared.search(100).hits:
         second = explain(prepared, hit.sentence_id).second
         assert second is not None and second.score == pytest.approx(hit.score, abs=1e-12)
+        assert not second.lacks_parse, "the signal needs none"
         (part,) = second.signals
         assert set(part.parts) == {"sentence", "neighbours", "document"}
         assert sum(part.parts.values()) == pytest.approx(part.value)
