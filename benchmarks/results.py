@@ -93,8 +93,8 @@ Each ranking is listed three times:
 - *estimated*: by `esr estimate`, from 300 pseudo-topics of the collection, without topics or judgements.
   Half of a pseudo-topic's words are foreign; that share was chosen on these collections.
 
-Features, [boosts](boosts.md) and [learning](learning.md) have pages of their own; that of the features is
-[evidence.md](evidence.md).
+Features, [boosts](boosts.md), [learning](learning.md) and [meaning](meaning.md) have pages of their own; that
+of the features is [evidence.md](evidence.md).
 
 `*` and `**` mark differences from tfisf, with parameters of the same source, at 95 % and 99 % (paired t-test,
 Holm's correction).

@@ -1,0 +1,136 @@
+"""Write the figures of docs/meaning.md: what an encoder's vectors add to the words.
+
+    python -m benchmarks.meaning COLLECTIONS --work FOLDER
+
+COLLECTIONS is as in `benchmarks.results`; FOLDER stores indexes with vectors, so that an interrupted call
+resumes. Encoding takes some ten minutes on two cores, the rankings a few more.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+
+import esr
+from benchmarks.results import COLLECTIONS, TOPICS
+from esr import loaders
+from esr.engines.enrichment_run import run_enrichment
+from esr.engines.factory import LoadOptions, open_writer
+from esr.engines.index import NO_FILTERS
+from esr.enrichment.enricher import Enricher
+from esr.evaluation import measures, qrels, topics
+from esr.evaluation.significance import SystemComparison, compare_systems, correct_p_values
+from esr.ranking.query_vector import encode_query
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+
+TARGET = Path(__file__).resolve().parents[1] / "docs" / "meaning.md"
+BEGIN, END = "<!-- figures: python -m benchmarks.meaning -->", "<!-- end of figures -->"
+DEPTH = 1000
+FUSION_RANK = 60
+"""The constant of reciprocal rank fusion, as Cormack, Clarke & Büttcher 2009 have it."""
+HYBRID = Ranking.from_file("hybrid")
+WORDS, MEANING = "words alone (the default)", "meaning alone"
+Run = Mapping[str, float]
+System = Callable[[Searcher, str], Run]
+
+
+def by_ranking(ranking: Ranking) -> System:
+    def search(searcher: Searcher, query: str) -> Run:
+        hits = searcher.search(query, DEPTH, ranking=ranking, records=False).hits
+        return {hit.sentence_id: hit.score for hit in hits}
+
+    return search
+
+
+def with_context(nu: float, lambda_: float) -> System:
+    (signal,) = HYBRID.rerank
+    settings = {"signal": "meaning", "w": signal.weight, "nu": nu, "lambda": lambda_}
+    return by_ranking(Ranking.from_dict({"rerank": [settings]}))
+
+
+def by_vectors(searcher: Searcher, query: str) -> Run:
+    encoder, vector = encode_query(searcher.index, query)
+    hits = searcher.index.nearest(encoder, vector, DEPTH, None, NO_FILTERS)
+    return {hit.sentence_id: hit.score for hit in hits}
+
+
+def by_fusion(searcher: Searcher, query: str) -> Run:
+    fused: dict[str, float] = defaultdict(float)
+    for run in (by_ranking(Ranking())(searcher, query), by_vectors(searcher, query)):
+        for rank, sentence in enumerate(sorted(run, key=lambda id: -run[id]), 1):
+            fused[sentence] += 1 / (FUSION_RANK + rank)
+    return fused
+
+
+SYSTEMS: Mapping[str, System] = {
+    WORDS: by_ranking(Ranking()),
+    MEANING: by_vectors,
+    "reciprocal rank fusion of both": by_fusion,
+    "`hybrid`": by_ranking(HYBRID),
+    "`hybrid`, nu .1": with_context(0.1, 0.0),
+    "`hybrid`, nu .2": with_context(0.2, 0.0),
+    "`hybrid`, nu .2, lambda .1": with_context(0.2, 0.1),
+}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options.add_argument("collections", type=Path)
+    options.add_argument("--work", type=Path, required=True)
+    options.add_argument("--only", nargs="+", choices=COLLECTIONS, default=COLLECTIONS, metavar="NAME")
+    arguments = options.parse_args()
+    arguments.work.mkdir(exist_ok=True)
+    names = arguments.only
+    values = {name: _evaluate(arguments.collections / name, arguments.work / name) for name in names}
+    before, rest = TARGET.read_text("utf-8").split(BEGIN, 1)
+    lines = [BEGIN, "", *_table(values), "", END]
+    TARGET.write_text(before + "\n".join(lines) + rest.split(END, 1)[1], "utf-8")
+
+
+def _evaluate(source: Path, where: Path) -> dict[str, dict[str, float]]:
+    """By system, the AP of each of the first topics that have judgements."""
+    if not where.exists():
+        documents = loaders.read_documents([str(source / "docs.jsonl.gz")])
+        open_writer(str(where), LoadOptions(analyzer="english-stem")).load(documents)
+    judgements = qrels.read(source / "qrels.txt.gz")
+    queries = {topic.id: topic.query("title") for topic in topics.read(source / "topics.tsv")[:TOPICS]}
+    relevant = {topic: grades for topic, grades in judgements.items() if any(grades.values())}
+    judged = {topic: grades for topic, grades in relevant.items() if topic in queries}
+    with esr.open(str(where)) as searcher:
+        run_enrichment(searcher.index, Enricher(["vectors"]))
+        return {
+            name: measures.evaluate(["AP"], judged, {t: system(searcher, queries[t]) for t in judged})["AP"]
+            for name, system in SYSTEMS.items()
+        }
+
+
+def _table(values: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[str]:
+    """A row for each system: its AP on each collection, compared with the words', and on their mean."""
+    compared = {collection: _compare(by_system) for collection, by_system in values.items()}
+    lines = ["| ranking | " + " | ".join(values) + " | mean |", "| --- |" + " ---: |" * (len(values) + 1)]
+    reference = _mean([_mean(by_system[WORDS].values()) for by_system in values.values()])
+    for name in SYSTEMS:
+        means = [_mean(by_system[name].values()) for by_system in values.values()]
+        marks = [compared[c][name].mark.replace("*", "\\*") if name != WORDS else "" for c in values]
+        cells = [f"{mean:.4f}{mark}" for mean, mark in zip(means, marks, strict=True)]
+        ratio = "" if name == WORDS else f" (× {_mean(means) / reference:.3f})"
+        lines.append(f"| {name} | " + " | ".join(cells) + f" | {_mean(means):.4f}{ratio} |")
+    return lines
+
+
+def _compare(values: Mapping[str, Mapping[str, float]]) -> dict[str, SystemComparison]:
+    """Each system with the words alone, corrected for the number of systems."""
+    names = [name for name in SYSTEMS if name != WORDS]
+    compared = correct_p_values([compare_systems(values[name], values[WORDS]) for name in names])
+    return dict(zip(names, compared, strict=True))
+
+
+def _mean(values: Collection[float]) -> float:
+    return sum(values) / len(values)
+
+
+if __name__ == "__main__":
+    main()
