@@ -4,6 +4,7 @@
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
 # make check      ruff and mypy
 # make hooks      let git check each commit before it is made
+# make containers build the image, and start, load, kill and search one node and three with Docker
 # make release    check and build the release VERSION=x.y.z, and try it in empty environments
 # make clean      remove what these made
 #
@@ -16,7 +17,7 @@ DEMO := .demo
 PORT ?= 8080
 SERVE ?= yes
 
-.PHONY: demo quick test endurance check hooks release chromium clean
+.PHONY: demo quick test endurance check containers hooks release chromium clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -77,6 +78,9 @@ test: check chromium
 
 endurance: $(VENV)/installed-dev
 	$(BIN)/pytest -q -n 2 --dist loadfile -m endurance
+
+containers:
+	$(PYTHON) -m tools.containers
 
 hooks: $(VENV)/installed-dev
 	$(BIN)/pre-commit install

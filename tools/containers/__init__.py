@@ -1,0 +1,1 @@
+"""The containers, started for real: `python -m tools.containers`, or `make containers`."""

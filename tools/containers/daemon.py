@@ -1,0 +1,70 @@
+"""A Docker daemon: the one that answers, or one that is started for the time being."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+PROJECT = FOLDER.parents[1]
+_START_SECONDS = 300  # with the packages that are to be installed
+
+
+class NoDaemon(Exception):
+    """There is no daemon, and none can be started."""
+
+
+def daemon_answers() -> bool:
+    try:
+        done = subprocess.run(["docker", "info"], capture_output=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+@contextmanager
+def hold_daemon() -> Iterator[str]:
+    """The address of a daemon as DOCKER_HOST has it, "" if it is the usual one. Raises NoDaemon."""
+    if daemon_answers():
+        yield os.environ.get("DOCKER_HOST", "")
+        return
+    if os.geteuid() != 0:
+        raise NoDaemon("no Docker daemon answers: start one, or run this as root")
+    before = os.environ.get("DOCKER_HOST")
+    with tempfile.TemporaryDirectory(prefix="esr-docker-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        with (folder / "log").open("w") as log:
+            command = [str(FOLDER / "daemon.sh"), name]
+            daemon = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        os.environ["DOCKER_HOST"] = f"unix://{name}/docker.sock"
+        try:
+            _wait_for(daemon, folder / "log")
+            yield os.environ["DOCKER_HOST"]
+        finally:
+            daemon.terminate()
+            try:
+                daemon.wait(60)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+            if before is None:
+                del os.environ["DOCKER_HOST"]
+            else:
+                os.environ["DOCKER_HOST"] = before
+
+
+def _wait_for(daemon: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + _START_SECONDS
+    while not daemon_answers():
+        if daemon.poll() is not None or time.monotonic() > end:
+            raise NoDaemon(f"no Docker daemon could be started:\n{log.read_text()[-2000:]}")
+        time.sleep(1)
+
+
+def make_images() -> None:
+    """Fetch the images that the project's start from, or make stand-ins where no registry is reached."""
+    subprocess.run([str(FOLDER / "images.sh"), str(PROJECT)], check=True)

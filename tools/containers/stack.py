@@ -1,0 +1,162 @@
+"""The services of docker-compose.yml, under a project name, ports and an image of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from tools.containers.daemon import PROJECT
+
+IMAGE = "esr-trial:latest"
+_OVERRIDE = {service: {"image": IMAGE} for service in ("image", "keys", "load", "esr")}
+_FEW_ARTICLES = 'sh -c "esr status 2>/dev/null || esr load examples/articles.jsonl"'
+_NODES = ("elasticsearch", "elasticsearch-2", "elasticsearch-3")
+THREE_NODES = {
+    "COMPOSE_PROFILES": "cluster",
+    "ELASTICSEARCH_SEEDS": ",".join(_NODES),
+    "ESR_HOSTS": ",".join(f"{node}:9200" for node in _NODES),
+}
+"""What .env.example has for three nodes."""
+
+
+class Failed(Exception):
+    """What went wrong with the containers."""
+
+
+class Stack:
+    """`docker compose` for this project, beside any other that uses the same file."""
+
+    def __init__(self, folder: Path, name: str, has_few_articles: bool = False) -> None:
+        """`folder` is for the file of what differs from docker-compose.yml."""
+        self.name = name
+        override = folder / "override.yml"
+        few = {"load": {"image": IMAGE, "command": _FEW_ARTICLES}} if has_few_articles else {}
+        override.write_text(json.dumps({"services": {**_OVERRIDE, **few}}))  # JSON is YAML
+        page, elasticsearch = _free_ports(2)
+        self.url = f"http://127.0.0.1:{page}"
+        self._environment = {
+            **{key: value for key, value in os.environ.items() if not key.startswith("ESR_")},
+            "ESR_LISTEN": f"127.0.0.1:{page}",
+            "ELASTICSEARCH_LISTEN": f"127.0.0.1:{elasticsearch}",
+            "COMPOSE_PROFILES": "",
+        }
+        files = ["-f", str(PROJECT / "docker-compose.yml"), "-f", str(override)]
+        self._program = [*compose_program(), *files, "--project-name", name]
+
+    def use(self, settings: dict[str, str]) -> None:
+        """Settings as in .env, from now on."""
+        self._environment |= settings
+
+    def compose(self, *arguments: str, input: str | None = None) -> str:
+        """What a command prints. Raises Failed with its last lines."""
+        done = subprocess.run(
+            [*self._program, *arguments],
+            cwd=PROJECT,
+            env=self._environment,
+            input=input,
+            stdin=subprocess.DEVNULL if input is None else None,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise Failed(f"compose {arguments[0]} ended with {done.returncode}:\n{done.stdout[-3000:]}")
+        return done.stdout
+
+    def esr(self, *arguments: str, input: str | None = None) -> str:
+        """Run esr with the loader's key."""
+        return self.compose("run", "--rm", "-T", "load", "esr", *arguments, input=input)
+
+    def containers(self) -> dict[str, str]:
+        """The ids of the containers, by service, those that have ended too."""
+        label = f"label=com.docker.compose.project={self.name}"
+        form = '{{.ID}} {{.Label "com.docker.compose.service"}}'
+        lines = docker("ps", "--all", "--filter", label, "--format", form).splitlines()
+        return {service: container for container, service in map(str.split, lines)}
+
+    def logs(self, service: str) -> str:
+        return docker("logs", self.containers()[service])
+
+    def kill(self, service: str) -> None:
+        """Kill the first process of a container, as the system would: the daemon starts it again."""
+        process = docker("inspect", "--format", "{{.State.Pid}}", self.containers()[service])
+        try:
+            os.kill(int(process), signal.SIGKILL)
+        except PermissionError:  # not root: for the daemon, this one is stopped for good
+            docker("kill", self.containers()[service])
+            docker("start", self.containers()[service])
+
+    def memory(self) -> dict[str, str]:
+        """What each running service uses, of its limit."""
+        services = {container: service for service, container in self.containers().items()}
+        lines = docker("stats", "--no-stream", "--format", "{{.ID}}\t{{.MemUsage}}").splitlines()
+        used = dict(line.split("\t") for line in lines)
+        return {services[container]: used[container] for container in used if container in services}
+
+    def ask(self, path: str, timeout: float = 60.0) -> tuple[int, str]:
+        """The page's answer: its status, 0 if there is none, and its text."""
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=timeout) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+        except OSError as error:
+            return 0, str(error)
+
+    def search(self, query: str) -> list[dict[str, Any]]:
+        """The hits of a query. Raises Failed where it is not answered in full."""
+        status, text = self.ask(f"/api/v1/search?q={quote(query)}")
+        if status != 200:
+            raise Failed(f"a search was answered {status}: {text[:500]}")
+        answer = json.loads(text)
+        if answer.get("incomplete"):
+            raise Failed(f"a search was incomplete: {answer['incomplete']}")
+        hits: list[dict[str, Any]] = answer["hits"]
+        return hits
+
+    def remains(self) -> dict[str, list[str]]:
+        """What there is of this project in the daemon."""
+        label = f"label=com.docker.compose.project={self.name}"
+        return {
+            "containers": docker("ps", "--all", "--quiet", "--filter", label).split(),
+            "volumes": docker("volume", "ls", "--quiet", "--filter", label).split(),
+            "networks": docker("network", "ls", "--quiet", "--filter", label).split(),
+        }
+
+
+def docker(*arguments: str) -> str:
+    """What a docker command prints, errors included. Raises Failed."""
+    done = subprocess.run(
+        ["docker", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    if done.returncode:
+        raise Failed(f"docker {' '.join(arguments[:2])} failed: {done.stdout[-1000:]}")
+    return done.stdout.strip()
+
+
+def compose_program() -> list[str]:
+    """Compose 2, or else the older program. Raises Failed where there is neither."""
+    for command in (["docker", "compose"], ["docker-compose"]):
+        try:
+            if subprocess.run([*command, "version"], capture_output=True, check=False).returncode == 0:
+                return command
+        except OSError:
+            continue
+    raise Failed("there is no docker compose: install it")
+
+
+def _free_ports(number: int) -> list[int]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
