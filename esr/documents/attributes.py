@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 from unicodedata import normalize
 
@@ -62,16 +64,14 @@ def metadata_values(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
     Keys and values that differ in case alone are one: only the first form of each value is there.
     """
-    attributes: dict[str, tuple[str, ...]] = {}
-    seen: set[tuple[str, str]] = set()
+    forms: dict[tuple[str, str], tuple[str, str]] = {}
     for key, values in flat_metadata(metadata).items() if metadata else ():
-        if not key or not _is_short(key):
-            continue
-        pairs = [(value, (value_key(key), value_key(value))) for value in filter(_is_short, values)]
-        pairs = [pair for n, pair in enumerate(pairs) if pair[1] not in {p for _, p in pairs[:n]} | seen]
-        seen.update(pair for _, pair in pairs)
-        if pairs:
-            attributes[key] = tuple(value for value, _ in pairs)
+        if key and _is_short(key):
+            for value in filter(_is_short, values):
+                forms.setdefault((value_key(key), value_key(value)), (key, value))
+    attributes: dict[str, tuple[str, ...]] = {}
+    for key, of_key in groupby(forms.values(), itemgetter(0)):
+        attributes[key] = tuple(value for _, value in of_key)
     return attributes
 
 
