@@ -12,6 +12,7 @@ import pytest
 import esr
 from esr.documents import Document, Sentence
 from esr.encoders import load_encoder, quantize
+from esr.engines.embedded.search import similarity
 from esr.engines.enrichment_run import run_enrichment
 from esr.engines.index import Filters
 from esr.enrichment.enricher import Enricher
@@ -156,6 +157,17 @@ def test_where_words_find_too_few_the_nearest_sentences_are_candidates_too(
         assert [hit.sentence_id for hit in best] == sorted(of_query, key=lambda id: -of_query[id])[:3]
 
 
+def test_the_nearest_are_those_of_a_plain_sort(
+    searcher: Searcher, encoder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(similarity, "_CHUNK", 2)
+    of_query = cosines(encoder, "gale quake")
+    vector = load_encoder(encoder).encode_query("gale quake")
+    hits = searcher.index.nearest(str(searcher.index.encoder()), vector, 3, None, Filters())
+    assert [hit.sentence_id for hit in hits] == sorted(of_query, key=lambda id: -of_query[id])[:3]
+    assert [hit.score for hit in hits] == pytest.approx(sorted(of_query.values(), reverse=True)[:3])
+
+
 def test_the_nearest_satisfy_filters_and_conditions(searcher: Searcher) -> None:
     one_document = searcher.search("quake", ranking=hybrid(), filters=Filters(documents=("a",)))
     assert {hit.sentence_id[0] for hit in one_document.hits} == {"a"}
@@ -193,7 +205,7 @@ def test_queries_of_another_encoder_are_refused(
 
 
 def test_vectors_of_two_encoders_are_told_apart(tmp_path: Path, encoder: str) -> None:
-    where, other = str(tmp_path / "index"), str(write_tiny_encoder(tmp_path / "other", 16))
+    where, other = str(tmp_path / "index"), str(write_tiny_encoder(tmp_path / "other", 32))
     load(where, DOCUMENTS)
     enrich(where, encoder)
     enrich(where, other, (1, 5))
