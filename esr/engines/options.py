@@ -35,7 +35,7 @@ class LoadOptions:
     not known: a load that has no room for them does not begin. `slice` (i, n) sends the i-th of n slices of
     the documents; the slice that finishes last switches to the new generation. `on_progress` is called with
     how many more documents have been sent, and the number of all. Searches by `precomputed_mixture` are
-    faster until documents are added.
+    faster.
     """
 
     if_exists: str = "fail"

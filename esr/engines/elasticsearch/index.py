@@ -37,7 +37,7 @@ from esr.engines.elasticsearch.store import meta
 from esr.engines.elasticsearch.store.columns import read_histogram
 from esr.engines.elasticsearch.store.documents import read_documents, read_documents_at
 from esr.engines.elasticsearch.store.encoders import EncoderReader
-from esr.engines.elasticsearch.store.impacts import impacts_apply
+from esr.engines.elasticsearch.store.impacts import find_widening
 from esr.engines.elasticsearch.store.names import NameReader
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document, decode_sentence
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
@@ -147,8 +147,8 @@ class ElasticsearchIndex:
         result: SearchResult | Unprunable = Unprunable("the alias may move between two requests")
         if self._is_pinned:
             statistics = self.statistics(plan.candidate_terms)
-            use_impacts = impacts_apply(self._impacts, plan, statistics)
-            search = Search(self.cluster, plan, collection, filters, records, use_impacts)
+            widening = find_widening(self._impacts, plan, statistics)
+            search = Search(self.cluster, plan, collection, filters, records, widening)
             result = search_pruned(search, k, statistics)
         if isinstance(result, Unprunable):
             return Search(self.cluster, plan, collection, filters, records).exhaustive(k, result.reason)

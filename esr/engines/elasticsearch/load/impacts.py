@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -19,8 +20,19 @@ from esr.plans.plan import Mixture
 class SegmentImpacts:
     """The impacts of the documents of one segment of a spool."""
 
-    def __init__(self, spool: Snapshot, owner: int, transform: Mixture) -> None:
-        """`owner` is the number of the segment."""
+    def __init__(
+        self,
+        spool: Snapshot,
+        owner: int,
+        transform: Mixture,
+        longest: int,
+        elsewhere: Mapping[str, int],
+        total_elsewhere: int,
+    ) -> None:
+        """`owner` is the number of the segment, `longest` the longest sentence that the index describes.
+
+        `elsewhere` has the occurrences of terms outside of the spool, and `total_elsewhere` is their sum.
+        """
         statistics = spool.statistics
         segment, table = spool.segments[owner], statistics.document_table
         documents = segment.column("document_numbers")
@@ -28,10 +40,11 @@ class SegmentImpacts:
         self._ends = np.cumsum(np.bincount(documents, minlength=segment.document_count)).tolist()
         terms = np.arange(len(segment.terms), dtype=np.int32)
         self._terms = np.repeat(terms, np.diff(segment.column("document_starts")))[by_document]
-        self._upper_bits = _upper_bits(compute_upper_bounds(statistics, owner, transform))[by_document]
+        upper_bounds = compute_upper_bounds(statistics, owner, transform, elsewhere, total_elsewhere)
+        self._upper_bits = _upper_bits(upper_bounds)[by_document]
         self._names = segment.terms.get_many(terms)
         in_segment = slice(int(table.document_bases[owner]), int(table.document_bases[owner + 1]))
-        bound = Bound(transform, statistics.collection.longest_sentence)
+        bound = Bound(transform, longest)
         highest, _ = bound.log_collection_range(table.shortest[in_segment], table.longest[in_segment])
         self._empty_bits = _upper_bits(highest - bound.least_log_collection)
 

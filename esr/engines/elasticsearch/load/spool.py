@@ -83,7 +83,10 @@ def spool_actions(
     )
     mixture = described_mixture(load.impacts) if load.impacts else None
     for owner, segment in enumerate(spool.segments):
-        impacts = None if mixture is None else SegmentImpacts(spool, owner, mixture)
+        impacts = None
+        if mixture is not None:
+            elsewhere = existing.occurrences, existing.total_occurrences
+            impacts = SegmentImpacts(spool, owner, mixture, load.impacts["longest"], *elsewhere)
         priors = spool.statistics.importance_of(owner, existing.occurrences, existing.total_occurrences)
         first = segment.column("first")
         for number in range(segment.document_count):
@@ -100,6 +103,17 @@ def spool_actions(
                 yield actions
             document_ordinal += 1
         ordinal += segment.sentence_count
+
+
+def greatest_loss(removed: Snapshot, added: Snapshot) -> int:
+    """The most occurrences that any term loses if the documents of one spool replace those of another."""
+    losses: Counter[str] = Counter()
+    for sign, spool in ((1, removed), (-1, added)):
+        for segment in spool.segments:
+            counts = segment.column("occurrences").tolist()
+            for number, count in enumerate(counts):
+                losses[segment.terms[number]] += sign * count
+    return max((0, *losses.values()))
 
 
 def spool_document_ids(spool: Snapshot) -> Iterator[str]:

@@ -24,6 +24,8 @@ from esr.engines.elasticsearch.load.bulk import Action, send_bulk
 from esr.engines.elasticsearch.load.known_content import known_content_notes
 from esr.engines.elasticsearch.load.sender import deletion, send_documents
 from esr.engines.elasticsearch.load.spool import (
+    ExistingCollection,
+    greatest_loss,
     read_existing_collection,
     spool_actions,
     spool_sentence_ids,
@@ -38,13 +40,16 @@ from esr.engines.elasticsearch.load.verification import (
 )
 from esr.engines.elasticsearch.maintenance.index_copy import copy_load
 from esr.engines.elasticsearch.store import meta, templates
+from esr.engines.elasticsearch.store.collection_statistics import read_collection_statistics
 from esr.engines.elasticsearch.store.generations import delete_indices, delete_old_generations, serve
 from esr.engines.elasticsearch.store.heartbeat import Heartbeat
+from esr.engines.elasticsearch.store.impacts import describe_after_delivery
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document
 from esr.engines.options import LoadOptions
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.errors import EngineUnreachable, EsrError, InputError
+from esr.plans.statistics import CollectionStatistics
 
 _BATCH = 500
 
@@ -190,6 +195,10 @@ class ElasticsearchDelivery:
         for indexed in self._read(removed):
             removed_by_index.setdefault(indexed.documents_index, []).append(indexed)
         newest = self._loads[-1]
+        existing = read_existing_collection(cluster, new_spool, removed=old_spool)
+        before = read_collection_statistics(cluster)
+        after = _with_delivery(before, old_spool, new_spool)
+        lost = greatest_loss(old_spool, new_spool)
         sources = [load for load in self._loads if load.documents_index in removed_by_index or load is newest]
         names = [new_sentences_index(cluster.alias, number) for number in reversed(range(len(sources)))]
         members = (*(load.index for load in self._loads if load not in sources), *names)
@@ -198,13 +207,15 @@ class ElasticsearchDelivery:
         try:
             with Heartbeat(cluster) as heartbeat:
                 for source, name in zip(sources, names, strict=True):
-                    copy = copy_load(cluster, source, name, members, is_head=source is newest)
+                    impacts = describe_after_delivery(source.impacts, before, after, lost)
+                    is_head = source is newest
+                    copy = copy_load(cluster, source, name, members, is_head=is_head, impacts=impacts)
                     copies.append(copy)
                     heartbeat.add(copy)
                     expected = read_contents(cluster, source.index)
                     self._remove_documents(copy, removed_by_index.get(source.documents_index, []), expected)
-                    if source is newest:
-                        self._add_documents(copy, new_spool, old_spool, expected)
+                    if is_head:
+                        self._add_documents(copy, new_spool, existing, expected)
                     enable_refresh(cluster, name)
                     verify(cluster, name, expected)
             is_switching = True
@@ -233,14 +244,26 @@ class ElasticsearchDelivery:
         _require_no_rejections(item.reason for item in send_bulk(self._cluster, deletions()))
 
     def _add_documents(
-        self, copy: Load, new_spool: Snapshot, old_spool: Snapshot, expected: IndexContents
+        self, copy: Load, new_spool: Snapshot, existing: ExistingCollection, expected: IndexContents
     ) -> None:
-        existing = read_existing_collection(self._cluster, new_spool, removed=old_spool)
         documents = spool_actions(new_spool, copy, existing)
         for chunk in send_documents(self._cluster, documents, self._options.workers):
             _require_no_rejections(reason for _, reason in chunk.rejected)
             for actions in chunk.indexed:
                 expected.add(actions.document.id, actions.entry["checksum"], len(actions.sentences))
+
+
+def _with_delivery(
+    collection: CollectionStatistics, removed: Snapshot, added: Snapshot
+) -> CollectionStatistics:
+    """The size of the collection after a delivery."""
+    lost, gained = removed.statistics.collection, added.statistics.collection
+    return replace(
+        collection,
+        documents=collection.documents - lost.documents + gained.documents,
+        sentences=collection.sentences - lost.sentences + gained.sentences,
+        occurrences=collection.occurrences - lost.occurrences + gained.occurrences,
+    )
 
 
 def _require_no_rejections(reasons: Iterable[str]) -> None:

@@ -6,7 +6,9 @@ A delivery changes a copy: searches see all of it at once, when the alias moves,
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from elasticsearch import BadRequestError
 
@@ -19,8 +21,16 @@ from esr.errors import EsrError
 _TIMEOUT = "120s"
 
 
-def copy_load(cluster: Cluster, load: Load, index: str, members: tuple[str, ...], *, is_head: bool) -> Load:
-    """A copy of a load, not complete yet, with this index of sentences.
+def copy_load(
+    cluster: Cluster,
+    load: Load,
+    index: str,
+    members: tuple[str, ...],
+    *,
+    is_head: bool,
+    impacts: Mapping[str, Any],
+) -> Load:
+    """A copy of a load, not complete yet, with this index of sentences and this description of impacts.
 
     The original cannot be enriched while it is being copied.
     """
@@ -33,7 +43,7 @@ def copy_load(cluster: Cluster, load: Load, index: str, members: tuple[str, ...]
         members=members,
         is_head=is_head,
         is_rejected=False,
-        impacts={},  # the delivery changes p(t|C), which impacts depend on
+        impacts=impacts,
     )
     for source, target in ((load.index, copy.index), (load.documents_index, copy.documents_index)):
         _clone(cluster, source, target)

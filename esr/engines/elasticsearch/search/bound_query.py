@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from esr.engines.elasticsearch.search.condition_query import document_query
 from esr.engines.elasticsearch.search.filter_clauses import Query, filter_clauses
 from esr.engines.elasticsearch.store import term_maxima
-from esr.engines.elasticsearch.store.impacts import EMPTY, IMPACTS_FIELD
+from esr.engines.elasticsearch.store.impacts import EMPTY, IMPACTS_FIELD, Widening
 from esr.engines.elasticsearch.store.static_bounds import static_bounds
 from esr.engines.index import Filters
 from esr.plans.bounds import Bound, Unprunable
@@ -26,6 +26,8 @@ SCRIPTS = (MIXTURE_SCRIPT, SATURATION_SCRIPT, BASE_SCRIPT)
 ROLES: dict[str, FieldName] = {"own": "sentence", "middle": "surrounding", "wide": "document"}
 _ROUNDING = 1e-6
 """More than the relative error of one operation on 32-bit scores."""
+_SMALL_LOSS = 0.05
+"""A loss up to this is added for all documents: a clause for those that have the term costs more."""
 
 
 class BoundQuery(NamedTuple):
@@ -44,11 +46,11 @@ class BoundQuery(NamedTuple):
 
 
 def bound_query(
-    plan: Plan, collection: CollectionStatistics, filters: Filters, use_impacts: bool
+    plan: Plan, collection: CollectionStatistics, filters: Filters, widening: Widening | None
 ) -> BoundQuery | Unprunable:
     """The query, or why there are no bounds.
 
-    `use_impacts`: the documents have impacts that apply to the plan.
+    `widening`: what makes bounds of the documents' impacts, if these apply to the plan.
     """
     bound = Bound(plan.transform, collection.longest_sentence)
     reason = bound.unavailable_reason(plan.terms)
@@ -56,14 +58,20 @@ def bound_query(
         return Unprunable(reason)
     ranges = [static_bounds(static, collection) for static in plan.statics]
     shift, magnitude = math.fsum(high for _, high in ranges), 1.0
-    query = _term_sum(plan, filters, use_impacts)
+    query = _term_sum(plan, filters, widening)
     transform = plan.transform
     if isinstance(transform, Mixture):
         constants = [term.weight * math.log(term.background) for term in plan.terms if term.own]
-        if use_impacts:
+        if widening is not None:
             weight = math.fsum(term.weight for term in plan.terms)
             query = {"bool": {"must": [query], "should": [_impact_clause(EMPTY, weight)]}}
-            constants.append(weight * bound.least_log_collection)
+            constants.append(weight * Bound(transform, widening.longest).least_log_collection)
+            constants.append(weight * widening.growth)
+            constants += [
+                term.weight * loss
+                for term in plan.terms
+                if (loss := widening.losses.get(term.term, 0.0)) <= _SMALL_LOSS
+            ]
         else:
             params = _base_params(plan, transform, collection)
             query = {"script_score": {"query": query, "script": {"id": BASE_SCRIPT, "params": params}}}
@@ -74,10 +82,15 @@ def bound_query(
     return BoundQuery(query, shift, _ROUNDING * (len(plan.terms) + 4) * magnitude)
 
 
-def _term_sum(plan: Plan, filters: Filters, use_impacts: bool) -> Query:
+def _term_sum(plan: Plan, filters: Filters, widening: Widening | None) -> Query:
     """Scores documents that may have candidates by the sum of what each term can add."""
-    if use_impacts:
+    if widening is not None:
         clauses = [_impact_clause(term.term, term.weight) for term in plan.terms]
+        for term in plan.terms:
+            loss = widening.losses.get(term.term, 0.0)
+            if loss > _SMALL_LOSS:
+                has_term = {"term": {"context": term.term}}
+                clauses.append({"constant_score": {"filter": has_term, "boost": term.weight * loss}})
     else:
         clauses = [_term_clause(plan, term) for term in plan.terms]
     filter = filter_clauses(filters, of="documents")

@@ -55,7 +55,7 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
         return Unprunable(f"more than {MAX_K:,} hits are requested")
     if _estimate_candidates(search, statistics) <= FEW_CANDIDATES:
         return Unprunable("there are few candidates")
-    query = bound_query(search.plan, search.collection, search.filters, search.use_impacts)
+    query = bound_query(search.plan, search.collection, search.filters, search.widening)
     if isinstance(query, Unprunable):
         return query
     first_size = FIRST_DOCUMENTS + FIRST_PER_HIT * k

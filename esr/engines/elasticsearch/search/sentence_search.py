@@ -12,6 +12,7 @@ from esr.engines.elasticsearch.cluster.cluster import REQUEST_TIMEOUT, SEARCH_TI
 from esr.engines.elasticsearch.cluster.requests import msearch, search
 from esr.engines.elasticsearch.search.score_query import score_query
 from esr.engines.elasticsearch.search.search_body import RECORD_FIELDS, SORT
+from esr.engines.elasticsearch.store.impacts import Widening
 from esr.engines.elasticsearch.store.source_decoder import decode_sentence
 from esr.engines.index import Filters, Hit, SearchResult
 from esr.plans.plan import Plan
@@ -25,7 +26,8 @@ PAGE = 10_000
 class Search:
     """A plan, and where it runs. `incomplete` says what any answer so far has lacked.
 
-    `records`: hits come with their records. `use_impacts`: the documents have impacts that apply to the plan.
+    `records`: hits come with their records. `widening`: what makes bounds of the documents' impacts, if these
+    apply to the plan.
     """
 
     cluster: Cluster
@@ -33,7 +35,7 @@ class Search:
     collection: CollectionStatistics
     filters: Filters
     records: bool
-    use_impacts: bool = False
+    widening: Widening | None = None
     incomplete: str | None = field(default=None, init=False)
 
     def exhaustive(self, k: int, reason: str | None) -> SearchResult:

@@ -2,12 +2,16 @@
 
 The scripts of the bound query compute such bounds for any ranking, document by document, in every search. For
 one mixture a load can compute them: then Elasticsearch only adds them up, which takes a quarter of the time.
-They are valid for the collection they were made for, since p(t|C) is part of them.
+
+p(t|C) is part of them, and every delivery changes it. A bound grows by no more than log p(t|C) falls, so the
+index says what bounds that fall, and a search adds it (docs/performance.md, "Impacts after a delivery").
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from esr.plans.bounds import Bound
@@ -19,19 +23,63 @@ SMALLEST = 2.0**-10
 """The smallest impact of a term: with an impact of 0, the document would not match."""
 EMPTY = " "
 """Stands for no term: its impact is that of a document's best sentence length, above
-`Bound.least_log_collection`."""
+`Bound.least_log_collection` of the longest sentence that the description names."""
 _PARTS = ("sentence", "surrounding", "document", "collection")
 
 
+@dataclass(frozen=True, slots=True)
+class Widening:
+    """What makes the impacts of an index bounds again.
+
+    `growth` is to be added to every impact of a term, of the query's own and with a positive weight, and
+    `losses` to those of a term. `longest` is the longest sentence of when the index was loaded.
+    """
+
+    longest: int
+    growth: float
+    losses: Mapping[str, float]
+
+
 def describe_impacts(transform: Mixture, collection: CollectionStatistics) -> dict[str, Any]:
-    """What an index says about its impacts: the mixture and the collection that they were made for."""
+    """What an index says about its impacts: the mixture and the collection that they are for.
+
+    `least_occurrences` is the least length of the collection for which any of them were computed. Since the
+    first were, no term has lost more than `lost` occurrences.
+    """
     return {
         "mu": transform.mu,
         **{name: list(getattr(transform, name)) for name in _PARTS},
-        "documents": collection.documents,
-        "sentences": collection.sentences,
-        "occurrences": collection.occurrences,
+        "longest": collection.longest_sentence,
+        **_describe_collection(collection),
+        "least_occurrences": collection.occurrences,
+        "lost": 0,
     }
+
+
+def describe_after_delivery(
+    description: Mapping[str, Any], before: CollectionStatistics, after: CollectionStatistics, lost: int
+) -> dict[str, Any]:
+    """The description after a delivery; its own impacts are for the collection `after` it.
+
+    `lost` is the most occurrences that any term loses by it. {} if the impacts do not apply to `before`.
+    """
+    if not _describes(description, before):
+        return {}
+    return {
+        **description,
+        **_describe_collection(after),
+        "least_occurrences": min(description["least_occurrences"], after.occurrences),
+        "lost": description["lost"] + lost,
+    }
+
+
+def _describe_collection(collection: CollectionStatistics) -> dict[str, int]:
+    return {name: getattr(collection, name) for name in ("documents", "sentences", "occurrences")}
+
+
+def _describes(description: Mapping[str, Any], collection: CollectionStatistics) -> bool:
+    """Whether the impacts are for this collection: a load may have set documents aside."""
+    return "lost" in description and _describe_collection(collection).items() <= description.items()
 
 
 def described_mixture(description: Mapping[str, Any]) -> Mixture:
@@ -39,22 +87,30 @@ def described_mixture(description: Mapping[str, Any]) -> Mixture:
     return Mixture(description["mu"], *(Affine(*description[name]) for name in _PARTS))
 
 
+def find_widening(description: Mapping[str, Any], plan: Plan, statistics: Statistics) -> Widening | None:
+    """What makes bounds of a plan's scores of the impacts; None if they do not apply to it.
+
+    `statistics` are those of its terms.
+    """
+    transform, collection = plan.transform, statistics.collection
+    if not isinstance(transform, Mixture) or not _describes(description, collection):
+        return None
+    if described_mixture(description) != transform:
+        return None
+    for term in plan.terms:
+        if not term.own or term.weight <= 0 or term.term not in statistics.terms:
+            return None
+        if term.background != collection.background(statistics.terms[term.term]):
+            return None
+    growth = collection.occurrences / max(description["least_occurrences"], 1)
+    losses = {}
+    if description["lost"]:
+        for term in plan.terms:
+            left = max(statistics.terms[term.term].cf, 1)
+            losses[term.term] = math.log((left + description["lost"]) / left)
+    return Widening(description["longest"], math.log(max(growth, 1.0)), losses)
+
+
 def has_bounds(transform: Mixture, collection: CollectionStatistics) -> bool:
     """Whether there are bounds at all for this mixture."""
     return Bound(transform, collection.longest_sentence).unavailable_reason([]) is None
-
-
-def impacts_apply(description: Mapping[str, Any], plan: Plan, statistics: Statistics) -> bool:
-    """Whether the impacts of an index bound the scores of a plan. `statistics` are those of its terms."""
-    transform = plan.transform
-    if not isinstance(transform, Mixture):
-        return False
-    if description != describe_impacts(transform, statistics.collection):
-        return False
-    return all(
-        term.own
-        and term.weight > 0
-        and term.term in statistics.terms
-        and term.background == statistics.collection.background(statistics.terms[term.term])
-        for term in plan.terms
-    )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,13 +18,19 @@ BATCH = 1 << 17
 """About how many sentence postings are looked at together: they take some 30 MB."""
 
 
-def compute_upper_bounds(statistics: CommitStatistics, owner: int, transform: Mixture) -> Array:
+def compute_upper_bounds(
+    statistics: CommitStatistics,
+    owner: int,
+    transform: Mixture,
+    elsewhere: Mapping[str, int] = MappingProxyType({}),
+    total_elsewhere: int = 0,
+) -> Array:
     """`Bound.upper_bounds` of all terms of a segment, in the order of its postings of documents.
 
-    Terms are a query's own, and p(t|C) is that of the commit.
+    Terms are a query's own, and p(t|C) is that of the commit, with the occurrences that are elsewhere.
     """
     segment, bound = statistics.segments[owner], Bound(transform, statistics.collection.longest_sentence)
-    background = statistics.background(owner, {}, 0)
+    background = statistics.background(owner, elsewhere, total_elsewhere)
     sentence_starts, document_starts = segment.column("sentence_starts"), segment.column("document_starts")
     upper_bounds = np.empty(int(document_starts[-1]))
     for first, last in _batches(sentence_starts):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -15,9 +17,9 @@ from hypothesis import strategies as st
 from esr.documents import Located
 from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.elasticsearch.index import ElasticsearchIndex
-from esr.engines.elasticsearch.search import pruned_search
+from esr.engines.elasticsearch.search import bound_query, pruned_search
 from esr.engines.elasticsearch.search.sentence_search import Search
-from esr.engines.elasticsearch.store.impacts import has_bounds, impacts_apply
+from esr.engines.elasticsearch.store.impacts import find_widening, has_bounds
 from esr.engines.factory import LoadOptions, open_delivery, open_writer
 from esr.engines.index import Filters, SearchResult
 from esr.enrichment.recipe import Recipe
@@ -88,8 +90,8 @@ def check_pruned(
 ) -> SearchResult | Unprunable:
     """Compares the pruned result with the exhaustive one, and returns it."""
     statistics = index.statistics(plan.candidate_terms)
-    use_impacts = impacts_apply(index._impacts, plan, statistics)
-    search = Search(index.cluster, plan, index.bounded_collection(plan), filters, False, use_impacts)
+    widening = find_widening(index._impacts, plan, statistics)
+    search = Search(index.cluster, plan, index.bounded_collection(plan), filters, False, widening)
     result = pruned_search.search_pruned(search, k, statistics)
     if not isinstance(result, Unprunable):
         expected = exhaustive(index, plan, k, filters)
@@ -137,7 +139,7 @@ def test_a_mixture_that_the_index_was_prepared_for(elasticsearch_url: str, ranki
             statistics = snapshot.statistics(plan.candidate_terms)
             assert isinstance(plan.transform, Mixture)
             is_bounded = has_bounds(plan.transform, statistics.collection)
-            assert impacts_apply(snapshot._impacts, plan, statistics) is is_bounded
+            assert (find_widening(snapshot._impacts, plan, statistics) is not None) is is_bounded
             check_pruned(snapshot, plan, KS[n % len(KS)], FILTERS[n % len(FILTERS)])
             first_term, *other_terms = plan.terms
             for odd in (
@@ -145,9 +147,8 @@ def test_a_mixture_that_the_index_was_prepared_for(elasticsearch_url: str, ranki
                 first_term._replace(background=0.5),
                 first_term._replace(weight=-1.0),
             ):
-                assert not impacts_apply(
-                    snapshot._impacts, replace(plan, terms=(odd, *other_terms)), statistics
-                )
+                odd_plan = replace(plan, terms=(odd, *other_terms))
+                assert find_widening(snapshot._impacts, odd_plan, statistics) is None
         index.close()
 
 
@@ -280,17 +281,25 @@ def test_few_candidates_are_scored_also_when_the_entries_were_updated(elasticsea
         index.close()
 
 
-def test_deliveries_keep_the_bounds_right(elasticsearch_url: str) -> None:
+@pytest.mark.parametrize("small_loss", [0.0, 0.05, math.inf])
+def test_impacts_stay_in_use_and_exact_through_deliveries(
+    elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch, small_loss: float
+) -> None:
+    """Appended, replaced and removed documents, and one with the longest sentence of all."""
+    longest = document("d7", "vote " * 40)
+    monkeypatch.setattr(bound_query, "_SMALL_LOSS", small_loss)
     documents = adverse_documents()
     with fresh(elasticsearch_url) as where:
         load(where, documents, precomputed_mixture=Ranking().mixture())
-        new = document("new", "only " * 9, "")
-        open_delivery(where, LoadOptions()).append([new])
-        open_delivery(where, LoadOptions()).remove(["d3", "d20"])
-        index = ElasticsearchIndex(where)
-        snapshot = index.snapshot()
-        for query, k in product(QUERIES, KS):
-            assert not isinstance(
-                check_pruned(snapshot, make_plan(snapshot, query, Ranking()), k, Filters()), Unprunable
-            )
-        index.close()
+        for step in (
+            lambda delivery: delivery.append([document("new", "only " * 9, ""), longest]),
+            lambda delivery: delivery.remove(["d3", "d20", "d21", "d22"]),
+            lambda delivery: delivery.append([document("d9", "bank fraud."), document("later", "rare " * 3)]),
+        ):
+            step(open_delivery(where, LoadOptions()))
+            with closing(ElasticsearchIndex(where)) as index:
+                snapshot = index.snapshot()
+                for query, k in product(QUERIES, KS):
+                    plan = make_plan(snapshot, query, Ranking())
+                    assert find_widening(snapshot._impacts, plan, snapshot.statistics(plan.candidate_terms))
+                    assert not isinstance(check_pruned(snapshot, plan, k, Filters()), Unprunable)
