@@ -13,6 +13,7 @@ from elasticsearch import AuthorizationException
 from esr import analysis
 from esr.documents import Document
 from esr.documents.vector import QuantizedVector
+from esr.engines.elasticsearch.cluster.alias_targets import AliasTargets
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import search
 from esr.engines.elasticsearch.maintenance.enrichment import (
@@ -69,7 +70,7 @@ class ElasticsearchIndex:
 
     def __init__(self, where: str) -> None:
         self._where_with_login = where
-        self._latest: tuple[tuple[str, ...], ElasticsearchIndex] | None = None
+        self._latest: tuple[AliasTargets, ElasticsearchIndex] | None = None
         self._is_snapshot = False
         self._connect(Cluster(where))
 
@@ -96,26 +97,21 @@ class ElasticsearchIndex:
         if self._is_snapshot:
             return self
         self.cluster.switch_node()  # one node says where the alias leads, and answers for that
-        aliases = [self.cluster.alias, self.cluster.documents_alias]
         with self.cluster.translate_errors():
             try:
-                indices = self.cluster.client.indices.get_alias(name=aliases)
+                targets = self.cluster.look_up_targets()
             except AuthorizationException:
                 return self  # a login that may only search: it sees a switch after some seconds
-        names = tuple(
-            ",".join(sorted(index for index in indices if alias in indices[index]["aliases"]))
-            for alias in aliases
-        )
         latest = self._latest  # another thread, whose node knows more or less, may replace it
-        if latest is None or latest[0] != names:
-            latest = self._latest = names, self._pin(*names)
+        if latest is None or latest[0] != targets:
+            latest = self._latest = targets, self._pin(targets)
         return latest[1]
 
-    def _pin(self, sentences: str, documents: str) -> ElasticsearchIndex:
-        cluster = meta.pin_names(self.cluster, sentences, documents)
+    def _pin(self, targets: AliasTargets) -> ElasticsearchIndex:
+        cluster = meta.pin_targets(self.cluster, targets)
         pinned = copy(self)
         pinned._is_snapshot = True
-        pinned._connect(cluster, is_pinned=cluster.alias == sentences)
+        pinned._connect(cluster, is_pinned=cluster.alias == targets.sentences)
         return pinned
 
     def statistics(self, terms: Sequence[str]) -> Statistics:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 
-from elastic_transport import TransportError
+from elastic_transport import NodeConfig, TransportError
 from elasticsearch import ApiError, Elasticsearch
 
 from esr.engines import deadline
+from esr.engines.elasticsearch.cluster import alias_targets
+from esr.engines.elasticsearch.cluster.alias_targets import AliasTargets, ConfirmedNodes
 from esr.engines.elasticsearch.cluster.errors import BUSY, OLDEST_VERSION, ErrorTranslator
 from esr.engines.elasticsearch.cluster.location import parse_location
 from esr.engines.elasticsearch.cluster.login import Login
@@ -43,6 +46,9 @@ class Cluster:
         self._error_translator = ErrorTranslator(self.url, self.where, login)
         self._attempts = min(len(urls), _MAX_ATTEMPTS)
         self._timeout = request_timeout
+        self._confirmed = ConfirmedNodes()
+        self._aliases = self.alias, self.documents_alias
+        self._targets: AliasTargets | None = None
         self._client = Elasticsearch(
             urls,
             **login.client_options(self.url),
@@ -69,6 +75,36 @@ class Cluster:
         selector = self._client.transport.node_pool.node_selector
         assert isinstance(selector, StickyNodeSelector)
         selector.switch()
+
+    def look_up_targets(self) -> AliasTargets:
+        """Where the aliases lead, as the node says that gets the requests of this thread."""
+        targets, node = alias_targets.look_up(self.client, *self._aliases)
+        self._confirmed.confirm(node, targets)
+        return targets
+
+    def pin(self, targets: AliasTargets) -> Cluster:
+        """The same servers, with these indices in place of the aliases, wherever those move."""
+        pinned = copy(self)
+        pinned.alias, pinned.documents_alias = targets
+        pinned._targets = targets
+        return pinned
+
+    @property
+    def has_other_nodes(self) -> bool:
+        """Whether it means certain indices, and more than one node may answer."""
+        return self._targets is not None and self._attempts > 1
+
+    def is_current(self, node: NodeConfig) -> bool:
+        """Whether a node's answers are of the indices that are meant, and not of an older state of theirs.
+
+        Asks the node, if it has not said so: it is the one that gets the requests of this thread.
+        """
+        targets = self._targets
+        if targets is None or self._confirmed.knows(node, targets):
+            return True
+        with self.translate_errors():
+            self.look_up_targets()
+        return self._confirmed.knows(node, targets)
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:

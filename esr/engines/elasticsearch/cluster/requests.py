@@ -10,19 +10,50 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
-from elasticsearch import ApiError
+from elastic_transport import ObjectApiResponse
+from elasticsearch import ApiError, NotFoundError
 
 from esr.engines import deadline
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.errors import EngineUnreachable, IndexMissing
 
+Answer = TypeVar("Answer", bound=ObjectApiResponse[Any])
+
 PAUSES = (0.1, 0.5, 2.0)
 """Seconds before each retry, on average."""
 _NO_COPY = "no_shard_available_action_exception"
 _SHARDS_FAILED = "search_phase_execution_exception"
+
+
+def ask(cluster: Cluster, send: Callable[[], Answer]) -> Answer:
+    """The answer to a request by a node that knows the indices that the request means.
+
+    Another node is asked instead of one that does not: see `alias_targets`. Raises EngineUnreachable where
+    none knows them in time, and what `send` raises.
+    """
+    if not cluster.has_other_nodes:
+        return send()
+    retries = _retries()
+    while True:
+        missing: NotFoundError | None = None
+        try:
+            answer = send()
+            node = answer.meta.node
+        except NotFoundError as error:
+            missing, node = error, error.meta.node
+        if cluster.is_current(node):
+            if missing is not None:
+                raise missing
+            return answer
+        if not next(retries, False):
+            raise EngineUnreachable(
+                f"{cluster.where}: the nodes that answer do not lead to the indices of this search any more: "
+                "search again"
+            )
+        cluster.switch_node()
 
 
 def search(cluster: Cluster, *, allow_partial: bool = False, **request: Any) -> Any:
@@ -34,7 +65,10 @@ def search(cluster: Cluster, *, allow_partial: bool = False, **request: Any) -> 
     while True:
         with cluster.translate_errors():
             try:
-                answer = cluster.client.search(allow_partial_search_results=allow_partial, **request)
+                answer = ask(
+                    cluster,
+                    lambda: cluster.client.search(allow_partial_search_results=allow_partial, **request),
+                )
                 if not _lost_shards(answer) or not next(retries, False):
                     return answer
             except ApiError as error:
@@ -98,7 +132,7 @@ def msearch(
     retries = _retries()
     while True:
         with cluster.translate_errors():
-            answers = list(cluster.client.msearch(searches=searches)["responses"])
+            answers = list(ask(cluster, lambda: cluster.client.msearch(searches=searches))["responses"])
         failures = [answer for answer in answers if "error" in answer or answer["_shards"]["failed"]]
         if not failures:
             return answers

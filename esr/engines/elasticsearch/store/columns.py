@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.cluster.requests import msearch_dfs
+from esr.engines.elasticsearch.cluster.requests import ask, msearch_dfs
 from esr.engines.elasticsearch.store.static_bounds import exclusive_minimum
 from esr.plans.plan import Static
 
@@ -58,6 +58,6 @@ def read_histogram(cluster: Cluster, column: str) -> dict[float, int]:
 def read_features(cluster: Cluster) -> list[str]:
     """The names of the features that an index of the alias has a field for."""
     with cluster.translate_errors():
-        answer = cluster.client.indices.get_mapping(index=cluster.alias)
+        answer = ask(cluster, lambda: cluster.client.indices.get_mapping(index=cluster.alias))
     fields = [body["mappings"]["properties"].get("features", {}) for body in answer.values()]
     return sorted({name for field in fields for name in field.get("properties", {})})

@@ -9,6 +9,7 @@ from typing import Any
 
 from elasticsearch import NotFoundError
 
+from esr.engines.elasticsearch.cluster.alias_targets import AliasTargets
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.errors import is_from_elasticsearch
 from esr.engines.elasticsearch.cluster.index_names import (
@@ -17,6 +18,7 @@ from esr.engines.elasticsearch.cluster.index_names import (
     documents_index,
     generation_name,
 )
+from esr.engines.elasticsearch.cluster.requests import ask
 from esr.engines.elasticsearch.store import templates
 from esr.engines.index import Description
 from esr.engines.writer import outdated_analyzer
@@ -142,16 +144,13 @@ def pin_indices(cluster: Cluster, loads: Iterable[Load]) -> Cluster:
 
     If the names are too long for a request, the aliases remain.
     """
-    names = [load.index for load in loads]
-    return pin_names(cluster, ",".join(names), ",".join(map(documents_index, names)))
+    names = sorted(load.index for load in loads)
+    return pin_targets(cluster, AliasTargets(",".join(names), ",".join(map(documents_index, names))))
 
 
-def pin_names(cluster: Cluster, sentences: str, documents: str) -> Cluster:
+def pin_targets(cluster: Cluster, targets: AliasTargets) -> Cluster:
     """The same servers, with these indices in place of the aliases, unless their names are too long."""
-    pinned = copy(cluster)
-    if max(len(sentences), len(documents)) <= LONGEST_NAMES:
-        pinned.alias, pinned.documents_alias = sentences, documents
-    return pinned
+    return cluster.pin(targets) if max(map(len, targets)) <= LONGEST_NAMES else copy(cluster)
 
 
 def aliases_of(loads: Iterable[Load]) -> Mapping[str, Any]:
@@ -188,7 +187,7 @@ def _write(cluster: Cluster, load: Load, *indices: str) -> None:
 def _read(cluster: Cluster, pattern: str) -> list[tuple[str, Mapping[str, Any] | None]]:
     with cluster.translate_errors():
         try:
-            answer = cluster.client.indices.get_mapping(index=pattern)
+            answer = ask(cluster, lambda: cluster.client.indices.get_mapping(index=pattern))
         except NotFoundError as error:
             if not is_from_elasticsearch(error):
                 raise  # a server of another kind has no index at all

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.cluster.requests import ask
 from esr.errors import EsrError
 
 _TERM = re.compile(r"\bcontext:([^\s()^]+)")
@@ -18,11 +19,14 @@ def read_terms_with_prefix(cluster: Cluster, prefix: str, limit: int) -> list[st
     """
     rewritten = {"value": prefix, "rewrite": f"top_terms_{limit}"}
     with cluster.translate_errors():
-        answer = cluster.client.indices.validate_query(
-            index=cluster.documents_alias,
-            query={"prefix": {"context": rewritten}},
-            rewrite=True,
-            all_shards=True,
+        answer = ask(
+            cluster,
+            lambda: cluster.client.indices.validate_query(
+                index=cluster.documents_alias,
+                query={"prefix": {"context": rewritten}},
+                rewrite=True,
+                all_shards=True,
+            ),
         )
     explanations = answer["explanations"]
     if not answer["valid"] or answer["_shards"]["failed"]:
