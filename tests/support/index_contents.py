@@ -13,9 +13,12 @@ STORED_PRIORS = ("importance", "importance_surrounding")
 
 
 def index_contents(where: str, *, priors: bool = True) -> dict[str, Any]:
-    """Documents, sentences, statistics, columns and parses, with or without the stored priors."""
+    """Documents, sentences, statistics, columns and parses, with or without the stored priors.
+
+    They are of one generation: the last request of a loader that was killed may still move the alias.
+    """
     with esr.open(where) as searcher:
-        return _contents(searcher.index, priors)
+        return _contents(searcher.index.snapshot(), priors)
 
 
 def _contents(index: Index, priors: bool) -> dict[str, Any]:
