@@ -1,15 +1,16 @@
-"""The life of an index, by a state machine: loads, deliveries, rollbacks and deletions in any order, on both
-engines, beside a plain model of which generations there are and which of them is served.
+"""The life of an index, by a state machine: loads, deliveries, migrations, rollbacks and deletions in any
+order, on both engines, beside a plain model of which generations there are and which of them is served.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,8 +26,10 @@ from hypothesis.stateful import (
 
 import esr
 from esr.engines.delivery import DeliveryReport
-from esr.engines.factory import LoadOptions, open_delivery, open_generations
-from esr.errors import UsageError
+from esr.engines.elasticsearch.store import templates
+from esr.engines.factory import LoadOptions, open_delivery, open_generations, open_migration
+from esr.engines.segments.store import manifest
+from esr.errors import IndexUnusable, UsageError
 from tests.support.elasticsearch import document, fresh, load, located
 
 KEEP = st.integers(0, 3)
@@ -35,10 +38,11 @@ LocationFactory = Callable[[], AbstractContextManager[str]]
 
 @dataclass
 class ModelGeneration:
-    """A generation of the model: its documents, and whether a rollback went back past it."""
+    """A generation of the model: its documents, its format, and whether a rollback went back past it."""
 
     name: str
     documents: frozenset[str]
+    format: int
     rejected: bool = False
 
 
@@ -52,12 +56,15 @@ class IndexLife(RuleBasedStateMachine):
         self._stack = self.create_location()
         self.where = self._stack.__enter__()
         self.next_id = 0
+        self._patches = ExitStack()
+        self._set_format(manifest.FORMAT)
         self.generations: list[ModelGeneration] = []
         self.serving = ""
         self.replace(0)
 
     def teardown(self) -> None:
         if hasattr(self, "_stack"):
+            self._patches.close()
             self._stack.__exit__(None, None, None)
 
     @rule(keep=KEEP)
@@ -67,6 +74,23 @@ class IndexLife(RuleBasedStateMachine):
         load(self.where, [document(id, f"A flood in {id}.")], if_exists="replace", keep=keep)
         self._record_generation(frozenset([id]), keep)
 
+    @precondition(lambda self: self._is_current())
+    @rule(keep=KEEP)
+    def append_by_load(self, keep: int) -> None:
+        """`esr load --if-exists append`"""
+        id = self._create_id()
+        load(self.where, [document(id, f"A flood in {id}.")], if_exists="append", keep=keep)
+        self._record_generation(self._served() | {id}, keep)
+
+    @rule(keep=KEEP)
+    def migrate(self, keep: int) -> None:
+        """`esr migrate` of a newer esr, with another format, or after a rollback to an older format."""
+        if self._is_current():
+            self._set_format(self.format + 1)
+        open_migration(self.where, LoadOptions(keep=keep)).run()
+        self._record_generation(self._served(), keep)
+
+    @precondition(lambda self: self._is_current())
     @rule(keep=KEEP)
     def append(self, keep: int) -> None:
         id = self._create_id()
@@ -75,13 +99,27 @@ class IndexLife(RuleBasedStateMachine):
         self._record_generation(self._served() | {id}, keep)
         self._assert_note_names_kept_generation(report, previous)
 
+    @precondition(lambda self: self._is_current())
     @rule(keep=KEEP)
     def append_existing(self, keep: int) -> None:
-        id = min(self._served())
-        report = self._delivery(keep).append(located([document(id, f"A flood in {id}.")]))
-        assert not report.has_changes
+        with esr.open(self.where) as searcher:
+            stored = searcher.index.document(min(self._served()))
+        assert not self._delivery(keep).append(located([stored])).has_changes
 
-    @precondition(lambda self: len(self._served()) > 1)
+    @precondition(lambda self: self._is_current() and len(self._served()) > 1)
+    @rule(keep=KEEP)
+    def replace_and_remove(self, keep: int) -> None:
+        """One step that adds, changes and removes, as `esr sync` does."""
+        changed, removed = min(self._served()), max(self._served())
+        added = self._create_id()
+        texts = [document(changed, f"A storm since {added}."), document(added, f"A flood in {added}.")]
+        report = self._delivery(keep).append(located(texts), lambda: [removed])
+        assert (report.added, report.changed, report.removed) == (1, 1, 1)
+        previous = self.serving
+        self._record_generation(self._served() - {removed} | {added}, keep)
+        self._assert_note_names_kept_generation(report, previous)
+
+    @precondition(lambda self: self._is_current() and len(self._served()) > 1)
     @rule(keep=KEEP)
     def remove(self, keep: int) -> None:
         id = max(self._served())
@@ -121,6 +159,10 @@ class IndexLife(RuleBasedStateMachine):
     def the_same_documents_are_served(self) -> None:
         if not hasattr(self, "where"):
             return
+        if not self._is_current():
+            with pytest.raises(IndexUnusable, match="run esr migrate"):
+                esr.open(self.where)
+            return
         with esr.open(self.where) as searcher:
             assert {stored.id for stored in searcher.index.documents()} == self._served()
 
@@ -130,6 +172,15 @@ class IndexLife(RuleBasedStateMachine):
             return
         states = {g.name: "serving" if g.name == self.serving else "kept" for g in self.generations}
         assert {g.name: g.state for g in self._list_generations()} == states
+
+    def _set_format(self, number: int) -> None:
+        """Make this the esr that has this format."""
+        self.format = number
+        for module in (manifest, templates):
+            self._patches.enter_context(patch.object(module, "FORMAT", number))
+
+    def _is_current(self) -> bool:
+        return next(g.format for g in self.generations if g.name == self.serving) == self.format
 
     def _delivery(self, keep: int) -> Any:
         return open_delivery(self.where, LoadOptions(keep=keep))
@@ -155,7 +206,7 @@ class IndexLife(RuleBasedStateMachine):
             g.rejected &= g.name != self.serving
         self.generations.sort(key=lambda g: g.name, reverse=True)
         self.generations.sort(key=lambda g: g.rejected)
-        self.generations = [ModelGeneration(name, documents), *self.generations[:keep]]
+        self.generations = [ModelGeneration(name, documents, self.format), *self.generations[:keep]]
         self.serving = name
 
     def _mark_as_serving(self, name: str) -> None:
@@ -197,9 +248,14 @@ def test_any_long_life_of_a_folder_is_that_of_the_model(monkeypatch: pytest.Monk
     run_life(empty_folder, examples=150, steps=40)
 
 
+@pytest.mark.slow
+def test_any_short_life_of_an_alias_is_that_of_the_model(elasticsearch_url: str) -> None:
+    run_life(lambda: fresh(elasticsearch_url), examples=2, steps=6)
+
+
 @pytest.mark.endurance
 def test_any_life_of_an_alias_is_that_of_the_model(elasticsearch_url: str) -> None:
-    run_life(lambda: fresh(elasticsearch_url), examples=6, steps=10)
+    run_life(lambda: fresh(elasticsearch_url), examples=8, steps=12)
 
 
 def test_a_rollback_never_loses_the_collection_that_it_went_back_to(anywhere: str) -> None:
