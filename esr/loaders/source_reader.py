@@ -147,10 +147,18 @@ class SourceReader:
         if not isinstance(result, Record):
             return result
         record = self._set_constants(self._adapter.adapt(result, format))
-        if self._options.make_id is None or isinstance(record, Malformed):
+        if isinstance(record, Malformed):
             return record
+        policy = self._options.make_id
+        if policy is None:
+            if not format.any_names or record.fields.get("id") is not None or not record.fields.get("url"):
+                return record
+            policy = "url"
+            if self._options.on_remark:
+                text = "have no id and got that of their url (--id chooses another)"
+                self._options.on_remark(Remark(record.where, text))
         try:
-            id = make_requested_id(self._options.make_id, record.fields, source, number)
+            id = make_requested_id(policy, record.fields, source, number)
         except NoIdPossible as error:
             return Malformed(record.where, str(error))
         return record._replace(fields={**record.fields, "id": id})

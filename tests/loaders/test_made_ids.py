@@ -99,3 +99,15 @@ def test_files_of_other_formats_get_the_ids_too(ids, policy):
 HTML = """<html><head><title>T</title><link rel="canonical" href="http://x.example/a"></head><body><article>
 <p>The ferry sails again after two weeks of repairs, the mayor said on Monday.</p>
 <p>Two hundred people were aboard, and nobody said why it had been closed.</p></article></body></html>"""
+
+
+def test_a_document_without_an_id_gets_that_of_its_url(tmp_path):
+    file = tmp_path / "news.jsonl"
+    file.write_text(
+        '{"link": "https://x.example/a b", "text": "A."}\n{"id": "own", "url": "u", "text": "B."}\n'
+    )
+    remarks = []
+    options = ReadOptions(on_remark=remarks.append)
+    documents = [located.document for located in read_documents([str(file)], options=options)]
+    assert [document.id for document in documents] == ["https://x.example/a_b", "own"]
+    assert remarks[-1].text == "have no id and got that of their url (--id chooses another)"
