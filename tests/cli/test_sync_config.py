@@ -42,11 +42,22 @@ def example(option: click.Option) -> str:
     if isinstance(option.type, click.types.FloatParamType | click.types.IntParamType):
         return "3"
     known = {"pairs": '{title = "headline"}', "source_format": '"jsonl"', "encoding": '"latin-1"'}
+    if option.opts == ["--set"]:
+        return '{source = "Times"}'
     known |= {"base": '"."', "delimiter": '";"', "quote": '"|"'}
     return known.get(str(option.name), '["a=b"]' if option.multiple else '"x"')
 
 
-NOT_OF_A_SYNC = {"--if-exists", "--enrich", "--dry-run", "--slice", "--resume", "--json", "--index"}
+NOT_OF_A_SYNC = {
+    "--if-exists",
+    "--enrich",
+    "--enrich-only",
+    "--dry-run",
+    "--slice",
+    "--resume",
+    "--json",
+    "--index",
+}
 
 
 @pytest.mark.parametrize("option", options_of("load"), ids=lambda option: option.opts[0])
