@@ -36,6 +36,7 @@ from esr.cli import (
     sync,
     timeline,
     tune,
+    watch,
 )
 from esr.errors import EsrError
 
@@ -96,6 +97,7 @@ for command in (
     search.search,
     timeline.timeline,
     similar.similar,
+    watch.watch,
     run.run,
     evaluate.evaluate,
     tune.tune,

@@ -1,0 +1,123 @@
+"""What a watch remembers between its runs: what it has told of, and what it still has to tell.
+
+One SQLite file. A run finds what is new and stores it as one transaction; only then is it told. So a run
+that is killed loses nothing: the next one tells the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from esr.errors import EsrError, IndexUnusable
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS search (name TEXT PRIMARY KEY, asked TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS known (search TEXT, sentence TEXT, PRIMARY KEY (search, sentence)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS news (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, search TEXT NOT NULL, hit TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS told (file TEXT PRIMARY KEY, number INTEGER NOT NULL, bytes INTEGER NOT NULL);
+"""
+KEPT = 1_000
+"""The news of each search that are kept for its feed, once they were told."""
+
+
+class AnotherRun(EsrError):
+    """Another process has the state open."""
+
+    exit_code = 75
+    """EX_TEMPFAIL of sysexits.h: try again later."""
+
+
+class WatchState:
+    """Use it as a context manager. Only one process at a time has it: others get EsrError."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._db = sqlite3.connect(path, timeout=0, isolation_level=None)
+            self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._db.execute("BEGIN IMMEDIATE")
+            for statement in _TABLES.split(";"):
+                self._db.execute(statement)
+            self._db.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise AnotherRun(f"another esr watch is using {path}: wait until it has finished") from error
+            raise IndexUnusable(f"{path} cannot be used: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise IndexUnusable(f"{path} is no state of esr watch: {error}") from error
+
+    def __enter__(self) -> WatchState:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._db.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of it or nothing is stored."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def asked(self, search: str) -> str | None:
+        """What a search asked for when it was first run; None for a new one."""
+        row = self._db.execute("SELECT asked FROM search WHERE name = ?", (search,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def begin(self, search: str, asked: str) -> None:
+        """A search that is new, or asks for something else now: nothing is known of it."""
+        self._db.execute("REPLACE INTO search VALUES (?, ?)", (search, asked))
+        self._db.execute("DELETE FROM known WHERE search = ?", (search,))
+
+    def unknown(self, search: str, sentences: Sequence[str]) -> list[str]:
+        """Those that are not known of a search, in their order."""
+        known = {row[0] for row in self._db.execute("SELECT sentence FROM known WHERE search = ?", (search,))}
+        return [sentence for sentence in sentences if sentence not in known]
+
+    def add_known(self, search: str, sentences: Iterable[str]) -> None:
+        rows = ((search, sentence) for sentence in sentences)
+        self._db.executemany("INSERT OR IGNORE INTO known VALUES (?, ?)", rows)
+
+    def add_news(self, search: str, hits: Iterable[Mapping[str, Any]]) -> None:
+        rows = ((search, json.dumps(hit, ensure_ascii=True)) for hit in hits)
+        self._db.executemany("INSERT INTO news (search, hit) VALUES (?, ?)", rows)
+
+    def news(self, after: int = 0, search: str | None = None) -> list[tuple[int, str, dict[str, Any]]]:
+        """Number, search and hit of all news after a number, the oldest first; of one search, or of all."""
+        rows = self._db.execute(
+            "SELECT number, search, hit FROM news WHERE number > ? AND ? IN (search, '') ORDER BY number",
+            (after, search or ""),
+        )
+        return [(number, name, json.loads(hit)) for number, name, hit in rows]
+
+    def told(self, file: str) -> tuple[int, int] | None:
+        """The number of the last news that a file has for sure, and how many bytes it has up to there.
+
+        None for a file that is new.
+        """
+        row = self._db.execute("SELECT number, bytes FROM told WHERE file = ?", (file,)).fetchone()
+        return None if row is None else (int(row[0]), int(row[1]))
+
+    def set_told(self, file: str, number: int, size: int) -> None:
+        self._db.execute("REPLACE INTO told VALUES (?, ?, ?)", (file, number, size))
+
+    def forget_old(self) -> None:
+        """Drop news that every file has, but for the last KEPT of each search."""
+        least = self._db.execute("SELECT coalesce(min(number), 0) FROM told").fetchone()[0]
+        for (search,) in self._db.execute("SELECT DISTINCT search FROM news").fetchall():
+            self._db.execute(
+                "DELETE FROM news WHERE search = ? AND number <= ? AND number NOT IN "
+                "(SELECT number FROM news WHERE search = ? ORDER BY number DESC LIMIT ?)",
+                (search, least, search, KEPT),
+            )

@@ -1,0 +1,212 @@
+"""`esr watch`: each sentence is told once, on both engines, killed or not."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import feedparser
+import pytest
+
+from esr.cli.watch import NOTHING_NEW
+from esr.following import watch as watching
+from tests.cli.conftest import Esr
+from tests.engines.conftest import anywhere as anywhere
+from tests.support.elasticsearch import document, load
+
+SEARCHES = """
+[storms]
+query = "storm -calm"
+
+[x-org]
+query = "flood OR storm"
+source = "x.org"
+from = 2017-01-01
+ranking = {model = "bm25"}
+"""
+
+
+@pytest.fixture
+def searches(tmp_path: Path) -> Path:
+    path = tmp_path / "searches.toml"
+    path.write_text(SEARCHES)
+    return path
+
+
+def add(where: str, *names: str, text: str = "A storm.") -> None:
+    documents = [document(name, text, source="x.org", date="2017-03-05") for name in names]
+    load(where, documents, if_exists="append")
+
+
+def tell(esr: Esr, searches: Path, where: str, *options: object) -> list[tuple[str, str]]:
+    """What a run tells: names of searches and ids of sentences."""
+    result = esr("watch", searches, "--index", where, *options)
+    assert result.exit_code == (0 if result.stdout else NOTHING_NEW), result.output
+    return [(line["search"], line["sentence_id"]) for line in map(json.loads, result.stdout.splitlines())]
+
+
+def test_each_run_tells_what_came_since_the_last(esr: Esr, anywhere: str, searches: Path) -> None:
+    load(anywhere, [document("old", "A storm.", source="x.org", date="2017-01-01")])
+    assert tell(esr, searches, anywhere) == []
+    assert tell(esr, searches, anywhere) == []
+    add(anywhere, "a", "b")
+    add(anywhere, "c", text="A flood.")
+    told = tell(esr, searches, anywhere)
+    assert sorted(told) == sorted(
+        [("storms", "a.s0"), ("storms", "b.s0"), *(("x-org", f"{name}.s0") for name in "abc")]
+    )
+    assert tell(esr, searches, anywhere) == []
+    load(anywhere, [document("a", "A storm."), document("d", "The storm.")], if_exists="replace")
+    assert tell(esr, searches, anywhere) == [("storms", "d.s0")]
+
+
+def test_a_line_has_the_sentence_and_its_score(esr: Esr, tmp_path: Path, searches: Path) -> None:
+    where = str(tmp_path / "index")
+    load(where, [document("a", "Storm.", "storm storm", "wind", source="x.org", date="2017-03-05")])
+    lines = esr("watch", searches, "--index", where, "--from-start").stdout.splitlines()
+    hits = [hit for hit in map(json.loads, lines) if hit["search"] == "x-org"]
+    ranked = json.loads(esr("search", "storm", "--index", where, "--model", "bm25", "--json").stdout)["hits"]
+    scores = {hit["sentence_id"]: hit for hit in ranked}
+    assert len(hits) == 2
+    for hit in hits:
+        assert hit.pop("search") and hit == scores[hit["sentence_id"]]
+
+
+def test_a_changed_query_is_a_new_search(esr: Esr, tmp_path: Path, searches: Path) -> None:
+    where = str(tmp_path / "index")
+    load(where, [document("a", "A storm."), document("b", "A flood.")])
+    assert tell(esr, searches, where, "--from-start") == [("storms", "a.s0")]
+    searches.write_text('[storms]\nquery = "flood"\n')
+    assert tell(esr, searches, where) == []
+    add(where, "c", text="A flood.")
+    assert tell(esr, searches, where) == [("storms", "c.s0")]
+
+
+def test_a_file_and_feeds_have_each_sentence_once(esr: Esr, tmp_path: Path, searches: Path) -> None:
+    where, out, feeds = str(tmp_path / "index"), tmp_path / "news.jsonl", tmp_path / "feeds"
+    load(where, [document("old", "A storm.")])
+    options = [searches, "--index", where, "--output", out, "--feeds", feeds]
+    assert esr("watch", *options).exit_code == NOTHING_NEW
+    add(where, "a")
+    assert esr("watch", *options).exit_code == 0
+    add(where, "b")
+    assert esr("watch", *options).exit_code == 0
+    assert esr("watch", *options).exit_code == NOTHING_NEW
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert Counter(line["sentence_id"] for line in lines) == {"a.s0": 2, "b.s0": 2}
+    for name in ("storms", "x-org"):
+        feed = feedparser.parse((feeds / f"{name}.atom").read_bytes())
+        assert not feed.bozo and [entry.title for entry in feed.entries] == ["b", "a"]
+    out.unlink()  # as log rotation does
+    add(where, "c")
+    assert esr("watch", *options).exit_code == 0
+    assert {json.loads(line)["sentence_id"] for line in out.read_text().splitlines()} == {"c.s0"}
+
+
+@pytest.mark.parametrize("step", ["_read_hits", "_note", "write_feeds"])
+def test_a_run_that_dies_at_any_step_is_made_good(
+    esr: Esr, tmp_path: Path, searches: Path, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where, out = str(tmp_path / "index"), tmp_path / "news.jsonl"
+    load(where, [document("old", "A storm.")])
+    options = [searches, "--index", where, "--output", out, "--feeds", tmp_path / "feeds"]
+    esr("watch", *options)
+    add(where, "a")
+    for failing in range(3):
+        calls = iter([None] * failing)
+        real = getattr(watching, step)
+
+        def die(*args: Any, calls: Any = calls, real: Any = real) -> Any:
+            next(calls)  # StopIteration once there are no more
+            return real(*args)
+
+        with monkeypatch.context() as patch, pytest.raises(StopIteration):
+            patch.setattr(watching, step, die)
+            patch.setattr("esr.cli.watch.write_feeds", die if step == "write_feeds" else watching.write_feeds)
+            esr("watch", *options)
+            raise StopIteration  # the run had fewer steps than that
+    esr("watch", *options)
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert Counter(line["sentence_id"] for line in lines) == {"a.s0": 2}
+    assert len(feedparser.parse((tmp_path / "feeds" / "storms.atom").read_bytes()).entries) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "has no search"),
+        ("[a", "not TOML"),
+        ("a = 1", "[a]: a search is a table"),
+        ("['a/b']\nquery='x'", "[a/b]: a name has letters"),
+        ("[a]\nquary='x'", "[a]: unknown key 'quary': did you mean 'query'?"),
+        ("[a]\nliteral=true", "[a]: the query is missing"),
+        ("[a]\nquery='x'\nfrom='soon'", "[a]: from must be a date"),
+        ("[a]\nquery='x'\nsource=3", "[a]: source must be a text or a list"),
+        ("[a]\nquery='x'\nranking={model='nope'}", "[a]: unknown model 'nope'"),
+        ("[a]\nquery='the'", "[a]: the query has only stop words"),
+    ],
+)
+def test_what_is_wrong_with_the_file_is_said(
+    esr_error: Esr, esr: Esr, tmp_path: Path, text: str, message: str
+) -> None:
+    where = str(tmp_path / "index")
+    load(where, [document("a", "A storm.")])
+    path = tmp_path / "searches.toml"
+    path.write_text(text)
+    assert message in esr_error("watch", path, "--index", where)
+
+
+def test_a_search_that_fails_does_not_keep_the_others_from_telling(esr: Esr, tmp_path: Path) -> None:
+    where, path = str(tmp_path / "index"), tmp_path / "searches.toml"
+    load(where, [document("a", "A storm.")])
+    path.write_text("[bad]\nquery='the'\n[good]\nquery='storm'\n")
+    result = esr("watch", path, "--index", where, "--from-start")
+    assert result.exit_code == 1 and json.loads(result.stdout)["search"] == "good"
+
+
+def test_two_runs_at_once_are_refused(esr: Esr, tmp_path: Path, searches: Path) -> None:
+    from esr.following.watch_state import WatchState
+
+    where = str(tmp_path / "index")
+    load(where, [document("a", "A storm.")])
+    with WatchState(tmp_path / "searches.toml.state"):
+        result = esr("watch", searches, "--index", where)
+    assert result.exit_code == 75 and "another esr watch" in result.stderr
+
+
+@pytest.mark.endurance
+def test_killed_at_random_twenty_times_each_sentence_is_told_once(
+    anywhere: str, tmp_path: Path, searches: Path
+) -> None:
+    rng, out, feeds = random.Random(20), tmp_path / "news.jsonl", tmp_path / "feeds"
+    load(anywhere, [document("old", "A storm.", source="x.org", date="2017-01-01")])
+    program = "from esr.cli import main; main(prog_name='esr')"
+    options = ["watch", searches, "--index", anywhere, "--output", out, "--feeds", feeds]
+    command = [sys.executable, "-c", program, *map(str, options)]
+    started = time.monotonic()
+    assert subprocess.run(command, check=False).returncode == NOTHING_NEW
+    seconds = time.monotonic() - started
+    killed, n = 0, 0
+    while killed < 20:
+        add(anywhere, *(f"n{n + i}" for i in range(50)))
+        n += 50
+        process = subprocess.Popen(command)
+        time.sleep(rng.uniform(0.3, 1.05) * seconds)
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+            killed += 1
+        process.wait()
+    assert subprocess.run(command, check=False).returncode in (0, NOTHING_NEW)
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert Counter((line["search"], line["sentence_id"]) for line in lines) == {
+        (search, f"n{i}.s0"): 1 for search in ("storms", "x-org") for i in range(n)
+    }
+    assert len(feedparser.parse((feeds / "storms.atom").read_bytes()).entries) == min(n, 1000)
