@@ -24,14 +24,6 @@ class CitationFormat:
     render: Callable[[Sequence[SentenceRecord]], str]
 
 
-def quotation(record: SentenceRecord, url: str | None = None) -> str:
-    """The sentence in quotes with title, source, date and address, as one line to paste."""
-    facts = (record.title, record.source, record.date, url or record.url)
-    return " — ".join(
-        filter(None, [f"“{_one_line(record.text)}”", ", ".join(map(_one_line, filter(None, facts)))])
-    )
-
-
 def to_bibtex(records: Sequence[SentenceRecord]) -> str:
     """An `@article` for each; the sentence is its note."""
     return "\n".join(_bibtex_entry(key, record) for key, record in _with_keys(records))

@@ -16,7 +16,7 @@ from esr.errors import EsrError, to_one_line
 from esr.following.atom import Feed, render_feed
 from esr.following.identity import feed_urn
 from esr.following.saved_searches import SavedSearch
-from esr.following.watch_state import WatchState
+from esr.following.watch_state import KEPT, WatchState
 from esr.ranking.answers import hit_dict
 from esr.ranking.searcher import PreparedQuery, Searcher
 from esr.ranking.sentence_scores import score_given
@@ -131,7 +131,7 @@ def write_feeds(state: WatchState, searches: Sequence[SavedSearch], folder: Path
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for search in searches:
-            hits = [hit for _, _, hit in state.news(0, search.name)][::-1]
+            hits = [hit for _, _, hit in state.news(0, search.name)[-KEPT:]][::-1]
             records = [SentenceRecord(**{name: hit[name] for name in _FIELDS}) for hit in hits]
             feed = Feed(feed_urn([("watch", search.name)]), search.name)
             path = folder / f"{search.name}.atom"

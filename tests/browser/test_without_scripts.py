@@ -21,11 +21,13 @@ def test_search_settings_more_sentences_and_explanations_need_no_javascript(open
     expect(page.get_by_role("img", name="Dependency tree of")).to_be_visible()
     page.go_back()
     page.locator(".controls > summary").click()
+    page.locator(".tuning > summary").click()
     page.get_by_label("Model", exact=True).select_option("bm25")
     page.get_by_role("button", name="Search with these settings").click()
     page.wait_for_url("**model=bm25**")
     assert "params." not in page.url  # those of the model chosen before are left
     page.locator(".controls > summary").click()
+    page.locator(".tuning > summary").click()
     expect(page.locator(r"#bm25\.k1")).to_be_visible()
 
 

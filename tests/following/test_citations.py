@@ -10,8 +10,7 @@ import pytest
 import rispy
 from bibtexparser.customization import convert_to_unicode
 
-from esr.engines.index import SentenceRecord
-from esr.following.citations import CITATIONS, quotation, to_bibtex, to_csl, to_ris
+from esr.following.citations import CITATIONS, to_bibtex, to_csl, to_ris
 from tests.support.fake_index import FLOOD, STORM
 
 ODD = replace(
@@ -72,12 +71,3 @@ def test_csl_json_has_the_parts_of_dates_that_are_known() -> None:
 @pytest.mark.parametrize("name", CITATIONS)
 def test_no_sentence_is_no_citation(name: str) -> None:
     assert CITATIONS[name].render([]).strip() in ("", "[]")
-
-
-def test_a_quotation_says_where_it_is_from() -> None:
-    assert quotation(STORM) == (
-        "“The storms damaged forty houses.” — A night of wind, The Example, 2017-03-05T10:00:00Z, "
-        "https://news.example/a?x=1&y=2"
-    )
-    lone = SentenceRecord("b.s0", "b", 0, "A flood.", *[None] * 7)
-    assert quotation(lone) == "“A flood.”"

@@ -11,6 +11,7 @@ from webui.arguments.arrangement import SORTS
 from webui.arguments.controls import Checkbox, Option, RankingControls
 from webui.arguments.links import Pairs
 from webui.arguments.names import SEARCH_ARGUMENTS, VERSUS, is_ranking_argument
+from webui.arguments.presets import preset_label
 from webui.arguments.ranking_controls import ranking_controls
 from webui.running.settings import Settings
 
@@ -35,12 +36,14 @@ class Form:
     date_from: str
     date_to: str
     filters: list[Checkbox]
+    preset: str | None
+    """The label of the preset that the ranking is."""
 
     @property
     def summary(self) -> list[str]:
         """What is set, in a few words, for the line that opens the controls."""
         phrases = [f"in {self.index}"] if self.index else []
-        phrases += self.ranking.summary
+        phrases += [self.preset] if self.preset else self.ranking.summary
         phrases += [option.label for option in self.sorts if option.is_selected and option.value]
         phrases += ["by document"] if self.is_grouped else []
         phrases += ["all words"] if self.requires_all else []
@@ -78,6 +81,7 @@ def build_form(arguments: Pairs, settings: Settings, index_features: Sequence[st
         date_from=first.get("from", ""),
         date_to=first.get("to", ""),
         filters=[Checkbox(n, v, f"{n} {v}") for n, v in arguments if n in _CHECKBOXES],
+        preset=preset_label([pair for pair in own if is_ranking_argument(pair[0])]),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from esr import adjustments
@@ -65,3 +65,8 @@ PRESETS = (
 def available_presets(index_features: Collection[str]) -> list[Preset]:
     """The presets that an index with these features, and perhaps VECTORS, can answer."""
     return [preset for preset in PRESETS if preset.fits(index_features)]
+
+
+def preset_label(arguments: Sequence[tuple[str, str]]) -> str | None:
+    """The label of the preset with exactly these arguments of a ranking, if there is one."""
+    return next((p.label for p in PRESETS if sorted(p.arguments.items()) == sorted(arguments)), None)

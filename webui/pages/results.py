@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from esr.engines.index import Hit
@@ -15,6 +15,7 @@ from webui.arguments.search_request import SearchRequest
 from webui.pages.answer_counts import AnswerCounts, count_answer
 from webui.pages.evidence_bars import EvidenceBars, evidence_bars
 from webui.pages.facets import FacetList, count_facets
+from webui.pages.reasons import Reasons, describe_hits, share_of_best
 from webui.pages.understanding import Understanding, describe_understanding
 from webui.running.settings import Settings
 
@@ -26,6 +27,7 @@ GROUP_SENTENCES = 3
 class Results:
     """What a page of results shows. `next_k`: how many sentences "Show more" requests, or None.
 
+    `reasons` and `shares` say by sentence id why it is in the list, and its share of the best's evidence.
     `terms` are what to mark in sentences.
     """
 
@@ -33,6 +35,8 @@ class Results:
     entries: Sequence[Entry]
     facets: Sequence[FacetList]
     bars: EvidenceBars
+    reasons: Reasons
+    shares: Mapping[str, int | None]
     next_k: int | None
     terms: Collection[str]
     report: QueryReport
@@ -59,15 +63,19 @@ def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) 
     listed = entries[: search.k]
     best = [folded.hit for entry in listed for folded in entry.folded[:GROUP_SENTENCES]]
     report = report_query(prepared, search.filters)
+    is_newest = search.arrangement.sort == "date"
+    bars = _bars(prepared, best)
     return Results(
         answer,
         listed,
         count_facets(prepared, search.filters, search.facet),
-        _bars(prepared, best),
+        bars,
+        describe_hits(best, prepared.interpretation.counts, prepared.index.analyzer),
+        {} if is_newest else {hit.sentence_id: share_of_best(bars, hit.sentence_id) for hit in best},
         next_k if has_more else None,
         prepared.counts,
         report,
-        count_answer(answer, prepared, report, search.arrangement.sort == "date"),
+        count_answer(answer, prepared, report, is_newest),
         describe_understanding(search, report),
     )
 

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as Redirect
 from esr.engines.index import SentenceRecord
 from esr.errors import UsageError
 from esr.following.atom import MEDIA_TYPE, Feed, render_feed
-from esr.following.citations import CITATIONS, CitationFormat, quotation
+from esr.following.citations import CITATIONS, CitationFormat
 from esr.following.identity import feed_urn, text_digest
 from esr.following.newest import find_newest
 from esr.ranking.answers import require_record
@@ -23,7 +23,6 @@ from webui.arguments.query_check import check_query
 from webui.arguments.query_string import decode_arguments
 from webui.arguments.search_request import read_search
 from webui.pages.results import listed_hits
-from webui.pages.template_filters import web_url
 from webui.running.request_errors import RequestError, UnknownId, blame_argument
 from webui.running.settings import Settings
 
@@ -41,9 +40,7 @@ def sentence_link(record: SentenceRecord, is_external: bool = False, index: str 
 def install(app: Flask, searcher: Searcher, settings: Settings) -> None:
     """Add the addresses to the application."""
     app.jinja_env.globals.update(citation_formats=CITATIONS)
-    app.jinja_env.filters.update(
-        sentence_link=sentence_link, quotation=lambda record: quotation(record, web_url(record.url))
-    )
+    app.jinja_env.filters["sentence_link"] = sentence_link
     for citation in CITATIONS.values():
         _add_citation(app, searcher, settings, citation)
     _add_sentence(app, searcher, settings)

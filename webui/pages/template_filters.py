@@ -15,7 +15,7 @@ from markupsafe import Markup
 from esr.documents.attributes import flat_metadata
 from esr.documents.direction import is_language_tag, text_direction
 from esr.ranking import answers
-from webui.arguments.labels import first_phrase, plain_number
+from webui.arguments.labels import feature_label, first_phrase, plain_number
 from webui.pages.tree_picture import describe_term_set
 
 _DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
@@ -36,6 +36,7 @@ def install(app: Flask) -> None:
         without_remarks=without_remarks,
         short_number=short_number,
         nonzero_features=nonzero_features,
+        feature_label=feature_label,
         first_phrase=first_phrase,
         signed=signed,
         finite=math.isfinite,

@@ -20,13 +20,13 @@ def test_the_form_has_the_values_of_the_address() -> None:
     form = form_of(("q", "storm"), ("k", "7"), ("from", "2017"), ("sort", "date"), ("group", "document"))
     assert (form.query, form.date_from, form.is_grouped, form.is_folded) == ("storm", "2017", True, True)
     assert [c.value for c in (*form.counts, *form.sorts) if c.is_selected] == ["7", "date"]
-    assert form.summary == ["ranked by 2si", "newest first", "by document", "from 2017"]
+    assert form.summary == ["Balanced", "newest first", "by document", "from 2017"]
 
 
 def test_the_form_says_how_the_query_is_read() -> None:
     form = form_of(("q", "storm"), ("require", "all"), ("syntax", "none"))
     assert (form.requires_all, form.is_literal) == (True, True)
-    assert form.summary == ["ranked by 2si", "all words", "searched literally"]
+    assert form.summary == ["Balanced", "all words", "searched literally"]
     plain = form_of(("q", "storm"), ("require", "some"), ("syntax", "full"))
     assert (plain.requires_all, plain.is_literal) == (False, False)
 

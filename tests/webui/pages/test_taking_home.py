@@ -86,6 +86,14 @@ def test_citations_of_the_page_and_of_one_sentence(real: FlaskClient, name: str)
     assert real.get(f"/sentence.{suffix}?id=nowhere").status_code == 404
 
 
+def test_a_quotation_says_where_it_is_from(real: FlaskClient) -> None:
+    html = real.get("/search?q=earthquake&source=Northern+Wire").text
+    quotation = re.search(r'(?s)<p class="quotation" data-copy>(.*?)</p>', html)
+    assert quotation
+    text = " ".join(re.sub("<[^>]+>", "", quotation[1]).split())
+    assert re.fullmatch(r"“.+” — .+, Northern Wire, \d{4}-\d\d-\d\d[^ ,]*(, https?://\S+)?", text), text
+
+
 def test_a_link_to_a_sentence_stays_valid_after_a_load_that_moves_it(tmp_path: Path) -> None:
     where = str(tmp_path / "index")
     load(where, [document("a", "It blew.", "A storm  came.", "Then calm.")])
