@@ -217,10 +217,11 @@ def test_an_encoding_is_found_and_said_or_declared(esr: Esr, esr_error: Esr, tmp
 
 
 def test_ids_can_be_made(esr: Esr, esr_error: Esr, tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text('[{"url": "http://x/a", "maintext": "A ferry."}]')
+    (tmp_path / "y.json").write_text('[{"maintext": "A ferry."}]')
     assert "the document has no id: every document needs one, as a string (or see --id)" in str(
-        esr_error("load", tmp_path / "x.json", "--index", tmp_path / "i")
+        esr_error("load", tmp_path / "y.json", "--index", tmp_path / "i")
     )
+    (tmp_path / "x.json").write_text('[{"url": "http://x/a", "maintext": "A ferry."}]')
     assert esr("load", tmp_path / "x.json", "--index", tmp_path / "i", "--id", "url").exit_code == 0
     assert documents(tmp_path / "i") == ["http://x/a"]
     line = esr_error("load", tmp_path, "--dry-run", "--id", "url", "--mapping", "id=link")
