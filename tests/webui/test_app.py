@@ -219,7 +219,9 @@ def test_every_control_has_a_label(client: FlaskClient) -> None:
 
 
 TEXT_FIELDS = [f.name for f in fields(SentenceRecord) if f.name not in ("position", "features", "entities")]
-ANNOTATED = replace(STORM, text="A storm.", features={"subj": 1.0, "len": 2.0}, entities={"person": ["Ann"]})
+ANNOTATED = replace(
+    STORM, text="A storm.", section="Sport", features={"subj": 1.0, "len": 2.0}, entities={"person": ["Ann"]}
+)
 HOSTILE = [
     "<script>alert(1)</script>",
     "\"'><img src=x onerror=alert(1)>",
