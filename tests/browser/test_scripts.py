@@ -59,5 +59,6 @@ def test_lines_are_taller_where_letters_are(opens: Opens) -> None:
 
 def test_the_score_of_a_sentence_stands_behind_it(opens: Opens) -> None:
     page = opens(f"/document?id=earthquake-relief&{QUERY}")
-    last = page.locator(".whole span[id]").evaluate_all("all => all.map(s => s.lastElementChild.className)")
+    with_score = page.locator(".whole span[id]:has(.why)")
+    last = with_score.evaluate_all("all => all.map(s => s.lastElementChild.className)")
     assert last and set(last) == {"why"}

@@ -14,6 +14,7 @@ import pytest
 
 import esr
 from esr.documents import Document
+from esr.documents.attributes import ATTRIBUTES, value_key
 from esr.documents.enrichment import PARTS
 from esr.engines import enrichment_run
 from esr.engines.elasticsearch.store import statistics
@@ -216,6 +217,12 @@ def test_facets_count_the_same_on_both(engines: Engines) -> None:
                 assert all(counts and len(counts) <= size for counts in facets[0].values())
 
 
+def attribute_keys(record: SentenceRecord, name: str) -> set[str]:
+    """The keys of the document's values of an attribute."""
+    values = getattr(record, ATTRIBUTES[name]) or ()
+    return {value_key(value) for value in ([values] if isinstance(values, str) else values)}
+
+
 @pytest.mark.parametrize("filters", FACETED)
 def test_facets_count_the_candidates(engines: Engines, filters: Filters) -> None:
     answer = engines.embedded.search("flood", 10_000, candidates="all", filters=filters)
@@ -231,6 +238,8 @@ def test_facets_count_the_candidates(engines: Engines, filters: Filters) -> None
                 assert count == sum(r.source == value for r in records)
             elif field == "month":
                 assert count == sum((r.date or "").startswith(value) for r in records)
+            elif field in ATTRIBUTES:
+                assert count == sum(value_key(value) in attribute_keys(r, field) for r in records)
             else:
                 assert count == sum(name_key(value) in keys_of(r) for r in records)
                 (name,) = engines.embedded.index.find_names([name_key(value)]).values()

@@ -23,6 +23,9 @@ ENGINE_METHODS = frozenset(
         "features",
         "histogram",
         "parses",
+        "encoder",
+        "similarities",
+        "nearest",
         "facets",
         "count",
         "count_days",
@@ -42,7 +45,17 @@ ENGINE_METHODS = frozenset(
 )
 """The methods of an index that ask its engine. Each is a stage of its own."""
 CACHED_METHODS = frozenset(
-    {"snapshot", "statistics", "features", "histogram", "request", "values", "find_names", "name_keys"}
+    {
+        "snapshot",
+        "statistics",
+        "features",
+        "histogram",
+        "encoder",
+        "request",
+        "values",
+        "find_names",
+        "name_keys",
+    }
 )
 """Methods that may answer from memory or from an engine that cannot search: they close no breaker."""
 
