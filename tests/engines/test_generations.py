@@ -117,6 +117,13 @@ def test_an_append_is_a_generation_that_can_be_rolled_back(anywhere: str) -> Non
     assert serving_documents(anywhere) == {"one", "two", "three"}, "what two generations share stays"
 
 
+def test_an_appending_load_that_keeps_nothing_leaves_one_generation(anywhere: str) -> None:
+    replace(anywhere, FIRST)
+    load(anywhere, SECOND, if_exists="append", keep=0)
+    assert states(anywhere) == ["serving"]
+    assert serving_documents(anywhere) == {"one", "two", "three"}
+
+
 def test_the_serving_generation_cannot_be_deleted_by_name(anywhere: str) -> None:
     first, second = replace(anywhere, FIRST), replace(anywhere, SECOND)
     for names, message in (([first, second], "is serving"), ([first, "x"], "there is no generation 'x'")):

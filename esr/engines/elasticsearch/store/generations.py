@@ -71,10 +71,10 @@ def delete_old_generations(cluster: Cluster, keep: int, before: Load | None, ser
 
     Returns notes for the user: on the generation `before` the switch to `served`, and on what could not be
     deleted, which is no error once the switch is over. A node that hung may not know of the switch yet, and
-    take the served generation for a kept one: it is never deleted.
+    take the served generation for a kept one: no index of it is ever deleted.
     """
     kept_loads = [
-        load for load, state in load_states(cluster) if state == KEPT and load.index not in served.members
+        load for load, state in load_states(cluster) if state == KEPT and load.index != served.index
     ]
     if before is not None and before.is_rejected:  # its rollback was killed before the switch
         before = replace(before, is_rejected=False)
@@ -86,17 +86,18 @@ def delete_old_generations(cluster: Cluster, keep: int, before: Load | None, ser
     if before is not None and before.index in {load.index for load in kept_loads[:keep]}:
         notes.append(f"generation {before.generation} is kept: esr rollback goes back to it")
     try:
-        delete_generations(cluster, kept_loads[keep:])
+        delete_generations(cluster, kept_loads[keep:], spared=served.members)
     except EsrError as error:
         notes.append(f"older generations could not be deleted, see esr indices: {error}")
     return notes
 
 
-def delete_generations(cluster: Cluster, heads: Sequence[Load]) -> None:
-    """Delete the generations that these loads head. Indices that belong to other generations stay."""
+def delete_generations(cluster: Cluster, heads: Sequence[Load], spared: Sequence[str] = ()) -> None:
+    """Delete the generations that these loads head. Indices that belong to other generations stay, and those
+    that are spared."""
     indices = {load.index for load in heads}
     shared = {name for load, _ in load_states(cluster) if load.index not in indices for name in load.members}
-    shared |= {load.index for load in meta.aliased_loads(cluster)}
+    shared |= {load.index for load in meta.aliased_loads(cluster)} | {*spared}
     for load in heads:
         if load.index in shared:
             meta.write(cluster, replace(load, is_head=False))
