@@ -56,3 +56,10 @@ def to_one_line(error: object) -> str:
     """A library's error message, shortened and printable, as a part of one line."""
     text = " ".join(str(error).split())
     return "".join(c if c.isprintable() else "?" for c in text)[:300]
+
+
+class AnotherRun(EsrError):
+    """Another process has the file open in which a command records what it has done."""
+
+    exit_code = 75
+    """EX_TEMPFAIL of sysexits.h: try again later."""

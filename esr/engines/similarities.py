@@ -48,6 +48,12 @@ def find_main_encoder(counts: Mapping[str, int]) -> str | None:
     return max(counts, key=lambda encoder: (counts[encoder], encoder), default=None)
 
 
+def mean_known(similarities: Array) -> float:
+    """The mean of those that are known, which the others get: their words decide."""
+    known = similarities[np.isfinite(similarities)]
+    return float(known.mean()) if len(known) else 0.0
+
+
 def average_neighbours(own: Array, before: Array, after: Array) -> Array:
     """The mean of the products of both neighbours, each of shape (n,), NaN where there is none."""
     known = np.isfinite(before).astype(float) + np.isfinite(after)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 import uuid
 from collections.abc import Iterable
 
+from esr.documents.attributes import value_key
 from esr.engines.index import SentenceRecord
 from esr.hashing import hash64
 
@@ -14,7 +14,7 @@ _NAMESPACE = uuid.UUID("6f5a4c1e-0b7d-5c52-9a63-3c8c1b1f6f0e")
 
 def text_digest(text: str) -> str:
     """16 hexadecimal digits of a sentence, without regard to case and white space."""
-    return f"{hash64(' '.join(unicodedata.normalize('NFKC', text).casefold().split())):016x}"
+    return f"{hash64(value_key(text)):016x}"
 
 
 def sentence_urn(record: SentenceRecord) -> str:

@@ -56,8 +56,8 @@ def _find_news_of(prepared: PreparedQuery, search: SavedSearch, state: WatchStat
     condition = prepared.interpretation.all_words
     assert condition is not None  # a prepared query asks for something
     found = prepared.index.newest(condition, _ALL, search.filters, records=False).hits
-    asked = _describe(search)
-    is_new = state.asked(search.name) != asked
+    definition = _describe(search)
+    is_new = state.definition(search.name) != definition
     ids = [hit.sentence_id for hit in found]
     if is_new and not tell_all:
         unknown: list[str] = []
@@ -66,7 +66,7 @@ def _find_news_of(prepared: PreparedQuery, search: SavedSearch, state: WatchStat
     hits = _read_hits(prepared, unknown[::-1])
     with state.transaction():
         if is_new:
-            state.begin(search.name, asked)
+            state.begin(search.name, definition)
         state.add_known(search.name, ids if is_new else unknown)
         state.add_news(search.name, map(hit_dict, hits))
 
@@ -93,18 +93,19 @@ def tell_lines(state: WatchState, path: Path) -> int:
     line is in the file once. A file that is shorter than noted was taken away: it goes on from where it is.
     """
     file = str(path.resolve())
-    after, size = state.told(file) or (0, -1)
+    after, size = state.written(file) or (0, -1)
     news = state.news(after)
+    lines = b"".join(_line(search, hit) for _, search, hit in news)
     try:
         with path.open("ab") as out:
             if not 0 <= size <= out.tell():
                 size = out.tell()
                 _note(state, file, after, size)
             out.truncate(size)
-            out.write(b"".join(_line(search, hit) for _, search, hit in news))
+            out.write(lines)
             out.flush()
             os.fsync(out.fileno())
-            size += sum(len(_line(search, hit)) for _, search, hit in news)
+            size += len(lines)
     except OSError as error:
         raise EsrError(f"{path} cannot be written: {to_one_line(error.strerror or error)}") from error
     _note(state, file, news[-1][0] if news else after, size)
@@ -117,7 +118,7 @@ def tell_stream(state: WatchState, out: BinaryIO) -> int:
     A run that is killed between writing and noting it is repeated by the next one: a stream has no end to go
     back to.
     """
-    after, _ = state.told(STREAM) or (0, 0)
+    after, _ = state.written(STREAM) or (0, 0)
     news = state.news(after)
     out.write(b"".join(_line(search, hit) for _, search, hit in news))
     out.flush()
@@ -144,7 +145,7 @@ def write_feeds(state: WatchState, searches: Sequence[SavedSearch], folder: Path
 
 def _note(state: WatchState, file: str, number: int, size: int) -> None:
     with state.transaction():
-        state.set_told(file, number, size)
+        state.set_written(file, number, size)
 
 
 def _line(search: str, hit: dict[str, Any]) -> bytes:

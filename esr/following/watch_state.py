@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from esr.errors import EsrError, IndexUnusable
+from esr.errors import AnotherRun, IndexUnusable
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS search (name TEXT PRIMARY KEY, asked TEXT NOT NULL);
@@ -25,13 +25,6 @@ CREATE TABLE IF NOT EXISTS told (file TEXT PRIMARY KEY, number INTEGER NOT NULL,
 """
 KEPT = 1_000
 """The news of each search that are kept for its feed, once they were told."""
-
-
-class AnotherRun(EsrError):
-    """Another process has the state open."""
-
-    exit_code = 75
-    """EX_TEMPFAIL of sysexits.h: try again later."""
 
 
 class WatchState:
@@ -70,7 +63,7 @@ class WatchState:
             raise
         self._db.execute("COMMIT")
 
-    def asked(self, search: str) -> str | None:
+    def definition(self, search: str) -> str | None:
         """What a search asked for when it was first run; None for a new one."""
         row = self._db.execute("SELECT asked FROM search WHERE name = ?", (search,)).fetchone()
         return None if row is None else str(row[0])
@@ -101,7 +94,7 @@ class WatchState:
         )
         return [(number, name, json.loads(hit)) for number, name, hit in rows]
 
-    def told(self, file: str) -> tuple[int, int] | None:
+    def written(self, file: str) -> tuple[int, int] | None:
         """The number of the last news that a file has for sure, and how many bytes it has up to there.
 
         None for a file that is new.
@@ -109,7 +102,7 @@ class WatchState:
         row = self._db.execute("SELECT number, bytes FROM told WHERE file = ?", (file,)).fetchone()
         return None if row is None else (int(row[0]), int(row[1]))
 
-    def set_told(self, file: str, number: int, size: int) -> None:
+    def set_written(self, file: str, number: int, size: int) -> None:
         self._db.execute("REPLACE INTO told VALUES (?, ?, ?)", (file, number, size))
 
     def forget_old(self) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from esr.errors import EsrError, InputError, UsageError
+from esr.errors import AnotherRun, EsrError, InputError, UsageError
 from esr.loaders.paths import display_name
 
 _SCHEMA = """
@@ -31,13 +31,6 @@ _IS_PRESENT = (
     "EXISTS (SELECT 1 FROM files f WHERE f.number = d.file AND f.seen_run = :run "
     "AND (f.read_run < :run OR d.run = :run))"
 )
-
-
-class AnotherRun(EsrError):
-    """Another process has the record open."""
-
-    exit_code = 75
-    """EX_TEMPFAIL of sysexits.h: try again later."""
 
 
 class DeliveredFiles:

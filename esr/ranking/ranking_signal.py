@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from esr.engines.similarities import mean_known
 from esr.errors import UsageError
 from esr.parameter import Parameter, Value, check_parameters, parse_values
 from esr.plans.evidence import Array
@@ -58,8 +59,7 @@ class RankingSignal:
         Where it has no value, it adds nothing, or the mean of what it adds to the others.
         """
         values = self.values(context) if top is None else self.values(context)[top]
-        known = values[np.isfinite(values)]
-        missing = float(known.mean()) if self.type.uses_vectors and len(known) else 0.0
+        missing = mean_known(values) if self.type.uses_vectors else 0.0
         return self.weight * np.nan_to_num(values, nan=missing)
 
     def as_dict(self) -> dict[str, Any]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from esr.engines.index import Filters
-from esr.engines.similarities import SimilarityRescoring
+from esr.engines.similarities import SimilarityRescoring, mean_known
 from esr.errors import UsageError
 from esr.ranking import meaning
 from esr.ranking.query_vector import encode_query
@@ -51,7 +49,5 @@ def build_rescoring(prepared: PreparedQuery, k: int, filters: Filters) -> Simila
     encoder, vector = encode_query(index, prepared.interpretation.ranked_text)
     ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
     similarities = index.similarities(encoder, vector, ids, ordinals).sentence
-    known = similarities[np.isfinite(similarities)]
-    missing = float(known.mean()) if len(known) else 0.0
-    weight = ranking.rerank[0].weight
-    return SimilarityRescoring(encoder, vector, weight, max(k, ranking.depth), missing)
+    weight, window = ranking.rerank[0].weight, max(k, ranking.depth)
+    return SimilarityRescoring(encoder, vector, weight, window, mean_known(similarities))

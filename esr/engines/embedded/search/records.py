@@ -92,7 +92,7 @@ def _features(snapshot: Snapshot, locations: Sequence[Location]) -> list[dict[st
     return features
 
 
-def _shown(document: StoredDocument) -> dict[str, Any]:
+def _sentence_fields(document: StoredDocument) -> dict[str, Any]:
     """The fields of a document that its sentences show."""
     return {name: value for name, value in document.fields.items() if name != METADATA}
 
@@ -107,7 +107,7 @@ def _record(
         text=document.text(position),
         previous=document.text(position - 1) if position else None,
         next=document.text(position + 1) if position + 1 < len(document) else None,
-        **_shown(document),
+        **_sentence_fields(document),
         features=features,
         entities=entities,
         paragraph=document.paragraph(position),
