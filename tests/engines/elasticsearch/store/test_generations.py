@@ -21,7 +21,7 @@ def test_the_served_generation_is_not_deleted_when_a_node_does_not_know_of_the_s
     older, old, new = (Load(name, description, is_complete=True, owner="", members=(name,)) for name in names)
     deleted: list[Load] = []
 
-    def drop(_: Cluster, heads: Sequence[Load]) -> None:
+    def drop(_: Cluster, heads: Sequence[Load], spared: Sequence[str] = ()) -> None:
         deleted.extend(heads)
 
     monkeypatch.setattr(generations, "load_states", lambda _: [(older, KEPT), (old, SERVING), (new, KEPT)])
