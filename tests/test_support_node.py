@@ -16,7 +16,7 @@ import pytest
 
 from tests.support import account, base, distribution, docker, java, node, process, watch
 from tests.support.folder import Folder
-from tests.support.node import Cluster, NodeFailed, NoNode
+from tests.support.node import QUICK_JAVA, Cluster, NodeFailed, NoNode
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -292,10 +292,16 @@ def test_node_process_is_killed_paused_and_started_again(tmp_path: Path) -> None
     folder = Folder()
     try:
         made = process.ProcessNode(
-            fake_distribution(tmp_path / "dist"), folder, "n", 20_000, {"endless": True}, "300m", None
+            fake_distribution(tmp_path / "dist"),
+            folder,
+            "n",
+            20_000,
+            {"endless": True},
+            ["-Xmx300m", *QUICK_JAVA],
+            None,
         )
-        heap = made.folder / "config" / "jvm.options.d" / "heap.options"
-        assert heap.read_text() == "-Xms300m\n-Xmx300m\n"
+        options = made.folder / "config" / "jvm.options.d" / "esr.options"
+        assert options.read_text().splitlines() == ["-Xmx300m", *QUICK_JAVA]
         with pytest.raises(NodeFailed, match="does not run"):
             made.pause()
         made.start()

@@ -43,13 +43,13 @@ class DockerNode(Node):
         network: str | None,
         port: int,
         settings: Mapping[str, object],
-        heap: str,
+        java_options: Sequence[str],
         password: str | None,
     ) -> None:
         super().__init__(name, f"http://127.0.0.1:{port}", "elastic" if password else None, password)
         # The prefix keeps names apart from those of another run on this machine.
         self.container = f"{folder.path.name}-{name}"
-        variables = {"node.name": name, "ES_JAVA_OPTS": f"-Xms{heap} -Xmx{heap}"}
+        variables = {"node.name": name, "ES_JAVA_OPTS": " ".join(java_options)}
         variables |= {key: as_variable(value) for key, value in settings.items()}
         if password is not None:
             variables |= {"ELASTIC_PASSWORD": password, "xpack.security.http.ssl.enabled": "false"}

@@ -40,6 +40,9 @@ DOCKER_SETTINGS: Mapping[str, object] = {
     "node.store.allow_mmap": False,  # several nodes would need a kernel setting for it
 }
 
+# The optimising compiler takes half the processor time of a node that lives for minutes, and its start twice.
+QUICK_JAVA = ("-XX:TieredStopAtLevel=1",)
+
 
 class Cluster:
     """One or more nodes that belong together. Stop it, or use it in a `with` statement."""
@@ -59,11 +62,13 @@ class Cluster:
         settings: Mapping[str, object] | None = None,
         own: bool = True,
         deadline: float = 120.0,
+        is_measured: bool = False,
     ) -> Cluster:
         """Start a cluster and wait until it is healthy.
 
         `own=False` allows the node that ESR_TEST_ELASTICSEARCH names. Such a node is shared and cannot
         be broken, so it is only taken when nothing special is asked for.
+        `is_measured` lets Java optimise its code as in production. Tests do without: see `QUICK_JAVA`.
         `tls` is for a cluster with security: its URLs are https, and `ca_file` is what to trust.
         Raises `NoNode` if there is no way to get one, `NodeFailed` if one does not start.
         """
@@ -74,7 +79,8 @@ class Cluster:
         cluster = cls([], folder)
         try:
             ca_file = certificates.make(folder.path) if tls else None
-            cluster._make(folder, nodes, security, heap, port, dict(settings or {}), ca_file)
+            java_options = [f"-Xms{heap}", f"-Xmx{heap}", *(() if is_measured else QUICK_JAVA)]
+            cluster._make(folder, nodes, security, java_options, port, dict(settings or {}), ca_file)
             for node in cluster.nodes:
                 node.start()
             cluster.wait(deadline=deadline)
@@ -97,7 +103,7 @@ class Cluster:
         folder: Folder,
         count: int,
         security: bool,
-        heap: str,
+        java_options: Sequence[str],
         port: int | None,
         more: dict[str, object],
         ca_file: Path | None,
@@ -119,7 +125,9 @@ class Cluster:
             try:
                 network = docker_network(folder) if count > 1 else None
                 for name, number in zip(names, ports, strict=True):
-                    self.nodes.append(DockerNode(folder, name, network, number, settings, heap, password))
+                    self.nodes.append(
+                        DockerNode(folder, name, network, number, settings, java_options, password)
+                    )
                 return
             except NoNode as error:  # for example an image that cannot be fetched
                 print(f"{error}; trying Maven", file=sys.stderr)
@@ -129,7 +137,9 @@ class Cluster:
         settings = {**common, "network.host": "127.0.0.1", **found, **more}
         for name, number, transport in zip(names, ports, inner, strict=True):
             own = {**settings, "transport.port": transport}
-            self.nodes.append(ProcessNode(distribution, folder, name, number, own, heap, password, ca_file))
+            self.nodes.append(
+                ProcessNode(distribution, folder, name, number, own, java_options, password, ca_file)
+            )
 
     @property
     def url(self) -> str:
@@ -196,7 +206,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # stop as on Ctrl-C
     try:
         with Cluster.start(
-            options.nodes, options.security or options.tls, options.tls, options.heap, options.port
+            options.nodes,
+            options.security or options.tls,
+            options.tls,
+            options.heap,
+            options.port,
+            is_measured=True,
         ) as cluster:
             for url in cluster.urls:
                 print(url, flush=True)

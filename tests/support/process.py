@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .account import as_node_user, give
@@ -60,7 +60,7 @@ class ProcessNode(Node):
         name: str,
         port: int,
         settings: Mapping[str, object],
-        heap: str,
+        java_options: Sequence[str],
         password: str | None,
         ca_file: Path | None = None,
     ) -> None:
@@ -72,9 +72,9 @@ class ProcessNode(Node):
         self._notes = folder
         self._process: subprocess.Popen[bytes] | None = None
         tls = {f"xpack.security.http.ssl.{key}": value for key, value in TLS.items()} if ca_file else {}
-        self._configure({"node.name": name, "http.port": port, **tls, **settings}, heap)
+        self._configure({"node.name": name, "http.port": port, **tls, **settings}, java_options)
 
-    def _configure(self, settings: Mapping[str, object], heap: str) -> None:
+    def _configure(self, settings: Mapping[str, object], java_options: Sequence[str]) -> None:
         for name in ("data", "logs", "tmp"):
             (self.folder / name).mkdir(parents=True)
         config = self.folder / "config"
@@ -83,7 +83,7 @@ class ProcessNode(Node):
         lines = [f"{key}: {json.dumps(value)}\n" for key, value in {**paths, **settings}.items()]
         (config / "elasticsearch.yml").write_text("".join(lines))
         (config / "jvm.options.d").mkdir(exist_ok=True)
-        (config / "jvm.options.d" / "heap.options").write_text(f"-Xms{heap}\n-Xmx{heap}\n")
+        (config / "jvm.options.d" / "esr.options").write_text("\n".join(java_options) + "\n")
         if self.ca_file is not None:
             for file in ("node.crt", "node.key"):
                 shutil.copy(self.ca_file.parent / file, config)
