@@ -16,12 +16,12 @@ from typing import Any
 from esr.errors import AnotherRun, IndexUnusable
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS search (name TEXT PRIMARY KEY, asked TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS search (name TEXT PRIMARY KEY, definition TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS known (search TEXT, sentence TEXT, PRIMARY KEY (search, sentence)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS news (
     number INTEGER PRIMARY KEY AUTOINCREMENT, search TEXT NOT NULL, hit TEXT NOT NULL
 );
-CREATE TABLE IF NOT EXISTS told (file TEXT PRIMARY KEY, number INTEGER NOT NULL, bytes INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS output (file TEXT PRIMARY KEY, number INTEGER NOT NULL, bytes INTEGER NOT NULL);
 """
 KEPT = 1_000
 """The news of each search that are kept for its feed, once they were told."""
@@ -65,12 +65,12 @@ class WatchState:
 
     def definition(self, search: str) -> str | None:
         """What a search asked for when it was first run; None for a new one."""
-        row = self._db.execute("SELECT asked FROM search WHERE name = ?", (search,)).fetchone()
+        row = self._db.execute("SELECT definition FROM search WHERE name = ?", (search,)).fetchone()
         return None if row is None else str(row[0])
 
-    def begin(self, search: str, asked: str) -> None:
+    def begin(self, search: str, definition: str) -> None:
         """A search that is new, or asks for something else now: nothing is known of it."""
-        self._db.execute("REPLACE INTO search VALUES (?, ?)", (search, asked))
+        self._db.execute("REPLACE INTO search VALUES (?, ?)", (search, definition))
         self._db.execute("DELETE FROM known WHERE search = ?", (search,))
 
     def unknown(self, search: str, sentences: Sequence[str]) -> list[str]:
@@ -99,15 +99,15 @@ class WatchState:
 
         None for a file that is new.
         """
-        row = self._db.execute("SELECT number, bytes FROM told WHERE file = ?", (file,)).fetchone()
+        row = self._db.execute("SELECT number, bytes FROM output WHERE file = ?", (file,)).fetchone()
         return None if row is None else (int(row[0]), int(row[1]))
 
     def set_written(self, file: str, number: int, size: int) -> None:
-        self._db.execute("REPLACE INTO told VALUES (?, ?, ?)", (file, number, size))
+        self._db.execute("REPLACE INTO output VALUES (?, ?, ?)", (file, number, size))
 
     def forget_old(self) -> None:
         """Drop news that every file has, but for the last KEPT of each search."""
-        least = self._db.execute("SELECT coalesce(min(number), 0) FROM told").fetchone()[0]
+        least = self._db.execute("SELECT coalesce(min(number), 0) FROM output").fetchone()[0]
         for (search,) in self._db.execute("SELECT DISTINCT search FROM news").fetchall():
             self._db.execute(
                 "DELETE FROM news WHERE search = ? AND number <= ? AND number NOT IN "

@@ -18,6 +18,18 @@ _USUAL = "windows-1252"
 # Czech and Polish have letters among these bytes in Windows' encoding; ISO 8859-2 has none there.
 _WINDOWS_1250 = re.compile(rb"[\x80-\x9f]")
 _ASCII = bytes(range(32, 127))
+# Signs that all encodings of Windows have in the same place, and currencies before a number. Texts in English
+# often have nothing else that is not ASCII. In other encodings these bytes are letters or control characters.
+_SIGNS = re.compile(
+    rb"""
+      (?<![\x80-\xff])[\x82\x84\x91\x93\xab](?=\w)          # opening quotes
+    | (?<=[\w.,;:!?%)\]])[\x85\x94\x99\xbb](?![\w\x80-\xff])    # closing ones, dots, trade marks
+    | (?<=[\w.,;:!?%)\]])\x92(?![\x80-\xff])                   # apostrophes and closing quotes
+    | (?<=\s)[\x95-\x97](?=\s)                              # bullets and dashes
+    | (?<![A-Za-z\x80-\xff])[\x80\xa3](?=\ ?[0-9])          # euro and pound
+    """,
+    re.VERBOSE,
+)
 # Wrong encodings give control characters, and signs within words: "caf\u00bbs".
 _IMPLAUSIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]|[^\W\d_][\xa1-\xa9\xab\xac\xae-\xb4\xb6-\xb9\xbb-\xbf\xd7\xf7]+[^\W\d_]"
@@ -38,6 +50,8 @@ def find_encoding(sample: bytes) -> str | None:
     """
     import chardet
 
+    if _SIGNS.sub(b"", sample).isascii() and b"\x1b$" not in sample:
+        return _USUAL
     if sum(byte > 127 for byte in sample) < _MIN_BYTES and b"\x1b$" not in sample:
         return None
     guess = chardet.detect(sample)

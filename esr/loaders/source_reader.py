@@ -20,7 +20,7 @@ from esr.loaders.file_filter import EVERYTHING, FileFilter
 from esr.loaders.format import FORMATS, Format, Malformed, ReadResult, Record, Remark, Skipped, Source
 from esr.loaders.ids import make_id_path
 from esr.loaders.limits import DEFAULT_LIMITS, Budget, ExpansionError, Limits
-from esr.loaders.made_ids import NoIdPossible, make_requested_id
+from esr.loaders.made_ids import NoIdPossible, choose_policy, make_requested_id
 from esr.loaders.paths import STANDARD_INPUT, FoundFile, display_name, iterate_files
 from esr.loaders.read_errors import raise_input_errors
 from esr.loaders.table_layout import UNDECLARED, TableLayout
@@ -151,11 +151,11 @@ class SourceReader:
             return record
         policy = self._options.make_id
         if policy is None:
-            if not format.any_names or record.fields.get("id") is not None or not record.fields.get("url"):
+            policy = choose_policy(record.fields) if format.any_names else None
+            if policy is None:
                 return record
-            policy = "url"
             if self._options.on_remark:
-                text = "have no id and got that of their url (--id chooses another)"
+                text = f"have no id and got one made of their {policy} (--id chooses another)"
                 self._options.on_remark(Remark(record.where, text))
         try:
             id = make_requested_id(policy, record.fields, source, number)

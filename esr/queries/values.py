@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from esr.documents.dates import parse_date_start
+from esr.documents.dates import is_iso_date, normalise_date, parse_date_start
 from esr.queries.fields import ValueKind
 from esr.queries.query import Clause
 
@@ -34,7 +34,7 @@ def is_valid(kind: ValueKind, value: str, is_quoted: bool) -> bool:
         case ValueKind.NAME:
             return is_quoted or "*" not in value
         case ValueKind.DATE:
-            return _is_date(value)
+            return is_iso_date(value)
         case ValueKind.CODE:
             return _CODE.fullmatch(value) is not None
 
@@ -44,12 +44,4 @@ def date_start(clause: Clause) -> int:
 
     Before a date is what is earlier than its beginning, after it what is not.
     """
-    return parse_date_start(clause.text)
-
-
-def _is_date(value: str) -> bool:
-    try:
-        parse_date_start(value)
-    except ValueError:
-        return False
-    return True
+    return parse_date_start(normalise_date(clause.text))

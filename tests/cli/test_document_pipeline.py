@@ -217,7 +217,7 @@ def test_an_encoding_is_found_and_said_or_declared(esr: Esr, esr_error: Esr, tmp
 
 
 def test_ids_can_be_made(esr: Esr, esr_error: Esr, tmp_path: Path) -> None:
-    (tmp_path / "y.json").write_text('[{"maintext": "A ferry."}]')
+    (tmp_path / "y.json").write_text('[{"author": "A. Ferry"}]')
     assert "the document has no id: every document needs one, as a string (or see --id)" in str(
         esr_error("load", tmp_path / "y.json", "--index", tmp_path / "i")
     )

@@ -87,7 +87,7 @@ GOOD = ONE.encode()
 BAD: dict[str, tuple[bytes, str]] = {
     "broken JSON": (GOOD + b'{"id": "b", "text"\n', "news.jsonl:2: broken JSON"),
     "no object": (GOOD + b"\n\n[1]\n", "news.jsonl:4: not a JSON object"),
-    "no id": (GOOD + b'{"text": "x"}\n', "news.jsonl:2: the document has no id"),
+    "no id": (GOOD + b'{"source": "x"}\n', "news.jsonl:2: the document has no id"),
     "an empty id": (GOOD + b'{"id": ""}\n', "news.jsonl:2: id is empty"),
     "an id with a blank": (GOOD + b'{"id": "a b"}\n', "news.jsonl:2: id 'a b' contains ' '"),
     "an id of another type": (GOOD + b'{"id": true}\n', "news.jsonl:2: id must be a string, not true"),

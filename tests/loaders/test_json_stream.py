@@ -167,7 +167,7 @@ def test_broken_json_is_named_with_its_line_and_column(load_error, text, problem
         ('{"id": "x", "n": NaN}', "NaN is not a JSON number, leave it out"),
         ('{"id": "x", "n": ' + "1" * 5000 + "}", "a number has too many digits"),
         ('{"id": "x", "text": 7}', "text must be a string"),
-        ('{"text": "x"}', "the document has no id"),
+        ('{"source": "x"}', "the document has no id"),
     ],
 )
 def test_a_bad_element_of_an_array_is_malformed_and_those_after_it_are_read(load, value, problem):

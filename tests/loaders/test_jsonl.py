@@ -57,7 +57,7 @@ def test_line_separators_within_a_string_do_not_end_a_line(load):
         ("[]", "not a JSON object"),
         ('"b"', "not a JSON object"),
         ("null", "not a JSON object"),
-        ('{"text": "x"}', "has no id"),
+        ('{"source": "x"}', "has no id"),
         ('{"id": [7]}', "id must be a string"),
         ('{"id": "b", "text": ["x"]}', "text must be a string, not a list"),
         ('{"id": "b", "x": NaN}', "NaN is not a JSON number"),

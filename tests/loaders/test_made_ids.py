@@ -50,7 +50,7 @@ def test_a_document_without_an_address_says_what_to_do(ids, fields):
 
 def test_the_digest_of_the_content_is_that_of_all_fields_but_the_id(ids):
     same = {"title": "T", "text": "x"}
-    first, second = ids("content", x_jsonl=lines(same, {**same, "id": "7", "other": 1, "url": None}))
+    first, second = ids("content", x_jsonl=lines(same, {**same, "id": "7", "url": None}))
     assert first == second and len(first) == 32 and first.isalnum()
     others = (
         {"date": "2024"},
@@ -59,6 +59,7 @@ def test_the_digest_of_the_content_is_that_of_all_fields_but_the_id(ids):
         {"text": "y"},
         {"source": "s"},
         {"language": "en"},
+        {"desk": "Berlin"},
     )
     different = ids("content", x_jsonl=lines(same, *({**same, **other} for other in others)))
     assert len(set(different)) == len(others) + 1 and different[0] == first
@@ -101,13 +102,18 @@ HTML = """<html><head><title>T</title><link rel="canonical" href="http://x.examp
 <p>Two hundred people were aboard, and nobody said why it had been closed.</p></article></body></html>"""
 
 
-def test_a_document_without_an_id_gets_that_of_its_url(tmp_path):
+def test_a_document_without_an_id_gets_one_of_its_url_or_else_of_its_content(tmp_path):
     file = tmp_path / "news.jsonl"
     file.write_text(
         '{"link": "https://x.example/a b", "text": "A."}\n{"id": "own", "url": "u", "text": "B."}\n'
+        '{"text": "C."}\n{"title": "C."}\n{"text": "C.", "label": 1}\n{"text": "C."}\n'
     )
     remarks = []
     options = ReadOptions(on_remark=remarks.append)
     documents = [located.document for located in read_documents([str(file)], options=options)]
-    assert [document.id for document in documents] == ["https://x.example/a_b", "own"]
-    assert remarks[-1].text == "have no id and got that of their url (--id chooses another)"
+    first, second, *others = [document.id for document in documents]
+    assert (first, second) == ("https://x.example/a_b", "own")
+    assert all(map(str.isalnum, others)) and len(set(others)) == 3  # one document is there twice
+    made = "have no id and got one made of their {} (--id chooses another)"
+    texts = [remark.text for remark in remarks]
+    assert texts.count(made.format("url")) == 1 and texts.count(made.format("content")) == 4

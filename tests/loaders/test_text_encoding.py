@@ -161,3 +161,22 @@ def test_random_bytes_have_no_encoding():
 
     pick = random.Random(7)
     assert not any(find_encoding(pick.randbytes(200)) for _ in range(200))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It costs £5 or € 6.",
+        "“It’s the mayor’s ferry,” he said… – ‘so’ – «Acme». Acme™",
+        "• a ferry • another",
+    ],
+)
+def test_signs_that_stand_where_they_belong_are_those_of_windows_however_few(read, text):
+    found, (remark,) = read(f"A title\n{text}".encode("windows-1252"), "txt")
+    assert found == text and remark.startswith("files are in windows-1252")
+
+
+@pytest.mark.parametrize("sign", ["A £ote", "caf»s", "A ’", "Łódź £odz", "d–r"])
+def test_a_sign_in_another_place_may_be_a_letter(read, sign):
+    with pytest.raises(InputError, match="is not UTF-8"):
+        read(f"A ferry sails.\n{sign}".encode("windows-1252", "replace"), "txt")
