@@ -2,13 +2,14 @@
 
     python -m benchmarks.meaning COLLECTIONS --work FOLDER
 
-COLLECTIONS is as in `benchmarks.results`; FOLDER stores indexes with vectors, so that an interrupted call
-resumes. Encoding takes some ten minutes on two cores, the rankings a few more.
+COLLECTIONS is as in `benchmarks.results`; FOLDER stores indexes with vectors and the AP of each topic, so
+that an interrupted call resumes. Encoding takes some twenty minutes on two cores, the rankings a few more.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -69,10 +70,10 @@ SYSTEMS: Mapping[str, System] = {
     WORDS: by_ranking(Ranking()),
     MEANING: by_vectors,
     "reciprocal rank fusion of both": by_fusion,
-    "`hybrid`": by_ranking(HYBRID),
-    "`hybrid`, nu .1": with_context(0.1, 0.0),
-    "`hybrid`, nu .2": with_context(0.2, 0.0),
-    "`hybrid`, nu .2, lambda .1": with_context(0.2, 0.1),
+    "`hybrid`, without context": by_ranking(HYBRID),
+    "with context: nu .1": with_context(0.1, 0.0),
+    "with context: nu .2": with_context(0.2, 0.0),
+    "with context: nu .2, lambda .1": with_context(0.2, 0.1),
 }
 
 
@@ -92,6 +93,10 @@ def main() -> None:
 
 def _evaluate(source: Path, where: Path) -> dict[str, dict[str, float]]:
     """By system, the AP of each of the first topics that have judgements."""
+    stored = where.with_suffix(".json")
+    if stored.exists():
+        values: dict[str, dict[str, float]] = json.loads(stored.read_text("utf-8"))
+        return values
     if not where.exists():
         documents = loaders.read_documents([str(source / "docs.jsonl.gz")])
         open_writer(str(where), LoadOptions(analyzer="english-stem")).load(documents)
@@ -101,10 +106,12 @@ def _evaluate(source: Path, where: Path) -> dict[str, dict[str, float]]:
     judged = {topic: grades for topic, grades in relevant.items() if topic in queries}
     with esr.open(str(where)) as searcher:
         run_enrichment(searcher.index, Enricher(["vectors"]))
-        return {
+        values = {
             name: measures.evaluate(["AP"], judged, {t: system(searcher, queries[t]) for t in judged})["AP"]
             for name, system in SYSTEMS.items()
         }
+    stored.write_text(json.dumps(values), "utf-8")
+    return values
 
 
 def _table(values: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[str]:

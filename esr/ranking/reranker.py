@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from esr.engines.index import Hit
+from esr.engines.lazy_hits import LazyHits
 from esr.plans.evidence import Array
 from esr.ranking.ranking_signal import Positions, RankingSignal
 from esr.ranking.rerank_context import RerankContext
@@ -74,11 +75,11 @@ def rerank(
 
     `hits` are best first, and `context` is that of the best `depth` of them.
     """
-    first = np.array([hit.score for hit in hits])
+    columns = LazyHits.of(hits)
     top = np.arange(min(reranker.depth, len(hits)))
-    scores = merge_scores(first, top, reranker.scores(first[: len(top)], context, top))
-    order = np.lexsort((np.array([hit.ordinal for hit in hits], np.int64), -scores))
-    return [hits[n]._replace(score=float(scores[n])) for n in order[:k].tolist()]
+    scores = merge_scores(columns.scores, top, reranker.scores(columns.scores[: len(top)], context, top))
+    order = np.lexsort((columns.ordinals, -scores))[:k]
+    return columns.rescored(order, scores[order])
 
 
 def merge_scores(first: Array, top: Positions, new: Array) -> Array:

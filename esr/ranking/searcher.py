@@ -13,6 +13,7 @@ from esr import boosts
 from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.analysis.spans import words_of_terms
 from esr.engines.index import NO_FILTERS, Filters, Hit, Index, SearchResult
+from esr.engines.lazy_hits import LazyHits
 from esr.engines.unknown_filters import UnknownFilter, find_unknown_filters
 from esr.errors import UsageError, unknown
 from esr.plans.condition import Condition, HasAttribute, HasEntity, HasSource, leaves
@@ -98,14 +99,13 @@ class PreparedQuery:
         result = SearchResult([], 0)
         if has_candidates:
             result = self.index.search(self.plan, max(k, reranker.depth), filters, records=False)
-        first, wanted = list(result.hits), min(k, reranker.depth)
+        first, wanted = result.hits, min(k, reranker.depth)
         if uses_vectors and len(first) < wanted:
             text = self.interpretation.ranked_text
-            first += find_nearest(self.index, self.plan, text, first, wanted, filters)
+            first = [*first, *find_nearest(self.index, self.plan, text, first, wanted, filters)]
         total = result.total + len(first) - len(result.hits)
-        best = first[: reranker.depth]
-        ids, ordinals = [hit.sentence_id for hit in best], [hit.ordinal for hit in best]
-        context = self.rerank_context(ids, reranker.columns, ordinals)
+        best = LazyHits.of(first).head(reranker.depth)
+        context = self.rerank_context(best.ids, reranker.columns, best.ordinals.tolist())
         hits = rerank(first, context, reranker, k)
         if records:
             sentences = self.index.sentences([hit.sentence_id for hit in hits])

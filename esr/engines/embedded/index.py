@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,10 @@ from esr.engines.embedded.search.evidence import read_column, read_evidence
 from esr.engines.embedded.search.exhaustive import search_exhaustive
 from esr.engines.embedded.search.facets import count_facets
 from esr.engines.embedded.search.kernel_loader import LOADER
-from esr.engines.embedded.search.lazy_hits import LazyHits
 from esr.engines.embedded.search.newest import find_newest
 from esr.engines.embedded.search.pruning import search_pruned
 from esr.engines.embedded.search.records import (
-    Location,
+    Locations,
     find_sentence,
     group_by_segment,
     locate,
@@ -49,6 +47,7 @@ from esr.engines.index import (
     SearchResult,
     SentenceRecord,
 )
+from esr.engines.lazy_hits import LazyHits
 from esr.engines.names import Name
 from esr.engines.resolve import resolve_condition, resolve_filters, resolve_plan
 from esr.engines.segments.reader.snapshot import Snapshot
@@ -136,15 +135,15 @@ class EmbeddedIndex:
         for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
             segment, importance = snapshot.segments[owner], snapshot.statistics.importance[owner]
             parts.append(read_evidence(terms, FIELDS, names, segment, importance, numbers))
-            order += places
-        return concatenate(parts).take(np.argsort(order))
+            order.append(places)
+        return concatenate(parts).take(np.argsort(np.concatenate(order)))
 
     def parses(self, ids: Sequence[str], ordinals: Sequence[int] | None = None) -> list[bytes | None]:
         snapshot = self._snapshot()
         parses: list[bytes | None] = [None] * len(ids)
         for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
             blobs = snapshot.segments[owner].enrichment.parses(numbers)
-            for place, blob in zip(places, blobs, strict=True):
+            for place, blob in zip(places.tolist(), blobs, strict=True):
                 parses[place] = blob
         return parses
 
@@ -318,9 +317,7 @@ class EmbeddedIndex:
     def _snapshot(self) -> Snapshot:
         return self._latest().snapshot
 
-    def _locate(
-        self, snapshot: Snapshot, ids: Sequence[str], ordinals: Sequence[int] | None
-    ) -> list[Location]:
+    def _locate(self, snapshot: Snapshot, ids: Sequence[str], ordinals: Sequence[int] | None) -> Locations:
         """The sentences of these ids. Looking them up by ordinals, where these are known, is much faster."""
         if ordinals is not None:
             return locate(snapshot, ordinals)
@@ -330,13 +327,13 @@ class EmbeddedIndex:
             if location is None:
                 raise UsageError(f"there is no sentence {id!r} in {self.where}")
             locations.append(location)
-        return locations
+        return Locations.of(locations)
 
 
 def _read_hits(snapshot: Snapshot, best: TopK, records: bool) -> Sequence[Hit]:
     """The hits of these ordinals, with their sentences or their ids alone."""
     if not records:
-        return LazyHits(best, partial(sentence_ids, snapshot))
+        return LazyHits(best.ordinals, best.scores, lambda n: sentence_ids(snapshot, best.ordinals[n]))
     entries = list(read_records(snapshot, locate(snapshot, best.ordinals)))
     ids = [record.sentence_id for record in entries]
     return list(map(Hit, ids, best.scores.tolist(), entries, best.ordinals.tolist()))

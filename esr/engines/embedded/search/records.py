@@ -24,6 +24,18 @@ class Location(NamedTuple):
     number: int
 
 
+class Locations(NamedTuple):
+    """Those of n sentences: their segments and their numbers there, each of shape (n,)."""
+
+    segments: Numbers
+    numbers: Numbers
+
+    @staticmethod
+    def of(locations: Sequence[Location]) -> Locations:
+        table = np.array(locations, np.int64).reshape(-1, 2)
+        return Locations(table[:, 0], table[:, 1])
+
+
 def find_sentence(snapshot: Snapshot, sentence_id: str) -> Location | None:
     for owner, segment in enumerate(snapshot.segments):
         number = segment.find_sentence(sentence_id)
@@ -32,17 +44,18 @@ def find_sentence(snapshot: Snapshot, sentence_id: str) -> Location | None:
     return None
 
 
-def locate(snapshot: Snapshot, ordinals: Sequence[int] | Numbers) -> list[Location]:
+def locate(snapshot: Snapshot, ordinals: Sequence[int] | Numbers) -> Locations:
     """The locations of the sentences with these ordinals."""
-    owners, numbers = _split(snapshot, np.asarray(ordinals, np.int64))
-    return [Location(owner, number) for owner, number in zip(owners.tolist(), numbers.tolist(), strict=True)]
+    bases, ordinals = np.array(snapshot.statistics.sentence_bases), np.asarray(ordinals, np.int64)
+    owners = np.searchsorted(bases, ordinals, "right") - 1
+    return Locations(owners, ordinals - bases[owners])
 
 
-def group_by_segment(locations: Sequence[Location]) -> Iterator[tuple[int, list[int], Numbers]]:
+def group_by_segment(locations: Locations) -> Iterator[tuple[int, Numbers, Numbers]]:
     """By segment: its number, the places of its sentences in `locations`, and their numbers."""
-    for owner in dict.fromkeys(location.segment for location in locations):
-        places = [n for n, location in enumerate(locations) if location.segment == owner]
-        yield owner, places, np.array([locations[n].number for n in places])
+    for owner in np.unique(locations.segments).tolist():
+        places = np.flatnonzero(locations.segments == owner)
+        yield owner, places, locations.numbers[places]
 
 
 def sentence_id(snapshot: Snapshot, location: Location) -> str:
@@ -51,19 +64,18 @@ def sentence_id(snapshot: Snapshot, location: Location) -> str:
 
 def sentence_ids(snapshot: Snapshot, ordinals: Numbers) -> list[str]:
     """The ids of the sentences with these ordinals."""
-    owners, numbers = _split(snapshot, ordinals)
     ids = [""] * len(ordinals)
-    for owner, segment in enumerate(snapshot.segments):
-        places = np.flatnonzero(owners == owner)
-        for place, id in zip(places.tolist(), segment.sentence_ids(numbers[places]), strict=True):
+    for owner, places, numbers in group_by_segment(locate(snapshot, ordinals)):
+        for place, id in zip(places.tolist(), snapshot.segments[owner].sentence_ids(numbers), strict=True):
             ids[place] = id
     return ids
 
 
-def read_records(snapshot: Snapshot, locations: Sequence[Location]) -> Iterator[SentenceRecord]:
+def read_records(snapshot: Snapshot, locations: Locations) -> Iterator[SentenceRecord]:
     """The records of these sentences, in this order. A document that has several is unpacked once."""
     documents: dict[tuple[int, int], StoredDocument] = {}
-    for location, features in zip(locations, _features(snapshot, locations), strict=True):
+    pairs = map(Location, locations.segments.tolist(), locations.numbers.tolist())
+    for location, features in zip(pairs, _features(snapshot, locations), strict=True):
         segment = snapshot.segments[location.segment]
         number = int(segment.column("document")[location.number])
         key = location.segment, number
@@ -73,16 +85,9 @@ def read_records(snapshot: Snapshot, locations: Sequence[Location]) -> Iterator[
         yield _record(documents[key], position, features, segment.enrichment.entities(location.number))
 
 
-def _split(snapshot: Snapshot, ordinals: Numbers) -> tuple[Numbers, Numbers]:
-    """The segments of sentences, and their numbers there."""
-    bases = np.array(snapshot.statistics.sentence_bases)
-    owners = np.searchsorted(bases, ordinals, "right") - 1
-    return owners, ordinals - bases[owners]
-
-
-def _features(snapshot: Snapshot, locations: Sequence[Location]) -> list[dict[str, float]]:
+def _features(snapshot: Snapshot, locations: Locations) -> list[dict[str, float]]:
     """The features that each of these sentences has."""
-    features: list[dict[str, float]] = [{} for _ in locations]
+    features: list[dict[str, float]] = [{} for _ in locations.numbers]
     for owner, places, numbers in group_by_segment(locations):
         enriched = snapshot.segments[owner].enrichment
         for name in enriched.features:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 import numpy as np
 import numpy.typing as npt
 
 from esr.documents.vector import QuantizedVector
-from esr.engines.embedded.search.records import Location, Numbers, group_by_segment
+from esr.engines.embedded.search.kernel_loader import LOADER
+from esr.engines.embedded.search.records import Locations, Numbers, group_by_segment
 from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store.segment import Segment
 from esr.engines.similarities import Similarities, average_documents, average_neighbours
 from esr.plans.evidence import Array
 
+Vectors = npt.NDArray[np.int8]
 _CHUNK = 16_384
 """Sentences that are multiplied at once: as floats, some 25 MB with 384 dimensions."""
 _EXACT_IN_FLOAT32 = 2**24 // 127**2
@@ -31,12 +33,12 @@ def read_similarities(
     snapshot: Snapshot,
     encoder: str,
     query: QuantizedVector,
-    locations: Sequence[Location],
+    locations: Locations,
     contexts: Collection[str],
 ) -> Similarities:
     """Those of the sentences at these locations. Vectors of other encoders do not count."""
     recipes = recipes_of(snapshot, encoder)
-    columns = {name: np.full(len(locations), np.nan) for name in ("sentence", *contexts)}
+    columns = {name: np.full(len(locations.numbers), np.nan) for name in ("sentence", *contexts)}
     for owner, places, numbers in group_by_segment(locations):
         segment = snapshot.segments[owner]
         own = columns["sentence"][places] = multiply(segment, recipes, query, numbers)
@@ -50,15 +52,23 @@ def read_similarities(
 def multiply(segment: Segment, recipes: Collection[str], query: QuantizedVector, numbers: Numbers) -> Array:
     """The product of the query with the vector of each of these sentences of a segment, NaN without one."""
     products = np.full(len(numbers), np.nan)
-    small = len(query.values) <= _EXACT_IN_FLOAT32
-    vector = query.array.astype(np.float32 if small else np.float64)
     for span in segment.enrichment.vector_spans:
         places = np.flatnonzero((numbers >= span.start) & (numbers < span.stop))
-        if span.recipe in recipes and len(places) and span.layer.dimensions == len(vector):
+        if span.recipe in recipes and len(places) and span.layer.dimensions == len(query.values):
             rows = numbers[places] - span.first
-            whole = (span.layer.vectors[rows].astype(vector.dtype) @ vector).astype(float)
+            whole = multiply_rows(span.layer.vectors, rows, query.array)
             products[places] = whole * (span.layer.vector_scales[rows] * query.scale)
     return products
+
+
+def multiply_rows(vectors: Vectors, rows: Numbers, query: npt.NDArray[np.int8]) -> Array:
+    """The products of a query with these rows of 8-bit numbers, of shape (n,): whole numbers, exact."""
+    if LOADER.kernel is not None:
+        products = np.empty(len(rows))
+        LOADER.kernel.multiply_vectors(products, vectors, rows, query.astype(np.int16))
+        return products
+    floats = np.float32 if len(query) <= _EXACT_IN_FLOAT32 else np.float64
+    return np.asarray(vectors[rows].astype(floats) @ query.astype(floats), float)
 
 
 def _of_neighbours(
@@ -106,9 +116,10 @@ def find_nearest(
                 numbers = np.arange(start, min(start + _CHUNK, span.stop))
                 numbers = numbers if mask is None else numbers[mask[numbers]]
                 found = multiply(segment, recipes, query, numbers)
-                is_known = np.isfinite(found)
-                ordinals = np.concatenate([ordinals, base + numbers[is_known]])
-                products = np.concatenate([products, found[is_known]])
+                least = products[-1] if len(products) == k else -np.inf
+                may_be_best = np.flatnonzero(found > least)  # no NaN is; an equal one comes later
+                ordinals = np.concatenate([ordinals, base + numbers[may_be_best]])
+                products = np.concatenate([products, found[may_be_best]])
                 best = np.lexsort((ordinals, -products))[:k]
                 ordinals, products = ordinals[best], products[best]
     return ordinals, products

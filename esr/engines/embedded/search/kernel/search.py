@@ -18,6 +18,7 @@ from esr.engines.embedded.search.kernel.layout import (
     Transform,
 )
 from esr.engines.embedded.search.kernel.numba_support import compiled, eager_jit
+from esr.engines.embedded.search.kernel.products import multiply_vectors
 from esr.engines.embedded.search.kernel.signatures import (
     COMMIT,
     FILTERS,
@@ -30,7 +31,7 @@ from esr.engines.embedded.search.kernel.signatures import (
 from esr.engines.embedded.search.kernel.top_k import top_k
 from esr.engines.embedded.search.kernel.word_places import mark_places
 
-__all__ = ["mark_places", "search"]
+__all__ = ["mark_places", "multiply_vectors", "search"]
 
 
 @compiled

@@ -21,14 +21,24 @@ def group(*fields: types.Type) -> Any:
 
 
 DOUBLE, LONG, FLAG = types.float64, types.int64, types.boolean
-DOUBLES, FLOATS, LONGS, INTS, WORDS, MASK = (
-    array(of) for of in (types.float64, types.float32, types.int64, types.int32, types.uint64, types.boolean)
+DOUBLES, FLOATS, LONGS, INTS, SHORTS, WORDS, MASK = (
+    array(of)
+    for of in (
+        types.float64,
+        types.float32,
+        types.int64,
+        types.int32,
+        types.int16,
+        types.uint64,
+        types.boolean,
+    )
 )
 DOUBLE_TABLE, LONG_TABLE, INT_TABLE = (array(of, 2) for of in (types.float64, types.int64, types.int32))
 
 BYTES, FILE = types.Array(types.uint8, 1, "C"), types.Array(types.uint8, 1, "C", readonly=True)
 PLACE_LISTS = group(FILE, LONGS, LONGS, LONG, BYTES, INTS, LONGS, LONGS)
 SENTENCE_PLACES = group(LONGS, INTS, LONG)
+VECTORS = types.Array(types.int8, 2, "C", readonly=True)
 
 RULE = group(LONG, LONG, FLAG, DOUBLE)
 TRANSFORM = group(LONG, DOUBLES, DOUBLE_TABLE, FLOATS, FLOATS)

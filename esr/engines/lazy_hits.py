@@ -1,0 +1,93 @@
+"""Hits as columns: scores and ordinals are arrays, ids are read when somebody looks at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import repeat
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.engines.results import Hit
+from esr.plans.evidence import Array
+
+Numbers = npt.NDArray[np.int64]
+Places = npt.NDArray[np.intp]
+ReadIds = Callable[[Places], list[str]]
+
+
+class LazyIds(Sequence[str]):
+    """The ids of n hits, all read at the first look at one of them."""
+
+    def __init__(self, n: int, read_ids: ReadIds) -> None:
+        self._n = n
+        self._read_ids = read_ids
+
+    @cached_property
+    def _ids(self) -> list[str]:
+        return self._read_ids(np.arange(self._n))
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        return self._ids[place]
+
+
+class LazyHits(Sequence[Hit]):
+    """The hits of an answer without records. Equal to the same hits in a list.
+
+    `ordinals` and `scores` are of shape (n,). `read_ids` gives the ids of the hits at some places.
+    """
+
+    __hash__ = None  # type: ignore[assignment]  # as lists have none
+
+    def __init__(self, ordinals: Numbers, scores: Array, read_ids: ReadIds) -> None:
+        self.ordinals = ordinals
+        self.scores = scores
+        self._read_ids = read_ids
+        self.ids: Sequence[str] = LazyIds(len(ordinals), read_ids)
+
+    @classmethod
+    def of(cls, hits: Sequence[Hit]) -> LazyHits:
+        """Any hits as columns, without their records."""
+        if isinstance(hits, LazyHits):
+            return hits
+        ordinals = np.array([hit.ordinal for hit in hits], np.int64)
+        scores = np.array([hit.score for hit in hits], float)
+        return cls(ordinals, scores, lambda places: [hits[n].sentence_id for n in places.tolist()])
+
+    def head(self, n: int) -> LazyHits:
+        """The first n."""
+        return self if n >= len(self) else LazyHits(self.ordinals[:n], self.scores[:n], self._read_ids)
+
+    def rescored(self, places: Places, scores: Array) -> list[Hit]:
+        """The hits at these places with other scores, both of shape (m,). No other hit's id is read."""
+        ordinals = self.ordinals[places].tolist()
+        return list(map(Hit, self._read_ids(places), scores.tolist(), repeat(None), ordinals))
+
+    @cached_property
+    def _hits(self) -> list[Hit]:
+        return list(map(Hit, self.ids, self.scores.tolist(), repeat(None), self.ordinals.tolist()))
+
+    def __len__(self) -> int:
+        return len(self.ordinals)
+
+    @overload
+    def __getitem__(self, place: int) -> Hit: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Hit]: ...
+    def __getitem__(self, place: int | slice) -> Hit | list[Hit]:
+        return self._hits[place]
+
+    def __eq__(self, other: object) -> bool:
+        return self._hits == (other._hits if isinstance(other, LazyHits) else other)
+
+    def __repr__(self) -> str:
+        return repr(self._hits)
