@@ -19,12 +19,12 @@ PAGE = (ROOT / "docs" / "formulas.md").read_text("utf-8")
 FOLDERS = ("esr", "webui", "tests", "benchmarks", "docs", "index_templates")
 SUFFIXES = {".py", ".md", ".html", ".js", ".painless", ".json"}
 
-NUMBER = re.compile(r"(?<![\w.])([A-F])\.(\d{1,2})(?!\w|\.\w)")
-RANGE = re.compile(r"(?<![\w.])([A-F])\.(\d{1,2})-\1\.(\d{1,2})(?!\w|\.\w)")
-SECTIONS = re.compile(r"\bdocs/formulas\.md, [^;:\"]*?\bsections? ([0A-F])\b(?: and ([A-F])\b)?")
+NUMBER = re.compile(r"(?<![\w.])([A-G])\.(\d{1,2})(?!\w|\.\w)")
+RANGE = re.compile(r"(?<![\w.])([A-G])\.(\d{1,2})-\1\.(\d{1,2})(?!\w|\.\w)")
+SECTIONS = re.compile(r"\bdocs/formulas\.md, [^;:\"]*?\bsections? ([0A-G])\b(?: and ([A-G])\b)?")
 LINK = re.compile(r"\[[^\]]*\]\((?:docs/)?formulas\.md(?:#([\w-]*))?\)")
 IRREGULAR = re.compile(
-    r"(?<!docs/)\bformulas\.md\b|formulas\.md(?!, )[ ,;(]+(?:sections? )?(?:[A-F]\.\d|[0A-F]\b)"
+    r"(?<!docs/)\bformulas\.md\b|formulas\.md(?!, )[ ,;(]+(?:sections? )?(?:[A-G]\.\d|[0A-G]\b)"
 )
 IDS = ("D1.1", "D1.2", "D1.3", "D2.1", "D2.2", "D2.3", "D3.1", "D3.2")
 
@@ -61,7 +61,7 @@ def parts() -> dict[str, str]:
     """The page's text by number. That of a section has its formulas too."""
     found: dict[str, str] = {}
     for section in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]:
-        if head := re.match(r"[0A-F] ", section):
+        if head := re.match(r"[0A-G] ", section):
             found[head[0].strip()] = section
             for part in re.split(r"^### ", section, flags=re.MULTILINE)[1:]:
                 name = part.split(" ", 1)[0]
@@ -107,7 +107,7 @@ def test_every_formula_on_the_page_is_cited() -> None:
 def test_the_page_has_the_formulas_in_the_order_of_their_numbers() -> None:
     order = [name for name in parts() if "." in name]
     assert order == sorted(order, key=lambda name: (name[0], int(name[2:])))
-    assert [name for name in parts() if "." not in name] == list("0ABCDEF")
+    assert [name for name in parts() if "." not in name] == list("0ABCDEFG")
     assert numbers(PAGE) <= set(parts())
 
 

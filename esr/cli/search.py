@@ -12,6 +12,8 @@ from esr.cli.ranking_options import ranking_options
 from esr.engines.index import Filters
 from esr.errors import UsageError
 from esr.following.newest import find_newest
+from esr.following.novelty import find_novel
+from esr.following.overlap import DEFAULT_THRESHOLD, MIN_THRESHOLD
 from esr.ranking.query_report import report_query
 from esr.ranking.ranking import Ranking
 
@@ -28,6 +30,17 @@ from esr.ranking.ranking import Ranking
     show_default=True,
     help="score: the best first; date: the newest of the sentences with all words first.",
 )
+@click.option(
+    "--novel",
+    is_flag=True,
+    help="The oldest of the sentences with all words first, and only those that say something new.",
+)
+@click.option(
+    "--overlap",
+    type=click.FloatRange(MIN_THRESHOLD, 1.0),
+    help="With --novel: the share of a sentence, by the rarity of its terms, from which an earlier one that "
+    f"has it makes it a repeat.  [default: {DEFAULT_THRESHOLD}]",
+)
 @click.option("-k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Sentences to show.")
 @click.option(
     "--format",
@@ -43,6 +56,8 @@ def search(
     ranking: Ranking,
     filters: Filters,
     sort: str,
+    novel: bool,
+    overlap: float | None,
     k: int,
     format_name: str | None,
     as_json: bool,
@@ -56,15 +71,23 @@ def search(
       esr search "bank fraud" --index my-index --from 2017-02 --source bbc.co.uk
       esr search "bank fraud" --index my-index --format tsv > hits.tsv
       esr search "bank fraud" --index my-index --sort date --format bibtex
+      esr search "bank fraud" --index my-index --novel --from 2017-02-03
       esr search '"white house" -trump before:2017-03' --index my-index
     In text, only lines of the sentence itself begin with ">", and its neighbours have "…".
     """
     if as_json and format_name not in (None, "json"):
         raise UsageError(f"--format {format_name} and --json exclude each other: leave one out")
+    if overlap is not None and not novel:
+        raise UsageError("--overlap says what is new: give it with --novel")
+    if novel and sort == "date":
+        raise UsageError("--novel begins with the oldest and --sort date with the newest: leave one out")
     output = answer_formats.FORMATS.find("json" if as_json else format_name or "text")
     with esr.open(where) as searcher:
         prepared = searcher.prepare(query.parsed, ranking, require_all=query.require_all)
-        answer = find_newest(prepared, k, filters) if sort == "date" else prepared.search(k, filters)
+        if novel:
+            answer = find_novel(prepared, k, filters, threshold=overlap or DEFAULT_THRESHOLD).answer
+        else:
+            answer = find_newest(prepared, k, filters) if sort == "date" else prepared.search(k, filters)
         report = report_query(prepared, filters)
     if not output.has_warnings:
         if answer.incomplete:

@@ -174,8 +174,16 @@ class Index(Vocabulary, Protocol):
         Sentences of documents without a date count for no day.
         """
 
-    def newest(self, condition: Condition, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
-        """The k newest sentences that satisfy a condition and the filters, without scores (0).
+    def by_date(
+        self,
+        condition: Condition,
+        k: int,
+        filters: Filters,
+        *,
+        oldest_first: bool = False,
+        records: bool = True,
+    ) -> SearchResult:
+        """The k newest, or oldest, sentences that satisfy a condition and the filters, without scores (0).
 
         Equal dates are in collection order. Sentences of documents without a date are last.
         """

@@ -134,6 +134,27 @@ def test_filters_choose_documents(esr: Esr, news: Path, filters: list[str], expe
     assert sorted(ids(esr, "storm", *options)) == sorted(expected)
 
 
+def test_only_what_is_new_is_listed_the_oldest_first(esr: Esr, news: Path) -> None:
+    assert ids(esr, "storm", "--index", news, "--novel") == ["a.s0"]
+    assert ids(esr, "storm OR rain", "--index", news, "--novel") == ["a.s0", "a.s1"]
+    assert ids(esr, "storm", "--index", news, "--novel", "--from", "2017-02") == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--overlap", "0.7"], "--overlap says what is new: give it with --novel"),
+        (["--novel", "--sort", "date"], "--novel begins with the oldest and --sort date with the newest"),
+        (["--novel", "--overlap", "0.2"], "0.2 is not in the range 0.5<=x<=1.0"),
+    ],
+)
+def test_options_of_what_is_new_that_do_not_fit_are_refused(
+    esr: Esr, news: Path, options: list[str], said: str
+) -> None:
+    result = esr("search", "storm", "--index", news, *options)
+    assert result.exit_code == 2 and said in result.output
+
+
 def test_the_index_may_come_from_the_environment(
     esr: Esr, news: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,8 +75,9 @@ class FakeIndex:
     def statistics(self, terms: Sequence[str]) -> Statistics:
         self._fail()
         terms_of_all = [term for record in self.records for term in self._terms(record)]
+        sf = Counter(term for record in self.records for term in set(self._terms(record)))
         collection = CollectionStatistics(len(self.records), len(self.records), len(terms_of_all))
-        return Statistics(collection, {t: TermStatistics(*[terms_of_all.count(t)] * 3) for t in terms})
+        return Statistics(collection, {t: TermStatistics(sf[t], sf[t], terms_of_all.count(t)) for t in terms})
 
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         self._fail()
@@ -132,10 +133,19 @@ class FakeIndex:
             for each in conditions
         ]
 
-    def newest(self, condition: Condition, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+    def by_date(
+        self,
+        condition: Condition,
+        k: int,
+        filters: Filters,
+        *,
+        oldest_first: bool = False,
+        records: bool = True,
+    ) -> SearchResult:
         self._fail()
         matches = [record for record in self.records if self._satisfies(record, condition)]
-        matches.sort(key=lambda r: -parse_date_start(r.date) if r.date else math.inf)
+        sign = 1 if oldest_first else -1
+        matches.sort(key=lambda r: sign * parse_date_start(r.date) if r.date else math.inf)
         hits = [Hit(r.sentence_id, 0.0, r if records else None) for r in matches]
         return SearchResult(hits[:k], len(hits), self.incomplete)
 

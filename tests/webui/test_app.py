@@ -122,6 +122,31 @@ def test_sorting_by_date_says_what_was_sorted() -> None:
     assert "The best 10 of 301 ranked" in get(many_more, "/search?q=storm").text
 
 
+def test_only_what_is_new_is_listed_with_how_often_it_was_repeated() -> None:
+    stories = [
+        replace(
+            STORM, sentence_id="s2", date="2017-03-07", text="The storms damaged forty houses, she said."
+        ),
+        replace(STORM, sentence_id="s1", date="2017-03-06"),
+        replace(STORM, sentence_id="s3", date="2017-03-08", text="No storm of that strength was expected."),
+        FLOOD,
+    ]
+    client = client_over(*stories)
+    page = get(client, "/search?q=storm&novel=yes&overlap=0.6").text
+    assert "3 sentences with something new, of 4 with all words, the oldest first" in page
+    assert page.index("damaged forty") < page.index("strength was") < page.index("came a flood")
+    assert "and 1 similar" in page
+    one = get(client, "/search?q=storm&novel=yes&overlap=0.6&k=1").text
+    assert "The first 1 sentence with something new" in one
+    assert "and 1 similar" not in get(client, "/search?q=storm&novel=yes").text
+
+
+def test_a_share_that_makes_no_repeat_is_refused(client: FlaskClient) -> None:
+    page = client.get("/search?q=storm&overlap=0.2")
+    assert page.status_code == 400
+    assert "overlap must be from 0.5 to 1, not 0.2" in page.text
+
+
 def test_a_filtered_search_without_results_links_to_one_without_filters() -> None:
     page = get(client_over(STORM), "/search?q=flood&source=x&from=2017&params.mu=5")
     links = [dict(parse_qsl(urlsplit(str(a["href"])).query)) for a in page.all("a")]

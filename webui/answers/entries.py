@@ -5,17 +5,24 @@ The first n entries stay the same however many are requested, so that "Show more
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from esr.analysis import Analyzer
-from esr.engines.index import Hit
+from esr.engines.index import Hit, Index
+from esr.following.novelty import group_hits
 from esr.ranking.answers import require_record
-from webui.answers.near_duplicates import FoldedHit, fold_near_duplicates
 from webui.arguments.arrangement import Arrangement
 
 _HITS_PER_ENTRY = 3
 """Hits fetched for each entry, so that folded ones do not leave the page short."""
+
+
+@dataclass(frozen=True)
+class FoldedHit:
+    """A hit and those after it that repeat what it says."""
+
+    hit: Hit
+    similar: Sequence[Hit] = ()
 
 
 @dataclass(frozen=True)
@@ -33,12 +40,18 @@ def hits_to_fetch(arrangement: Arrangement, k: int, max_k: int) -> int:
     """How many hits k entries need. Grouping covers a fixed number, so that nothing shifts."""
     if arrangement.group:
         return 2 * max_k
-    return k * _HITS_PER_ENTRY if arrangement.fold else k
+    return k * _HITS_PER_ENTRY if arrangement.fold and not arrangement.novel else k
 
 
-def arrange_hits(hits: Sequence[Hit], arrangement: Arrangement, analyzer: Analyzer) -> list[Entry]:
+def fold_hits(hits: Sequence[Hit], arrangement: Arrangement, index: Index) -> list[FoldedHit]:
+    """The hits, with those that repeat what one before them says below it."""
+    if not arrangement.fold:
+        return [FoldedHit(hit) for hit in hits]
+    return [FoldedHit(first, rest) for first, *rest in group_hits(hits, index, arrangement.overlap)]
+
+
+def build_entries(folded: Iterable[FoldedHit], arrangement: Arrangement) -> list[Entry]:
     """All entries, in the order of the list."""
-    folded = fold_near_duplicates(hits, analyzer) if arrangement.fold else [FoldedHit(hit) for hit in hits]
     if arrangement.group:
         by_document: dict[str, list[FoldedHit]] = {}
         for hit in folded:

@@ -1,12 +1,13 @@
-"""The best or the newest sentences for a search."""
+"""The best, the newest or the new sentences for a search."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from esr.following.newest import find_newest
+from esr.following.novelty import NovelAnswer, find_novel
 from esr.ranking.searcher import Answer, PreparedQuery, Searcher
-from webui.answers.entries import Entry, arrange_hits, hits_to_fetch
+from webui.answers.entries import Entry, FoldedHit, build_entries, fold_hits, hits_to_fetch
 from webui.arguments.query_check import check_query
 from webui.arguments.search_request import SearchRequest
 from webui.running.request_errors import blame_argument
@@ -21,28 +22,55 @@ class RankedAnswer(NamedTuple):
 
 
 class ArrangedAnswer(NamedTuple):
-    """An answer, its query, and all entries that its hits make."""
+    """An answer, its query, all entries that its hits make, and whether more than k can be had."""
 
     answer: Answer
     prepared: PreparedQuery
     entries: list[Entry]
+    has_more: bool
 
 
 def rank_sentences(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> RankedAnswer:
-    """The best or newest k sentences for a search. Raises RequestError, which names the argument at fault."""
-    check_query(searcher, search.parsed, settings)
-    with blame_argument("feature"):
-        searcher.check_features(feature.feature for feature in search.ranking.features)
+    """The first k sentences for a search. Raises RequestError, which names the argument at fault."""
+    prepared = _prepare(searcher, search, settings)
     with blame_argument(None):
-        prepared = search.prepare(searcher)
-        if search.arrangement.sort == "date":
-            return RankedAnswer(find_newest(prepared, k, search.filters), prepared)
-        return RankedAnswer(prepared.search(k, search.filters), prepared)
+        if search.arrangement.novel:
+            return RankedAnswer(_find_novel(prepared, search, k).answer, prepared)
+        return RankedAnswer(_find_hits(prepared, search, k), prepared)
 
 
 def rank_and_arrange(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> ArrangedAnswer:
     """As many hits as k entries need, arranged as the search says."""
-    count = hits_to_fetch(search.arrangement, k, settings.max_k)
-    answer, prepared = rank_sentences(searcher, search, count, settings)
-    entries = arrange_hits(answer.hits, search.arrangement, prepared.index.analyzer)
-    return ArrangedAnswer(answer, prepared, entries)
+    arrangement = search.arrangement
+    prepared = _prepare(searcher, search, settings)
+    count = hits_to_fetch(arrangement, k, settings.max_k)
+    with blame_argument(None):
+        if arrangement.novel:
+            novel = _find_novel(prepared, search, count + 1)  # one more tells whether there are more
+            answer = novel.answer
+            repeats = novel.repeats if arrangement.fold else {}
+            folded = [FoldedHit(hit, repeats.get(hit.sentence_id, ())) for hit in answer.hits]
+        else:
+            answer = _find_hits(prepared, search, count)
+            folded = fold_hits(answer.hits, arrangement, prepared.index)
+    entries = build_entries(folded, arrangement)
+    can_grow = not arrangement.group and not arrangement.novel and answer.total > len(answer.hits)
+    return ArrangedAnswer(answer, prepared, entries, len(entries) > k or can_grow)
+
+
+def _prepare(searcher: Searcher, search: SearchRequest, settings: Settings) -> PreparedQuery:
+    check_query(searcher, search.parsed, settings)
+    with blame_argument("feature"):
+        searcher.check_features(feature.feature for feature in search.ranking.features)
+    with blame_argument(None):
+        return search.prepare(searcher)
+
+
+def _find_hits(prepared: PreparedQuery, search: SearchRequest, k: int) -> Answer:
+    if search.arrangement.sort == "date":
+        return find_newest(prepared, k, search.filters)
+    return prepared.search(k, search.filters)
+
+
+def _find_novel(prepared: PreparedQuery, search: SearchRequest, k: int) -> NovelAnswer:
+    return find_novel(prepared, k, search.filters, threshold=search.arrangement.overlap)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from esr import models, priors
 from esr.documents.attributes import ATTRIBUTES, META
 from esr.engines.index import FACET_FIELDS
+from esr.following.overlap import DEFAULT_THRESHOLD, MIN_THRESHOLD
 from esr.following.periods import INTERVALS
 from esr.following.timeline import MAX_PEAKS, PEAKS
 from esr.plans.plan import CANDIDATES
@@ -87,6 +88,12 @@ def arrangement_parameters() -> list[Parameter]:
         Parameter("sort", SEARCH_ARGUMENTS["sort"], {"enum": list(SORTS), "default": "score"}),
         Parameter("group", SEARCH_ARGUMENTS["group"], {"enum": ["document"]}),
         Parameter("fold", SEARCH_ARGUMENTS["fold"] + "; the API always does", {"enum": ["no"]}),
+        Parameter("novel", SEARCH_ARGUMENTS["novel"], {"enum": ["yes"]}),
+        Parameter(
+            "overlap",
+            SEARCH_ARGUMENTS["overlap"],
+            {"type": "number", "minimum": MIN_THRESHOLD, "maximum": 1, "default": DEFAULT_THRESHOLD},
+        ),
     ]
 
 

@@ -14,7 +14,7 @@ from webui.arguments.search_request import parse_search
 
 
 def search(call: Call) -> dict[str, Any]:
-    """Near-duplicates are listed one by one; `k` counts documents where sentences are grouped."""
+    """Repeats are listed one by one; `k` counts documents where sentences are grouped."""
     search = parse_search(call.arguments, call.settings)
     search = replace(search, arrangement=replace(search.arrangement, fold=False))
     page = read_page(call, search.k)
@@ -22,9 +22,8 @@ def search(call: Call) -> dict[str, Any]:
     snapshot = call.searcher.snapshot()
     state = index_state(snapshot)
     check_state(page, state)
-    answer, prepared, entries = rank_and_arrange(snapshot, search, end, call.settings)
+    answer, prepared, entries, has_more = rank_and_arrange(snapshot, search, end, call.settings)
     units = [[folded.hit for folded in entry.folded] for entry in entries]
-    has_more = len(units) > end or (not search.arrangement.group and answer.total > end)
     page_answer = replace(answer, hits=[hit for unit in units[page.offset : end] for hit in unit])
     return {
         **answer_dict(page_answer, report_query(prepared, search.filters)),

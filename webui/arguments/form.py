@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
+from esr.errors import UsageError
+from esr.following.overlap import DEFAULT_THRESHOLD, parse_threshold
 from webui.arguments.arrangement import SORTS
 from webui.arguments.controls import Checkbox, Option, RankingControls
 from webui.arguments.links import Pairs
@@ -18,6 +20,7 @@ from webui.running.settings import Settings
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
 _CHECKBOXES = ("source", "author", "section", "keyword", "meta", "entity", "document")
 _COUNTS = (20, 50, 100)
+_OVERLAPS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Form:
     sorts: list[Option]
     is_grouped: bool
     is_folded: bool
+    is_novel: bool
+    overlaps: list[Option]
     is_literal: bool
     requires_all: bool
     date_from: str
@@ -45,6 +50,7 @@ class Form:
         phrases = [f"in {self.index}"] if self.index else []
         phrases += [self.preset] if self.preset else self.ranking.summary
         phrases += [option.label for option in self.sorts if option.is_selected and option.value]
+        phrases += ["only what is new"] if self.is_novel else []
         phrases += ["by document"] if self.is_grouped else []
         phrases += ["all words"] if self.requires_all else []
         phrases += ["searched literally"] if self.is_literal else []
@@ -76,6 +82,8 @@ def build_form(arguments: Pairs, settings: Settings, index_features: Sequence[st
         sorts=_sorts(first.get("sort", "")),
         is_grouped=first.get("group") == "document",
         is_folded=first.get("fold") != "no",
+        is_novel=first.get("novel") == "yes",
+        overlaps=_overlaps(first.get("overlap", "")),
         is_literal=first.get("syntax") == "none",
         requires_all=first.get("require") == "all",
         date_from=first.get("from", ""),
@@ -96,6 +104,15 @@ def _counts(selected: str, settings: Settings) -> list[Option]:
     k = int(selected) if is_allowed else settings.default_k
     offered = {k, settings.default_k, *(n for n in _COUNTS if n <= settings.max_k)}
     return [Option(str(n), str(n), n == k) for n in sorted(offered)]
+
+
+def _overlaps(selected: str) -> list[Option]:
+    """Shares of a sentence in percent, the one of the address among them."""
+    try:
+        share = parse_threshold(selected or str(DEFAULT_THRESHOLD))
+    except UsageError:
+        share = DEFAULT_THRESHOLD
+    return [Option(f"{n:g}", f"{n:.0%}", n == share) for n in sorted({*_OVERLAPS, share})]
 
 
 def _sorts(selected: str) -> list[Option]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from esr import models
+from esr.following.overlap import DEFAULT_THRESHOLD
 from esr.models import Model
 from esr.ranking.reranker import DEPTH
 from webui.arguments.links import Pairs
@@ -45,7 +46,12 @@ def _search_arguments(
     fields: Sequence[tuple[str, str]], settings: Settings, default_index: str
 ) -> Iterator[tuple[str, str]]:
     """All but the ranking."""
-    defaults = {"k": str(settings.default_k), "sort": "score", "index": default_index}
+    defaults = {
+        "k": str(settings.default_k),
+        "sort": "score",
+        "index": default_index,
+        "overlap": f"{DEFAULT_THRESHOLD:g}",
+    }
     for name, value in fields:
         is_ranking = name in _RANKING_FIELDS or name.startswith(_RANKING_PREFIXES)
         if not is_ranking and defaults.get(name) != value:

@@ -11,6 +11,7 @@ from esr.documents.attributes import ATTRIBUTES, META
 from esr.engines.filters import build_attribute_filters, can_be_counted
 from esr.engines.index import FACET_FIELDS, Filters
 from esr.errors import EsrError, unknown
+from esr.following.overlap import DEFAULT_THRESHOLD, parse_threshold
 from esr.queries import ParsedQuery, literal, parse
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import PreparedQuery, Searcher
@@ -19,6 +20,9 @@ from webui.arguments.query_string import Arguments, decode_arguments, parse_coun
 from webui.arguments.ranking_arguments import parse_ranking
 from webui.running.request_errors import RequestError, blame_argument
 from webui.running.settings import Settings
+
+_CHOICES = {"sort": tuple(SORTS), "group": ("document",), "fold": ("no",), "novel": ("yes",)}
+"""The values of the arguments that say how to arrange."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +83,24 @@ def parse_filters(arguments: Arguments) -> Filters:
 
 
 def _parse_arrangement(first: Mapping[str, str]) -> Arrangement:
-    for name, allowed in (("sort", SORTS), ("group", ("document",)), ("fold", ("no",))):
+    for name, allowed in _CHOICES.items():
         if name in first and first[name] not in allowed:
             with blame_argument(name):
                 raise unknown(name, first[name], allowed)
     return Arrangement(
-        "date" if first.get("sort") == "date" else "score", "group" in first, "fold" not in first
+        "date" if first.get("sort") == "date" else "score",
+        "group" in first,
+        "fold" not in first,
+        "novel" in first,
+        _parse_overlap(first.get("overlap")),
     )
+
+
+def _parse_overlap(text: str | None) -> float:
+    if text is None:
+        return DEFAULT_THRESHOLD
+    with blame_argument("overlap"):
+        return parse_threshold(text)
 
 
 def _is_set(name: str, value: str, first: Mapping[str, str]) -> bool:

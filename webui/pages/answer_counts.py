@@ -27,10 +27,10 @@ class AnswerCounts(NamedTuple):
 
 
 def count_answer(
-    answer: Answer, prepared: PreparedQuery, report: QueryReport, is_newest: bool = False
+    answer: Answer, prepared: PreparedQuery, report: QueryReport, by_date: bool = False
 ) -> AnswerCounts:
-    """The counts of an answer. `is_newest`: it lists all sentences that match, and no others."""
-    if is_newest:
+    """The counts of an answer. `by_date`: it lists all sentences that match, and no others."""
+    if by_date:
         return AnswerCounts("all words", None, None, answer.total)
     all_words, any_word = report.counts
     matching = answer.total if prepared.interpretation.decides_candidates else any_word

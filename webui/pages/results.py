@@ -56,14 +56,12 @@ class Results:
 
 def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) -> Results:
     """The results of a search. Raises RequestError."""
-    answer, prepared, entries = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
-    can_grow = not search.arrangement.group and answer.total > len(answer.hits)
-    has_more = len(entries) > search.k or can_grow
+    answer, prepared, entries, has_more = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
     next_k = min(search.k + settings.more_k, settings.max_k) if search.k < settings.max_k else None
     listed = entries[: search.k]
     best = [folded.hit for entry in listed for folded in entry.folded[:GROUP_SENTENCES]]
     report = report_query(prepared, search.filters)
-    is_newest = search.arrangement.sort == "date"
+    by_date = search.arrangement.sort == "date" or search.arrangement.novel
     bars = _bars(prepared, best)
     return Results(
         answer,
@@ -71,11 +69,11 @@ def find_results(searcher: Searcher, search: SearchRequest, settings: Settings) 
         count_facets(prepared, search.filters, search.facet),
         bars,
         describe_hits(best, prepared.interpretation.counts, prepared.index.analyzer),
-        {} if is_newest else {hit.sentence_id: share_of_best(bars, hit.sentence_id) for hit in best},
+        {} if by_date else {hit.sentence_id: share_of_best(bars, hit.sentence_id) for hit in best},
         next_k if has_more else None,
         prepared.counts,
         report,
-        count_answer(answer, prepared, report, is_newest),
+        count_answer(answer, prepared, report, by_date),
         describe_understanding(search, report),
     )
 
@@ -84,7 +82,7 @@ def listed_hits(
     searcher: Searcher, search: SearchRequest, settings: Settings
 ) -> tuple[Sequence[Hit], str | None]:
     """The sentences that the page lists, for a file, and what is missing from them."""
-    answer, _, entries = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
+    answer, _, entries, _ = rank_and_arrange(searcher.snapshot(), search, search.k, settings)
     hits = [folded.hit for entry in entries[: search.k] for folded in entry.folded]
     return hits, answer.incomplete
 

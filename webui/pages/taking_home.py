@@ -26,7 +26,7 @@ from webui.pages.results import listed_hits
 from webui.running.request_errors import RequestError, UnknownId, blame_argument
 from webui.running.settings import Settings
 
-_ARRANGING = frozenset({"k", "sort", "group", "fold", "facet"})
+_ARRANGING = frozenset({"k", "sort", "group", "fold", "novel", "overlap", "facet"})
 """Arguments that make no other feed."""
 
 

@@ -29,7 +29,7 @@ ENGINE_METHODS = frozenset(
         "facets",
         "count",
         "count_days",
-        "newest",
+        "by_date",
         "document",
         "documents_at",
         "terms_with_prefix",

@@ -24,10 +24,10 @@ from esr.engines.elasticsearch.maintenance.enrichment import (
 from esr.engines.elasticsearch.search import bound_query, score_query, vocabulary
 from esr.engines.elasticsearch.search.condition_query import condition_query
 from esr.engines.elasticsearch.search.counts import count_days, count_sentences
+from esr.engines.elasticsearch.search.date_order import find_by_date
 from esr.engines.elasticsearch.search.evidence import EvidenceReader
 from esr.engines.elasticsearch.search.facets import count_facets
 from esr.engines.elasticsearch.search.filter_clauses import filter_clauses
-from esr.engines.elasticsearch.search.newest import find_newest
 from esr.engines.elasticsearch.search.pruned_search import search_pruned
 from esr.engines.elasticsearch.search.search_body import RECORD_FIELDS, search_body
 from esr.engines.elasticsearch.search.sentence_lookup import look_up_parses, look_up_sources
@@ -252,9 +252,17 @@ class ElasticsearchIndex:
         resolved = [each and resolve_condition(self, each) for each in conditions]
         return count_days(self.cluster, resolved, resolve_filters(self, filters))
 
-    def newest(self, condition: Condition, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+    def by_date(
+        self,
+        condition: Condition,
+        k: int,
+        filters: Filters,
+        *,
+        oldest_first: bool = False,
+        records: bool = True,
+    ) -> SearchResult:
         condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
-        return find_newest(self.cluster, condition, k, filters, records)
+        return find_by_date(self.cluster, condition, k, filters, oldest_first, records)
 
     def enrichment(self) -> AbstractContextManager[ElasticsearchEnrichment]:
         return open_enrichment(self._where_with_login)

@@ -18,12 +18,12 @@ from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enri
 from esr.engines.embedded.search import vocabulary
 from esr.engines.embedded.search.candidate_evidence import read_candidates
 from esr.engines.embedded.search.candidates import count_sentences, mask_allowed
+from esr.engines.embedded.search.date_order import find_by_date
 from esr.engines.embedded.search.day_counts import count_days
 from esr.engines.embedded.search.evidence import read_column, read_evidence
 from esr.engines.embedded.search.exhaustive import search_exhaustive
 from esr.engines.embedded.search.facets import count_facets
 from esr.engines.embedded.search.kernel_loader import LOADER
-from esr.engines.embedded.search.newest import find_newest
 from esr.engines.embedded.search.pruning import search_pruned
 from esr.engines.embedded.search.records import (
     Locations,
@@ -195,10 +195,18 @@ class EmbeddedIndex:
         conditions = [each and resolve_condition(self, each) for each in conditions]
         return [count_days(each, cache, resolved) for each in conditions]
 
-    def newest(self, condition: Condition, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
+    def by_date(
+        self,
+        condition: Condition,
+        k: int,
+        filters: Filters,
+        *,
+        oldest_first: bool = False,
+        records: bool = True,
+    ) -> SearchResult:
         cache = self._latest()
         condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
-        ordinals, total = find_newest(condition, cache, k, filters)
+        ordinals, total = find_by_date(condition, cache, k, filters, oldest_first)
         best = TopK(ordinals, np.zeros(len(ordinals)), total, 0)
         return SearchResult(_read_hits(cache.snapshot, best, records), total)
 

@@ -1,16 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from esr import analysis
 from esr.engines.index import Hit
-from tests.support.fake_index import STORM
-from webui.answers.entries import arrange_hits, hits_to_fetch
+from tests.support.fake_index import STORM, FakeIndex
+from webui.answers.entries import Entry, build_entries, fold_hits, hits_to_fetch
 from webui.arguments.arrangement import Arrangement
 
-ANALYZER = analysis.get("english-stem")
 ROWS = [
     ("a", "2017-03-01"),
     ("b", "2018"),
@@ -25,8 +24,12 @@ HITS = [
 ]
 
 
+def arrange_hits(hits: Sequence[Hit], arrangement: Arrangement) -> list[Entry]:
+    return build_entries(fold_hits(hits, arrangement, FakeIndex()), arrangement)
+
+
 def arranged_ids(arrangement: Arrangement) -> list[list[str]]:
-    return [[f.hit.sentence_id for f in entry.folded] for entry in arrange_hits(HITS, arrangement, ANALYZER)]
+    return [[f.hit.sentence_id for f in entry.folded] for entry in arrange_hits(HITS, arrangement)]
 
 
 def test_sorted_by_score_hits_keep_the_order_of_the_engine() -> None:
@@ -50,7 +53,7 @@ def test_sentences_are_grouped_by_document_at_the_rank_of_the_best() -> None:
 def test_requesting_more_entries_moves_none_of_the_first(arrangement: Arrangement) -> None:
     def first_ids(k: int) -> list[str]:
         hits = HITS[: hits_to_fetch(arrangement, k, 3)]
-        return [entry.best.sentence_id for entry in arrange_hits(hits, arrangement, ANALYZER)[:k]]
+        return [entry.best.sentence_id for entry in arrange_hits(hits, arrangement)[:k]]
 
     assert first_ids(3)[:2] == first_ids(2)
 
@@ -58,6 +61,6 @@ def test_requesting_more_entries_moves_none_of_the_first(arrangement: Arrangemen
 def test_a_page_is_full_even_if_each_sentence_has_a_duplicate() -> None:
     hits = [Hit(f"s{n}", -float(n), replace(STORM, text=f"word{n // 2}")) for n in range(60)]
     fetched = hits[: hits_to_fetch(Arrangement(), 10, 100)]
-    entries = arrange_hits(fetched, Arrangement(), ANALYZER)[:10]
+    entries = arrange_hits(fetched, Arrangement())[:10]
     assert len(entries) == 10
     assert all(len(entry.folded[0].similar) == 1 for entry in entries)

@@ -8,6 +8,7 @@ from flask.testing import FlaskClient
 
 import esr
 from esr.engines.index import NO_FILTERS
+from esr.following.novelty import find_novel
 from esr.queries import parse
 from esr.ranking import answers
 from esr.ranking.query_report import report_query
@@ -190,6 +191,18 @@ def test_sorting_and_grouping_work_as_on_the_page(client: FlaskClient) -> None:
     assert ids(get(client, "/search", q="flood", sort="date", k=2)) == ids(
         get(client, "/search", q="flood", k=2)
     )
+
+
+def test_only_what_is_new_comes_page_by_page(client: FlaskClient, where: str) -> None:
+    with esr.open(where) as searcher:
+        expected = find_novel(searcher.prepare("storm", Ranking()), 100, threshold=0.5)
+    first = get(client, "/search", q="storm", novel="yes", overlap=0.5, k=1)
+    found, after = ids(first), first["next"]
+    while after:
+        page = get(client, "/search", q="storm", novel="yes", overlap=0.5, k=1, after=after)
+        found, after = found + ids(page), page["next"]
+    assert found == [hit.sentence_id for hit in expected.answer.hits]
+    assert len(found) > 1
 
 
 def test_limits_come_from_the_settings(where: str) -> None:

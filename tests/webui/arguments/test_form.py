@@ -23,6 +23,13 @@ def test_the_form_has_the_values_of_the_address() -> None:
     assert form.summary == ["Balanced", "newest first", "by document", "from 2017"]
 
 
+def test_the_form_has_the_share_that_makes_a_repeat() -> None:
+    form = form_of(("q", "storm"), ("novel", "yes"), ("overlap", "0.75"))
+    assert form.is_novel and form.summary == ["Balanced", "only what is new"]
+    assert [(o.value, o.label) for o in form.overlaps if o.is_selected] == [("0.75", "75%")]
+    assert [o.value for o in form_of(("overlap", "much")).overlaps if o.is_selected] == ["0.8"]
+
+
 def test_the_form_says_how_the_query_is_read() -> None:
     form = form_of(("q", "storm"), ("require", "all"), ("syntax", "none"))
     assert (form.requires_all, form.is_literal) == (True, True)

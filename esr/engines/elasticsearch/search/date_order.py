@@ -1,4 +1,4 @@
-"""The sentences that satisfy a condition, the newest first."""
+"""The sentences that satisfy a condition, in the order of their dates."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from esr.engines.elasticsearch.search.sentence_search import PAGE, decode_hits, 
 from esr.engines.index import Filters, Hit, SearchResult
 from esr.plans.condition import Condition
 
-_NEWEST_FIRST = [{"date": {"order": "desc", "missing": "_last"}}, {"ordinal": "asc"}]
 
-
-def find_newest(
-    cluster: Cluster, condition: Condition, k: int, filters: Filters, records: bool
+def find_by_date(
+    cluster: Cluster, condition: Condition, k: int, filters: Filters, oldest_first: bool, records: bool
 ) -> SearchResult:
-    """The newest k, without scores. Without a date they are last, and equal dates are in collection order."""
+    """The first k, without scores. Without a date they are last, and equal dates are in collection order."""
+    order = "asc" if oldest_first else "desc"
     body: dict[str, Any] = {
         "query": match_sentences(condition, filters),
-        "sort": _NEWEST_FIRST,
+        "sort": [{"date": {"order": order, "missing": "_last"}}, {"ordinal": "asc"}],
         **hit_fields(records),
     }
     hits: list[Hit] = []
