@@ -11,7 +11,7 @@ AXE = Axe()
 
 
 def violations(page: Page) -> list[str]:
-    found = AXE.run(page).response["violations"]
+    found = AXE.run(page, options={"resultTypes": ["violations"]}).response["violations"]
     return [f"{v['id']}: {node['target']} {node.get('failureSummary')}" for v in found for node in v["nodes"]]
 
 
@@ -20,14 +20,25 @@ def unfold(page: Page) -> None:
         details.evaluate("each => { each.open = true }")
 
 
+def is_wider_than(page: Page, width: int) -> bool:
+    page.set_viewport_size({"width": width, "height": 900})
+    return bool(page.evaluate("document.documentElement.scrollWidth") > width)
+
+
 # The rules are put into the page, which its content policy forbids.
-@pytest.mark.parametrize("scheme, width", [("light", 1280), ("dark", 390)])
+@pytest.mark.parametrize(
+    "scheme, width, narrower", [("light", 1280, None), ("dark", 390, 320)], ids=["light-1280", "dark-390"]
+)
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_no_violation_on_any_page(opens: Opens, name: str, scheme: str, width: int) -> None:
+def test_axe_finds_no_violation_on_any_page_and_none_is_wider_than_the_screen(
+    opens: Opens, name: str, scheme: str, width: int, narrower: int | None
+) -> None:
     page = opens(PAGES[name], width, fails=name in FAILING, color_scheme=scheme, bypass_csp=True)
     assert violations(page) == []
     unfold(page)
     assert violations(page) == []
+    assert not is_wider_than(page, width)
+    assert not (narrower and is_wider_than(page, narrower))
 
 
 def test_axe_finds_no_violation_in_what_javascript_opens(opens: Opens) -> None:
@@ -36,14 +47,6 @@ def test_axe_finds_no_violation_in_what_javascript_opens(opens: Opens) -> None:
     page.locator(".hits .explanation").first.wait_for()
     page.get_by_role("button", name="Keys").click()
     assert violations(page) == []
-
-
-@pytest.mark.parametrize("width", [320, 390, 1280])
-@pytest.mark.parametrize("name", PAGES)
-def test_no_page_is_wider_than_the_screen(opens: Opens, name: str, width: int) -> None:
-    page = opens(PAGES[name], width, fails=name in FAILING)
-    unfold(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_tab_reaches_every_control_and_the_focus_is_visible(opens: Opens) -> None:
