@@ -20,9 +20,10 @@ def detect_format(file: PeekedSource) -> Format | None:
 
 def detect_format_in_folder(file: PeekedSource, required: Format | None) -> Format | None:
     """Like `detect_format`, but None if the file is not in the required format: then it is not meant."""
-    if required is None:
-        return detect_format(file)
     by_suffix = _find_by_suffix(file)
+    if required is None:
+        format = detect_format(file)
+        return None if format and format.often_incidental and not by_suffix else format
     if required in by_suffix:
         return required if len(by_suffix) == 1 or detect_format(file) is required else None
     return required if (not by_suffix or _is_ambiguous(by_suffix)) and required.sniff(file.head) else None

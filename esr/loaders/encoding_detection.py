@@ -18,6 +18,8 @@ _USUAL = "windows-1252"
 # Czech and Polish have letters among these bytes in Windows' encoding; ISO 8859-2 has none there.
 _WINDOWS_1250 = re.compile(rb"[\x80-\x9f]")
 _ASCII = bytes(range(32, 127))
+# They have letters between escapes, in the bytes of ASCII.
+_SHIFTED = ("iso-2022", "iso2022", "hz", "utf-7", "utf_7", "utf7")
 # Signs that all encodings of Windows have in the same place, and currencies before a number. Texts in English
 # often have nothing else that is not ASCII. In other encodings these bytes are letters or control characters.
 _SIGNS = re.compile(
@@ -34,6 +36,16 @@ _SIGNS = re.compile(
 _IMPLAUSIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]|[^\W\d_][\xa1-\xa9\xab\xac\xae-\xb4\xb6-\xb9\xbb-\xbf\xd7\xf7]+[^\W\d_]"
 )
+
+
+def has_ascii(encoding: str) -> bool:
+    """Whether text in ASCII is the same in this encoding, and nothing else is made of its bytes."""
+    return _decode(_ASCII, encoding) == _ASCII.decode() and not encoding.lower().startswith(_SHIFTED)
+
+
+def is_valid_utf8(sample: bytes) -> bool:
+    """Whether all of it is UTF-8, but for a character that is cut at the end."""
+    return _decode(sample, "utf-8") is not None
 
 
 def is_utf8(sample: bytes) -> bool:

@@ -79,7 +79,8 @@ class Format:
     of it cannot be read. `needs` are the modules of the extra `formats` that it imports. A `tabular` format
     has the same columns in every record. With `any_names`, whoever wrote a source has named its fields. With
     `may_lack_documents`, a file may consist of other items only, such as pictures. The files of
-    an `is_text` format do not say their encoding; its `read` gets them in UTF-8.
+    an `is_text` format do not say their encoding; its `read` gets them in UTF-8. An `often_incidental`
+    format is not meant by a folder that has it in files with none of its suffixes.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Format:
     any_names: bool = False
     may_lack_documents: bool = False
     is_text: bool = False
+    often_incidental: bool = False
 
 
 WITHDRAWN = "cancelled or withheld"

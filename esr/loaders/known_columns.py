@@ -31,7 +31,8 @@ _KNOWN = {
     "keywords": "keyword tags tag metakeywords newskeywords keywordlist subjects subject topics topic "
     "categories articletags",
     "text": "body content article articletext articlebody articlecontent maintext mainbody bodytext fulltext "
-    "story contenttext contentrendered cleanedtext newscontent newstext documenttext plaintext rawtext",
+    "story contenttext contentrendered cleanedtext newscontent newstext news documenttext plaintext rawtext "
+    "description summary abstract lead teaser snippet excerpt",
 }
 """By field, its other names in lower case without blanks and signs. The first one wins."""
 _MAX_NAME = 40

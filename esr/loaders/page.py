@@ -19,6 +19,9 @@ from esr.loaders.list_values import read_list
 MAX_PAGE_BYTES = 8 * 2**20
 _HEAD_BYTES = 2**14
 _LANG = re.compile(rb"""<html\b[^<>]{0,1000}?\slang\s{0,9}=\s{0,9}["']?([A-Za-z][A-Za-z0-9-]{1,30})""", re.I)
+_BEGINNING = re.compile(
+    rb"\s*(?:<\?xml[^<>]{0,200}>\s*)?(?:<!--.{0,1000}?-->\s*)?<(?:!doctype\s+html|html)\b", re.I | re.DOTALL
+)
 # trafilatura takes the name of a site without one from its address, up to the first "/".
 _HOST = re.compile(r"([\w-]{1,63}(?:\.[\w-]{1,63}){1,9})[:/?#]\S{0,9999}")
 # A bar between blanks separates links or cells that are laid out by hand; it is not a word.
@@ -170,9 +173,10 @@ FORMAT = register(
         name="html",
         description="HTML pages: the article of each, without the rest of the page; its path is the id",
         suffixes=(".html", ".htm", ".xhtml"),
-        # A page among files of other formats is more often their index than a document.
-        sniff=lambda head: False,
+        sniff=lambda head: _BEGINNING.match(head) is not None,
         read=read,
         needs=("trafilatura",),
+        # A page among files of other formats is more often their index than a document.
+        often_incidental=True,
     )
 )

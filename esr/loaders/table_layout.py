@@ -12,6 +12,7 @@ from esr.errors import UsageError
 NO_QUOTE = "none"
 _NAMES = {"comma": ",", "tab": "\t", r"\t": "\t", "semicolon": ";", "bar": "|", "pipe": "|"}
 _DELIMITERS = ",\t;|"
+_QUOTED = re.compile(r"'.*'")
 # Excel writes this line where the delimiter is not the usual one of the country.
 _SEPARATOR_LINE = re.compile(r"sep=(.)\s*", re.I)
 
@@ -75,7 +76,7 @@ def read_separator_line(line: str) -> str | None:
 
 def complete(layout: TableLayout, first: str) -> TableLayout:
     """The layout with the delimiter and the quote that the first row shows. Raises UnclearLayout."""
-    quote = layout.quote or _find_quote(first)
+    quote = layout.quote or _find_quote(layout, first)
     layout = layout._replace(quote=quote)
     return layout if layout.delimiter else layout._replace(delimiter=_find_delimiter(layout, first))
 
@@ -99,10 +100,22 @@ def split_row(layout: TableLayout, line: str) -> list[str]:
         return []
 
 
-def _find_quote(first: str) -> str:
-    """An apostrophe if it is around every field of the row; these are rarely texts with an apostrophe."""
-    fields = re.split(f"[{re.escape(_DELIMITERS)}]", first.strip())
-    return "'" if all(len(field) > 1 and field[0] == field[-1] == "'" for field in fields) else '"'
+def _find_quote(layout: TableLayout, first: str) -> str:
+    """An apostrophe if it is around every name; these are rarely texts with an apostrophe.
+
+    Where the columns are declared, the row is a document: then it is around a field that ends there.
+    """
+    if layout.columns is None:
+        fields = re.split(f"[{re.escape(_DELIMITERS)}]", first.strip())
+        return "'" if all(map(_QUOTED.fullmatch, fields)) else '"'
+    for delimiter in layout.delimiter or _DELIMITERS:
+        quoted = layout._replace(delimiter=delimiter, quote="'")
+        end = re.escape(delimiter)
+        if len(split_row(quoted, first.strip())) == len(layout.columns) and re.search(
+            rf"(?:^|{end})'[^']+(?:''[^']*)*'(?:{end}|$)", first.strip()
+        ):
+            return "'"
+    return '"'
 
 
 def _find_delimiter(layout: TableLayout, first: str) -> str:

@@ -1,7 +1,8 @@
 """Turns text in any encoding to UTF-8 as a stream: one that is declared, or else found in the text.
 
-Text in UTF-8 passes unchanged, and so does text in an encoding that is not certain: reading it as UTF-8 then
-names the line.
+Text in UTF-8 passes unchanged, whatever is declared: folders often have files in both encodings, and text
+in another one is not UTF-8 by chance. So does text in an encoding that is not certain: reading it as UTF-8
+then names the line.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO, cast
 
 from esr.errors import InputError, UsageError, to_one_line
-from esr.loaders.encoding_detection import find_encoding, is_utf8
+from esr.loaders.encoding_detection import find_encoding, has_ascii, is_utf8, is_valid_utf8
 from esr.loaders.format import Source
 
 _ADVICE = "correct it, or name the encoding of the file with --encoding"
@@ -61,6 +62,8 @@ class _Utf8Stream(io.RawIOBase):
         self._on_found = on_found
         self._encoding = encoding
         self._decoder: codecs.IncrementalDecoder | None = None
+        # What a declared encoding is chosen at: the first bytes, or those that ASCII does not have.
+        self._is_declared = encoding is not None and has_ascii(encoding)
         self._is_decided = False
         self._line = 1
         self._pending = b""
@@ -83,7 +86,7 @@ class _Utf8Stream(io.RawIOBase):
         """Look for a byte order mark, which decides; then a declared encoding does."""
         head = self._source.stream.read(4)
         encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if head.startswith(mark)), None)
-        self._choose(encoding or self._encoding)
+        self._choose(encoding or (None if self._is_declared else self._encoding))
         self._pending = self._convert(head)
 
     def _choose(self, encoding: str | None) -> None:
@@ -101,12 +104,14 @@ class _Utf8Stream(io.RawIOBase):
 
     def _decide(self, data: bytes) -> bytes:
         """The data in UTF-8. Nothing is decided while there is nothing but ASCII."""
-        if data.isascii() and _ESCAPE not in data:
+        if data.isascii() and (self._is_declared or _ESCAPE not in data):
             self._line += data.count(b"\n")
             return data
         sample = data + self._source.stream.read(_SAMPLE_BYTES)
         self._is_decided = True
-        if (_ESCAPE in sample or not is_utf8(sample)) and (encoding := find_encoding(sample)):
+        if self._is_declared:
+            self._choose(None if is_valid_utf8(sample) else self._encoding)
+        elif (_ESCAPE in sample or not is_utf8(sample)) and (encoding := find_encoding(sample)):
             self._choose(encoding)
             self._on_found(encoding)
         return self._recode(sample) if self._decoder else sample

@@ -129,6 +129,13 @@ def test_objects_are_looked_into_and_it_is_said(read):
     assert taken(source={"name": {"x": 1}, "title": " "}) == taken(**{"x" * 99: {"name": "x"}}) == {}
 
 
+def test_what_is_short_is_the_text_where_nothing_else_is(read):
+    document, remarks = read("x.jsonl", json.dumps({"id": "a", "summary": "S.", "description": "D."}))
+    assert texts(document) == ["D."] and document.metadata == {"summary": "S."}
+    assert remarks == [REMARK.format("text in description")]
+    assert taken(content="C.", description="D.") == {"text": ("content", "C.")}
+
+
 def test_a_date_that_can_be_read_takes_precedence():
     assert taken(published="yes") == {"date": ("published", None)}
     assert taken(published="yes", pubDate="2024-03-05") == {"date": ("pubDate", "2024-03-05")}

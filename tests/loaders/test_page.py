@@ -1,5 +1,6 @@
 """The sample is a page with the parts that pages of news have: menus, advertisements, comments."""
 
+from esr.loaders import read_documents
 from tests.loaders.conftest import texts
 from tests.support.samples import sample
 
@@ -26,8 +27,14 @@ def test_a_page_without_text_is_malformed(load_error):
     assert "no text of an article" in load_error(page, "html")
 
 
-def test_a_page_is_never_recognised_by_its_contents(load_error):
-    assert "unknown format" in load_error(PAGE)
+def test_a_page_is_recognised_by_its_contents_if_it_was_named_or_is_said_to_be_text(load, tmp_path):
+    (page,) = load(PAGE)
+    assert page.title == load(PAGE, "html")[0].title
+    (tmp_path / "news.txt").write_bytes(PAGE)
+    (tmp_path / "index.php").write_bytes(PAGE)
+    (of_a_folder,) = [located.document for located in read_documents([str(tmp_path)])]
+    assert of_a_folder.id.endswith("/news") and texts(of_a_folder) == texts(page)
+    assert len(list(read_documents([str(tmp_path)], "html"))) == 2
 
 
 def test_a_page_that_is_too_long_is_malformed(load_error, monkeypatch):

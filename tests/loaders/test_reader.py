@@ -259,7 +259,7 @@ def test_a_folder_without_a_loadable_file_is_rejected(folder):
 
 @pytest.mark.parametrize(
     "content",
-    [TEXT, b"a,b\n1,2", b"<html>", b"<a><channel>x</channel></a>", b"[{", b"\xff\xfe{", b"See <DOC>"],
+    [TEXT, b"a,b\n1,2", b"<htm>", b"<a><channel>x</channel></a>", b"[{", b"\xff\xfe{", b"See <DOC>"],
 )
 def test_a_file_of_unknown_format_is_rejected(folder, content):
     path = folder(**{"x.odd": content})

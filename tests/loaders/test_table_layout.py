@@ -72,6 +72,19 @@ def test_apostrophes_around_all_names_are_quotes_and_it_is_said(read):
     assert fields(read("id,title,text\na,$It, so$,One.\n", quote="$")[0][0]) == ("a", "It, so", "One.")
 
 
+@pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
+def test_an_apostrophe_around_a_field_of_the_first_document_is_a_quote(read, delimiter):
+    table = "a;Web;'It''s;\"so\"'\nb;Panorama;Two.\n".replace(";", delimiter)
+    documents, said = read(table, columns="id,section,text")
+    assert list(map(texts, documents)) == [[f'It\'s{delimiter}"so"'.replace("\t", " ")], ["Two."]]
+    assert 'files have fields quoted by "\'" (--quote chooses another)' in said
+
+
+def test_an_apostrophe_within_the_first_document_is_none(read):
+    documents, _ = read("a;Web;It's 'so', he said.\nb;'Tis;Two.\n", columns="id,section,text")
+    assert list(map(texts, documents)) == [["It's 'so', he said."], ["Two."]]
+
+
 def test_quotes_are_text_where_nothing_is_quoted(read):
     table = 'id\ttitle\ttext\na\t"So\tHe said "so".\n'
     with pytest.raises(InputError, match="broken CSV"):

@@ -120,11 +120,17 @@ def test_few_letters_and_what_is_no_text_have_no_encoding_whatever_chardet_says(
 
 
 def test_text_in_another_encoding_than_declared_is_an_error_with_its_line(read):
-    data = b'{"id": "a"}\n' * 3 + '{"id": "b", "text": "Fähre"}'.encode()
+    data = b'{"id": "a"}\n' * 3 + '{"id": "b", "text": "Fähre"}'.encode("latin-1")
     with pytest.raises(InputError, match=r"x\.jsonl:4: this line is not in ascii .*: correct it, or name"):
         read(data, encoding="ascii")
     with pytest.raises(InputError, match=r"x\.jsonl:4: this line is not UTF-8"):
-        read(data.replace("ä".encode(), b"\xe4" * 2), encoding="utf-8")
+        read(data, encoding="utf-8")
+
+
+def test_text_in_utf8_is_read_as_such_whatever_is_declared(read):
+    for encoding in ("windows-1252", "shift_jis", "koi8-r"):
+        assert read("Ferry\nÜber “alles”.".encode(), "txt", encoding)[0] == "Über “alles”."
+    assert read("Ferry\nÜ \xb3.".encode("latin-1"), "txt", "latin-1")[0] == "Ü \xb3."
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
