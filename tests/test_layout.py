@@ -38,8 +38,8 @@ MAY_IMPORT = {
     "esr/ranking": "adjustments analysis boosts dependency documents encoders engines models plans priors "
     "queries",
     "esr/following": "documents engines plans queries ranking",
-    "esr/evaluation": "esr adjustments analysis boosts dependency documents engines loaders models plans "
-    "ranking",
+    "esr/evaluation": "esr adjustments analysis boosts dependency documents engines following loaders models "
+    "plans ranking",
     "esr/learning": "adjustments engines evaluation features plans ranking",
     "webui/running": "esr engines ranking",
     "webui/arguments": "adjustments boosts documents engines features following models "

@@ -38,6 +38,10 @@ def as_json(results: ExperimentResults, verdicts: Sequence[Verdict]) -> dict[str
             }
             for verdict in verdicts
         ],
+        "second_task": {
+            year: asdict(task) | {"figures": {name: each._asdict() for name, each in task.figures.items()}}
+            for year, task in results.second_task.items()
+        },
         "training": {
             year: {
                 name: {"ranking": system.ranking.as_dict(), "AP": system.figure, "tried": system.tried}

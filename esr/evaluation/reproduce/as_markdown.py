@@ -9,6 +9,7 @@ from itertools import groupby
 import esr
 from esr.evaluation.reproduce.experiment_results import ExperimentResults
 from esr.evaluation.reproduce.protocol import MEASURES
+from esr.evaluation.reproduce.second_task import EVERYTHING
 from esr.evaluation.reproduce.systems import SYSTEMS
 from esr.evaluation.reproduce.target import MET, NOT_BUILT, NOT_MET, UNCHECKED, Verdict
 
@@ -28,6 +29,7 @@ _FINDINGS = {
 def as_markdown(results: ExperimentResults, verdicts: Sequence[Verdict]) -> str:
     """The protocol, the data, the targets, then a table for each pair of training and test year."""
     parts = [*_head(results), *_data(results), *_interpretations(results), *_targets(verdicts)]
+    parts += _second_task(results)
     for train, test in results.tested:
         parts += _table(results, train, test)
     return "\n".join(parts) + "\n"
@@ -85,6 +87,23 @@ def _targets(verdicts: Sequence[Verdict]) -> Iterator[str]:
             signs = {True: "yes", False: "no", None: "?"}
             rows = [[line.what, line.claimed, line.found, signs[line.holds]] for line in verdict.lines]
             yield from _rows(["", "claimed", "found", "holds"], rows, left=4)
+
+
+def _second_task(results: ExperimentResults) -> Iterator[str]:
+    yield "\n## Second task: which of the relevant sentences are new?\n"
+    if not results.second_task:
+        yield "The folder has no judgements of what is new."
+        return
+    yield "Sentences are in the order of the topic's documents. One is new if no earlier one has the share of"
+    yield f"it that stands in the first column; {EVERYTHING}: all are new. Means over topics.\n"
+    for year, task in results.second_task.items():
+        yield f"### {year}: {task.topics} topics, {task.judged} relevant sentences, {task.new} of them new\n"
+        if task.not_relevant:
+            examples = ", ".join(task.not_relevant[:_MAX_EXAMPLES])
+            yield f"{len(task.not_relevant)} sentences are judged new and not relevant, such as {examples}.\n"
+        rows = [[name, *(f"{value:.4f}" for value in figures)] for name, figures in task.figures.items()]
+        yield from _rows(["overlap", "precision", "recall", "F"], rows, left=1)
+        yield ""
 
 
 def _table(results: ExperimentResults, train: str, test: str) -> Iterator[str]:

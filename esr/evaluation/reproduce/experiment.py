@@ -8,6 +8,7 @@ from pathlib import Path
 
 from esr.errors import UsageError, unknown
 from esr.evaluation.reproduce import indexes, interpretations, raw, year_statistics
+from esr.evaluation.reproduce import second_task as second_tasks
 from esr.evaluation.reproduce.claims_2011 import TARGETS as TARGETS_2011
 from esr.evaluation.reproduce.claims_2012 import TARGETS as TARGETS_2012
 from esr.evaluation.reproduce.experiment_results import ExperimentResults
@@ -44,6 +45,11 @@ def run(
     for name, year in years.items():
         tick(f"interpretations of {name}")
         by_interpretation[name] = interpretations.measure(year, work, protocol.depth)
+    second_task = {}
+    for name, year in years.items():
+        tick(f"what is new in {name}")
+        if (figures := second_tasks.measure(year)) is not None:
+            second_task[name] = figures
     return ExperimentResults(
         protocol,
         available.absent,
@@ -52,6 +58,7 @@ def run(
         trained,
         tested,
         by_interpretation,
+        second_task,
     )
 
 

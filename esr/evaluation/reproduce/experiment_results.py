@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from esr.evaluation.reproduce.protocol import Protocol
+from esr.evaluation.reproduce.second_task import SecondTask
 from esr.evaluation.reproduce.year import Findings
 from esr.evaluation.reproduce.year_experiment import SystemFigures, TrainedSystem
 from esr.evaluation.reproduce.year_statistics import YearStatistics
@@ -19,6 +20,7 @@ class ExperimentResults:
     """`trained` by training year and system; `tested` by training year, test year and system.
 
     `interpretations` has the AP of tfisf by year and interpretation of the protocol.
+    `second_task` has the years with judgements of what is new.
     """
 
     protocol: Protocol
@@ -28,6 +30,7 @@ class ExperimentResults:
     trained: Mapping[str, Mapping[str, TrainedSystem]]
     tested: Mapping[tuple[str, str], Mapping[str, SystemFigures]]
     interpretations: Mapping[str, Mapping[str, float]]
+    second_task: Mapping[str, SecondTask] = field(default_factory=dict)
 
     def figures(self, train: str, test: str, system: str) -> SystemFigures | None:
         """A system's figures, or None if there are none for these years."""

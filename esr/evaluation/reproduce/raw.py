@@ -16,18 +16,25 @@ NAMES: dict[str, tuple[str, str, str]] = {
     "2003": ("03.novelty.topics.txt", "documents.tar.gz", "qrels.relevant.03.txt"),
     "2004": ("novelty04.topics.txt", "04docs.tar.gz", "04.qrels.relevant"),
 }
+NEW_NAMES: dict[str, tuple[str, ...]] = {
+    "2002": ("min_qrels.new",),
+    "2003": ("qrels.novel.03.txt", "qrels.new.03.txt"),
+    "2004": ("04.qrels.novel", "04.qrels.new"),
+}
+"""The judgements of the second task, under any of these names. Without them a year has only the first."""
 YEARS = tuple(NAMES)
 _KINDS = ("topics", "documents", "judgements")
 
 
 @dataclass(frozen=True)
 class RawFiles:
-    """The files of one year."""
+    """The files of one year. `new` has the judgements of the second task, None without them."""
 
     year: str
     topics: Path
     archive: Path
     qrels: Path
+    new: Path | None = None
 
 
 class AvailableFiles(NamedTuple):
@@ -45,7 +52,7 @@ def find(folder: Path) -> AvailableFiles:
     """
     if not folder.is_dir():
         raise InputError(str(folder), "there is no such folder")
-    known_names = {name for names in NAMES.values() for name in names}
+    known_names = {name for table in (NAMES, NEW_NAMES) for names in table.values() for name in names}
     paths: dict[str, list[Path]] = {}
     for path in _walk(folder):
         if path.name in known_names:
@@ -63,7 +70,9 @@ def find(folder: Path) -> AvailableFiles:
         elif missing:
             raise InputError(str(folder), f"the files of {year} are incomplete: add {' and '.join(missing)}")
         else:
-            available.years.append(RawFiles(year, *(paths[name][0] for name in names)))
+            topics, archive, qrels = names
+            new = next((paths[name][0] for name in NEW_NAMES[year] if name in paths), None)
+            available.years.append(RawFiles(year, paths[topics][0], paths[archive][0], paths[qrels][0], new))
     if not available.years:
         expected = "; ".join(f"{year}: {', '.join(names)}" for year, names in NAMES.items())
         raise InputError(str(folder), f"has none of the files of the TREC Novelty track ({expected})")

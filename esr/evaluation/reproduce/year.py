@@ -41,6 +41,7 @@ class Findings:
 class Year:
     """`tasks` are the topics with a relevant sentence; `qrels` has only these topics.
 
+    `new` has the new sentences of each topic by the judgements of the second task, None without them.
     `allowed` has the documents of each topic, `lengths` the number of terms of each sentence.
     """
 
@@ -51,9 +52,10 @@ class Year:
     allowed: Mapping[str, tuple[str, ...]]
     lengths: Mapping[str, int]
     findings: Findings
+    new: Mapping[str, frozenset[str]] | None = None
 
     def sentences(self, topic: str) -> list[str]:
-        """The ids of the sentences of a topic's documents."""
+        """The ids of the sentences of a topic's documents, in their order."""
         by_id = {document.id: document for document in self.documents}
         return [s.id for id in self.allowed[topic] for s in by_id[id].sentences]
 
@@ -90,7 +92,10 @@ def load(files: RawFiles, work: Path) -> Year:
         without_documents=[topic for topic, ids in allowed.items() if not ids],
         repeated_documents=archive.repeated,
     )
-    return Year(files.year, task_set.ready, judged, list(documents.values()), allowed, lengths, findings)
+    new = None
+    if files.new is not None:
+        new = {topic: frozenset(grades) for topic, grades in judgements.read(files.new).items()}
+    return Year(files.year, task_set.ready, judged, list(documents.values()), allowed, lengths, findings, new)
 
 
 def _find_documents(topic: Topic, archive: Corpus) -> tuple[str, ...]:

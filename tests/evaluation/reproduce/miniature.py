@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from esr.evaluation.reproduce.raw import NAMES
+from esr.evaluation.reproduce.raw import NAMES, NEW_NAMES
 
 TOPICS = 4
 DOCUMENTS = 5
@@ -70,6 +70,11 @@ def topics(year: str) -> list[Topic]:
     return topics_of_year
 
 
+def new_sentences(topic: Topic) -> list[str]:
+    """All but every third of the relevant sentences."""
+    return [sentence for n, sentence in enumerate(topic.relevant) if n % 3 != 2]
+
+
 def _document(chance: random.Random, id: str, own: list[str], vocabulary: list[str]) -> Iterator[Sentence]:
     for number in range(1, SENTENCES + 1):
         words = chance.choices([*vocabulary, "kafé"], k=chance.randint(3, 12))
@@ -96,6 +101,9 @@ def write(
         (year_folder / topics_name).write_text("\n".join(_topic(year, topic) for topic in topics_of_year))
         (year_folder / qrels).write_text(
             "".join(f"{t.id} {sentence}\n" for t in topics_of_year for sentence in t.relevant)
+        )
+        (year_folder / NEW_NAMES[year][0]).write_text(
+            "".join(f"{t.id} {sentence}\n" for t in topics_of_year for sentence in new_sentences(t))
         )
         members = {
             _FILE[year].format(t.id.lstrip("N") if year == "2004" else t.id): _text(t) for t in topics_of_year

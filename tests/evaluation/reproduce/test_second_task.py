@@ -1,0 +1,78 @@
+"""The second task: figures by hand, and the whole on the miniature."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from esr.evaluation.reproduce import raw
+from esr.evaluation.reproduce.as_json import as_json
+from esr.evaluation.reproduce.as_markdown import as_markdown
+from esr.evaluation.reproduce.experiment_results import ExperimentResults
+from esr.evaluation.reproduce.second_task import EVERYTHING, NewFigures, average, judge, measure
+from esr.evaluation.reproduce.year import Year
+from tests.evaluation.reproduce import miniature
+from tests.support.elasticsearch import document
+
+
+def test_precision_recall_and_f_are_those_of_the_track() -> None:
+    assert judge({"a", "b", "c", "d"}, frozenset("abx")) == pytest.approx((0.5, 2 / 3, 4 / 7))
+    assert judge(set(), frozenset("a")) == judge({"a"}, frozenset()) == NewFigures(0.0, 0.0, 0.0)
+    figures = [NewFigures(1.0, 0.5, 0.25), NewFigures(0.0, 0.0, 0.75)]
+    assert average(iter(figures)) == NewFigures(0.5, 0.25, 0.5)
+
+
+def test_a_sentence_that_repeats_an_earlier_relevant_one_is_not_new(years: dict[str, Year]) -> None:
+    """The first document says it, the second says less and then more, in the order of the topic."""
+    documents = [
+        document("b", "Fifteen miners died near Bochum on Monday.", "The weather was fine."),
+        document("a", "Fifteen miners died near Bochum.", "Experts blame gas, and a lack of maintenance."),
+    ]
+    relevant = {"a.s0": 1, "a.s1": 1, "b.s0": 1}
+    year = replace(
+        years["2003"],
+        documents=documents,
+        allowed={"N1": ("b", "a")},
+        qrels={"N1": relevant},
+        new={"N1": frozenset({"a.s1", "b.s0", "b.s1"})},
+    )
+    task = measure(year)
+    assert task is not None
+    assert (task.topics, task.judged, task.new, task.not_relevant) == (1, 3, 2, ["N1 b.s1"])
+    assert task.figures["0.8"] == NewFigures(1.0, 2 / 3, 0.8)
+    assert task.figures[EVERYTHING] == NewFigures(2 / 3, 2 / 3, 2 / 3)
+    reversed_order = measure(replace(year, allowed={"N1": ("a", "b")}))
+    assert reversed_order is not None and reversed_order.figures["1"] == task.figures[EVERYTHING]
+
+
+def test_the_tables_have_every_year_with_judgements(results: ExperimentResults) -> None:
+    assert list(results.second_task) == ["2002", "2003", "2004"]
+    page, data = as_markdown(results, []), as_json(results, [])
+    for year, task in results.second_task.items():
+        topics = miniature.topics(year)
+        assert (task.topics, task.new) == (len(topics), sum(len(miniature.new_sentences(t)) for t in topics))
+        assert f"### {year}: {task.topics} topics, {task.judged} relevant sentences" in page
+        assert data["second_task"][year]["figures"]["0.8"]["f"] == task.figures["0.8"].f
+        assert task.figures[EVERYTHING].recall == 1.0
+
+
+def test_a_year_without_judgements_of_what_is_new_has_only_the_first_task(
+    tmp_path: Path, years: dict[str, Year], results: ExperimentResults
+) -> None:
+    miniature.write(tmp_path, ("2003",))
+    (new,) = tmp_path.rglob(raw.NEW_NAMES["2003"][0])
+    assert raw.find(tmp_path).years[0].new == new
+    new.rename(new.with_name(raw.NEW_NAMES["2003"][1]))
+    assert raw.find(tmp_path).years[0].new == new.with_name(raw.NEW_NAMES["2003"][1])
+    new.with_name(raw.NEW_NAMES["2003"][1]).unlink()
+    assert raw.find(tmp_path).years[0].new is None
+    assert measure(replace(years["2003"], new=None)) is None
+    assert "has no judgements of what is new" in as_markdown(replace(results, second_task={}), [])
+
+
+@pytest.mark.parametrize("year", miniature.NAMES)
+def test_the_judgements_of_what_is_new_are_read(years: dict[str, Year], year: str) -> None:
+    expected = {t.id: frozenset(miniature.new_sentences(t)) for t in miniature.topics(year)}
+    assert years[year].new == expected
