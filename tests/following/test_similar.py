@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 import esr
+from esr.engines.enrichment_run import run_enrichment
+from esr.enrichment.enricher import Enricher
+from esr.enrichment.sentence_vectors import VectorSettings
 from esr.errors import UsageError
 from esr.following.similar import find_similar, prepare_similar
+from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests.support.elasticsearch import document, load
+from tests.support.tiny_encoder import write_tiny_encoder
+from webui.app import create_app
 
 NEWS = [
     document(
@@ -57,3 +64,22 @@ def test_a_sentence_without_words_and_an_unknown_one_are_errors(searcher: Search
         find_similar(searcher, "c.s1")
     with pytest.raises(UsageError, match="no sentence 'x'"):
         find_similar(searcher, "x")
+
+
+def test_by_meaning_the_same_in_other_words_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = str(write_tiny_encoder(tmp_path / "tiny", 32))
+    monkeypatch.setenv("ESR_ENCODER", encoder)
+    news = [document("a", "Hurricane relief."), document("b", "Relief storm."), document("c", "Relief bank.")]
+    where = str(tmp_path / "index")
+    load(where, news, analyzer="english-stem")
+    with esr.open(where) as searcher:
+        run_enrichment(searcher.index, Enricher(["vectors"], vectors=VectorSettings(encoder)))
+    with esr.open(where) as searcher:
+        by_meaning = Ranking.from_dict({"rerank": [{"signal": "meaning", "w": 10.0}]})
+        hits = find_similar(searcher, "a.s0", ranking=by_meaning).hits
+        assert [hit.sentence_id for hit in hits] == ["b.s0", "c.s0"]
+        words = find_similar(searcher, "a.s0").hits
+        assert words[0].score == words[1].score  # both have one of its words
+        client = create_app(esr.open(where)).test_client()
+        assert "By words and meaning" in client.get("/similar?id=a.s0").text
+        assert "By words alone" in client.get("/similar?id=a.s0&rerank=meaning:10").text

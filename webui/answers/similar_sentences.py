@@ -17,13 +17,14 @@ from webui.running.settings import Settings
 
 @dataclass(frozen=True)
 class SimilarSentences:
-    """`terms` are those of the sentence that were searched for."""
+    """`terms` are those of the sentence that were searched for. `has_vectors` is of the index."""
 
     record: SentenceRecord
     search: SearchRequest
     answer: Answer
     terms: Collection[str]
     has_own: bool
+    has_vectors: bool
 
 
 def find_for_request(searcher: Searcher, arguments: Arguments, settings: Settings) -> SimilarSentences:
@@ -43,5 +44,6 @@ def find_for_request(searcher: Searcher, arguments: Arguments, settings: Setting
     with blame_argument(None):
         prepared, document_id = prepare_similar(snapshot, sentence_id, search.ranking)
         left_out = None if own == "yes" else document_id
+        has_vectors = snapshot.index.encoder() is not None
         answer = search_similar(prepared, sentence_id, left_out, search.k, search.filters)
-    return SimilarSentences(record, search, answer, prepared.counts, own == "yes")
+    return SimilarSentences(record, search, answer, prepared.counts, own == "yes", has_vectors)

@@ -40,13 +40,15 @@ def _as_text(signal: RankingSignal) -> str:
 
 
 _ANSWER_FEATURES = frozenset({"pers", "loc", "org", "numbers"})
+BY_MEANING = {"rerank": _as_text(Ranking.from_file("hybrid").rerank[0])}
+"""The arguments that rank by words and meaning."""
 PRESETS = (
     Preset("Balanced", "the sentence, its neighbours and its document"),
     Preset("Words alone", "the sentence alone, with BM25", {"model": "bm25"}),
     Preset(
         "Words and meaning",
         "also sentences that say it in other words",
-        {"rerank": _as_text(Ranking.from_file("hybrid").rerank[0])},
+        BY_MEANING,
         frozenset({VECTORS}),
     ),
     Preset("Passage", "the sentence and its neighbours", {"context": "surrounding"}),

@@ -7,6 +7,7 @@ from flask import Flask, Response, request
 from esr.ranking.searcher import Searcher
 from webui.answers.similar_sentences import find_for_request
 from webui.arguments.names import SEARCH_ARGUMENTS, SIMILAR_ARGUMENTS
+from webui.arguments.presets import BY_MEANING
 from webui.arguments.query_string import decode_arguments
 from webui.pages.highlighting import Highlighter
 from webui.pages.renderer import PageRenderer
@@ -26,5 +27,6 @@ def install(app: Flask, searcher: Searcher, settings: Settings, render: PageRend
             "similar.html",
             found=found,
             search=found.search,
+            by_meaning=BY_MEANING,
             highlight=Highlighter(searcher.index.analyzer, found.terms),
         )

@@ -16,6 +16,7 @@ from webui.arguments.query_string import decode_arguments
 from webui.arguments.ranking_arguments import parse_ranking
 from webui.arguments.search_request import SearchRequest, parse_search, read_search
 from webui.pages.highlighting import Highlighter
+from webui.pages.reasons import describe_hits, describe_match
 from webui.pages.renderer import PageRenderer
 from webui.pages.results import GROUP_SENTENCES, find_results, listed_hits
 from webui.pages.score_bars import score_bars
@@ -95,10 +96,12 @@ def _add_explanation(app: Flask, searcher: Searcher, settings: Settings, render:
     def explain() -> Response:
         search, sentence_id = read_search_and_id(settings)
         explained = explain_sentence(searcher, search, sentence_id, settings)
+        terms = searcher.interpret(search.parsed).counts
         return render(
             "explain.html",
             search=search,
             explained=explained,
+            reason=terms and describe_match(explained.record, terms, searcher.index.analyzer),
             bars=score_bars(explained.explanation),
             picture=tree_picture(explained),
             highlight=query_highlighter(searcher, search),
@@ -117,7 +120,12 @@ def _add_comparison(app: Flask, searcher: Searcher, settings: Settings, render: 
             return redirection
         search, comparison = read()
         highlight = query_highlighter(searcher, search)
-        return render("compare.html", search=search, comparison=comparison, highlight=highlight)
+        hits = [compared.hit for side in (comparison.left, comparison.right) for compared in side.hits]
+        terms = searcher.interpret(search.parsed).counts
+        reasons = describe_hits(hits, terms, searcher.index.analyzer)
+        return render(
+            "compare.html", search=search, comparison=comparison, highlight=highlight, reasons=reasons
+        )
 
     @app.get("/compare.csv")
     def compare_csv() -> Response:

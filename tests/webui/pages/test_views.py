@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import Any
 
 import pytest
@@ -60,6 +61,15 @@ def test_a_comparison_says_what_moved(real: FlaskClient) -> None:
     assert found["right"]["ranking"]["model"] == "bm25"
     table = rows(real, f"/compare.csv?{Q}&vs.model=bm25")
     assert [row["side"] for row in table].count("left") == len(found["left"]["hits"])
+
+
+def test_the_reason_in_words_comes_before_any_number(real: FlaskClient) -> None:
+    for address in (f"/explain?{Q}&id=earthquake-relief.s0", f"/compare?{Q}&vs.model=bm25"):
+        page = real.get(address).text.split("<main", 1)[1]
+        reason = re.search(r'<p class="reason">(All|Both|One|Two) [a-z ]*words', page)
+        assert reason, address
+        assert not re.search(r"[−-]\d+\.\d+", page[: reason.start()])
+    assert "score −" not in real.get(f"/compare?{Q}&vs.model=bm25").text
 
 
 def test_the_run_of_a_search_is_its_ranking(real: FlaskClient) -> None:
