@@ -70,7 +70,15 @@ METADATA_FIELD = Field(
 
 
 def find_field(name: str) -> Field | None:
-    """The field of that name or alias, without regard to case; None if there is none."""
+    """The field of that name or alias, without regard to case; None if there is none.
+
+    A key of the metadata may be in quotes.
+    """
     if name.lower().startswith(META_PREFIX) and len(name) > len(META_PREFIX):
-        return METADATA_FIELD._replace(name=META_PREFIX + name[len(META_PREFIX) :])
+        key = name[len(META_PREFIX) :]
+        if len(key) > 2 and key[0] == key[-1] == '"':
+            key = key[1:-1]
+        if '"' in key:
+            return None
+        return METADATA_FIELD._replace(name=META_PREFIX + key)
     return FIELDS_BY_NAME.get(name.lower())

@@ -19,7 +19,10 @@ _SPACE = re.compile(r"\s")
 _NO_SPACE = re.compile(r"\S")
 _NO_SIGN = re.compile(rf"[^{SIGNS}]")
 
-_FIELD_NAME = re.compile(rf"(meta\.[^\s:\"]{{1,200}}|[^\s:]{{1,{2 + max(map(len, FIELDS_BY_NAME))}}}):", re.I)
+_FIELD_NAME = re.compile(
+    rf"""(meta\.(?:"[^"\n]{{1,200}}"|[^\s:"]{{1,200}})|[^\s:]{{1,{2 + max(map(len, FIELDS_BY_NAME))}}}):""",
+    re.I,
+)
 """What may be the name of a field. A misspelt one may have two letters more than the longest."""
 _SIMILARITY = 0.8
 """Of a misspelt name and a field: `titel` and `title` have it, `version` and `person` do not."""
@@ -44,6 +47,13 @@ class Chunk(NamedTuple):
         """May a "-" stand before it, or for its "+"?"""
         begins_clause = self.field != TEXT or self.form == "phrase" or self.text[0].isalnum()
         return self.is_operand and self.sign != "-" and begins_clause
+
+
+def split_field(chunk: str) -> tuple[Field, str] | None:
+    """The field that a chunk without a sign names, and what follows its colon; None if it names none."""
+    match = _FIELD_NAME.match(chunk)
+    field = find_field(match[1]) if match else None
+    return (field, chunk[match.end() :]) if match and field else None
 
 
 class Scanner:

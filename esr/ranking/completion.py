@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Literal, NamedTuple
@@ -11,7 +12,7 @@ from esr.analysis.definitions import WORDS
 from esr.documents.attributes import META, META_PREFIX, is_attribute
 from esr.engines.index import Index
 from esr.engines.keys import name_key
-from esr.queries import ValueKind, find_field
+from esr.queries import ValueKind, split_field
 from esr.ranking.searcher import Searcher
 
 MAX_NAME_WORDS = 3
@@ -42,14 +43,16 @@ def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
     index = searcher.index
     chunk_start = max(text.rfind(space) for space in " \t\n") + 1
     chunk = text[chunk_start:]
-    name, colon, value = chunk.lstrip("+-").partition(":")
-    field = find_field(name) if colon else None
-    if not colon and name.lower().startswith(META_PREFIX):
-        start = len(text) - len(name)
+    name = chunk.lstrip("+-")
+    field, value = split_field(name) or (None, "")
+    if field is None and name.lower().startswith(META_PREFIX):
+        start, begun = len(text) - len(name), name[len(META_PREFIX) :].removeprefix('"')
         return [
-            Completion(key.form, "attribute", key.documents, f"{text[:start]}{META_PREFIX}{key.form}:")
-            for key in index.values(META).with_prefix(name[len(META_PREFIX) :], limit)
-            if not set(key.form) & set(" :")
+            Completion(
+                key.form, "attribute", key.documents, f"{text[:start]}{META_PREFIX}{_quote_key(key.form)}:"
+            )
+            for key in index.values(META).with_prefix(begun, limit)
+            if not set(key.form) & set('"\n')
         ]
     if field and field.kind is ValueKind.NAME:
         start = len(text) - len(value)
@@ -98,6 +101,11 @@ def _complete_word(index: Index, text: str, limit: int) -> Iterator[Completion]:
     start, _, prefix = tokens[-1]
     for word, count in index.words_with_prefix(prefix, limit):
         yield Completion(word, "word", count, text[:start] + word)
+
+
+def _quote_key(key: str) -> str:
+    """The key as the name of a field."""
+    return f'"{key}"' if re.search(r"[\s:]", key) else key
 
 
 def _quote(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,8 @@ from esr.documents.attributes import META, attributes, value_key
 from esr.engines.filters import NO_FILTERS, Filters, build_attribute_filters
 from esr.engines.resolve import attribute_names
 from esr.errors import UsageError
+from esr.queries import parse
+from esr.ranking.completion import complete
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests.engines.test_parity import random_documents
@@ -110,6 +113,20 @@ def test_counts_are_those_of_a_scan(searchers: list[Searcher], filtered: dict[st
             assert all(table.form(value) == value for value, _ in counted)
             best = prepared.index.facets(plan, {field: filters_for(filtered)}, 1)[field]
             assert best == counted[:1]
+
+
+def test_a_query_names_a_key_with_spaces_or_colons_in_quotes(anywhere: str) -> None:
+    keys = {"dc:creator": "Roe", "odd key": "v w"}
+    load(anywhere, [replace(document("a", "A flood."), metadata=keys), document("b", "A flood.")])
+    with esr.open(anywhere) as searcher:
+        for query in ('flood meta."dc:creator":roe', 'flood meta."odd key":"v w"'):
+            assert [hit.sentence_id for hit in searcher.search(parse(query)).hits] == ["a.s0"]
+        for typed, completed in (("meta.dc", 'meta."dc:creator":'), ('meta."dc:c', 'meta."dc:creator":')):
+            assert [one.query for one in complete(searcher, f"flood {typed}", 5)] == [f"flood {completed}"]
+        assert [one.query for one in complete(searcher, 'meta."dc:creator":R', 5)] == [
+            'meta."dc:creator":Roe'
+        ]
+        assert complete(searcher, "meta.odd", 5)[0].query == 'meta."odd key":'
 
 
 def test_values_and_keys_are_the_same_on_both_engines(searchers: list[Searcher]) -> None:

@@ -86,6 +86,20 @@ def test_fields_have_aliases_and_no_case(alias: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('meta."dc:creator":Roe', "wanted: meta.dc:creator/word Roe"),
+        ('-META."dc:creator":"Jane Roe"', "excluded: meta.dc:creator/phrase Jane Roe"),
+        ('meta."a key":x', "wanted: meta.a key/word x"),
+        ("meta.dc:creator:x", "wanted: meta.dc/word creator:x"),
+    ],
+)
+def test_a_key_of_the_metadata_may_be_in_quotes(text: str, expected: str) -> None:
+    assert clauses(text) == [expected.replace("wanted", "required")]
+    assert not kinds(text)
+
+
+@pytest.mark.parametrize(
     ("opening", "closing"), [(mark, end) for mark, ends in CLOSING_MARKS.items() for end in ends]
 )
 def test_a_phrase_may_stand_in_the_quotes_of_any_language(opening: str, closing: str) -> None:

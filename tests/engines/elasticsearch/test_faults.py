@@ -157,8 +157,8 @@ def test_a_delivery_whose_switch_is_not_answered_keeps_its_indices(
     load(where, NEWS)
     real = delivery.serve
 
-    def serve_without_answer(*arguments: Any) -> None:
-        real(*arguments)
+    def serve_without_answer(*arguments: Any, **options: Any) -> None:
+        real(*arguments, **options)
         raise EngineUnreachable("no answer")
 
     monkeypatch.setattr(delivery, "serve", serve_without_answer)

@@ -1,0 +1,66 @@
+"""The comparison of data sets finds what a load leaves out, and the docs have a row for each of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tools.data_sets.catalog import DATA_SETS, DataSet
+from tools.data_sets.comparison import compare
+from tools.data_sets.readings import read_json, read_table, read_texts
+
+DOCS = Path(__file__).resolve().parents[2] / "docs/loading.md"
+SET = DataSet("two", "JSON", "someone/two", ("*.json",), read_json("title", "text|body"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a clone of the data set: two articles, one of them twice."""
+    (tmp_path / "two").mkdir()
+    (tmp_path / "scratch").mkdir()
+    for name, text in (("a", "A ferry sails."), ("b", "A ferry sails."), ("c", "Storms came.")):
+        (tmp_path / "two" / f"{name}.json").write_text(f'{{"id": "{name}", "title": "T", "text": "{text}"}}')
+    return tmp_path
+
+
+def test_a_load_of_everything_has_no_letter_more_or_less(folder: Path) -> None:
+    found = compare(SET, folder, folder / "scratch")
+    assert (found.articles, found.distinct, found.documents) == (3, 2, 3)
+    assert (found.letters, found.missing, found.further) == (len("TAferrysailsTStormscame"), 0, 0)
+
+
+def test_what_a_load_leaves_out_is_missing(folder: Path) -> None:
+    less = replace(SET, options=("--exclude", "c.json"), named=(".",))
+    found = compare(less, folder, folder / "scratch")
+    assert (found.documents, found.missing, found.further) == (2, len("TStormscame"), 0)
+
+
+def test_what_a_load_adds_is_further(folder: Path) -> None:
+    found = compare(replace(SET, files=("[ab].json",), named=(".",)), folder, folder / "scratch")
+    assert (found.documents, found.missing, found.further) == (3, 0, len("TStormscame"))
+
+
+def test_a_load_that_fails_says_why(folder: Path) -> None:
+    (folder / "two" / "d.json").write_text("{")
+    found = compare(replace(SET, read=read_texts), folder, folder / "scratch")
+    assert not found.documents and "d.json" in (found.error or "")
+
+
+def test_tables_are_read_with_their_delimiter_and_quotes(tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("a;'It''s; so'\nb;\"Two\n")
+    read = read_table("text", names=("section", "text"), delimiter=";", quote="'")
+    assert list(read([file])) == ["It's; so", '"Two']
+
+
+def test_the_docs_have_each_data_set_and_its_options() -> None:
+    rows = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \| ([^|]*?) ?\|", DOCS.read_text(), re.MULTILINE)
+    options = {name: said for name, _, said in rows}
+    for data_set in DATA_SETS:
+        assert data_set.name in options
+        for option in data_set.options:
+            assert not option.startswith("--") or option in options[data_set.name], data_set.name
+        assert bool(data_set.options) == bool(options[data_set.name])
