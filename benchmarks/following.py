@@ -1,4 +1,4 @@
-"""How long it takes to follow a story: timelines, the newest sentences, more like one.
+"""How long it takes to follow a story: timelines, the newest sentences, the new ones, more like one.
 
     python -m benchmarks.following INDEX queries.tsv [--count N]
 
@@ -19,6 +19,7 @@ import esr.errors
 from benchmarks.query_language import read_queries
 from esr.engines.index import NO_FILTERS
 from esr.following.newest import find_newest
+from esr.following.novelty import find_novel
 from esr.following.similar import find_similar
 from esr.following.timeline import build_timeline
 from esr.queries import literal
@@ -34,6 +35,10 @@ def show_newest(searcher: Searcher, query: str) -> None:
     find_newest(searcher.prepare(literal(query), Ranking()))
 
 
+def show_novel(searcher: Searcher, query: str) -> None:
+    find_novel(searcher.prepare(literal(query), Ranking()))
+
+
 def show_similar(searcher: Searcher, query: str) -> None:
     """More like the best sentence, which is looked up outside the time measured: see `measure`."""
     find_similar(searcher, query)
@@ -42,6 +47,7 @@ def show_similar(searcher: Searcher, query: str) -> None:
 TASKS: dict[str, Callable[[Searcher, str], None]] = {
     "timeline": show_timeline,
     "newest": show_newest,
+    "novel": show_novel,
     "similar": show_similar,
 }
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from esr import adjustments
 from esr.ranking.ranking import Ranking
 from esr.ranking.ranking_signal import RankingSignal
+from webui.arguments.ranking_arguments import parse_ranking
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,15 @@ PRESETS = (
 def available_presets(index_features: Collection[str]) -> list[Preset]:
     """The presets that an index with these features, and perhaps VECTORS, can answer."""
     return [preset for preset in PRESETS if preset.fits(index_features)]
+
+
+def ranking_label(ranking: Ranking) -> str | None:
+    """The label of the preset that ranks so, if there is one."""
+    return next((p.label for p in PRESETS if parse_ranking(_as_arguments(p)) == ranking), None)
+
+
+def _as_arguments(preset: Preset) -> dict[str, list[str]]:
+    return {name: [value] for name, value in preset.arguments.items()}
 
 
 def preset_label(arguments: Sequence[tuple[str, str]]) -> str | None:

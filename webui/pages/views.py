@@ -12,6 +12,7 @@ from webui.answers.explanation import explain_sentence
 from webui.answers.ranked_answer import rank_sentences
 from webui.answers.scored_document import ScoredDocument, score_document
 from webui.arguments.names import COMPARISON_ARGUMENTS, SEARCH_ARGUMENTS, VERSUS
+from webui.arguments.presets import ranking_label
 from webui.arguments.query_string import decode_arguments
 from webui.arguments.ranking_arguments import parse_ranking
 from webui.arguments.search_request import SearchRequest, parse_search, read_search
@@ -124,7 +125,12 @@ def _add_comparison(app: Flask, searcher: Searcher, settings: Settings, render: 
         terms = searcher.interpret(search.parsed).counts
         reasons = describe_hits(hits, terms, searcher.index.analyzer)
         return render(
-            "compare.html", search=search, comparison=comparison, highlight=highlight, reasons=reasons
+            "compare.html",
+            search=search,
+            comparison=comparison,
+            highlight=highlight,
+            reasons=reasons,
+            labels=[ranking_label(search.ranking), ranking_label(comparison.right.ranking)],
         )
 
     @app.get("/compare.csv")
