@@ -118,6 +118,7 @@ for command in (
     listings.forms,
     listings.boosts,
     listings.signals,
+    listings.encoders,
     listings.analyzers,
     listings.formats,
 ):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from esr import analysis, boosts, features, loaders, models, priors
+from esr import analysis, boosts, encoders, features, loaders, models, priors
 from tests.cli.conftest import Esr
 
 KNOWN = {
@@ -12,6 +12,7 @@ KNOWN = {
     "priors": priors.PRIORS,
     "features": features.FEATURES,
     "boosts": boosts.BOOSTS,
+    "encoders": encoders.KNOWN,
     "analyzers": analysis.all_definitions(),
     "formats": loaders.FORMATS,
 }

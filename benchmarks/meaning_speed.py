@@ -1,0 +1,174 @@
+"""How fast sentences are encoded, and searches by words and meaning are, beside what bounds them.
+
+    python -m benchmarks.meaning_speed rate docs.jsonl.gz [--number 2000]
+    python -m benchmarks.meaning_speed fill INDEX [--encoded 3000]
+    python -m benchmarks.meaning_speed search INDEX queries.tsv [--number 60]
+
+`rate` encodes sentences as `esr enrich` does, and by the bare runtime from tokens that are ready, in turns,
+in processor time. `fill` gives every sentence of an index a vector, of which only some are encoded: the
+others are mixed of two of them, .8 of one and .6 of the other, drawn with a seed. They are for times alone.
+`search` prints medians and 95th percentiles of searches in turns, with the query's vector in the cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import esr
+from esr import loaders
+from esr.documents import Document
+from esr.documents.enrichment import SentenceEnrichment
+from esr.encoders import DEFAULT, load_encoder, quantize
+from esr.encoders.onnx_encoder import Encoder, normalize
+from esr.encoders.quantization import Floats
+from esr.engines.elasticsearch.index import ElasticsearchIndex
+from esr.engines.index import NO_FILTERS, Index
+from esr.enrichment.enricher import Enricher
+from esr.enrichment.sentence_vectors import DEFAULT_SETTINGS, SentenceVectors
+from esr.evaluation import topics
+from esr.ranking.query_vector import encode_query
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher
+
+BATCH = 50_000
+ROUNDS = 4
+STEP = 37
+"""Of the documents of a file every so manieth is encoded, so that all sources are among them."""
+HYBRID = Ranking.from_file("hybrid")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    commands = options.add_subparsers(dest="command", required=True)
+    rate, fill, search = (commands.add_parser(name) for name in ("rate", "fill", "search"))
+    rate.add_argument("documents")
+    rate.add_argument("--number", type=int, default=2000)
+    fill.add_argument("index")
+    fill.add_argument("--encoded", type=int, default=3000)
+    search.add_argument("index")
+    search.add_argument("queries", type=Path)
+    search.add_argument("--number", type=int, default=60)
+    arguments = options.parse_args()
+    if arguments.command == "rate":
+        measure_rate(arguments.documents, arguments.number)
+    elif arguments.command == "fill":
+        fill_index(arguments.index, arguments.encoded)
+    else:
+        measure_searches(arguments.index, arguments.queries, arguments.number)
+
+
+def measure_rate(path: str, number: int) -> None:
+    encoder, vectors = load_encoder(DEFAULT), SentenceVectors(DEFAULT_SETTINGS)
+    documents = (located.document for located in islice(loaders.read_documents([path]), 0, None, STEP))
+    own = bare = 0.0
+    sentences = 0
+    while sentences < number:
+        document = next(documents)
+        own += _seconds(partial(vectors.encode, document))
+        bare += _seconds(_bare_runs(encoder, document))
+        sentences += len(document.sentences)
+    print(f"{sentences} sentences: {sentences / own:.1f} a second, the runtime alone {sentences / bare:.1f}")
+    print(f"ratio {bare / own:.3f}")
+
+
+def _bare_runs(encoder: Encoder, document: Document) -> Callable[[], None]:
+    """Runs the model over the sentences of a document, tokenised before."""
+    texts = (f"{document.title}. {s.text}" if document.title else s.text for s in document.sentences)
+    tokens = [np.array([encoder._tokenizer.encode(text).ids], np.int64) for text in texts]
+    values = [{"input_ids": t, "attention_mask": np.ones_like(t), "token_type_ids": t * 0} for t in tokens]
+    feeds = [{name: value[name] for name in encoder._inputs} for value in values]
+
+    def run() -> None:
+        for feed in feeds:
+            encoder._session.run(None, feed)
+
+    return run
+
+
+def _seconds(step: Callable[[], object]) -> float:
+    started = time.process_time()
+    step()
+    return time.process_time() - started
+
+
+def fill_index(where: str, encoded: int) -> None:
+    recipe, encoder = Enricher(["vectors"]).recipe, load_encoder(DEFAULT)
+    with esr.open(where) as searcher, searcher.index.enrichment() as enrichment:
+        texts = (s.text for document in enrichment.pending(recipe) for s in document.sentences)
+        pool = np.array([encoder.encode_passage(text) for text in islice(texts, encoded)], np.float32)
+        draw = np.random.default_rng(20)
+        batch: list[tuple[str, list[SentenceEnrichment]]] = []
+        size = 0
+        for document in enrichment.pending(recipe):
+            batch.append((document.id, list(_mix(pool, len(document.sentences), draw))))
+            size += len(document.sentences)
+            if size >= BATCH:
+                enrichment.store(recipe, batch)
+                batch, size = [], 0
+        enrichment.store(recipe, batch)
+        enrichment.finish(recipe)
+
+
+def _mix(pool: Floats, n: int, draw: np.random.Generator) -> Iterator[SentenceEnrichment]:
+    one, other = draw.integers(0, len(pool), (2, n))
+    for vector in np.asarray(0.8 * pool[one] + 0.6 * pool[other], np.float32):
+        yield SentenceEnrichment({}, None, None, quantize(normalize(vector)))
+
+
+def measure_searches(where: str, path: Path, number: int) -> None:
+    queries = [topic.query("title") for topic in topics.read(path)[:number]]
+    with esr.open(where) as searcher:
+        searcher.index.warm_up()
+        ways = _ways(searcher)
+        for query in queries:
+            for search in ways.values():
+                search(query)
+        times = {name: np.array([_time(search, q) for q in queries]) for name, search in ways.items()}
+    print(f"{len(queries)} queries, ms: median, 95th percentile, median of this thread's processor time")
+    for name, of_way in times.items():
+        median, cpu = np.median(of_way, axis=0)
+        print(f"| {name} | {median:.1f} | {np.percentile(of_way[:, 0], 95):.1f} | {cpu:.1f} |")
+
+
+def _ways(searcher: Searcher) -> Mapping[str, Callable[[str], Any]]:
+    index = searcher.index
+    ways: dict[str, Callable[[str], Any]] = {
+        "hybrid, top 10": lambda query: searcher.search(query, 10, ranking=HYBRID),
+        "words, top 10": lambda query: searcher.search(query, 10),
+        "words, top 1,000, ids": lambda query: searcher.search(query, 1000, records=False),
+        "nearest 100 of all vectors": lambda query: _find_nearest(index, query),
+    }
+    if isinstance(index, ElasticsearchIndex):
+        cluster = index.cluster
+        ways["`match`, top 100"] = lambda query: cluster.client.search(
+            index=cluster.alias, query={"match": {"text": query}}, size=100, source=False
+        )
+    return ways
+
+
+def _find_nearest(index: Index, query: str) -> object:
+    encoder, vector = encode_query(index, query)
+    return index.nearest(encoder, vector, 100, None, NO_FILTERS)
+
+
+def _time(search: Callable[[str], object], query: str) -> tuple[float, float]:
+    """Milliseconds by the clock and of this thread's processor time, medians of rounds after the first."""
+    times = []
+    for _ in range(ROUNDS):
+        started, used = time.perf_counter(), time.thread_time()
+        search(query)
+        times.append((1000 * (time.perf_counter() - started), 1000 * (time.thread_time() - used)))
+    elapsed, cpu = np.median(times[1:], axis=0).tolist()
+    return elapsed, cpu
+
+
+if __name__ == "__main__":
+    main()
