@@ -15,7 +15,7 @@ from esr.following.newest import find_newest
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests.following.test_timeline import random_documents
-from tests.support.elasticsearch import RELATIVE, document, load
+from tests.support.elasticsearch import RELATIVE, document, fresh, load
 
 
 @pytest.fixture
@@ -45,6 +45,13 @@ def test_all_that_match_come_the_newest_first(searcher: Searcher, k: int) -> Non
         answer, everything = find_newest(prepared, k, filters), expected(documents, words, source)
         assert [hit.sentence_id for hit in answer.hits] == everything[:k]
         assert answer.total == len(everything)
+
+
+def test_three_shards_give_the_same_order(elasticsearch_url: str) -> None:
+    with fresh(elasticsearch_url) as where:
+        load(where, list(random_documents()), analyzer="plain", shards=3)
+        with esr.open(where) as opened:
+            test_all_that_match_come_the_newest_first(opened, 1000)
 
 
 def test_scores_are_those_of_the_ranking(searcher: Searcher) -> None:

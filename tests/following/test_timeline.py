@@ -17,7 +17,7 @@ from esr.following.periods import INTERVALS, Interval, date_range, first_day, na
 from esr.following.timeline import MAX_PERIODS, Timeline, build_timeline, find_peaks, timeline_rows
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
-from tests.support.elasticsearch import document, load
+from tests.support.elasticsearch import document, fresh, load
 
 WORDS = ["storm", "flood", "wind", "rain", "river"]
 
@@ -83,6 +83,14 @@ def test_counts_are_those_of_a_plain_scan(searcher: Searcher) -> None:
             scan(searcher, interval, words) for words in ({"flood", "wind"}, {"flood", "wind", "rain"})
         )
         assert list(made.series[1].counts) == [both[name] - rainy[name] for name in made.periods]
+
+
+def test_three_shards_count_alike(elasticsearch_url: str) -> None:
+    with fresh(elasticsearch_url) as where:
+        load(where, list(random_documents()), analyzer="plain", shards=3)
+        with esr.open(where) as opened:
+            test_counts_are_those_of_a_plain_scan(opened)
+            test_a_peak_has_the_best_of_its_sentences(opened)
 
 
 def test_sentences_without_a_date_are_counted_apart(searcher: Searcher) -> None:
