@@ -66,7 +66,8 @@ def delete(where: str, names: tuple[str, ...], yes: bool) -> None:
     with closing(open_generations(where)) as index:
         generations = index.all()
         if names:
-            target = f"{len(set(names))} of {len(generations)} generations of {redact(where)}"
+            chosen = ", ".join(dict.fromkeys(names))
+            target = f"{chosen}, of {len(generations)} generations of {redact(where)}"
         else:
             serving = next((g for g in generations if g.state == SERVING), None)
             contents = f" with {_describe(serving)}" if serving else ""

@@ -52,7 +52,7 @@ def test_deleting_asks_first_and_no_cancels_it(esr: Esr, twice: Path) -> None:
     assert "and all 2 generations of it?" in result.stderr and "2 documents with 2 sentences" in result.stderr
     assert len(listed(twice)) == 2
     oldest = listed(twice)[1]["name"]
-    assert "deleted 1 of 2 generations" in esr("delete", twice, oldest, input="y\n").stdout
+    assert f"deleted {oldest}, of 2 generations" in esr("delete", twice, oldest, input="y\n").stdout
     assert len(listed(twice)) == 1
     assert esr("delete", twice, "--yes").exit_code == 0
     assert not twice.exists()

@@ -11,6 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 import esr
+from esr.documents.attributes import ATTRIBUTES
 from tests.support.folder_index import document, load
 from webui.app import create_app
 from webui.running.settings import Settings
@@ -102,3 +103,10 @@ def test_the_page_narrows_down_by_what_is_known(client: FlaskClient) -> None:
     assert "Sections SPORT 2" in text and "Authors Jane Doe 1" in text and "Keywords" in text
     assert "desk BERLIN" in text and "Bonn" in text
     assert "meta=desk%3DBonn" in page
+
+
+def test_the_form_has_a_field_for_each_kind_of_value_that_completes(client: FlaskClient) -> None:
+    page = client.get("/").get_data(as_text=True)
+    for name in ("source", *ATTRIBUTES, "entity"):
+        assert f'name="{name}" type="text"' in page and f'<datalist id="{name}-values">' in page
+        assert "values" in get(client, "values", field=name)
