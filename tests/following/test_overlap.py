@@ -54,6 +54,7 @@ def test_a_sentence_that_says_more_is_new_and_one_that_says_less_is_not() -> Non
 def test_few_terms_are_no_repeat_of_a_long_sentence_that_happens_to_have_them() -> None:
     assert groups(WORDS, "alpha beta") == [[0], [1]]
     assert groups("alpha beta", "beta alpha") == [[0, 1]]
+    assert groups("alpha beta gamma delta omega", "alpha beta gamma") == [[0], [1]]
 
 
 def test_a_repeat_may_repeat_any_sentence_of_a_group() -> None:
