@@ -19,6 +19,7 @@ PAGES = {
     "timelines": "/timeline?q=earthquake&also=relief&also=China&scale=rate",
     "similar": f"/similar?id=earthquake-relief.s0&{QUERY}",
     "newest": f"/search?{QUERY}&sort=date",
+    "novel": "/search?q=relief&novel=yes&overlap=.7",
     "batch": "/batch",
     "missing": "/nowhere",
 }
