@@ -57,8 +57,8 @@ def test_lines_are_taller_where_letters_are(opens: Opens) -> None:
     assert heights[0] < heights[1] < heights[2]
 
 
-def test_the_score_of_a_sentence_stands_behind_it(opens: Opens) -> None:
+def test_the_link_to_the_reason_stands_behind_a_sentence(opens: Opens) -> None:
     page = opens(f"/document?id=earthquake-relief&{QUERY}")
-    with_score = page.locator(".whole span[id]:has(.why)")
-    last = with_score.evaluate_all("all => all.map(s => s.lastElementChild.className)")
+    with_reason = page.locator(".whole span[id]:has(.why)")
+    last = with_reason.evaluate_all("all => all.map(s => s.lastElementChild.className)")
     assert last and set(last) == {"why"}

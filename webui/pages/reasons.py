@@ -40,7 +40,9 @@ def share_of_best(bars: EvidenceBars, sentence_id: str) -> int | None:
 
 def _count_words(own: int, total: int) -> str:
     if own == total:
-        return "the word" if total == 1 else "both words" if total == 2 else f"all {_spell(total)} words"
+        return (
+            "the word itself" if total == 1 else "both words" if total == 2 else f"all {_spell(total)} words"
+        )
     return f"{_spell(own)} of {_spell(total)} words" if own else "none of the words itself"
 
 

@@ -10,7 +10,7 @@ from webui.answers import downloads
 from webui.answers.comparison import Comparison, compare_rankings
 from webui.answers.explanation import explain_sentence
 from webui.answers.ranked_answer import rank_sentences
-from webui.answers.scored_document import ScoredDocument, score_document
+from webui.answers.scored_document import SHADES, ScoredDocument, score_document
 from webui.arguments.names import COMPARISON_ARGUMENTS, SEARCH_ARGUMENTS, VERSUS
 from webui.arguments.presets import ranking_label
 from webui.arguments.query_string import decode_arguments
@@ -85,7 +85,7 @@ def _add_document(app: Flask, searcher: Searcher, settings: Settings, render: Pa
     def document() -> Response:
         search, scored = read()
         highlight = query_highlighter(searcher, search)
-        return render("document.html", search=search, scored=scored, highlight=highlight)
+        return render("document.html", search=search, scored=scored, highlight=highlight, shades=SHADES)
 
     @app.get("/document.csv")
     def document_csv() -> Response:

@@ -18,7 +18,7 @@ ANALYZER = analysis.get("english-stem")
 @pytest.mark.parametrize(
     ("query", "reason"),
     [
-        ("storm", "the word"),
+        ("storm", "the word itself"),
         ("storms wind", "one of two words; in the headline"),
         ("storms houses", "both words"),
         ("storms houses blew", "two of three words; once beside it"),
@@ -32,7 +32,7 @@ def test_the_reason_counts_the_words_of_the_query(query: str, reason: str) -> No
 
 def test_numbers_are_spelled_up_to_ten() -> None:
     record = replace(FLOOD, previous="storm " * 3, next="storm " * 9)
-    assert describe_match(record, ["storm"], ANALYZER) == "the word; 12 times beside it"
+    assert describe_match(record, ["storm"], ANALYZER) == "the word itself; 12 times beside it"
     assert describe_match(replace(record, next=None), ["storm"], ANALYZER).endswith("three times beside it")
 
 
