@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "esr/boosts": "adjustments engines plans",
     "esr/ranking": "adjustments analysis boosts dependency documents encoders engines models plans priors "
     "queries",
-    "esr/following": "documents engines plans queries ranking",
+    "esr/following": "documents engines models queries ranking",
     "esr/evaluation": "esr adjustments analysis boosts dependency documents engines following loaders models "
     "plans ranking",
     "esr/learning": "adjustments engines evaluation features plans ranking",

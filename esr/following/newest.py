@@ -23,9 +23,7 @@ def find_newest(
     if k < 1:
         raise UsageError(f"k must be a positive number, not {k}")
     started = time.perf_counter()
-    condition = prepared.interpretation.all_words
-    assert condition is not None  # a prepared query asks for something
-    result = prepared.index.by_date(condition, k, filters, records=records)
+    result = prepared.index.by_date(prepared.all_words, k, filters, records=records)
     hits = add_scores(prepared, result.hits)
     took = prepared.took_ms + (time.perf_counter() - started) * 1000.0
     return Answer(hits, result.total, took, prepared.unseen, result.incomplete)

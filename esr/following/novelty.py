@@ -5,7 +5,6 @@ Source: docs/formulas.md, section G.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from esr.engines.index import NO_FILTERS, Filters, Hit, Index
 from esr.errors import UsageError
 from esr.following.newest import add_scores
 from esr.following.overlap import DEFAULT_THRESHOLD, check_threshold, find_overlaps, group_repeats
+from esr.models.idf import rarity
 from esr.ranking.answers import require_record
 from esr.ranking.searcher import Answer, PreparedQuery
 
@@ -51,7 +51,7 @@ def weigh_by_rarity(index: Index, terms: Collection[str]) -> Mapping[str, float]
     statistics = index.statistics(list(terms))
     size = statistics.collection.sentences
     sf = {term: min(of_term.sf, size) for term, of_term in statistics.terms.items()}
-    return {term: math.log((size + 1) / (0.5 + count)) for term, count in sf.items()}
+    return {term: rarity(size, count) for term, count in sf.items()}
 
 
 def find_novel(
@@ -70,14 +70,12 @@ def find_novel(
         raise UsageError(f"k must be a positive number, not {k}")
     check_threshold(threshold)
     started = time.perf_counter()
-    condition = prepared.interpretation.all_words
-    assert condition is not None  # a prepared query asks for something
     before, total_before = _read_before(prepared, filters)
     known = {hit.sentence_id for hit in before}
     count = max(_FIRST_READ, _GROWTH * k)
     while True:
         count = min(count, MAX_READ)
-        result = prepared.index.by_date(condition, count, filters, oldest_first=True)
+        result = prepared.index.by_date(prepared.all_words, count, filters, oldest_first=True)
         groups = group_hits([*before, *result.hits], prepared.index, threshold)
         new = [group for group in groups if group[0].sentence_id not in known]
         has_all = len(result.hits) >= result.total or len(result.hits) < count
@@ -100,10 +98,8 @@ def _read_before(prepared: PreparedQuery, filters: Filters) -> tuple[Sequence[Hi
     """The last sentences before the first day, the oldest first, and how many there are."""
     if filters.date_from is None:
         return [], 0
-    condition = prepared.interpretation.all_words
-    assert condition is not None  # a prepared query asks for something
     earlier = replace(filters, date_from=None, date_to=filters.date_from - 1)
-    result = prepared.index.by_date(condition, MAX_BEFORE, earlier)
+    result = prepared.index.by_date(prepared.all_words, MAX_BEFORE, earlier)
     return list(result.hits)[::-1], result.total
 
 

@@ -13,7 +13,6 @@ from typing import Any
 from esr.engines.index import Filters, Hit
 from esr.errors import UsageError
 from esr.following.periods import INTERVALS, Interval, count_periods, date_range, name_of, period_of
-from esr.plans.condition import Condition
 from esr.ranking.answers import hit_dict
 from esr.ranking.searcher import PreparedQuery
 
@@ -99,7 +98,7 @@ def build_timeline(
     Raises UsageError where the interval makes too many periods.
     """
     index = queries[0].index
-    conditions = [_condition(query) for query in queries]
+    conditions = [query.all_words for query in queries]
     everything, *counts = index.count_days([None, *conditions], filters)
     totals = index.count(conditions, filters)
     days = sorted({day for of_query in counts for day in of_query})
@@ -123,12 +122,6 @@ def find_peaks(counts: Sequence[int]) -> list[int]:
     padded = [0, *counts, 0]
     peaks = [n for n, count in enumerate(counts) if padded[n] < count >= padded[n + 2]]
     return sorted(peaks, key=lambda place: (-counts[place], place))
-
-
-def _condition(query: PreparedQuery) -> Condition:
-    condition = query.interpretation.all_words
-    assert condition is not None  # a prepared query asks for something
-    return condition
 
 
 def _find_peak(query: PreparedQuery, period: int, count: int, interval: Interval, filters: Filters) -> Peak:

@@ -53,9 +53,7 @@ def find_news(
 
 
 def _find_news_of(prepared: PreparedQuery, search: SavedSearch, state: WatchState, tell_all: bool) -> None:
-    condition = prepared.interpretation.all_words
-    assert condition is not None  # a prepared query asks for something
-    found = prepared.index.by_date(condition, _ALL, search.filters, records=False).hits
+    found = prepared.index.by_date(prepared.all_words, _ALL, search.filters, records=False).hits
     definition = _describe(search)
     is_new = state.definition(search.name) != definition
     ids = [hit.sentence_id for hit in found]

@@ -16,13 +16,18 @@ IDF = Parameter(
 K3 = Parameter("k3", "saturation of repeated query terms; 0 counts each once", 0.0, high=float("inf"))
 
 
+def rarity(size: int, frequency: int) -> float:
+    """log( (N + 1) / (0.5 + f) ) of a term that f of N sentences or documents have."""
+    return math.log((size + 1) / (0.5 + frequency))
+
+
 def tfisf_idf(settings: Settings, query: Query, term: str) -> float:
     """log( (N + 1) / (0.5 + sf) ), or the same with documents."""
     collection, statistics = query.statistics.collection, query.statistics.terms[term]
     level = settings.choice("idf")
     frequency = statistics.sf if level == "sentence" else statistics.df
     size = collection.documents if level == "document" else collection.sentences
-    return math.log((size + 1) / (0.5 + frequency))
+    return rarity(size, frequency)
 
 
 def bm25_idf(query: Query, term: str) -> float:

@@ -99,12 +99,13 @@ class PreparedQuery:
         result = SearchResult([], 0)
         if has_candidates:
             result = self.index.search(self.plan, max(k, reranker.depth), filters, records=False)
-        first, wanted = result.hits, min(k, reranker.depth)
-        if uses_vectors and len(first) < wanted:
+        hits, wanted = result.hits, min(k, reranker.depth)
+        if uses_vectors and len(hits) < wanted:
             text = self.interpretation.ranked_text
-            first = [*first, *find_nearest(self.index, self.plan, text, first, wanted, filters)]
-        total = result.total + len(first) - len(result.hits)
-        best = LazyHits.of(first).head(reranker.depth)
+            hits = [*hits, *find_nearest(self.index, self.plan, text, hits, wanted, filters)]
+        total = result.total + len(hits) - len(result.hits)
+        first = LazyHits.of(hits)
+        best = first.head(reranker.depth)
         context = self.rerank_context(best.ids, reranker.columns, best.ordinals.tolist())
         hits = rerank(first, context, reranker, k)
         if records:
@@ -124,6 +125,13 @@ class PreparedQuery:
     def statics(self) -> Iterator[tuple[Origin, Static]]:
         """The statics of the plan, each with its origin."""
         return self.ranking.statics(self.statistics.collection, self.expansions)
+
+    @property
+    def all_words(self) -> Condition:
+        """What a sentence with every wanted word satisfies."""
+        condition = self.interpretation.all_words
+        assert condition is not None  # a prepared query asks for something
+        return condition
 
     @property
     def matching_plan(self) -> Plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from esr import adjustments
 from esr.ranking.ranking import Ranking
@@ -72,11 +73,14 @@ def available_presets(index_features: Collection[str]) -> list[Preset]:
 
 def ranking_label(ranking: Ranking) -> str | None:
     """The label of the preset that ranks so, if there is one."""
-    return next((p.label for p in PRESETS if parse_ranking(_as_arguments(p)) == ranking), None)
+    return next((label for label, of_preset in _preset_rankings() if of_preset == ranking), None)
 
 
-def _as_arguments(preset: Preset) -> dict[str, list[str]]:
-    return {name: [value] for name, value in preset.arguments.items()}
+@cache
+def _preset_rankings() -> list[tuple[str, Ranking]]:
+    """The labels of the presets and what their arguments ask for, which never changes."""
+    arguments = ((p.label, {name: [value] for name, value in p.arguments.items()}) for p in PRESETS)
+    return [(label, parse_ranking(of_preset)) for label, of_preset in arguments]
 
 
 def preset_label(arguments: Sequence[tuple[str, str]]) -> str | None:

@@ -11,6 +11,7 @@ from webui.pages.evidence_bars import WIDTH, EvidenceBars
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _TIMES = {1: "once", 2: "twice"}
+_ALL = {1: "the word itself", 2: "both words"}
 
 Reasons = Mapping[str, str]
 """By sentence id."""
@@ -40,9 +41,7 @@ def share_of_best(bars: EvidenceBars, sentence_id: str) -> int | None:
 
 def _count_words(own: int, total: int) -> str:
     if own == total:
-        return (
-            "the word itself" if total == 1 else "both words" if total == 2 else f"all {_spell(total)} words"
-        )
+        return _ALL.get(total) or f"all {_spell(total)} words"
     return f"{_spell(own)} of {_spell(total)} words" if own else "none of the words itself"
 
 

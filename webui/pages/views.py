@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from flask import Flask, Response, request
 from werkzeug.wrappers import Response as Redirect
 
@@ -42,10 +44,10 @@ def read_search_and_id(settings: Settings) -> tuple[SearchRequest, str]:
     return parse_search(arguments, settings), arguments["id"][0]
 
 
-def query_highlighter(searcher: Searcher, search: SearchRequest) -> Highlighter:
-    """Marks the words of a query; none if it is empty."""
+def query_terms(searcher: Searcher, search: SearchRequest) -> Collection[str]:
+    """The terms of a query's own words; none if it is empty."""
     with blame_argument("q"):
-        return Highlighter(searcher.index.analyzer, searcher.terms(search.parsed) if search.query else ())
+        return searcher.terms(search.parsed) if search.query else ()
 
 
 def _add_results(app: Flask, searcher: Searcher, settings: Settings, render: PageRenderer) -> None:
@@ -84,7 +86,7 @@ def _add_document(app: Flask, searcher: Searcher, settings: Settings, render: Pa
     @app.get("/document")
     def document() -> Response:
         search, scored = read()
-        highlight = query_highlighter(searcher, search)
+        highlight = Highlighter(searcher.index.analyzer, query_terms(searcher, search))
         return render("document.html", search=search, scored=scored, highlight=highlight, shades=SHADES)
 
     @app.get("/document.csv")
@@ -97,15 +99,15 @@ def _add_explanation(app: Flask, searcher: Searcher, settings: Settings, render:
     def explain() -> Response:
         search, sentence_id = read_search_and_id(settings)
         explained = explain_sentence(searcher, search, sentence_id, settings)
-        terms = searcher.interpret(search.parsed).counts
+        terms, analyzer = query_terms(searcher, search), searcher.index.analyzer
         return render(
             "explain.html",
             search=search,
             explained=explained,
-            reason=terms and describe_match(explained.record, terms, searcher.index.analyzer),
+            reason=terms and describe_match(explained.record, terms, analyzer),
             bars=score_bars(explained.explanation),
             picture=tree_picture(explained),
-            highlight=query_highlighter(searcher, search),
+            highlight=Highlighter(analyzer, terms),
         )
 
 
@@ -120,16 +122,14 @@ def _add_comparison(app: Flask, searcher: Searcher, settings: Settings, render: 
         if redirection := render.redirect_form("compare"):
             return redirection
         search, comparison = read()
-        highlight = query_highlighter(searcher, search)
+        terms, analyzer = query_terms(searcher, search), searcher.index.analyzer
         hits = [compared.hit for side in (comparison.left, comparison.right) for compared in side.hits]
-        terms = searcher.interpret(search.parsed).counts
-        reasons = describe_hits(hits, terms, searcher.index.analyzer)
         return render(
             "compare.html",
             search=search,
             comparison=comparison,
-            highlight=highlight,
-            reasons=reasons,
+            highlight=Highlighter(analyzer, terms),
+            reasons=describe_hits(hits, terms, analyzer),
             labels=[ranking_label(search.ranking), ranking_label(comparison.right.ranking)],
         )
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from esr import analysis
 from esr.evaluation.reproduce.year import ANALYZER, Year
 from esr.following.overlap import Overlap, find_overlaps, group_repeats
+from esr.models.idf import rarity
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 EVERYTHING = "everything"
@@ -50,7 +51,7 @@ def measure(year: Year) -> SecondTask | None:
     terms_of = analysis.get(ANALYZER).terms
     terms = {s.id: frozenset(terms_of(s.text)) for d in year.documents for s in d.sentences}
     sf = Counter(term for of_sentence in terms.values() for term in of_sentence)
-    weights = {term: math.log((len(terms) + 1) / (0.5 + count)) for term, count in sf.items()}
+    weights = {term: rarity(len(terms), count) for term, count in sf.items()}
     given = {
         topic: [sentence for sentence in dict.fromkeys(year.sentences(topic)) if sentence in grades]
         for topic, grades in year.qrels.items()
