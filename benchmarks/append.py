@@ -14,16 +14,15 @@ import gzip
 import itertools
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
 
 import esr
-from benchmarks.query_language import read_queries
+from benchmarks.queries import describe_times, read_queries
+from benchmarks.speed.workspace import ESR
 
-_ESR = (sys.executable, "-c", "import sys; sys.argv[0] = 'esr'; from esr.cli import main; main()")
 NAMES = ("before", "appended", "fresh")
 
 
@@ -48,7 +47,7 @@ def build(where: str, loaded: Path, delivery: Path) -> list[str]:
 
 
 def run(*arguments: object) -> None:
-    subprocess.run([*_ESR, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*ESR, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
 
 
 def measure(locations: list[str], queries: list[list[str]], k: int) -> dict[str, list[float]]:
@@ -85,8 +84,7 @@ def main() -> None:
     times = measure(locations, read_queries(arguments.queries, arguments.count), arguments.k)
     fresh = statistics.median(times["fresh"])
     for name, values in times.items():
-        median, tail = statistics.median(values), sorted(values)[int(0.95 * len(values))]
-        print(f"{name:<9} p50 {median:7.2f} ms   p95 {tail:7.2f} ms   n {len(values)}   {median / fresh:.2f}")
+        print(f"{name:<9} {describe_times(values)}   {statistics.median(values) / fresh:.2f}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import esr
-from benchmarks.query_language import WARM_UP, read_queries
+from benchmarks.queries import WARM_UP, read_queries
 from esr.ranking.completion import complete
 
 LIMIT = 8

@@ -13,9 +13,6 @@ earlier one of its group.
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
-import math
 import random
 import re
 import zlib
@@ -25,8 +22,10 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.speed import corpus
 from esr import analysis
 from esr.following.overlap import Overlap, Terms, find_overlaps, group_repeats
+from esr.models.idf import rarity
 
 MIN_CHARACTERS, MIN_BLOCK, WINDOW = 40, 8, 20
 REPEATED = 0.8
@@ -67,12 +66,7 @@ class Figures(NamedTuple):
 
 def read_stories(path: Path) -> list[Story]:
     """All sentences, the oldest first."""
-    with (
-        gzip.open(path, "rt", encoding="utf-8")
-        if path.suffix == ".gz"
-        else path.open(encoding="utf-8") as lines
-    ):
-        documents = sorted(map(json.loads, lines), key=lambda document: document.get("date") or "9999")
+    documents = sorted(corpus.read(path), key=lambda document: document.get("date") or "9999")
     return [
         Story(each["id"], sentence["text"], re.sub(r"[\W_]+", "", sentence["text"].casefold()))
         for each in documents
@@ -211,7 +205,7 @@ def main() -> None:
 
     terms_of = analysis.get("english-stem").terms
     sf = Counter(term for story in stories for term in set(terms_of(story.text)))
-    weights = {term: math.log((len(stories) + 1) / (0.5 + count)) for term, count in sf.items()}
+    weights = {term: rarity(len(stories), count) for term, count in sf.items()}
     sentences = [frozenset(terms_of(story.text)) for story in listed]
     overlaps: list[Overlap | None] = find_overlaps(sentences, lambda terms: weights)
     repeats = find_repeats(listed)

@@ -8,7 +8,6 @@ Queries are those of 2 to 6 words, each searched once before. The percentiles ar
 from __future__ import annotations
 
 import argparse
-import statistics
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import esr
 import esr.errors
-from benchmarks.query_language import read_queries
+from benchmarks.queries import describe_times, read_queries
 from esr.engines.index import NO_FILTERS
 from esr.following.newest import find_newest
 from esr.following.novelty import find_novel
@@ -79,9 +78,7 @@ def main() -> None:
     with esr.open(arguments.index) as searcher:
         queries = read_queries(arguments.queries, arguments.count)
         for name, task in TASKS.items():
-            times = sorted(measure(searcher, queries, task))
-            tail = times[int(0.95 * len(times))]
-            print(f"{name:<12} p50 {statistics.median(times):7.2f} ms   p95 {tail:7.2f} ms   n {len(times)}")
+            print(f"{name:<12} {describe_times(measure(searcher, queries, task))}")
 
 
 if __name__ == "__main__":

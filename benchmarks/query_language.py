@@ -9,9 +9,6 @@ run. Each was searched before without its conditions, so that its terms are know
 from __future__ import annotations
 
 import argparse
-import gzip
-import random
-import re
 import statistics
 import time
 from collections.abc import Iterator
@@ -20,25 +17,13 @@ from pathlib import Path
 
 import esr
 import esr.errors
+from benchmarks.queries import WARM_UP, read_queries
 from esr.engines.index import NO_FILTERS
 from esr.queries import ParsedQuery, literal, parse
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 
 FORMS = ("words", "phrase", "exclusion", "prefix")
-WARM_UP = 30
-
-
-def read_queries(path: Path, count: int) -> list[list[str]]:
-    """Queries of 2 to 6 words, as lists of these."""
-    with (
-        gzip.open(path, "rt", encoding="utf-8")
-        if path.suffix == ".gz"
-        else path.open(encoding="utf-8") as file
-    ):
-        queries = [re.findall(r"\w+", line.split("\t")[1]) for line in file]
-    fitting = [words for words in queries if 2 <= len(words) <= 6]
-    return random.Random(1).sample(fitting, min(count + WARM_UP, len(fitting)))
 
 
 def variants(words: list[str]) -> Iterator[tuple[str, ParsedQuery]]:
