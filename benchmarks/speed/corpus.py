@@ -14,7 +14,7 @@ import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 Document = dict[str, Any]
 
@@ -24,20 +24,23 @@ def read(path: Path) -> Iterator[Document]:
     with (
         gzip.open(path, "rt", encoding="utf-8")
         if path.suffix == ".gz"
-        else path.open(encoding="utf-8") as lines
+        else path.open(encoding="utf-8") as rows
     ):
-        yield from map(json.loads, lines)
+        yield from map(json.loads, rows)
 
 
 def write(source: Path, target: Path, times: int, seed: int = 1) -> None:
     """Write a collection `times` as large as JSON Lines. The same seed gives the same file."""
-    documents = list(read(source))
     with target.open("w", encoding="utf-8") as file:
-        for document in documents:
-            _write_line(file, document)
-        for part in range(1, times):
-            for document in recombine(documents, part, random.Random(f"{seed} {part}")):
-                _write_line(file, document)
+        file.writelines(lines(source, times, seed))
+
+
+def lines(source: Path, times: int, seed: int = 1) -> Iterator[str]:
+    """The lines of a collection `times` as large, one document each."""
+    documents = list(read(source))
+    yield from map(_line, documents)
+    for part in range(1, times):
+        yield from map(_line, recombine(documents, part, random.Random(f"{seed} {part}")))
 
 
 def recombine(documents: list[Document], part: int, rng: random.Random) -> Iterator[Document]:
@@ -60,5 +63,5 @@ def _halves(document: Document) -> Iterator[tuple[str | None, list[str]]]:
             yield document.get("title"), half
 
 
-def _write_line(file: TextIO, document: Document) -> None:
-    file.write(json.dumps(document, ensure_ascii=False) + "\n")
+def _line(document: Document) -> str:
+    return json.dumps(document, ensure_ascii=False) + "\n"

@@ -57,21 +57,27 @@ class Definition:
 @cache
 def all_definitions() -> Mapping[str, Definition]:
     """All definitions by name: first those of the default language and of no language, then by name."""
-    names = [name for name in resources.list_names(FOLDER, ".json") if name != SHARED]
     first = (DEFAULT, "english", "plain", MULTILINGUAL)
     return {
         name: _read(name)
-        for name in sorted(names, key=lambda name: (first.index(name) if name in first else len(first), name))
+        for name in sorted(
+            _names(), key=lambda name: (first.index(name) if name in first else len(first), name)
+        )
     }
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(resources.list_names(FOLDER, ".json")) - {SHARED}
 
 
 def get(name: str) -> Definition:
     """The definition of that name. Raises UsageError with the nearest name."""
     if name == WORDS:
         return _words()
-    if name not in all_definitions():
+    if name not in _names():
         raise unknown("analyzer", name, all_definitions())
-    return all_definitions()[name]
+    return _read(name)
 
 
 def for_language(code: str) -> Definition:
@@ -89,6 +95,7 @@ def _words() -> Definition:
     )
 
 
+@cache
 def _read(name: str) -> Definition:
     shared = resources.load_json(f"{FOLDER}/{SHARED}.json")
     data = resources.load_json(f"{FOLDER}/{name}.json")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -76,7 +77,11 @@ class PatternSplitter:
     """Splits at each character that a pattern matches: the tokenizer simple_pattern_split."""
 
     def __init__(self, pattern: str) -> None:
-        self._separator = re.compile(pattern)
+        self._pattern = pattern
+
+    @cached_property
+    def _separator(self) -> re.Pattern[str]:
+        return re.compile(self._pattern)
 
     def words(self, text: str) -> list[str]:
         if text.isascii():
@@ -102,9 +107,19 @@ class WordPatternSplitter:
     """
 
     def __init__(self, pattern: str, char_filter_chain: Sequence[Mapping[str, Any]]) -> None:
-        self._word = re.compile(pattern)
-        self._char_filters = char_filters.build_char_filters(char_filter_chain)
-        assert not any(char_filter.touches_ascii for char_filter in self._char_filters)
+        self._pattern = pattern
+        self._char_filter_chain = char_filter_chain
+
+    # Compiling these takes longer than a search. A text in ASCII does not need them.
+    @cached_property
+    def _word(self) -> re.Pattern[str]:
+        return re.compile(self._pattern)
+
+    @cached_property
+    def _char_filters(self) -> list[char_filters.CharFilter]:
+        built = char_filters.build_char_filters(self._char_filter_chain)
+        assert not any(char_filter.touches_ascii for char_filter in built)
+        return built
 
     def words(self, text: str) -> list[str]:
         if text.isascii():

@@ -3,42 +3,88 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
 from typing import Any
 
 import click
 
 import esr
-from esr.cli import (
-    analyze,
-    append,
-    compare,
-    enrich,
-    estimate,
-    evaluate,
-    explain,
-    export,
-    generations,
-    learn,
-    listings,
-    load,
-    login,
-    migrate,
-    query,
-    refresh_priors,
-    report,
-    reproduce,
-    roles,
-    run,
-    search,
-    serve,
-    similar,
-    status,
-    sync,
-    timeline,
-    tune,
-    watch,
-)
+from esr.cli import login
 from esr.errors import EsrError
+
+COMMANDS = {
+    "load": "load",
+    "append": "append",
+    "remove": "append",
+    "sync": "sync",
+    "export": "export",
+    "indices": "generations",
+    "rollback": "generations",
+    "delete": "generations",
+    "refresh-priors": "refresh_priors",
+    "migrate": "migrate",
+    "enrich": "enrich",
+    "search": "search",
+    "timeline": "timeline",
+    "similar": "similar",
+    "watch": "watch",
+    "run": "run",
+    "evaluate": "evaluate",
+    "tune": "tune",
+    "estimate": "estimate",
+    "learn": "learn",
+    "report": "report",
+    "compare": "compare",
+    "reproduce": "reproduce",
+    "explain": "explain",
+    "query": "query",
+    "serve": "serve",
+    "roles": "roles",
+    "status": "status",
+    "analyze": "analyze",
+    **dict.fromkeys(
+        ("models", "priors", "features", "forms", "boosts", "signals", "encoders", "analyzers", "formats"),
+        "listings",
+    ),
+}
+"""By command, the module of `esr.cli` that it is in. A command is imported when it is called: a search does
+not wait for what only loads and evaluations need."""
+_HELP = {"help_option_names": ["-h", "--help"]}
+
+
+class LazyCommands(MutableMapping[str, click.Command]):
+    """The commands by name, each imported at the first look at it."""
+
+    def __init__(self) -> None:
+        self._imported: dict[str, click.Command] = {}
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._imported:
+            self[name] = _import_command(name)
+        return self._imported[name]
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        # A command that is called without the group has the same help options.
+        for own in (command, *getattr(command, "commands", {}).values()):
+            own.context_settings = {**_HELP}
+        self._imported[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError(f"the command {name} cannot be removed")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+def _import_command(name: str) -> click.Command:
+    module = import_module(f"esr.cli.{COMMANDS[name]}")
+    return next(
+        value for value in vars(module).values() if isinstance(value, click.Command) and value.name == name
+    )
 
 
 class Group(click.Group):
@@ -66,7 +112,7 @@ class Group(click.Group):
             raise unknown("command", args[0], self.commands) from error
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Group, commands=LazyCommands(), context_settings=_HELP)
 @click.version_option(esr.__version__, prog_name="esr")
 @login.login_options
 def main(**options: Any) -> None:
@@ -80,49 +126,3 @@ def main(**options: Any) -> None:
     The options below are for Elasticsearch, and precede the command.
     """
     click.get_current_context().with_resource(login.use_login(**options))
-
-
-for command in (
-    load.load,
-    append.append,
-    append.remove,
-    sync.sync,
-    export.export,
-    generations.indices,
-    generations.rollback,
-    generations.delete,
-    refresh_priors.refresh_priors,
-    migrate.migrate,
-    enrich.enrich,
-    search.search,
-    timeline.timeline,
-    similar.similar,
-    watch.watch,
-    run.run,
-    evaluate.evaluate,
-    tune.tune,
-    estimate.estimate,
-    learn.learn_command,
-    report.report,
-    compare.compare,
-    reproduce.reproduce,
-    explain.explain,
-    query.query,
-    serve.serve,
-    roles.roles,
-    status.status,
-    analyze.analyze,
-    listings.models,
-    listings.priors,
-    listings.features,
-    listings.forms,
-    listings.boosts,
-    listings.signals,
-    listings.encoders,
-    listings.analyzers,
-    listings.formats,
-):
-    main.add_command(command)
-    # A command that is called without the group has the same help options.
-    for subcommand in (command, *getattr(command, "commands", {}).values()):
-        subcommand.context_settings = main.context_settings

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from esr.documents import Document
 from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.aliases import Aliases
-from esr.enrichment.recipe import Recipe
+
+if TYPE_CHECKING:
+    from esr.enrichment.recipe import Recipe
 
 
 class Enrichment(Protocol):

@@ -6,7 +6,6 @@ import os
 from typing import NamedTuple
 
 from esr.documents.vector import QuantizedVector
-from esr.encoders import KNOWN, load_encoder
 from esr.engines.index import Index
 from esr.errors import UsageError
 
@@ -28,6 +27,8 @@ def encode_query(index: Index, text: str) -> QueryVector:
 
     Raises UsageError if the index has no vectors or those of another encoder, EsrError if it cannot be had.
     """
+    from esr.encoders import KNOWN, load_encoder  # which few searches need
+
     id = index.encoder()
     if id is None:
         raise UsageError(f"{index.where} has no vectors: run esr enrich --only vectors")

@@ -13,8 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from rapidfuzz.distance import OSA
-
 from esr import analysis
 from esr.analysis.analyzer import TermToken
 from esr.analysis.definitions import WORDS
@@ -132,11 +130,11 @@ def _rare_words(prepared: PreparedQuery) -> Iterator[tuple[TermToken, int]]:
 def _is_better(word: str, sentences: int, other: str, count: int) -> bool:
     if sentences <= RARE:
         return count >= max(RARE, _RARER * sentences)
-    return OSA.distance(word, other) == 1 and count >= MUCH_RARER * sentences
+    return _count_edits(word, other) == 1 and count >= MUCH_RARER * sentences
 
 
 def _score(word: str, other: str, count: int) -> float:
-    cost = _EDIT_COST * OSA.distance(word, other) + _FIRST_LETTER_COST * (word[0] != other[0])
+    cost = _EDIT_COST * _count_edits(word, other) + _FIRST_LETTER_COST * (word[0] != other[0])
     return math.log(max(count, 1)) - cost
 
 
@@ -148,3 +146,9 @@ def _as_written(prepared: PreparedQuery, word: str) -> str:
         text = hit.record.text if hit.record else ""
         written.update(text[t.start : t.end] for t in analysis.get(WORDS).tokens(text) if t.term == word)
     return min(written, key=lambda form: (-written[form], form), default=word)
+
+
+def _count_edits(word: str, other: str) -> int:
+    from rapidfuzz.distance import OSA  # which only queries with a rare word need
+
+    return OSA.distance(word, other)

@@ -7,14 +7,13 @@ import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from esr import analysis
 from esr.documents import Document
 from esr.documents.vector import QuantizedVector
-from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment, enrichment, summarize_enrichment
 from esr.engines.embedded.search import vocabulary
 from esr.engines.embedded.search.candidate_evidence import read_candidates
 from esr.engines.embedded.search.candidates import count_sentences, mask_allowed
@@ -61,6 +60,9 @@ from esr.plans.condition import Condition
 from esr.plans.evidence import Evidence, concatenate
 from esr.plans.plan import FIELDS, Plan
 from esr.plans.statistics import Statistics
+
+if TYPE_CHECKING:
+    from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment
 
 
 class EmbeddedIndex:
@@ -220,6 +222,8 @@ class EmbeddedIndex:
         return self._latest().names.keys(prefix, limit)
 
     def enrichment(self) -> AbstractContextManager[EmbeddedEnrichment]:
+        from esr.engines.embedded.maintenance.enrichment import enrichment
+
         return enrichment(Path(self.where))
 
     def candidates(self, plan: Plan, filters: Filters) -> CandidateEvidence:
@@ -268,6 +272,8 @@ class EmbeddedIndex:
         ]
 
     def status(self) -> Mapping[str, Any]:
+        from esr.engines.embedded.maintenance.enrichment import summarize_enrichment
+
         snapshot = self._snapshot()
         files = [file for segment in snapshot.segments for file in segment.folder.iterdir()]
         size = sum(layer.size_bytes for layer in snapshot.layers.values())

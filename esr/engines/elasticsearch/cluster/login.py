@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import os
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,6 +93,8 @@ def _secret(environ: Mapping[str, str], variable: str, file_variable: str) -> st
 def _ca_file(path: str | None) -> str | None:
     if not path:
         return None
+    import ssl  # which a search of a folder does not need
+
     try:
         ssl.create_default_context(cafile=path)
     except ssl.SSLError:

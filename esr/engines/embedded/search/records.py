@@ -53,7 +53,8 @@ def locate(snapshot: Snapshot, ordinals: Sequence[int] | Numbers) -> Locations:
 
 def group_by_segment(locations: Locations) -> Iterator[tuple[int, Numbers, Numbers]]:
     """By segment: its number, the places of its sentences in `locations`, and their numbers."""
-    for owner in np.unique(locations.segments).tolist():
+    # A set: np.unique sorts, and imports numpy.ma at its first call.
+    for owner in sorted(set(locations.segments.tolist())):
         places = np.flatnonzero(locations.segments == owner)
         yield owner, places, locations.numbers[places]
 

@@ -1,0 +1,139 @@
+"""Load, size, memory and searches of a folder at several sizes, each in a process of its own.
+
+    python -m benchmarks.scale documents.jsonl.gz queries.tsv.gz --work FOLDER --times 1 4 20
+
+A collection of N times the documents (`benchmarks.speed.corpus`) goes to `esr load -` through a pipe, so that
+only the index takes room. Figures are appended to docs/capacity.jsonl, with commit, machine, and how busy it
+was. An index that is there already is searched and not loaded again; `--remove` deletes each one after its
+figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from benchmarks.speed import corpus, figures
+from benchmarks.speed.figures import ROOT
+from benchmarks.speed.setup import ANALYZER
+from benchmarks.speed.workspace import ESR, count_bytes
+from esr.evaluation import topics
+
+PART = "scale"
+INTERVAL = 0.2  # seconds between samples of memory
+SEARCHES = 1000
+EVERY = 30
+"""Every thirtieth headline of the file is a query, as it comes."""
+
+
+def load(source: Path, where: Path, times: int) -> dict[str, Any]:
+    """Load the documents `times` times into a folder. Times are of the wall clock and of the processors."""
+    command = [*ESR, "load", "-", "--format", "jsonl", "--index", str(where), "--if-exists", "replace"]
+    started = time.perf_counter()
+    with subprocess.Popen(
+        [*command, "--analyzer", ANALYZER, "--json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as loader:
+        assert loader.stdin is not None and loader.stdout is not None
+        peak = _Peak(loader.pid)
+        for line in corpus.lines(source, times):
+            loader.stdin.write(line.encode())
+        loader.stdin.close()
+        report = json.loads(loader.stdout.read())
+        loader.wait()
+    peak.stop()
+    return {
+        "documents": report["documents"],
+        "sentences": report["sentences"],
+        "seconds": round(time.perf_counter() - started, 1),
+        "processor_seconds": round(peak.processor_seconds, 1),
+        "memory": round(peak.own / 1e6),
+    }
+
+
+class _Peak:
+    """The greatest private memory of a process and its children, in bytes, and their processor time."""
+
+    def __init__(self, pid: int) -> None:
+        self.own = 0
+        self.processor_seconds = 0.0
+        self._process = psutil.Process(pid)
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._thread.join()
+
+    def _sample(self) -> None:
+        while True:
+            try:
+                processes = [self._process, *self._process.children(recursive=True)]
+                memory = [process.memory_info() for process in processes]
+                spent = [process.cpu_times() for process in processes]
+            except psutil.NoSuchProcess:
+                return
+            if not any(sample.rss for sample in memory):
+                return  # it has ended and nobody has waited for it
+            self.own = max(self.own, sum(sample.rss - sample.shared for sample in memory))
+            self.processor_seconds = max(self.processor_seconds, sum(s.user + s.system for s in spent))
+            time.sleep(INTERVAL)
+
+
+def search(where: Path, queries: Path) -> dict[str, Any]:
+    """What `benchmarks.scale_search` measures in a new process."""
+    command = [sys.executable, "-m", "benchmarks.scale_search", str(where)]
+    lines = "\n".join(_headlines(queries))
+    process = subprocess.run(command, input=lines, text=True, stdout=subprocess.PIPE, cwd=ROOT, check=True)
+    result: dict[str, Any] = json.loads(process.stdout)
+    return result
+
+
+def _headlines(path: Path) -> list[str]:
+    """Headlines as they come, in an order that a seed decides."""
+    queries = [topic.query() for topic in topics.read(path)][::EVERY]
+    random.Random(1).shuffle(queries)
+    return queries[:SEARCHES]
+
+
+def measure(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    for times in options.times:
+        where = options.work / f"{times}x"
+        loaded = where.with_suffix(".json")
+        if not loaded.exists():
+            shutil.rmtree(where, ignore_errors=True)
+            loaded.parent.mkdir(parents=True, exist_ok=True)
+            loaded.write_text(json.dumps(load(options.documents, where, times)), "utf-8")
+        figure = {"key": times, "load": json.loads(loaded.read_text("utf-8")), "bytes": count_bytes(where)}
+        print(json.dumps(figure), flush=True)
+        yield figure | {"search": search(where, options.queries)}
+        if options.remove:
+            shutil.rmtree(where)
+            loaded.unlink()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("documents", type=Path)
+    parser.add_argument("queries", type=Path)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--times", type=int, nargs="+", default=[1, 4, 20])
+    parser.add_argument("--raw", type=Path, default=ROOT / "docs" / "capacity.jsonl")
+    parser.add_argument("--remove", action="store_true")
+    options = parser.parse_args()
+    environment = figures.describe_environment()
+    for figure in measure(options):
+        figures.append(options.raw, PART, figure, environment)
+
+
+if __name__ == "__main__":
+    main()
