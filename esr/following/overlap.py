@@ -51,9 +51,10 @@ def contain(sentence: Terms, earlier: Terms, weights: Mapping[str, float]) -> fl
 
 
 def find_overlaps(sentences: Sequence[Terms], weigh: Weigh) -> list[Overlap | None]:
-    """For each sentence, the earlier one that contains most of it, the first of equal ones.
+    """For each sentence, the earlier one that contains most of it.
 
-    None where no earlier one has half of its terms. `weigh` is called at most once.
+    Of equal ones, it is one with the same terms, else the first. None where no
+    earlier one has half of its terms. `weigh` is called at most once.
     """
     pairs = list(_share_half(sentences))
     needed = {term for pair in pairs for place in pair for term in sentences[place]}
