@@ -1,11 +1,15 @@
-"""What the trial of the containers takes for an answer: `make containers` runs the trial itself."""
+"""What the trial of the containers takes for an answer, and its quick form, for real."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tools.containers.daemon import PROJECT, NoDaemon, check_daemon
 from tools.containers.stack import Failed, Stack
 from tools.containers.traffic import Traffic
 
@@ -42,3 +46,29 @@ def test_a_search_is_answered_or_refused_clearly(
 def test_no_search_at_all_is_a_failure(traffic: Traffic) -> None:
     with pytest.raises(Failed):
         traffic.check({200})
+
+
+def test_too_many_refusals_are_a_failure_and_their_reasons_are_told(traffic: Traffic) -> None:
+    traffic.statuses.update({200: 90, 503: 10})
+    traffic.refusals["Too many searches are running."] = 10
+    traffic.check({200, 503}, least=0.9)
+    with pytest.raises(Failed, match=r"10 × 'Too many searches are running\.'"):
+        traffic.check({200, 503}, least=0.95)
+
+
+@pytest.mark.endurance
+def test_three_nodes_in_containers_are_loaded_and_survive_the_loss_of_one() -> None:
+    try:
+        check_daemon()
+    except NoDaemon as error:
+        pytest.fail(str(error)) if os.environ.get("CI") == "true" else pytest.skip(str(error))
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.containers", "--quick"],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "three nodes after" in done.stdout and "one of three nodes killed" in done.stdout
+    assert "no container, volume or network is left" in done.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -27,14 +28,23 @@ def daemon_answers() -> bool:
     return done.returncode == 0
 
 
+def check_daemon() -> bool:
+    """Whether a daemon answers; if not, one can be started. Raises NoDaemon."""
+    if daemon_answers():
+        return True
+    if os.geteuid() != 0:
+        raise NoDaemon("no Docker daemon answers: start one, or run this as root")
+    if shutil.which("dockerd") is None and shutil.which("apt-get") is None:
+        raise NoDaemon("no Docker daemon answers, and there is none to start: install Docker")
+    return False
+
+
 @contextmanager
 def hold_daemon() -> Iterator[str]:
     """The address of a daemon as DOCKER_HOST has it, "" if it is the usual one. Raises NoDaemon."""
-    if daemon_answers():
+    if check_daemon():
         yield os.environ.get("DOCKER_HOST", "")
         return
-    if os.geteuid() != 0:
-        raise NoDaemon("no Docker daemon answers: start one, or run this as root")
     before = os.environ.get("DOCKER_HOST")
     with tempfile.TemporaryDirectory(prefix="esr-docker-", ignore_cleanup_errors=True) as name:
         folder = Path(name)

@@ -39,5 +39,10 @@ if ! [ -e /sys/fs/cgroup/cgroup.controllers ] && ! mountpoint -q /sys/fs/cgroup/
     mountpoint -q "/sys/fs/cgroup/$controller" || mount -t cgroup -o "$controller" cgroup "/sys/fs/cgroup/$controller"
   done
 fi
+# By default all containers together get as much of a busy machine as one process outside (cgroup v1).
+if [ -e /sys/fs/cgroup/cpu/cpu.shares ]; then
+  mkdir -p /sys/fs/cgroup/cpu/docker
+  echo 6144 >/sys/fs/cgroup/cpu/docker/cpu.shares
+fi
 exec dockerd --host "unix://$folder/docker.sock" --pidfile "$folder/docker.pid" --exec-root "$folder/run" \
   --config-file "$folder/daemon.json"

@@ -9,15 +9,21 @@ import socket
 import subprocess
 import urllib.error
 import urllib.request
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from tools.containers.daemon import PROJECT
 
-IMAGE = "esr-trial:latest"
-_OVERRIDE = {service: {"image": IMAGE} for service in ("image", "keys", "load", "esr")}
+_OF_ESR = ("image", "keys", "load", "esr")
 _FEW_ARTICLES = 'sh -c "esr status 2>/dev/null || esr load examples/articles.jsonl"'
+_RUN_ONCE = ("setup", "keys", "load")
+_SMALL: dict[str, object] = {
+    "mem_limit": "1g",
+    "environment": {"ES_JAVA_OPTS": "-Xmx512m -Xms512m -XX:TieredStopAtLevel=1"},
+}
+"""A node for few articles: less memory, and half of a start's compilation."""
 _NODES = ("elasticsearch", "elasticsearch-2", "elasticsearch-3")
 THREE_NODES = {
     "COMPOSE_PROFILES": "cluster",
@@ -37,9 +43,13 @@ class Stack:
     def __init__(self, folder: Path, name: str, has_few_articles: bool = False) -> None:
         """`folder` is for the file of what differs from docker-compose.yml."""
         self.name = name
+        self.image = f"{name}:latest"
         override = folder / "override.yml"
-        few = {"load": {"image": IMAGE, "command": _FEW_ARTICLES}} if has_few_articles else {}
-        override.write_text(json.dumps({"services": {**_OVERRIDE, **few}}))  # JSON is YAML
+        changed: dict[str, dict[str, object]] = {service: {"image": self.image} for service in _OF_ESR}
+        if has_few_articles:
+            changed["load"]["command"] = _FEW_ARTICLES
+            changed |= dict.fromkeys(_NODES, _SMALL)
+        override.write_text(json.dumps({"services": changed}))  # JSON is YAML
         page, elasticsearch = _free_ports(2)
         self.url = f"http://127.0.0.1:{page}"
         self._environment = {
@@ -85,6 +95,32 @@ class Stack:
 
     def logs(self, service: str) -> str:
         return docker("logs", self.containers()[service])
+
+    def last_lines(self) -> str:
+        """The end of each service's log, and its state."""
+        form = "{{.State.Status}} {{.State.ExitCode}}, restarted {{.RestartCount}} times"
+        return "\n".join(
+            f"-- {service}: {docker('inspect', '--format', form, container)}\n"
+            f"{docker('logs', '--tail', '12', container)}"
+            for service, container in self.containers().items()
+        )
+
+    def seconds(self) -> dict[str, float]:
+        """How long each service ran: those that end until then, the first node until keys were made."""
+        form = (
+            '{{index .Config.Labels "com.docker.compose.service"}} {{.State.StartedAt}} {{.State.FinishedAt}}'
+        )
+        times = {}
+        for line in docker("inspect", "--format", form, *self.containers().values()).splitlines():
+            service, *began_and_ended = line.split()
+            times[service] = [datetime.fromisoformat(time) for time in began_and_ended]
+        ran = {
+            service: (ended - began).total_seconds()
+            for service, (began, ended) in times.items()
+            if service in _RUN_ONCE
+        }
+        waited = times["keys"][0] - times["elasticsearch"][0]
+        return {"elasticsearch": waited.total_seconds(), **ran}
 
     def kill(self, service: str) -> None:
         """Kill the first process of a container, as the system would: the daemon starts it again."""

@@ -27,6 +27,7 @@ class Traffic:
         self.statuses: Counter[int] = Counter()
         self.incomplete = 0
         self.slowest = 0.0
+        self.refusals: Counter[str] = Counter()
         self.unclear: list[str] = []
 
     def __enter__(self) -> Self:
@@ -57,14 +58,21 @@ class Traffic:
             answer = {}
         if status == 200:
             self.incomplete += bool(answer.get("incomplete"))
-        elif status and not answer.get("error", {}).get("message"):
+        elif message := answer.get("error", {}).get("message"):
+            self.refusals[message] += 1
+        elif status:
             self.unclear.append(f"{status}: {text[:200]}")
 
     def summary(self) -> str:
         counts = ", ".join(f"{n} × {status or 'no answer'}" for status, n in sorted(self.statuses.items()))
-        return f"{counts}; {self.incomplete} incomplete; the slowest took {self.slowest:.1f} s"
+        reasons = "".join(f"; {n} × {message!r}" for message, n in self.refusals.most_common())
+        return f"{counts}; {self.incomplete} incomplete; the slowest took {self.slowest:.1f} s{reasons}"
 
-    def check(self, statuses: set[int]) -> None:
-        """Raises Failed for an answer with another status, or a refusal that does not say why."""
-        if not self.statuses or not set(self.statuses) <= statuses or self.unclear:
+    def check(self, statuses: set[int], least: float = 0.0) -> None:
+        """Raises Failed for an answer with another status, or a refusal that does not say why.
+
+        `least` is the share of searches that must have been answered with 200.
+        """
+        share = self.statuses[200] / max(self.statuses.total(), 1)
+        if not self.statuses or not set(self.statuses) <= statuses or self.unclear or share < least:
             raise Failed(f"searches were answered {self.summary()} {self.unclear[:3]}")
