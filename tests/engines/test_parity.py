@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -159,18 +159,46 @@ def compare_answers(engines: Engines, query: str, filters: Filters, k: int, **ra
     return [f"{query!r} {ranking} {filters}: {problem}" for problem in problems]
 
 
+def pairwise_cases(number: int) -> Iterator[tuple[dict[str, float], str, str, Filters]]:
+    """Priors, rules, queries and filters for the model of this number.
+
+    Each model has every pair of a prior with a query, and of each with a rule. Other models have them with
+    another rule and filter.
+    """
+    rules = sorted(CANDIDATES)
+    for (p, prior), (q, query) in product(enumerate(PRIORS), enumerate(QUERIES)):
+        filters = FILTERS[(p + 2 * q + number) % len(FILTERS)]
+        yield prior, rules[(p + q + number) % len(rules)], query, filters
+
+
+def test_the_cases_have_every_pair_of_values() -> None:
+    """A fault that needs two of them shows, and over the models one of prior, rule and query."""
+    by_model = [list(pairwise_cases(number)) for number in range(len(SPLITS))]
+    every = [case for cases in by_model for case in cases]
+
+    def count(chosen: list[tuple[Any, ...]], *dimensions: int) -> int:
+        return len({tuple(repr(case[d]) for d in dimensions) for case in chosen})
+
+    sizes = [len(PRIORS), len(CANDIDATES), len(QUERIES), len(FILTERS)]
+    for a, b in combinations(range(len(sizes)), 2):
+        assert count(every, a, b) == sizes[a] * sizes[b], (a, b)
+    assert count(every, 0, 1, 2) == sizes[0] * sizes[1] * sizes[2]
+    for chosen in by_model:
+        assert all(count(chosen, a, b) == sizes[a] * sizes[b] for a, b in ((0, 1), (0, 2), (1, 2)))
+        assert count(chosen, 3) == len(FILTERS)
+
+
 @pytest.mark.parametrize("model, context", SPLITS)
-def test_answers(engines: Engines, model: str, context: str | None) -> None:
-    problems: list[str] = []
-    comparisons = 0
-    for n, (prior, rule) in enumerate(product(PRIORS, CANDIDATES)):
-        for m, query in enumerate(QUERIES):
-            filters = FILTERS[(n + m) % len(FILTERS)] if n % 2 else Filters()
-            ranking = {"model": model, "context": context, "priors": prior, "candidates": rule}
-            problems += compare_answers(engines, query, filters, 500, **ranking)
-            comparisons += 1
+def test_answers(request: pytest.FixtureRequest, engines: Engines, model: str, context: str | None) -> None:
+    number = SPLITS.index((model, context)) + request.node.callspec.params["engines"]
+    problems = [
+        problem
+        for prior, rule, query, filters in pairwise_cases(number)
+        for problem in compare_answers(
+            engines, query, filters, 500, model=model, context=context, priors=prior, candidates=rule
+        )
+    ]
     assert not problems, "\n".join(problems[:10])
-    assert comparisons == len(PRIORS) * len(CANDIDATES) * len(QUERIES)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import pytest
@@ -81,6 +81,37 @@ def load(where: str, documents: list[Located], **options: Any) -> None:
     open_writer(where, LoadOptions(analyzer="plain", **options)).load(documents)
 
 
+def pairwise_cases(number: int) -> Iterator[tuple[str, dict[str, Any], str, int, Filters]]:
+    """Rules, options, queries, k and filters for the ranking of this number.
+
+    Each ranking has every pair of a query with options, and of each with a rule. Other rankings have them
+    with another rule, k and filter.
+    """
+    rules = sorted(CANDIDATES)
+    for (o, options), (q, query) in product(enumerate(SETTINGS), enumerate(QUERIES)):
+        turn = o + q + number
+        filters = FILTERS[(q + q // 2 * 2 + number // 2) % len(FILTERS)]
+        yield rules[turn % len(rules)], options, query, KS[turn % len(KS)], filters
+
+
+def test_the_cases_have_every_pair_of_values() -> None:
+    """A fault that needs two of them shows, and over the rankings one of rule, options and query."""
+    by_ranking = [list(pairwise_cases(number)) for number in range(len(MIXTURES))]
+    every = [case for cases in by_ranking for case in cases]
+
+    def count(chosen: list[tuple[Any, ...]], *dimensions: int) -> int:
+        return len({tuple(repr(case[d]) for d in dimensions) for case in chosen})
+
+    filters = len(set(map(repr, FILTERS)))
+    sizes = [len(CANDIDATES), len(SETTINGS), len(QUERIES), len(KS), filters]
+    for a, b in combinations(range(len(sizes)), 2):
+        assert count(every, a, b) == sizes[a] * sizes[b], (a, b)
+    assert count(every, 0, 1, 2) == sizes[0] * sizes[1] * sizes[2]
+    for chosen in by_ranking:
+        assert all(count(chosen, a, b) == sizes[a] * sizes[b] for a, b in ((0, 1), (0, 2), (1, 2)))
+        assert (count(chosen, 3), count(chosen, 4)) == (len(KS), filters)
+
+
 def exhaustive(index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> SearchResult:
     return Search(index.cluster, plan, index.bounded_collection(plan), filters, False).exhaustive(k, None)
 
@@ -117,12 +148,13 @@ def test_any_plan(adverse: ElasticsearchIndex, plan: Plan, k: int, filters: Filt
 
 
 @pytest.mark.parametrize("model, context", FIRST_STAGES)
-def test_models(adverse: ElasticsearchIndex, model: str, context: str | None) -> None:
-    for n, (rule, options, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
+def test_models(
+    request: pytest.FixtureRequest, adverse: ElasticsearchIndex, model: str, context: str | None
+) -> None:
+    number = FIRST_STAGES.index((model, context)) + request.node.callspec.params["adverse"]
+    for rule, options, query, k, filters in pairwise_cases(number):
         ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **options})
-        result = check_pruned(
-            adverse, make_plan(adverse, query, ranking), KS[n % len(KS)], FILTERS[n % len(FILTERS)]
-        )
+        result = check_pruned(adverse, make_plan(adverse, query, ranking), k, filters)
         assert not isinstance(result, Unprunable), result
 
 
@@ -134,13 +166,13 @@ def test_a_mixture_that_the_index_was_prepared_for(elasticsearch_url: str, ranki
         load(where, adverse_documents(), precomputed_mixture=prepared.mixture())
         index = ElasticsearchIndex(where)
         snapshot = index.snapshot()
-        for n, (rule, options, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
+        for rule, options, query, k, filters in pairwise_cases(MIXTURES.index(ranking)):
             plan = make_plan(snapshot, query, Ranking.from_dict({**ranking, "candidates": rule, **options}))
             statistics = snapshot.statistics(plan.candidate_terms)
             assert isinstance(plan.transform, Mixture)
             is_bounded = has_bounds(plan.transform, statistics.collection)
             assert (find_widening(snapshot._impacts, plan, statistics) is not None) is is_bounded
-            check_pruned(snapshot, plan, KS[n % len(KS)], FILTERS[n % len(FILTERS)])
+            check_pruned(snapshot, plan, k, filters)
             first_term, *other_terms = plan.terms
             for odd in (
                 first_term._replace(own=False),
@@ -285,21 +317,25 @@ def test_few_candidates_are_scored_also_when_the_entries_were_updated(elasticsea
 def test_impacts_stay_in_use_and_exact_through_deliveries(
     elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch, small_loss: float
 ) -> None:
-    """Appended, replaced and removed documents, and one with the longest sentence of all."""
+    """Appended, replaced and removed documents, and one with the longest sentence of all.
+
+    Every other pair of query and k, and the others after the next step.
+    """
     longest = document("d7", "vote " * 40)
     monkeypatch.setattr(bound_query, "_SMALL_LOSS", small_loss)
     documents = adverse_documents()
     with fresh(elasticsearch_url) as where:
         load(where, documents, precomputed_mixture=Ranking().mixture())
-        for step in (
+        steps = (
             lambda delivery: delivery.append([document("new", "only " * 9, ""), longest]),
             lambda delivery: delivery.remove(["d3", "d20", "d21", "d22"]),
             lambda delivery: delivery.append([document("d9", "bank fraud."), document("later", "rare " * 3)]),
-        ):
+        )
+        for number, step in enumerate(steps):
             step(open_delivery(where, LoadOptions()))
             with closing(ElasticsearchIndex(where)) as index:
                 snapshot = index.snapshot()
-                for query, k in product(QUERIES, KS):
+                for query, k in list(product(QUERIES, KS))[(number + bool(small_loss)) % 2 :: 2]:
                     plan = make_plan(snapshot, query, Ranking())
                     assert find_widening(snapshot._impacts, plan, snapshot.statistics(plan.candidate_terms))
                     assert not isinstance(check_pruned(snapshot, plan, k, Filters()), Unprunable)
