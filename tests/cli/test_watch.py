@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -21,6 +17,7 @@ from esr.following import watch as watching
 from tests.cli.conftest import Esr
 from tests.engines.conftest import anywhere as anywhere
 from tests.support.elasticsearch import document, load
+from tests.support.forked import ForkedProcess, run_esr
 
 SEARCHES = """
 [storms]
@@ -188,23 +185,19 @@ def test_killed_at_random_twenty_times_each_sentence_is_told_once(
 ) -> None:
     rng, out, feeds = random.Random(20), tmp_path / "news.jsonl", tmp_path / "feeds"
     load(anywhere, [document("old", "A storm.", source="x.org", date="2017-01-01")])
-    program = "from esr.cli import main; main(prog_name='esr')"
-    options = ["watch", searches, "--index", anywhere, "--output", out, "--feeds", feeds]
-    command = [sys.executable, "-c", program, *map(str, options)]
+    command = ["watch", searches, "--index", anywhere, "--output", out, "--feeds", feeds]
     started = time.monotonic()
-    assert subprocess.run(command, check=False).returncode == NOTHING_NEW
+    assert ForkedProcess(run_esr, command).wait() == NOTHING_NEW
     seconds = time.monotonic() - started
     killed, n = 0, 0
     while killed < 20:
         add(anywhere, *(f"n{n + i}" for i in range(50)))
         n += 50
-        process = subprocess.Popen(command)
-        time.sleep(rng.uniform(0.3, 1.05) * seconds)
-        if process.poll() is None:
-            os.kill(process.pid, signal.SIGKILL)
-            killed += 1
-        process.wait()
-    assert subprocess.run(command, check=False).returncode in (0, NOTHING_NEW)
+        process = ForkedProcess(run_esr, command)
+        time.sleep(rng.uniform(0, 1.05) * seconds)
+        killed += process.is_running
+        process.kill()
+    assert ForkedProcess(run_esr, command).wait() in (0, NOTHING_NEW)
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     assert Counter((line["search"], line["sentence_id"]) for line in lines) == {
         (search, f"n{i}.s0"): 1 for search in ("storms", "x-org") for i in range(n)

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import random
-import signal
-import subprocess
-import sys
 import threading
 import time
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -18,39 +14,20 @@ from esr.documents import Document
 from esr.engines.factory import LoadOptions, open_delivery, open_generations
 from tests.engines.test_parity import random_documents
 from tests.support.elasticsearch import document, load, located
+from tests.support.forked import ForkedProcess, load_news
 from tests.support.index_contents import index_contents
 
-ROOT = Path(__file__).resolve().parents[2]
 OLD = [document("old", "An old flood.", "A river.")]
 NEWS = list(random_documents(0, 300, seed=5))
-LOADER = """
-import sys
-from esr.engines.segments.writer import segment_builder
-from esr.engines.elasticsearch.load import sender
-from tests.support.elasticsearch import load
-from tests.engines.test_chaos import NEWS
-segment_builder.FULL_TERMS = 400
-sender.CHUNK_SENTENCES = 25
-print("started", flush=True)
-load(sys.argv[1], NEWS, if_exists="replace", resume=True)
-"""
+SMALL_STEPS = {
+    "esr.engines.segments.writer.segment_builder:FULL_TERMS": 400,
+    "esr.engines.elasticsearch.load.sender:CHUNK_SENTENCES": 25,
+}
+"""So that there are many moments to be killed at."""
 
 
-def start(where: str) -> subprocess.Popen[str]:
-    loader = subprocess.Popen(
-        [sys.executable, "-c", LOADER, where],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert loader.stdout and loader.stdout.readline() == "started\n"
-    return loader
-
-
-def finish(loader: subprocess.Popen[str]) -> None:
-    _, errors = loader.communicate(timeout=120)
-    assert loader.returncode == 0, errors
+def start(where: str) -> ForkedProcess:
+    return ForkedProcess(load_news, where, NEWS, SMALL_STEPS)
 
 
 def states(where: str) -> list[str]:
@@ -67,7 +44,7 @@ def kill_and_resume(where: str, loads: int, kills: int) -> int:
     load(old, OLD)
     load(undisturbed, OLD)
     started = time.perf_counter()
-    finish(start(undisturbed))
+    start(undisturbed).finish()
     duration = time.perf_counter() - started
     expected = index_contents(undisturbed)
     possible = [index_contents(old), expected]
@@ -78,11 +55,10 @@ def kill_and_resume(where: str, loads: int, kills: int) -> int:
         for _ in range(kills):
             loader = start(where)
             time.sleep(rng.uniform(0, 0.7 * duration))
-            loader.send_signal(signal.SIGKILL)
-            loader.communicate()
+            loader.kill()
             assert index_contents(where) in possible
             broken += "broken" in states(where)
-        finish(start(where))
+        start(where).finish()
         assert index_contents(where) == expected
         assert "broken" not in states(where)
     return broken

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,23 +13,19 @@ from esr.documents import Document
 from esr.engines.segments.writer import segment_builder
 from tests.engines.test_parity import random_documents
 from tests.support.elasticsearch import fresh, http, load
-from tests.support.fake_enricher import FakeEnricher
+from tests.support.fake_enricher import FakeEnricher, build_slow_enricher
+from tests.support.forked import ForkedProcess, run_esr
 from tests.support.stored_enrichment import NOT_ENRICHED, enrich, expected, read_enrichment
 
 KILLS = 20
-ENRICH = """
-import esr.cli.enrich as command, esr.engines.enrichment_run as run
-from tests.support.fake_enricher import FakeEnricher
-run.BATCH_SECONDS = 0.03
-command.build_enricher = lambda *_, **__: FakeEnricher(seconds=0.004)
-from esr.cli import main
-main()
-"""
+SMALL_STEPS = {
+    "esr.engines.enrichment_run:BATCH_SECONDS": 0.03,
+    "esr.cli.enrich:build_enricher": build_slow_enricher,
+}
 
 
-def start(where: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", ENRICH, "enrich", "--index", where]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def start(where: str) -> ForkedProcess:
+    return ForkedProcess(run_esr, ["enrich", "--index", where], SMALL_STEPS)
 
 
 def count_enriched(where: str) -> int:
@@ -53,11 +47,10 @@ def kill_and_resume(where: str, documents: list[Document]) -> None:
         before = count_enriched(where)
         stages.append(before)
         process = start(where)
-        while count_enriched(where) == before and process.poll() is None:
+        while count_enriched(where) == before and process.is_running:
             time.sleep(0.01)
         time.sleep(rng.uniform(0, 0.1))
         process.kill()
-        process.communicate()
         assert count_enriched(where) >= before
         with esr.open(where) as searcher:
             stored = read_enrichment(searcher.index, documents)
@@ -71,10 +64,7 @@ def kill_and_resume(where: str, documents: list[Document]) -> None:
             if stored[k] not in (nothing, expected_enrichment[k]) and k not in inline
         ] == []
     assert len(set(stages)) > KILLS / 2, "no run was killed in the middle: the test shows nothing"
-    last = start(where)
-    output, errors = last.communicate(timeout=300)
-    assert last.returncode == 0, errors
-    assert "documents were already enriched" in output
+    assert "documents were already enriched" in start(where).finish(300)
     count_enriched(where)
     with esr.open(where) as searcher:
         assert read_enrichment(searcher.index, documents) == expected_enrichment

@@ -85,3 +85,8 @@ class FakeEnricher:
             (sentence.parse or parse) if "parse" in self.parts else None,
             vector_of(digest) if VECTORS in self.parts else None,
         )
+
+
+def build_slow_enricher(*_: object, **__: object) -> FakeEnricher:
+    """Instead of the enricher of the command line: slow enough to be killed at any moment."""
+    return FakeEnricher(seconds=0.004)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -13,11 +11,9 @@ import pytest
 
 from esr.engines.embedded.index import EmbeddedIndex
 from tests.support.folder_index import document, indexed_ids, load
+from tests.support.forked import ForkedProcess, run_esr
 
-SMALL_SEGMENTS = (
-    "from esr.engines.segments.writer import segment_builder; segment_builder.FULL_TERMS = 2500\n"
-    "from esr.cli import main; main()"
-)
+SMALL_SEGMENTS = {"esr.engines.segments.writer.segment_builder:FULL_TERMS": 2500}
 DOCUMENTS, SENTENCES = 600, 8
 KILLS = 10
 
@@ -36,15 +32,9 @@ def news(tmp_path_factory: pytest.TempPathFactory) -> Path:
 NEWS_IDS = [f"n{n}.s{m}" for n in range(DOCUMENTS) for m in range(SENTENCES)]
 
 
-def start(news: Path, where: Path, if_exists: str) -> subprocess.Popen[str]:
-    options = ["--index", str(where), "--if-exists", if_exists, "--keep", "0"]
-    command = [sys.executable, "-c", SMALL_SEGMENTS, "load", str(news), *options]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def finish(loader: subprocess.Popen[str]) -> None:
-    _, errors = loader.communicate(timeout=120)
-    assert loader.returncode == 0, errors
+def start(news: Path, where: Path, if_exists: str) -> ForkedProcess:
+    options = ["--index", where, "--if-exists", if_exists, "--keep", "0"]
+    return ForkedProcess(run_esr, ["load", news, *options], SMALL_SEGMENTS)
 
 
 @pytest.mark.endurance
@@ -57,7 +47,7 @@ def test_a_killed_load_leaves_the_last_commit_and_can_be_repeated(
     analyzer = None  # the default, as the command line takes it
     load(tmp_path / "timed", [document("old", "storm", "flood")], analyzer=analyzer)
     started = time.perf_counter()
-    finish(start(news, tmp_path / "timed", if_exists))
+    start(news, tmp_path / "timed", if_exists).finish()
     duration = time.perf_counter() - started
     assert EmbeddedIndex(str(tmp_path / "timed")).status()["segments"] > 10
 
@@ -71,14 +61,13 @@ def test_a_killed_load_leaves_the_last_commit_and_can_be_repeated(
             time.sleep(rng.uniform(0.1, 1.1) * duration)
         else:  # in the middle of a segment, however fast the machine is
             segments = rng.randrange(1, 20)
-            while loader.poll() is None and len(list((where / "segments").iterdir())) <= segments:
+            while loader.is_running and len(list((where / "segments").iterdir())) <= segments:
                 time.sleep(0.001)
         loader.kill()
-        loader.communicate()
         ids = indexed_ids(where)
         assert ids in (before, after)
         unfinished += ids == before and len(list((where / "segments").iterdir())) > 1
-        finish(start(news, where, if_exists))
+        start(news, where, if_exists).finish()
         assert indexed_ids(where) == after
         segments = EmbeddedIndex(str(where)).status()["segments"]
         assert len(list((where / "segments").iterdir())) == segments, "what the killed load left is deleted"
@@ -90,12 +79,11 @@ def test_a_killed_first_load_can_be_repeated(tmp_path: Path, news: Path) -> None
     for segments in (0, 1, 7):
         where = tmp_path / f"index{segments}"
         loader = start(news, where, "fail")
-        while loader.poll() is None and len(list(where.glob("segments/*"))) < segments:
+        while loader.is_running and len(list(where.glob("segments/*"))) < segments:
             time.sleep(0.001)
-        while not segments and loader.poll() is None and not where.exists():
+        while not segments and loader.is_running and not where.exists():
             pass  # the very first moment
         loader.kill()
-        loader.communicate()
         if not (where / "esr-index.json").exists() or indexed_ids(where) == []:
-            finish(start(news, where, "fail"))
+            start(news, where, "fail").finish()
         assert indexed_ids(where) == NEWS_IDS

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -26,7 +21,6 @@ from esr.engines.factory import LoadOptions, open_generations, open_writer
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, InputError, UsageError
 from tests.support.elasticsearch import document, http, indices, load, located
 
-ROOT = Path(__file__).resolve().parents[4]
 OLD = [document("old", "An old flood.", "A river.")]
 NEW = [document("new", "A new flood.", "Another flood."), document("more", "Relief came.")]
 
@@ -191,125 +185,6 @@ def test_what_arrived_is_compared_with_what_was_sent(
     with pytest.raises(EsrError, match=message):
         load(where, NEW)
     assert all_indices(where) == []
-
-
-LOADER = """
-import os, signal, sys
-from esr.cli import main
-from esr.engines.elasticsearch.load import writer
-from esr.engines.elasticsearch.load import sender
-from esr.engines.elasticsearch.load.writer import ElasticsearchWriter
-def kill_at(name):
-    real = getattr(ElasticsearchWriter, name)
-    def stop(self, *arguments):
-        if moment.startswith("after"):
-            real(self, *arguments)
-        os.kill(os.getpid(), signal.SIGKILL)
-    setattr(ElasticsearchWriter, name, stop)
-moment = sys.argv.pop(1)
-if moment == "amid bulk":
-    sender.CHUNK_SENTENCES = 100
-    real = writer.spool_actions
-    def spool_actions(*arguments):
-        for n, actions in enumerate(real(*arguments)):
-            if n == 75:
-                os.kill(os.getpid(), signal.SIGKILL)
-            yield actions
-    writer.spool_actions = spool_actions
-elif moment:
-    kill_at(moment.split()[1])
-main()
-"""
-
-
-@pytest.mark.endurance
-@pytest.mark.parametrize(
-    "moment",
-    [
-        "after _create_load",
-        "amid bulk",
-        "after _transfer",
-        "before _switch",
-        "after _switch",
-        "before _mark_complete",
-    ],
-)
-@pytest.mark.parametrize("resume", [False, True], ids=["anew", "resumed"])
-def test_kill(where: str, tmp_path: Path, moment: str, resume: bool) -> None:
-    """`kill -9` leaves the old load, or the new one; the same command again ends with everything once."""
-    load(where, OLD)
-    source = tmp_path / "news.jsonl"
-    texts = [[f"Flood number {n} of {d}." for n in range(20)] for d in range(100)]
-    source.write_text(
-        "".join(
-            json.dumps({"id": f"d{d}", "sentences": [{"text": text} for text in some]}) + "\n"
-            for d, some in enumerate(texts)
-        )
-    )
-    new = {f"d{d}.s{n}" for d in range(100) for n in range(20)}
-    command = ["load", str(source), "--index", where, "--if-exists", "replace"]
-    killed = subprocess.run(
-        [sys.executable, "-c", LOADER, moment, *command], cwd=ROOT, capture_output=True, text=True
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    switched = moment in ("after _switch", "before _mark_complete")
-    assert all_ids(where) == (new if switched else {"old.s0", "old.s1"})
-    left = set(all_indices(where))
-    assert len(left) == 4
-
-    option = ["--resume"] if resume else []
-    again = subprocess.run(
-        [sys.executable, "-c", LOADER, "", *command, *option], cwd=ROOT, capture_output=True, text=True
-    )
-    assert again.returncode == 0, again.stderr
-    assert all_ids(where) == new
-    with esr.open(where) as searcher:
-        status = searcher.index.status()
-        assert (status["sentences"], status["documents"]) == (2000, 100)
-    # One generation is kept beside the served one. What the killed loader left was resumed or deleted.
-    assert len(all_indices(where)) == 4
-    assert len(left & set(all_indices(where))) == (4 if resume and not switched else 2)
-
-
-def all_ids(where: str) -> set[str]:
-    """The ids of all sentences behind the alias, by plain HTTP."""
-    hits = http("POST", f"{where}/_search", {"size": 5000, "_source": False})["hits"]["hits"]
-    assert len({hit["_id"] for hit in hits}) == len(hits)
-    return {hit["_id"] for hit in hits}
-
-
-@pytest.mark.endurance
-def test_kill_at_any_moment(where: str, tmp_path: Path) -> None:
-    """At no particular moment: what is served is always one complete load."""
-    source = tmp_path / "news.jsonl"
-    lines = [
-        json.dumps({"id": f"d{d}", "sentences": [{"text": f"Flood {n}."} for n in range(20)]})
-        for d in range(300)
-    ]
-    source.write_text("\n".join(lines))
-    load(where, OLD)
-    command = [
-        sys.executable,
-        "-c",
-        LOADER,
-        "",
-        "load",
-        str(source),
-        "--index",
-        where,
-        "--if-exists",
-        "replace",
-    ]
-    for delay in (0.5, 0.9, 1.3, 1.8, 2.4):
-        with subprocess.Popen(
-            command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as loader:
-            time.sleep(delay)
-            os.kill(loader.pid, signal.SIGKILL)
-        assert http("GET", f"{where}/_count")["count"] in (2, 6000)
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    with esr.open(where) as searcher:
-        assert searcher.index.status()["sentences"] == 6000
 
 
 def test_the_load_of_another_process_is_left_alone(where: str) -> None:
