@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
@@ -26,11 +27,17 @@ _START_SECONDS = 60
 def install(distribution: Path, extras: tuple[str, ...] = ()) -> Iterator[Path]:
     """An empty environment with a distribution and some of its extras: the folder of its programs."""
     with tempfile.TemporaryDirectory(prefix="esr-release-") as name:
-        venv.create(Path(name) / "venv", with_pip=True)
+        venv.create(Path(name) / "venv", with_pip=False)
         programs = Path(name) / "venv" / ("Scripts" if os.name == "nt" else "bin")
         what = f"{distribution}[{','.join(extras)}]" if extras else str(distribution)
-        run(str(programs / "pip"), "install", "--quiet", "--disable-pip-version-check", what)
+        # Python compiles what is imported, which is little of it.
+        run(*_pip(programs), "install", "--quiet", "--no-compile", what)
         yield programs
+
+
+def _pip(programs: Path) -> tuple[str, ...]:
+    """Our own pip, working on an environment: each of its own would have to be installed first."""
+    return (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(programs / "python"))
 
 
 def try_installation(tree: Path, distribution: Path, version: str, extras: tuple[str, ...] = ()) -> None:
@@ -39,7 +46,7 @@ def try_installation(tree: Path, distribution: Path, version: str, extras: tuple
         folder, esr, index = Path(name), str(programs / "esr"), str(Path(name) / "index")
         if (said := output(esr, "--version", folder=folder).strip()) != f"esr, version {version}":
             raise ReleaseError(f"esr --version of {distribution.name} says {said!r}")
-        run(str(programs / "pip"), "check", "--disable-pip-version-check")
+        run(*_pip(programs), "check")
         run(esr, "load", str(tree / "examples" / "articles.jsonl"), "--index", index, folder=folder)
         check_answer(output(esr, "search", QUERY, "--index", index, "-k", "1", "--json", folder=folder))
         try_server(esr, index, folder)
