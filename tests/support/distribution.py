@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from esr.encoders import maven
+from esr.encoders import download, maven
 
 from .account import is_root, reachable
 from .base import NoNode
@@ -110,7 +110,7 @@ def archive() -> Path:
     print(f"fetching Elasticsearch {VERSION} (950 MB, once)", file=sys.stderr)
     try:
         return maven.fetch(f"{GROUP}:{ARTIFACT}:{ARTIFACT_VERSION}", "zip")
-    except maven.Unreachable as error:
+    except download.Unreachable as error:
         raise NoNode(str(error)) from None
 
 
