@@ -56,6 +56,13 @@ def test_too_many_refusals_are_a_failure_and_their_reasons_are_told(traffic: Tra
         traffic.check({200, 503}, least=0.95)
 
 
+def test_a_daemon_that_does_not_answer_can_be_started_by_root_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.containers.daemon.daemon_answers", lambda: False)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    with pytest.raises(NoDaemon, match="start one, or run this as root"):
+        check_daemon()
+
+
 @pytest.mark.endurance
 def test_three_nodes_in_containers_are_loaded_and_survive_the_loss_of_one() -> None:
     try:
