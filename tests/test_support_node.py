@@ -519,18 +519,6 @@ def test_node_answers(elasticsearch_url: str) -> None:
 
 @pytest.mark.elasticsearch
 @pytest.mark.endurance
-def test_cluster_survives_a_killed_node(start_elasticsearch: Callable[..., Cluster]) -> None:
-    cluster = start_elasticsearch(nodes=3)
-    cluster.nodes[0].kill()
-    path = "/_cluster/health?wait_for_nodes=2&timeout=60s"
-    assert until(lambda: cluster.nodes[1].get(path, timeout=70)[1].get("number_of_nodes") == 2, 60)
-    cluster.nodes[0].start()
-    cluster.wait()
-    assert cluster.nodes[2].get("/_cluster/health")[1]["number_of_nodes"] == 3
-
-
-@pytest.mark.elasticsearch
-@pytest.mark.endurance
 def test_security_asks_for_a_password(start_elasticsearch: Callable[..., Cluster]) -> None:
     cluster = start_elasticsearch(security=True)
     assert cluster.auth is not None

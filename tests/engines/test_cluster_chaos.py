@@ -107,14 +107,19 @@ def test_any_node_may_be_killed_or_freeze_while_it_is_loaded_and_searched(
     assert queries.count > 100
 
 
-def test_an_index_can_be_opened_while_a_node_is_down(three_nodes: Cluster) -> None:
+def test_an_index_can_be_opened_while_a_node_is_down_and_the_node_comes_back(three_nodes: Cluster) -> None:
     where = f"http://{hosts(three_nodes)}/gone"
     load(where, OLD, replicas=1)
     wait_until_green(three_nodes)
-    three_nodes.nodes[0].kill()
+    first, second, third = three_nodes.nodes
+    first.kill()
     try:
         with esr.open(where) as searcher:
             assert [hit.sentence_id for hit in searcher.search("flood").hits] == ["old.s0", "old.s1"]
+        health = f"{second.url}/_cluster/health?wait_for_nodes=2&timeout=60s"
+        assert http("GET", health)["number_of_nodes"] == 2
     finally:
-        three_nodes.nodes[0].start()
+        first.start()
+    three_nodes.wait(deadline=300)
+    assert http("GET", f"{third.url}/_cluster/health")["number_of_nodes"] == 3
     assert connection.REQUEST_TIMEOUT / 3 >= 10, "one node has enough time for a search"
