@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +15,7 @@ EVIDENCE_COLUMNS = ("length", "importance", "importance_surrounding")
 """The columns that all evidence has. Others are `position` and those of the features."""
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceRecord:
+class SentenceRecord(NamedTuple):
     """A sentence with its neighbors (None at either end of the document) and the document's fields.
 
     `features` holds those that are known. `entities` holds the names by type, None before enrichment.
@@ -34,7 +33,7 @@ class SentenceRecord:
     source: str | None
     url: str | None
     language: str | None
-    features: Mapping[str, float] = field(default_factory=dict)
+    features: Mapping[str, float] = {}
     entities: Mapping[str, Sequence[str]] | None = None
     paragraph: int | None = None
     authors: tuple[str, ...] = ()

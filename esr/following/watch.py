@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,7 +23,6 @@ from esr.ranking.sentence_scores import score_given
 STREAM = "-"
 """What notes call standard output."""
 _ALL = 2**40
-_FIELDS = [field.name for field in fields(SentenceRecord)]
 
 
 class WatchFailed(EsrError):
@@ -131,7 +129,7 @@ def write_feeds(state: WatchState, searches: Sequence[SavedSearch], folder: Path
         folder.mkdir(parents=True, exist_ok=True)
         for search in searches:
             hits = [hit for _, _, hit in state.news(0, search.name)[-KEPT:]][::-1]
-            records = [SentenceRecord(**{name: hit[name] for name in _FIELDS}) for hit in hits]
+            records = [SentenceRecord(**{name: hit[name] for name in SentenceRecord._fields}) for hit in hits]
             feed = Feed(feed_urn([("watch", search.name)]), search.name)
             path = folder / f"{search.name}.atom"
             part = path.with_suffix(".part")

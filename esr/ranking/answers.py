@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from operator import attrgetter
 from typing import Any
 
 from esr.analysis import Analyzer
@@ -12,9 +10,6 @@ from esr.documents.fields import LIST_FIELDS
 from esr.engines.index import Hit, SentenceRecord
 from esr.ranking.query_report import QueryReport
 from esr.ranking.searcher import Answer
-
-_FIELDS = tuple(field.name for field in dataclasses.fields(SentenceRecord))
-_values = attrgetter(*_FIELDS)
 
 
 def answer_dict(answer: Answer, report: QueryReport | None = None) -> dict[str, Any]:
@@ -45,7 +40,7 @@ def hit_dict(hit: Hit) -> dict[str, Any]:
         "document_id": record.document_id,
         "score": hit.score,
     }
-    fields.update(zip(_FIELDS, _values(record), strict=True))
+    fields.update(record._asdict())
     fields |= {name: list(getattr(record, name)) for name in LIST_FIELDS}
     fields["direction"] = text_direction(record.language)
     return fields

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from esr.engines.filters import Filters
 from esr.engines.unknown_filters import find_unknown_filters
 from tests.support.fake_index import FLOOD, STORM, FakeIndex
 
-INDEX = FakeIndex(replace(STORM, entities={"person": ["Barack Obama"], "organization": ["UN"]}), FLOOD)
+INDEX = FakeIndex(STORM._replace(entities={"person": ["Barack Obama"], "organization": ["UN"]}), FLOOD)
 
 
 def messages(*entities: str, sources: tuple[str, ...] = (), index: FakeIndex = INDEX) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import bibtexparser
 import pytest
@@ -13,8 +12,7 @@ from bibtexparser.customization import convert_to_unicode
 from esr.following.citations import CITATIONS, to_bibtex, to_csl, to_ris
 from tests.support.fake_index import FLOOD, STORM
 
-ODD = replace(
-    STORM,
+ODD = STORM._replace(
     sentence_id="ä/1.s0",
     title='50% of {R&D} cost $3_000 ~ #1 \\ "Zoë"',
     text="First line\r\nTY  - JOUR\r\nsecond } line",
@@ -22,7 +20,7 @@ ODD = replace(
     date="2017-03",
     url="https://x.org/a_b?c={d}&e=%20",
 )
-RECORDS = [STORM, FLOOD, ODD, replace(STORM, title="Again")]
+RECORDS = [STORM, FLOOD, ODD, STORM._replace(title="Again")]
 
 
 def test_bibtex_is_read_as_it_was_meant() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -267,5 +266,5 @@ def _values(record: SentenceRecord, field: str) -> Sequence[str]:
 def many(count: int) -> list[SentenceRecord]:
     """That many sentences with the word storm."""
     return [
-        replace(STORM, sentence_id=f"m.s{n}", text=f"Storm number {n} with word{n}.") for n in range(count)
+        STORM._replace(sentence_id=f"m.s{n}", text=f"Storm number {n} with word{n}.") for n in range(count)
     ]

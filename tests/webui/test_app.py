@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from html import escape
 from html.parser import HTMLParser
 from typing import Any, cast
@@ -124,11 +123,11 @@ def test_sorting_by_date_says_what_was_sorted() -> None:
 
 def test_only_what_is_new_is_listed_with_how_often_it_was_repeated() -> None:
     stories = [
-        replace(
-            STORM, sentence_id="s2", date="2017-03-07", text="The storms damaged forty houses, she said."
+        STORM._replace(
+            sentence_id="s2", date="2017-03-07", text="The storms damaged forty houses, she said."
         ),
-        replace(STORM, sentence_id="s1", date="2017-03-06"),
-        replace(STORM, sentence_id="s3", date="2017-03-08", text="No storm of that strength was expected."),
+        STORM._replace(sentence_id="s1", date="2017-03-06"),
+        STORM._replace(sentence_id="s3", date="2017-03-08", text="No storm of that strength was expected."),
         FLOOD,
     ]
     client = client_over(*stories)
@@ -243,9 +242,9 @@ def test_every_control_has_a_label(client: FlaskClient) -> None:
     assert len(labelled) == len(controls)
 
 
-TEXT_FIELDS = [f.name for f in fields(SentenceRecord) if f.name not in ("position", "features", "entities")]
-ANNOTATED = replace(
-    STORM, text="A storm.", section="Sport", features={"subj": 1.0, "len": 2.0}, entities={"person": ["Ann"]}
+TEXT_FIELDS = [name for name in SentenceRecord._fields if name not in ("position", "features", "entities")]
+ANNOTATED = STORM._replace(
+    text="A storm.", section="Sport", features={"subj": 1.0, "len": 2.0}, entities={"person": ["Ann"]}
 )
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -262,12 +261,12 @@ HOSTILE = [
 def with_text(field: str, text: str) -> SentenceRecord:
     match field:
         case "features":
-            return replace(ANNOTATED, features={text: 1.0})
+            return ANNOTATED._replace(features={text: 1.0})
         case "entities":
-            return replace(ANNOTATED, entities={"person": [text]})
+            return ANNOTATED._replace(entities={"person": [text]})
         case "text":
-            return replace(ANNOTATED, text=f"storm {text}")
-    return replace(ANNOTATED, **cast(Any, {field: text}))
+            return ANNOTATED._replace(text=f"storm {text}")
+    return ANNOTATED._replace(**cast(Any, {field: text}))
 
 
 def pages(record: SentenceRecord) -> list[str]:
@@ -287,10 +286,10 @@ def check_escaped(client: FlaskClient, index: FakeIndex, field: str, text: str) 
     """With the text in the field no page has a kind of tag or attribute that harmless text would not make."""
     for url in (STORM.url, None) if field == "title" else (STORM.url,):  # a title is a link or not
         if url not in HARMLESS:
-            index.records = [replace(ANNOTATED, url=url)]
+            index.records = [ANNOTATED._replace(url=url)]
             HARMLESS[url] = [get(client, address).shape for address in pages(ANNOTATED)]
         index.records = [
-            with_text(field, text) if field == "url" else replace(with_text(field, text), url=url)
+            with_text(field, text) if field == "url" else with_text(field, text)._replace(url=url)
         ]
         for address, shape in zip(pages(index.records[0]), HARMLESS[url], strict=True):
             response = client.get(address)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from html.parser import HTMLParser
 from re import findall, search
 from typing import Any
@@ -16,18 +15,17 @@ from tests.support.api_requests import get
 from tests.support.fake_index import STORM, FakeIndex
 from webui.app import create_app
 
-ARABIC = replace(
-    STORM,
+ARABIC = STORM._replace(
     text="Panthers هو فريق في العالَم.",
     previous="هذا قبله.",
     next="وهذا بعده.",
     title="عنوان",
     language="ar",
 )
-CHINESE = replace(
-    STORM, text="中国经济增长很快。", previous="以前。", next=None, title=None, language="zh-Hans"
+CHINESE = STORM._replace(
+    text="中国经济增长很快。", previous="以前。", next=None, title=None, language="zh-Hans"
 )
-UNKNOWN = replace(STORM, language=None)
+UNKNOWN = STORM._replace(language=None)
 PAGES = {
     "results": "/search?q={}",
     "grouped": "/search?q={}&group=document",
@@ -113,7 +111,7 @@ def test_chinese_bigrams_that_follow_each_other_are_one_mark(page: str) -> None:
 
 
 def test_an_explanation_shows_the_words_of_an_acronym_and_of_bigrams() -> None:
-    record = replace(STORM, text="The U.S. troops left.")
+    record = STORM._replace(text="The U.S. troops left.")
     html = html_of(record, "english-stem", "explain", "US troops of the U.S.")
     assert '<th scope="row"><bdi>US</bdi></th>' in html
     html = html_of(record, "english-stem", "explain", "U.S. troops")

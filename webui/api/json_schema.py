@@ -1,11 +1,10 @@
-"""JSON Schemas in few words: of objects, lists and data classes."""
+"""JSON Schemas in few words: of objects, lists, data classes and named tuples."""
 
 from __future__ import annotations
 
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from webui.api.operation import Schema
@@ -28,9 +27,9 @@ def closed(**properties: Schema) -> Schema:
 
 
 def of_class(kind: type, *, without: Sequence[str] = ()) -> dict[str, Schema]:
-    """The properties of a data class in JSON."""
+    """The properties of a data class or a named tuple in JSON."""
     hints = typing.get_type_hints(kind)
-    return {f.name: of_type(hints[f.name]) for f in fields(kind) if f.name not in without}
+    return {name: of_type(hint) for name, hint in hints.items() if name not in without}
 
 
 def of_type(hint: Any) -> Schema:

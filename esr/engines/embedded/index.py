@@ -122,7 +122,7 @@ class EmbeddedIndex:
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         snapshot = self._snapshot()
-        return list(read_records(snapshot, self._locate(snapshot, ids, None)))
+        return read_records(snapshot, self._locate(snapshot, ids, None))
 
     def evidence(
         self,
@@ -348,6 +348,6 @@ def _read_hits(snapshot: Snapshot, best: TopK, records: bool) -> Sequence[Hit]:
     """The hits of these ordinals, with their sentences or their ids alone."""
     if not records:
         return LazyHits(best.ordinals, best.scores, lambda n: sentence_ids(snapshot, best.ordinals[n]))
-    entries = list(read_records(snapshot, locate(snapshot, best.ordinals)))
+    entries = read_records(snapshot, locate(snapshot, best.ordinals))
     ids = [record.sentence_id for record in entries]
     return list(map(Hit, ids, best.scores.tolist(), entries, best.ordinals.tolist()))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -19,7 +18,7 @@ ROWS = [
     ("b", "2018"),
 ]
 HITS = [
-    Hit(f"s{n}", -float(n), replace(STORM, text=f"word{n}", document_id=document, date=date))
+    Hit(f"s{n}", -float(n), STORM._replace(text=f"word{n}", document_id=document, date=date))
     for n, (document, date) in enumerate(ROWS)
 ]
 
@@ -59,7 +58,7 @@ def test_requesting_more_entries_moves_none_of_the_first(arrangement: Arrangemen
 
 
 def test_a_page_is_full_even_if_each_sentence_has_a_duplicate() -> None:
-    hits = [Hit(f"s{n}", -float(n), replace(STORM, text=f"word{n // 2}")) for n in range(60)]
+    hits = [Hit(f"s{n}", -float(n), STORM._replace(text=f"word{n // 2}")) for n in range(60)]
     fetched = hits[: hits_to_fetch(Arrangement(), 10, 100)]
     entries = arrange_hits(fetched, Arrangement())[:10]
     assert len(entries) == 10

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from flask.testing import FlaskClient
@@ -31,9 +30,9 @@ def test_the_reason_counts_the_words_of_the_query(query: str, reason: str) -> No
 
 
 def test_numbers_are_spelled_up_to_ten() -> None:
-    record = replace(FLOOD, previous="storm " * 3, next="storm " * 9)
+    record = FLOOD._replace(previous="storm " * 3, next="storm " * 9)
     assert describe_match(record, ["storm"], ANALYZER) == "the word itself; 12 times beside it"
-    assert describe_match(replace(record, next=None), ["storm"], ANALYZER).endswith("three times beside it")
+    assert describe_match(record._replace(next=None), ["storm"], ANALYZER).endswith("three times beside it")
 
 
 def test_the_best_is_all_of_it_and_no_score_is_shown(real: FlaskClient) -> None:

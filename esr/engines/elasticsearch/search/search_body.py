@@ -10,7 +10,7 @@ from esr.errors import UsageError
 from esr.plans.plan import Mixture, Plan
 from esr.plans.statistics import CollectionStatistics
 
-RECORD_FIELDS = list(SentenceRecord.__dataclass_fields__)
+RECORD_FIELDS = list(SentenceRecord._fields)
 SORT: list[dict[str, str]] = [{"_score": "desc"}, {"ordinal": "asc"}]
 
 

@@ -14,7 +14,7 @@ from esr.engines.index import SentenceRecord
 WITHOUT_CONTEXT: Mapping[str, Any] = {"excludes": ["context"]}
 """The parts of a document's `_source` that `decode_document` needs."""
 _RECORD_FIELDS = [
-    name for name in SentenceRecord.__dataclass_fields__ if name not in ("features", "entities", *LIST_FIELDS)
+    name for name in SentenceRecord._fields if name not in ("features", "entities", *LIST_FIELDS)
 ]
 
 

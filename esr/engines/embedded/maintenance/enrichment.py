@@ -156,7 +156,7 @@ class EmbeddedEnrichment:
         name = segment.folder.name
         if name not in self._languages:
             stored = map(segment.stored_document, range(segment.document_count))
-            self._languages[name] = [document.fields["language"] for document in stored]
+            self._languages[name] = [document.get("language") for document in stored]
         return self._languages[name]
 
     def _by_segment(

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from esr.documents.fields import METADATA
-from esr.engines.entities import EntitiesByType
 from esr.engines.index import SentenceRecord
 from esr.engines.segments.reader.snapshot import Snapshot
-from esr.engines.segments.store.document_codec import StoredDocument
+from esr.engines.segments.store.document_codec import StoredDocument, decode_paragraph
+from esr.engines.segments.store.segment import PARAGRAPH
 
 Numbers = npt.NDArray[np.int64]
+_Fields = tuple[tuple[str | None, ...], tuple[Any, ...]]
 
 
 class Location(NamedTuple):
@@ -72,18 +72,48 @@ def sentence_ids(snapshot: Snapshot, ordinals: Numbers) -> list[str]:
     return ids
 
 
-def read_records(snapshot: Snapshot, locations: Locations) -> Iterator[SentenceRecord]:
+def read_records(snapshot: Snapshot, locations: Locations) -> list[SentenceRecord]:
     """The records of these sentences, in this order. A document that has several is unpacked once."""
-    documents: dict[tuple[int, int], StoredDocument] = {}
-    pairs = map(Location, locations.segments.tolist(), locations.numbers.tolist())
-    for location, features in zip(pairs, _features(snapshot, locations), strict=True):
-        segment = snapshot.segments[location.segment]
-        number = int(segment.column("document")[location.number])
-        key = location.segment, number
-        if key not in documents:
-            documents[key] = segment.stored_document(number)
-        position = location.number - int(segment.column("first")[number])
-        yield _record(documents[key], position, features, segment.enrichment.entities(location.number))
+    records: dict[int, SentenceRecord] = {}
+    features = _features(snapshot, locations)
+    for owner, places, numbers in group_by_segment(locations):
+        segment = snapshot.segments[owner]
+        enrichment = segment.enrichment if segment.enrichment.entity_spans else None
+        documents = segment.column("document")[numbers]
+        columns = (
+            places,
+            numbers,
+            documents,
+            numbers - segment.column("first")[documents],
+            segment.column(PARAGRAPH)[numbers],
+        )
+        unpacked: dict[int, tuple[StoredDocument, _Fields]] = {}
+        for place, number, document, position, paragraph in zip(*(c.tolist() for c in columns), strict=True):
+            if document not in unpacked:
+                stored = segment.stored_document(document)
+                unpacked[document] = stored, _shown_fields(stored)
+            stored, (descriptive, listed) = unpacked[document]
+            records[place] = SentenceRecord._make(
+                (
+                    stored.sentence_id(position),
+                    stored.id,
+                    position,
+                    *stored.texts(position),
+                    *descriptive,
+                    features[place],
+                    None if enrichment is None else enrichment.entities(number),
+                    decode_paragraph(paragraph),
+                    *listed,
+                )
+            )
+    return [records[place] for place in range(len(records))]
+
+
+def _shown_fields(document: StoredDocument) -> _Fields:
+    """What sentences show of their document, in the two places that it has in a record."""
+    get = document.get
+    descriptive = get("title"), get("date"), get("source"), get("url"), get("language")
+    return descriptive, (tuple(get("authors") or ()), get("section"), tuple(get("keywords") or ()))
 
 
 def _features(snapshot: Snapshot, locations: Locations) -> list[dict[str, float]]:
@@ -96,25 +126,3 @@ def _features(snapshot: Snapshot, locations: Locations) -> list[dict[str, float]
             for n in np.flatnonzero(~np.isnan(values)).tolist():
                 features[places[n]][name] = float(values[n])
     return features
-
-
-def _sentence_fields(document: StoredDocument) -> dict[str, Any]:
-    """The fields of a document that its sentences show."""
-    return {name: value for name, value in document.fields.items() if name != METADATA}
-
-
-def _record(
-    document: StoredDocument, position: int, features: dict[str, float], entities: EntitiesByType | None
-) -> SentenceRecord:
-    return SentenceRecord(
-        sentence_id=document.sentence_id(position),
-        document_id=document.id,
-        position=position,
-        text=document.text(position),
-        previous=document.text(position - 1) if position else None,
-        next=document.text(position + 1) if position + 1 < len(document) else None,
-        **_sentence_fields(document),
-        features=features,
-        entities=entities,
-        paragraph=document.paragraph(position),
-    )

@@ -73,41 +73,48 @@ def _encode_sentence(sentence: Sentence, has_default_id: bool) -> list[Any]:
     return row
 
 
+def decode_paragraph(number: int) -> int | None:
+    """The number of a sentence's paragraph, from 0, by its number in the column."""
+    return None if number == NO_PARAGRAPH else number - 1
+
+
 class StoredDocument:
     """A document decoded from its blob. Sentences are built one by one: most callers want three of them."""
 
-    def __init__(self, blob: bytes, paragraphs: npt.NDArray[np.integer[Any]]) -> None:
-        """`paragraphs` are those of its sentences, from the column."""
-        self._paragraphs = paragraphs
-        data = json.loads(zlib.decompress(blob))
-        self.id: str = data.pop("id")
-        self._rows: list[list[Any]] = data.pop("sentences")
-        self.fields: dict[str, Any] = decode_fields(data)
-        """What is known of it, as `Document` takes it."""
+    __slots__ = ("_data", "_rows", "id")
+
+    def __init__(self, blob: bytes) -> None:
+        self._data: dict[str, Any] = json.loads(zlib.decompress(blob))
+        self.id: str = self._data["id"]
+        self._rows: list[list[Any]] = self._data["sentences"]
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def text(self, position: int) -> str:
-        return str(self._rows[position][0])
+    def get(self, name: str) -> Any:
+        """A field as it is stored, None without a value."""
+        return self._data.get(name)
+
+    def texts(self, position: int) -> tuple[str, str | None, str | None]:
+        """The texts of a sentence, the one before it and the one after it."""
+        rows = self._rows
+        before = rows[position - 1][0] if position else None
+        after = rows[position + 1][0] if position + 1 < len(rows) else None
+        return rows[position][0], before, after
 
     def sentence_id(self, position: int) -> str:
         explicit = self._field(position, 1)
         return default_sentence_id(self.id, position) if explicit is None else str(explicit)
 
-    def paragraph(self, position: int) -> int | None:
-        number = int(self._paragraphs[position])
-        return None if number == NO_PARAGRAPH else number - 1
+    def document(self, paragraphs: npt.NDArray[np.integer[Any]]) -> Document:
+        """The complete document. `paragraphs` are those of its sentences, from the column."""
+        sentences = map(self._sentence, range(len(self)), paragraphs.tolist())
+        return Document(self.id, tuple(sentences), **decode_fields(self._data))
 
-    def document(self) -> Document:
-        """The complete document."""
-        return Document(self.id, tuple(map(self._sentence, range(len(self)))), **self.fields)
-
-    def _sentence(self, position: int) -> Sentence:
-        features, parse = self._field(position, 2), self._field(position, 3)
+    def _sentence(self, position: int, paragraph: int) -> Sentence:
+        text, features, parse = (self._field(position, column) for column in (0, 2, 3))
         words = None if parse is None else tuple(ParseWord(*word) for word in parse)
-        paragraph = self.paragraph(position)
-        return Sentence(self.sentence_id(position), self.text(position), features or {}, words, paragraph)
+        return Sentence(self.sentence_id(position), text, features or {}, words, decode_paragraph(paragraph))
 
     def _field(self, position: int, column: int) -> Any:
         row = self._rows[position]

@@ -191,13 +191,13 @@ class Segment:
         return 0 if term is None else int(self.column("occurrences")[term])
 
     def document(self, number: int) -> Document:
-        return self.stored_document(number).document()
+        first = self.column("first")
+        paragraphs = self.column(PARAGRAPH)[int(first[number]) : int(first[number + 1])]
+        return self.stored_document(number).document(paragraphs)
 
     def stored_document(self, number: int) -> StoredDocument:
         """A document, for callers that do not need all of it."""
-        first = self.column("first")
-        paragraphs = self.column(PARAGRAPH)[int(first[number]) : int(first[number + 1])]
-        return StoredDocument(self._blobs[number], paragraphs)
+        return StoredDocument(self._blobs[number])
 
     def blob(self, number: int) -> bytes:
         """A document as it is stored."""
