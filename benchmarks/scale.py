@@ -32,7 +32,7 @@ from esr.evaluation import topics
 
 PART = "scale"
 INTERVAL = 0.2  # seconds between samples of memory
-SEARCHES = 1000
+SEARCHES = 150
 EVERY = 30
 """Every thirtieth headline of the file is a query, as it comes."""
 

@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "esr/plans": "",
     "esr/documents": "",
     "esr/analysis": "",
+    "esr/capacity": "",
     "esr/encoders": "documents",
     "esr/queries": "analysis documents plans",
     "esr/features": "documents",
@@ -51,8 +52,8 @@ MAY_IMPORT = {
     "webui/api": "esr adjustments boosts dependency documents engines features following models "
     "plans priors queries ranking webui/answers webui/arguments webui/running",
     "webui": "plans ranking webui/api webui/pages webui/running",
-    "esr/cli": "esr adjustments analysis boosts dependency documents encoders engines enrichment evaluation "
-    "features following learning loaders models plans priors queries ranking webui webui/running",
+    "esr/cli": "esr adjustments analysis boosts capacity dependency documents encoders engines enrichment "
+    "evaluation features following learning loaders models plans priors queries ranking webui webui/running",
 }
 """By folder, what it may import beside itself and `BASE`. `engines` is what all of esr sees of the engines:
 the files of that folder, none of its rooms. `esr` is the Python API, `esr.open`."""

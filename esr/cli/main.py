@@ -43,6 +43,7 @@ COMMANDS = {
     "roles": "roles",
     "status": "status",
     "analyze": "analyze",
+    "plan": "plan",
     **dict.fromkeys(
         ("models", "priors", "features", "forms", "boosts", "signals", "encoders", "analyzers", "formats"),
         "listings",

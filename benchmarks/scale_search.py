@@ -1,0 +1,93 @@
+"""A process that opens a folder and searches it, and prints times and memory.
+
+    python -m benchmarks.scale_search INDEX < queries
+
+Queries are lines, as people type them. A first round asks each once, as terms come that were never asked
+for; a second round is timed again. Pages are the ten best with texts, facets and counts. Times are
+milliseconds of the wall clock and of the thread, whose median says more on a busy machine. `memory` is in MB;
+`own` is what no file stands behind.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import esr
+from esr.engines.embedded.search.kernel_loader import LOADER
+from esr.engines.index import FACET_FIELDS, NO_FILTERS
+from esr.queries import parse
+from esr.ranking.query_report import report_query
+from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import Searcher, UnsearchableQuery
+
+PAGES = 30
+
+
+def main() -> None:
+    queries = sys.stdin.read().splitlines()
+    LOADER.load()
+    memory = {"before": _memory()}
+    started = time.perf_counter()
+    searcher = esr.open(sys.argv[1])
+    searcher.search("news", records=False)
+    opened = (time.perf_counter() - started) * 1000
+    queries = [query for query in queries if _is_searchable(searcher, query)]
+    times = {"first, top 10": _time(lambda q: searcher.search(q, 10, records=False), queries)}
+    memory[str(len(queries))] = _memory()
+    for k in (10, 100):
+        times[f"top {k}"] = _time(lambda q, k=k: searcher.search(q, k, records=False), queries)  # type: ignore[misc]
+        times[f"top {k} with texts"] = _time(lambda q, k=k: searcher.search(q, k), queries)  # type: ignore[misc]
+    times["first page with facets"] = _time(lambda q: _page(searcher, q), queries[:PAGES])
+    memory["end"] = _memory()
+    print(json.dumps({"opened": round(opened, 1), "queries": len(queries), "ms": times, "memory": memory}))
+
+
+def _page(searcher: Searcher, query: str) -> None:
+    """What a first page asks for: the best sentences, how many there are, and the counts of facets."""
+    prepared = searcher.prepare(parse(query), Ranking())
+    prepared.search(10)
+    report_query(prepared, NO_FILTERS)
+    prepared.index.facets(prepared.matching_plan, dict.fromkeys(FACET_FIELDS, NO_FILTERS), 10)
+
+
+def _is_searchable(searcher: Searcher, query: str) -> bool:
+    try:
+        searcher.terms(query)
+    except UnsearchableQuery:
+        return False
+    return True
+
+
+def _time(search: Callable[[str], object], queries: Sequence[str]) -> dict[str, float]:
+    """Percentiles over the queries, of the wall clock and of the thread's time."""
+    wall, thread = [], []
+    for query in queries:
+        started, thread_started = time.perf_counter(), time.thread_time()
+        search(query)
+        thread.append((time.thread_time() - thread_started) * 1000)
+        wall.append((time.perf_counter() - started) * 1000)
+    result: dict[str, Any] = {}
+    for name, values in (("", wall), (" thread", thread)):
+        result |= {f"p{p}{name}": round(float(np.percentile(values, p)), 3) for p in (50, 95)}
+        result[f"mean{name}"] = round(float(np.mean(values)), 3)
+    return result
+
+
+def _memory() -> dict[str, float]:
+    """`own`: anonymous memory, which the system cannot take back. `resident`: with the pages of files."""
+    fields = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text("ascii").splitlines())
+    return {
+        "own": round(int(fields["RssAnon"].split()[0]) / 1000, 1),
+        "resident": round(int(fields["VmRSS"].split()[0]) / 1000, 1),
+    }
+
+
+if __name__ == "__main__":
+    main()

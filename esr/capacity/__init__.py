@@ -1,0 +1,1 @@
+"""How much of a machine an index takes: fitted to measured figures, for collections of any size."""

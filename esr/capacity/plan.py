@@ -1,0 +1,141 @@
+"""What a collection of some size needs: disk, memory, processors, and the time of a load and of searches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from esr.capacity.fit import Growth, fit
+from esr.capacity.measurements import QUANTITIES, Point, read_elasticsearch, read_points
+
+GENERATIONS = 3
+"""On disk while a load runs: the one that is loaded, the one that is served, and the one before it."""
+FREE = 0.2
+"""The share of a disk that stays free: Elasticsearch needs it for merges and its watermarks."""
+BUSY = 0.6
+"""The share of the processors that searches take. With more, they begin to wait for one another."""
+SHARD_BYTES = 30e9
+"""The size of a shard at most. A shard of up to 50 GB is moved in reasonable time, and shards grow."""
+CACHE_BYTES = 32e9
+"""What a node of 64 GB leaves to the file cache, with as much for its heap and the system."""
+LOADER_PROCESSORS = 2
+"""A load into a folder runs in two processes."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """One thing that is needed. `is_measured`: the size lies within those that were measured."""
+
+    name: str
+    value: float
+    unit: str
+    is_measured: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one engine needs, and the settings that go with it."""
+
+    engine: str
+    needs: Sequence[Need]
+    settings: Sequence[str]
+
+    def value(self, name: str) -> float:
+        return next(need.value for need in self.needs if need.name == name)
+
+
+def growth(quantity: str, points: tuple[Point, ...] | None = None) -> Growth:
+    """How a quantity of the embedded engine grows, by all measured points or by these."""
+    points = read_points() if points is None else points
+    sizes, values = [p.sentences for p in points], [p.values[quantity] for p in points]
+    return fit(QUANTITIES[quantity].form, sizes, values)
+
+
+def plan_folder(sentences: float, queries_per_second: float) -> Plan:
+    """A folder on one machine, and the server over it. One loader writes a folder."""
+    size = growth("bytes").at(sentences)
+    processors = max(1, math.ceil(queries_per_second * growth("page_p50").at(sentences) / BUSY))
+    return Plan(
+        "folder",
+        _needs(
+            lambda quantity: growth(quantity).is_extrapolated(sentences),
+            [
+                ("one generation", size, "B", "bytes"),
+                ("disk", GENERATIONS * size / (1 - FREE), "B", "bytes"),
+                ("memory for files", _cache_share() * size, "B", "bytes"),
+                (
+                    "memory of a server process",
+                    growth("search_memory").at(sentences),
+                    "B",
+                    "search_memory",
+                ),
+                ("memory of the loader", growth("load_memory").at(sentences), "B", "load_memory"),
+                ("load", growth("load_seconds").at(sentences) / LOADER_PROCESSORS, "s", "load_seconds"),
+                ("search, median", growth("search_p50").at(sentences), "s", "search_p50"),
+                ("search, 95th percentile", growth("search_p95").at(sentences), "s", "search_p95"),
+                ("search for new terms, median", growth("first_p50").at(sentences), "s", "first_p50"),
+                ("first page, median", growth("page_p50").at(sentences), "s", "page_p50"),
+                ("processors for searches", processors, "", "page_p50"),
+            ],
+        ),
+        (f"ESR_WORKERS={processors} esr serve --index FOLDER", "esr load FILES --index FOLDER --keep 1"),
+    )
+
+
+def plan_elasticsearch(
+    sentences: float, queries_per_second: float, replicas: int = 1, loaders: int = 1
+) -> Plan:
+    """Elasticsearch with shards that are searched at once, each by a processor. Loaders take slices."""
+    figures = read_elasticsearch()
+    size = sentences * figures["bytes_per_sentence"]
+    shards = max(1, math.ceil(size / SHARD_BYTES))
+    seconds = _shard_seconds(sentences / shards)
+    copies = 1 + replicas
+    processors = max(shards, math.ceil(queries_per_second * seconds * shards / BUSY))
+    nodes = max(copies, math.ceil(copies * size * figures["cached_share"] / CACHE_BYTES))
+    load = sentences / figures["sentences_per_second"] / loaders
+    measured = figures["largest"]
+    return Plan(
+        "Elasticsearch",
+        _needs(
+            lambda quantity: quantity != "rate" and sentences > measured,
+            [
+                ("one generation, one copy", size, "B", "bytes"),
+                ("disk of all nodes", GENERATIONS * copies * size / (1 - FREE), "B", "bytes"),
+                ("shards", shards, "", "bytes"),
+                ("size of a shard", size / shards, "B", "bytes"),
+                ("nodes of 64 GB", nodes, "", "bytes"),
+                ("load", load, "s", "load"),
+                ("search, median", seconds, "s", "search"),
+                ("processors for searches", processors, "", "search"),
+            ],
+        ),
+        (
+            *(
+                f"esr load FILES --index URL/ALIAS --shards {shards} --replicas {replicas}"
+                + (f" --slice {n}/{loaders}" if loaders > 1 else "")
+                for n in range(1, loaders + 1)
+            ),
+            "ES_JAVA_OPTS: -Xms31g -Xmx31g on each node",
+        ),
+    )
+
+
+def _needs(
+    is_extrapolated: Callable[[str], bool], rows: Sequence[tuple[str, float, str, str]]
+) -> tuple[Need, ...]:
+    return tuple(Need(name, value, unit, not is_extrapolated(q)) for name, value, unit, q in rows)
+
+
+def _shard_seconds(sentences: float) -> float:
+    """The median of a search for 10 sentences of one shard, by the two sizes that were measured."""
+    figures = read_elasticsearch()
+    sizes = [int(figures["smallest"]), int(figures["largest"])]
+    return fit("power", sizes, [figures["search_p50_smallest"], figures["search_p50_largest"]]).at(sentences)
+
+
+def _cache_share() -> float:
+    """The share of a folder that searches read: all but the stored texts."""
+    largest = read_points()[-1].values
+    return 1 - largest["text_bytes"] / largest["bytes"]

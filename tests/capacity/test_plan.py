@@ -1,0 +1,49 @@
+"""What collections need, from the measured figures."""
+
+from __future__ import annotations
+
+import pytest
+
+from esr.capacity.measurements import QUANTITIES, read_points
+from esr.capacity.plan import growth, plan_elasticsearch, plan_folder
+
+CLOSE = sorted({*QUANTITIES} - {"search_p95"})
+"""The quantities that the smaller sizes predict within 25 %."""
+
+
+def test_every_point_has_every_quantity() -> None:
+    for point in read_points():
+        assert {*QUANTITIES} <= {*point.values}
+
+
+@pytest.mark.parametrize("quantity", CLOSE)
+def test_the_smaller_sizes_predict_the_largest_within_a_quarter(quantity: str) -> None:
+    *smaller, largest = read_points()
+    predicted = growth(quantity, tuple(smaller)).at(largest.sentences)
+    assert predicted / largest.values[quantity] == pytest.approx(1, abs=0.25)
+
+
+def test_a_plan_tells_what_is_measured_from_what_is_extrapolated() -> None:
+    largest = read_points()[-1].sentences
+    assert all(need.is_measured for need in plan_folder(largest, 1).needs)
+    assert not any(need.is_measured for need in plan_folder(largest + 1, 1).needs)
+    assert not any(need.is_measured for need in plan_elasticsearch(1e9, 1).needs)
+
+
+@pytest.mark.parametrize("plan", [plan_folder, plan_elasticsearch])
+def test_more_sentences_and_more_queries_need_no_less(plan: object) -> None:
+    assert callable(plan)
+    for small, large in ((plan(1e7, 1), plan(1e9, 1)), (plan(1e8, 1), plan(1e8, 200))):
+        for one, other in zip(small.needs, large.needs, strict=True):
+            # A shard is as large as is good for it, and more of them are searched at once.
+            assert one.value <= other.value or one.name in ("size of a shard", "search, median")
+
+
+def test_loaders_and_shards_divide_the_work() -> None:
+    one, four = plan_elasticsearch(1e9, 1), plan_elasticsearch(1e9, 1, loaders=4)
+    assert four.value("load") == pytest.approx(one.value("load") / 4)
+    assert len(four.settings) == len(one.settings) + 3
+    assert one.value("size of a shard") <= 30e9
+    assert one.value("shards") * one.value("size of a shard") == pytest.approx(
+        one.value("one generation, one copy")
+    )
