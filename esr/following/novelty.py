@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from esr.engines.index import NO_FILTERS, Filters, Hit, Index
 from esr.errors import UsageError
 from esr.following.newest import add_scores
-from esr.following.overlap import DEFAULT_THRESHOLD, check_threshold, find_overlaps, group_repeats
+from esr.following.overlap import DEFAULT_THRESHOLD, Terms, check_threshold, find_overlaps, group_repeats
 from esr.models.idf import rarity
 from esr.ranking.answers import require_record
 from esr.ranking.searcher import Answer, PreparedQuery
@@ -41,7 +41,16 @@ def group_hits(hits: Sequence[Hit], index: Index, threshold: float) -> list[list
     More hits after these change none of the first sentences. Raises UsageError for a bad threshold.
     """
     check_threshold(threshold)
-    terms = [frozenset(index.analyzer.terms(require_record(hit).text)) for hit in hits]
+    return _group_by_terms(hits, _analyze(hits, index), index, threshold)
+
+
+def _analyze(hits: Sequence[Hit], index: Index) -> list[Terms]:
+    return [frozenset(index.analyzer.terms(require_record(hit).text)) for hit in hits]
+
+
+def _group_by_terms(
+    hits: Sequence[Hit], terms: Sequence[Terms], index: Index, threshold: float
+) -> list[list[Hit]]:
     groups = group_repeats(find_overlaps(terms, lambda needed: weigh_by_rarity(index, needed)), threshold)
     return [[hits[place] for place in group] for group in groups]
 
@@ -73,10 +82,13 @@ def find_novel(
     before, total_before = _read_before(prepared, filters)
     known = {hit.sentence_id for hit in before}
     count = max(_FIRST_READ, _GROWTH * k)
+    terms: list[Terms] = []
     while True:
         count = min(count, MAX_READ)
         result = prepared.index.by_date(prepared.all_words, count, filters, oldest_first=True)
-        groups = group_hits([*before, *result.hits], prepared.index, threshold)
+        hits = [*before, *result.hits]
+        terms += _analyze(hits[len(terms) :], prepared.index)  # more are read after those known
+        groups = _group_by_terms(hits, terms, prepared.index, threshold)
         new = [group for group in groups if group[0].sentence_id not in known]
         has_all = len(result.hits) >= result.total or len(result.hits) < count
         if len(new) >= k or has_all or count == MAX_READ:
@@ -88,10 +100,10 @@ def find_novel(
     if len(before) < total_before:
         bound = f"last {MAX_BEFORE:,} of {total_before:,} sentences before the first day"
         incomplete = incomplete or _say_bound(bound)
-    hits = add_scores(prepared, [group[0] for group in new[:k]])
+    scored = add_scores(prepared, [group[0] for group in new[:k]])
     repeats = {group[0].sentence_id: group[1:] for group in new[:k]}
     took = prepared.took_ms + (time.perf_counter() - started) * 1000.0
-    return NovelAnswer(Answer(hits, result.total, took, prepared.unseen, incomplete), repeats)
+    return NovelAnswer(Answer(scored, result.total, took, prepared.unseen, incomplete), repeats)
 
 
 def _read_before(prepared: PreparedQuery, filters: Filters) -> tuple[Sequence[Hit], int]:

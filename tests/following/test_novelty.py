@@ -14,7 +14,7 @@ import pytest
 import esr
 from esr.documents import Document
 from esr.documents.dates import parse_date_start
-from esr.engines.index import NO_FILTERS, Filters
+from esr.engines.index import NO_FILTERS, Filters, Hit, Index
 from esr.errors import UsageError
 from esr.following import novelty
 from esr.following.novelty import find_novel, group_hits
@@ -120,10 +120,22 @@ def test_what_was_said_before_the_first_day_is_not_new(searcher: Searcher) -> No
 
 
 def test_reading_goes_on_until_k_are_new(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = scan(searcher, 0.8)
+    expected = scan(searcher, 0.5)
     monkeypatch.setattr(novelty, "_FIRST_READ", 4)
     monkeypatch.setattr(novelty, "_GROWTH", 2)
-    assert ids(searcher, 40, 0.8) == expected[:40]
+    analyzed: list[str] = []
+    calls: list[int] = []
+    analyze = novelty._analyze
+
+    def note(hits: Sequence[Hit], index: Index) -> list[Terms]:
+        calls.append(len(hits))
+        analyzed.extend(hit.sentence_id for hit in hits)
+        return analyze(hits, index)
+
+    monkeypatch.setattr(novelty, "_analyze", note)
+    assert ids(searcher, len(expected), 0.5) == expected
+    assert len(calls) > 1 and sum(calls) > 2 * len(expected), "one reading was enough"
+    assert sum(calls) == len(set(analyzed)), "a sentence was analysed again"
 
 
 def test_the_answer_says_so_where_too_much_would_have_to_be_read(
