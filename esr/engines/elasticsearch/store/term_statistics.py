@@ -14,21 +14,29 @@ _ENGINE_STATISTICS = ("esr-occurrences-v1", "esr-holders-v1")
 
 
 def read_term_statistics(cluster: Cluster, terms: Sequence[str]) -> dict[str, TermStatistics]:
-    """sf and df are counts of hits. cf is the engine's own statistic wherever that is exact.
+    """sf and df are counts of hits, of all terms in one search each.
 
-    Enrichment updates sentences, and Elasticsearch counts the replaced entries too until its segments are
-    merged. So one hit is asked for the engine's cf and, in the same state of the index, for the engine's sf:
-    where that is not the number of hits, occurrences are summed over the hits.
+    cf is the engine's own statistic wherever that is exact. Enrichment updates sentences, and Elasticsearch
+    counts the replaced entries too until its segments are merged. So one hit is asked for the engine's cf
+    and, in the same state of the index, for the engine's sf: where that is not the number of hits,
+    occurrences are summed over the hits.
     """
-    searches = [search for term in terms for search in _searches(cluster, term)]
-    answers = msearch_dfs(cluster, searches)
+    sentence_counts, document_counts, *one_hits = msearch_dfs(
+        cluster,
+        [
+            (cluster.alias, _count_each("text", terms)),
+            (cluster.documents_alias, _count_each("context", terms)),
+            *((cluster.alias, _explain_hit(term)) for term in terms),
+        ],
+    )
     statistics = {}
     inexact = []
-    for term, sentences, documents, best in zip(
-        terms, answers[::3], answers[1::3], answers[2::3], strict=True
-    ):
-        sf, df = (answer["hits"]["total"]["value"] for answer in (sentences, documents))
-        hits = best["hits"]["hits"]
+    for position, (term, one_hit) in enumerate(zip(terms, one_hits, strict=True)):
+        sf, df = (
+            answer["aggregations"]["terms"]["buckets"][position]["doc_count"]
+            for answer in (sentence_counts, document_counts)
+        )
+        hits = one_hit["hits"]["hits"]
         details = hits[0]["_explanation"]["details"] if hits else ()
         cf, engine_sf = (round(detail["value"]) for detail in details) if hits else (0, 0)
         statistics[term] = TermStatistics(sf, df, cf)
@@ -37,19 +45,20 @@ def read_term_statistics(cluster: Cluster, terms: Sequence[str]) -> dict[str, Te
     return statistics | _sum_occurrences(cluster, {term: statistics[term] for term in inexact})
 
 
-def _searches(cluster: Cluster, term: str) -> list[tuple[str, dict[str, Any]]]:
-    """The searches for one term: its sentences, its documents, and the engine's statistics at one hit."""
+def _count_each(field: str, terms: Sequence[str]) -> dict[str, Any]:
+    """A search that counts the entries with each of these terms, in this order."""
+    filters = [{"term": {field: term}} for term in terms]
+    return {"size": 0, "track_total_hits": False, "aggs": {"terms": {"filters": {"filters": filters}}}}
+
+
+def _explain_hit(term: str) -> dict[str, Any]:
+    """A search for one sentence with this term, explained by the engine's statistics of the term."""
     in_sentence = {"term": {"text": term}}
     engine_statistics = [
         {"script_score": {"query": in_sentence, "script": {"id": script}}} for script in _ENGINE_STATISTICS
     ]
-    totals = {"size": 0, "track_total_hits": True}
     one_hit = {"size": 1, "terminate_after": 1, "_source": False, "explain": True}
-    return [
-        (cluster.alias, {**totals, "query": in_sentence}),
-        (cluster.documents_alias, {**totals, "query": {"term": {"context": term}}}),
-        (cluster.alias, {**one_hit, "query": {"bool": {"should": engine_statistics}}}),
-    ]
+    return {**one_hit, "query": {"bool": {"should": engine_statistics}}}
 
 
 def _sum_occurrences(cluster: Cluster, inexact: Mapping[str, TermStatistics]) -> dict[str, TermStatistics]:
