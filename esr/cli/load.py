@@ -65,6 +65,12 @@ from esr.ranking.ranking import Ranking
     metavar="I/N",
     help="Send the I-th of N slices; the last one to finish switches (Elasticsearch only).",
 )
+@click.option(
+    "--merge/--no-merge",
+    default=True,
+    show_default=True,
+    help="Merge the segments of the new index before it is served, for faster searches (Elasticsearch only).",
+)
 @keep
 @resume
 @workers
@@ -81,6 +87,7 @@ def load(
     replicas: int | None,
     is_dry_run: bool,
     slice_text: str | None,
+    merge: bool,
     as_json: bool,
     keep: int,
     resume: bool,
@@ -126,6 +133,7 @@ def load(
             replicas=replicas,
             on_progress=progress.update,
             source_bytes=count_text_bytes(paths),
+            merge=merge,
         )
         report = load_documents(pipeline, where, options)
     if as_json:

@@ -36,6 +36,7 @@ def migrate(where: str, keep: int, workers: int, as_json: bool) -> None:
             workers=workers,
             on_progress=progress.update,
             precomputed_mixture=Ranking().mixture(),
+            merge=True,
         )
         report = open_migration(where, options).run()
     if as_json:

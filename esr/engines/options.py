@@ -35,7 +35,7 @@ class LoadOptions:
     not known: a load that has no room for them does not begin. `slice` (i, n) sends the i-th of n slices of
     the documents; the slice that finishes last switches to the new generation. `on_progress` is called with
     how many more documents have been sent, and the number of all. Searches by `precomputed_mixture` are
-    faster.
+    faster. With `merge`, the segments of the new indices are merged before these are served.
     """
 
     if_exists: str = "fail"
@@ -51,4 +51,5 @@ class LoadOptions:
     on_progress: Callable[[int, int], None] = lambda sent, total: None
     precomputed_mixture: Mixture | None = None
     source_bytes: int = 0
+    merge: bool = False
     choose_analyzer: Callable[[], str] = lambda: DEFAULT

@@ -127,6 +127,7 @@ class SliceWriter(ElasticsearchWriter):
             )
             return
         before = meta.aliased_loads(cluster)
+        report.notes += self._merge(load)
         enable_refresh(cluster, load.index)
         verify(cluster, load.index, digest.contents)
         try:

@@ -21,6 +21,7 @@ from esr.engines.elasticsearch.load.bulk_actions import DocumentActions
 from esr.engines.elasticsearch.load.existing_documents import skip_indexed, skip_unchanged
 from esr.engines.elasticsearch.load.input_digest import InputDigest
 from esr.engines.elasticsearch.load.known_content import known_content_notes
+from esr.engines.elasticsearch.load.merging import merge_segments
 from esr.engines.elasticsearch.load.sender import send_documents
 from esr.engines.elasticsearch.load.spool import (
     ExistingCollection,
@@ -101,6 +102,7 @@ class ElasticsearchWriter:
         try:
             with Heartbeat(cluster, load):
                 expected = self._transfer(spool, load, is_resumed, report)
+                report.notes += self._merge(load)
                 enable_refresh(cluster, load.index)
                 verify(cluster, load.index, expected)
             self._switch(load)
@@ -181,6 +183,10 @@ class ElasticsearchWriter:
     def _is_selected(self, document_id: str) -> bool:
         """Whether this loader sends a document."""
         return True
+
+    def _merge(self, load: Load) -> list[str]:
+        """Merge the segments if the options say so. Returns notes for the user."""
+        return merge_segments(self._cluster, load.index) if self._options.merge else []
 
     def _switch(self, load: Load) -> None:
         """Point the aliases to the load's generation in one step."""

@@ -124,6 +124,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
                 )
             last_fingerprints = fingerprints
             is_resumed = True
+        report.notes += self._merge(load)
         served = meta.aliased_loads(self._cluster)
         return replace(
             load, recipes={digest: recipe for old in served for digest, recipe in old.recipes.items()}

@@ -2,7 +2,8 @@
 
 1. The index of documents lists the documents with the highest bounds (`bound_query.py`).
 2. The candidates in the first of them are scored, by the scripts that score any candidate.
-3. So are those in the other documents whose bound reaches the k-th score so far.
+3. So are those in the others whose bound reaches the k-th score so far.
+4. As long as the bound of the last listed document reaches it, the next documents are listed and scored.
 
 Equal scores reach the bound, so the result is that of scoring everything, ties included.
 """
@@ -10,13 +11,16 @@ Equal scores reach the bound, so the result is that of scoring everything, ties 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from esr.engines.elasticsearch.search.bound_query import BoundQuery, bound_query
-from esr.engines.elasticsearch.search.candidate_query import (
-    has_document_level_candidates,
-    scored_candidate_query,
+from esr.engines.elasticsearch.search.bounded_documents import (
+    BoundedDocument,
+    list_documents,
+    list_more_documents,
 )
+from esr.engines.elasticsearch.search.candidate_query import scored_candidate_query
 from esr.engines.elasticsearch.search.sentence_search import PAGE, Search
 from esr.engines.index import Hit, SearchResult
 from esr.plans.bounds import Unprunable
@@ -27,26 +31,39 @@ FIRST_DOCUMENTS, FIRST_PER_HIT = 48, 2
 """Documents whose candidates are scored first: a base, and so many more for each hit."""
 LISTED_DOCUMENTS, LISTED_PER_FIRST = 150, 2
 """Documents that are listed at first: a base, and so many more for each whose candidates are scored first."""
+NEXT_DOCUMENTS, NEXT_GROWTH = 2000, 4
+"""Documents that are listed next, and how many times as many each time after that."""
 MAX_K = 1000
 """With more hits, nearly all documents would be scored."""
 FEW_CANDIDATES = 6000
 """Candidates that are simply all scored: that takes no longer than another request."""
+MANY_DOCUMENTS, MANY_SHARE = 10_000, 0.25
+"""A number and a share of the documents. If more than both reach the k-th score, all are scored at once."""
 
 
-class BoundedDocument(NamedTuple):
-    id: str
-    bound: float
+@dataclass
+class _BestSentences:
+    """The best k of the candidates that have been scored."""
 
+    search: Search
+    query: BoundQuery
+    k: int
+    hits: list[Hit] = field(default_factory=list)
+    scored: int = 0
+    least_bound: float = -math.inf
+    """The least bound of documents that can have a sentence among the best k."""
 
-class DocumentList(NamedTuple):
-    """The documents with the highest bounds, and how many candidates the plan has.
-
-    `greatest_unlisted` bounds the bounds of all other documents; None if there are no others.
-    """
-
-    documents: list[BoundedDocument]
-    total: int
-    greatest_unlisted: float | None
+    def score(self, documents: Sequence[BoundedDocument]) -> None:
+        """Score the candidates in those of the documents that can have one of the best."""
+        ids = [document.id for document in documents if document.bound >= self.least_bound]
+        if not ids:
+            return
+        hits, scored = self.search.within_documents(ids, self.k)
+        self.scored += scored
+        self.hits = sorted([*self.hits, *hits], key=lambda hit: (-hit.score, hit.ordinal))[: self.k]
+        # As long as there are fewer than k hits, no bound is too low.
+        if len(self.hits) == self.k:
+            self.least_bound = self.query.least_bound(self.hits[-1].score)
 
 
 def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResult | Unprunable:
@@ -59,27 +76,20 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
     if isinstance(query, Unprunable):
         return query
     first_size = FIRST_DOCUMENTS + FIRST_PER_HIT * k
-    listed = _list_documents(search, query, LISTED_DOCUMENTS + LISTED_PER_FIRST * first_size)
-    first, others = listed.documents[:first_size], listed.documents[first_size:]
-    hits, scored = search.within_documents([document.id for document in first], k) if first else ([], 0)
-    # As long as there are fewer than k hits, no bound is too low.
-    least_bound = query.least_bound(hits[-1].score) if len(hits) == k else -math.inf
-    if listed.greatest_unlisted is not None and listed.greatest_unlisted >= least_bound:
-        reaching = _documents(search.send(**_request(search, query, PAGE, least_bound)), query)
-        if len(reaching) == PAGE:
-            return Unprunable(f"{PAGE:,} or more documents may contain one of the best sentences")
-        scored_ids = {document.id for document in first}
-        others = [document for document in reaching if document.id not in scored_ids]
-    others = [document for document in others if document.bound >= least_bound]
-    if others:
-        other_hits, other_scored = search.within_documents([document.id for document in others], k)
-        hits = _merge_hits(hits, other_hits, k)
-        scored += other_scored
-    return SearchResult(hits, listed.total, search.incomplete, scored)
-
-
-def _merge_hits(hits: list[Hit], others: list[Hit], k: int) -> list[Hit]:
-    return sorted([*hits, *others], key=lambda hit: (-hit.score, hit.ordinal))[:k]
+    size = min(LISTED_DOCUMENTS + LISTED_PER_FIRST * first_size, PAGE)
+    page, total = list_documents(search, query, size)
+    best = _BestSentences(search, query, k)
+    best.score(page.documents[:first_size])
+    best.score(page.documents[first_size:])
+    many = max(MANY_DOCUMENTS, MANY_SHARE * statistics.collection.documents)
+    size = NEXT_DOCUMENTS
+    while page.sort is not None and page.documents[-1].bound >= best.least_bound:
+        page, reaching = list_more_documents(search, query, size, page.sort, best.least_bound)
+        if reaching > many:
+            return Unprunable("most documents may contain one of the best sentences")
+        best.score(page.documents)
+        size = min(size * NEXT_GROWTH, PAGE)
+    return SearchResult(best.hits, total, search.incomplete, best.scored)
 
 
 def _estimate_candidates(search: Search, statistics: Statistics) -> int:
@@ -100,46 +110,3 @@ def _estimate_matches(plan: Plan, statistics: Statistics) -> int:
     if plan.candidates == "context" and plan.context == "document":
         return round(sum(term.df for term in terms) * collection.sentences / max(collection.documents, 1))
     return sum(term.sf for term in terms) * (1 if plan.candidates == "matching" else 3)
-
-
-def _list_documents(search: Search, query: BoundQuery, size: int) -> DocumentList:
-    plan, filters = search.plan, search.filters
-    request = _request(search, query, size)
-    if has_document_level_candidates(plan, filters):
-        request["aggs"] = {"total": {"sum": {"field": "size"}}}
-        answer = search.send(**request)
-        total = round(answer["aggregations"]["total"]["value"])
-    else:
-        count_request = {
-            "index": search.cluster.alias,
-            "size": 0,
-            "track_total_hits": True,
-            "query": scored_candidate_query(plan, filters),
-        }
-        answer, count = search.send_together(request, count_request)
-        total = count["hits"]["total"]["value"]
-    documents = _documents(answer, query)
-    is_full = len(documents) == request["size"]
-    return DocumentList(documents, total, documents[-1].bound if is_full else None)
-
-
-def _request(search: Search, query: BoundQuery, size: int, least_bound: float = -math.inf) -> dict[str, Any]:
-    """A request for the documents with the highest bounds, from `least_bound` on."""
-    min_score = least_bound - query.shift
-    return {
-        "index": search.cluster.documents_alias,
-        "query": query.query,
-        "size": min(size, PAGE),
-        # Doc values alone, as when parses are read: stored fields lie in blocks with complete texts.
-        "stored_fields": "_none_",
-        "docvalue_fields": [{"field": "document_id"}],
-        "track_total_hits": False,
-        **({"min_score": min_score} if min_score > 0 else {}),
-    }
-
-
-def _documents(answer: Any, query: BoundQuery) -> list[BoundedDocument]:
-    return [
-        BoundedDocument(hit["fields"]["document_id"][0], hit["_score"] + query.shift)
-        for hit in answer["hits"]["hits"]
-    ]

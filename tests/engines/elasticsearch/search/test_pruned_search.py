@@ -74,6 +74,7 @@ def few_documents_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruned_search, "FIRST_DOCUMENTS", 1)
     monkeypatch.setattr(pruned_search, "FIRST_PER_HIT", 0)
     monkeypatch.setattr(pruned_search, "LISTED_DOCUMENTS", 2)
+    monkeypatch.setattr(pruned_search, "NEXT_DOCUMENTS", 10)
 
 
 def load(where: str, documents: list[Located], **options: Any) -> None:
@@ -207,6 +208,26 @@ def test_a_required_feature_that_is_not_there_adds_nothing(adverse: Elasticsearc
         )
 
 
+def test_documents_are_listed_as_long_as_their_bounds_reach_the_last_hit(
+    adverse: ElasticsearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed: list[int] = []
+    list_more = pruned_search.list_more_documents
+
+    def record(*arguments: Any) -> Any:
+        answer = list_more(*arguments)
+        listed.append(len(answer[0].documents))
+        return answer
+
+    monkeypatch.setattr(pruned_search, "list_more_documents", record)
+    monkeypatch.setattr(pruned_search, "NEXT_DOCUMENTS", 2)
+    monkeypatch.setattr(pruned_search, "NEXT_GROWTH", 2)
+    result = check_pruned(adverse, make_plan(adverse, "bank flood", Ranking()), 30, Filters())
+    assert not isinstance(result, Unprunable)
+    assert listed[:3] == [2, 4, 8]
+    assert result.scored is not None and result.scored < result.total
+
+
 def test_equal_documents_stand_in_the_order_of_the_collection(adverse: ElasticsearchIndex) -> None:
     result = check_pruned(adverse, make_plan(adverse, "only", Ranking()), 2, Filters())
     assert not isinstance(result, Unprunable)
@@ -226,7 +247,7 @@ def test_a_filter_that_no_document_passes_lets_nothing_through(adverse: Elastics
     [
         ("FEW_CANDIDATES", 10_000, 3, "there are few candidates"),
         ("MAX_K", 2, 3, "more than 2 hits are requested"),
-        ("PAGE", 5, 3, "5 or more documents may contain one of the best sentences"),
+        ("MANY_DOCUMENTS", 5, 3, "most documents may contain one of the best sentences"),
     ],
 )
 def test_what_is_not_worth_pruning_is_scored_in_full_and_says_why(
@@ -240,6 +261,7 @@ def test_what_is_not_worth_pruning_is_scored_in_full_and_says_why(
     plan = make_plan(adverse, "bank flood", Ranking())
     before = adverse.search(plan, k, Filters())
     assert before.exhaustive is None
+    monkeypatch.setattr(pruned_search, "MANY_SHARE", 0.0)
     monkeypatch.setattr(pruned_search, constant, value)
     after = adverse.search(plan, k, Filters())
     assert (after.exhaustive, after.scored) == (why, after.total)
