@@ -4,6 +4,8 @@
 
 COLLECTIONS is as in `benchmarks.results`; FOLDER stores indexes with vectors and the AP of each topic, so
 that an interrupted call resumes. Encoding takes some twenty minutes on two cores, the rankings a few more.
+With `--check`, the topics are those after the first, by which no weight was chosen; they have a table of
+their own.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from esr.ranking.searcher import Searcher
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "meaning.md"
 BEGIN, END = "<!-- figures: python -m benchmarks.meaning -->", "<!-- end of figures -->"
+BEGIN_CHECK = "<!-- figures: python -m benchmarks.meaning --check -->"
 DEPTH = 1000
 FUSION_RANK = 60
 """The constant of reciprocal rank fusion, as Cormack, Clarke & Büttcher 2009 have it."""
@@ -82,18 +85,21 @@ def main() -> None:
     options.add_argument("collections", type=Path)
     options.add_argument("--work", type=Path, required=True)
     options.add_argument("--only", nargs="+", choices=COLLECTIONS, default=COLLECTIONS, metavar="NAME")
+    options.add_argument("--check", action="store_true")
     arguments = options.parse_args()
     arguments.work.mkdir(exist_ok=True)
     names = arguments.only
-    values = {name: _evaluate(arguments.collections / name, arguments.work / name) for name in names}
-    before, rest = TARGET.read_text("utf-8").split(BEGIN, 1)
-    lines = [BEGIN, "", *_table(values), "", END]
+    first = TOPICS if arguments.check else 0
+    values = {name: _evaluate(arguments.collections / name, arguments.work / name, first) for name in names}
+    begin = BEGIN_CHECK if arguments.check else BEGIN
+    before, rest = TARGET.read_text("utf-8").split(begin, 1)
+    lines = [begin, "", *_table(values), "", END]
     TARGET.write_text(before + "\n".join(lines) + rest.split(END, 1)[1], "utf-8")
 
 
-def _evaluate(source: Path, where: Path) -> dict[str, dict[str, float]]:
-    """By system, the AP of each of the first topics that have judgements."""
-    stored = where.with_suffix(".json")
+def _evaluate(source: Path, where: Path, first: int) -> dict[str, dict[str, float]]:
+    """By system, the AP of each of TOPICS topics from `first` on, as far as they have judgements."""
+    stored = where.with_suffix(f".{first}.json" if first else ".json")
     if stored.exists():
         values: dict[str, dict[str, float]] = json.loads(stored.read_text("utf-8"))
         return values
@@ -101,7 +107,9 @@ def _evaluate(source: Path, where: Path) -> dict[str, dict[str, float]]:
         documents = loaders.read_documents([str(source / "docs.jsonl.gz")])
         open_writer(str(where), LoadOptions(analyzer="english-stem")).load(documents)
     judgements = qrels.read(source / "qrels.txt.gz")
-    queries = {topic.id: topic.query("title") for topic in topics.read(source / "topics.tsv")[:TOPICS]}
+    queries = {
+        topic.id: topic.query("title") for topic in topics.read(source / "topics.tsv")[first : first + TOPICS]
+    }
     relevant = {topic: grades for topic, grades in judgements.items() if any(grades.values())}
     judged = {topic: grades for topic, grades in relevant.items() if topic in queries}
     with esr.open(str(where)) as searcher:
