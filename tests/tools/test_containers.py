@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tools.containers.__main__ import NO_DAEMON
 from tools.containers.daemon import PROJECT, NoDaemon, check_daemon
 from tools.containers.stack import Failed, Stack
 from tools.containers.traffic import Traffic
@@ -65,10 +65,7 @@ def test_a_daemon_that_does_not_answer_can_be_started_by_root_alone(monkeypatch:
 
 @pytest.mark.endurance
 def test_three_nodes_in_containers_are_loaded_and_survive_the_loss_of_one() -> None:
-    try:
-        check_daemon()
-    except NoDaemon as error:
-        pytest.fail(str(error)) if os.environ.get("CI") == "true" else pytest.skip(str(error))
+    """Where a daemon runs or can be started. Once it runs, whatever fails is a failure."""
     done = subprocess.run(
         [sys.executable, "-m", "tools.containers", "--quick"],
         cwd=PROJECT,
@@ -76,6 +73,8 @@ def test_three_nodes_in_containers_are_loaded_and_survive_the_loss_of_one() -> N
         text=True,
         check=False,
     )
+    if done.returncode == NO_DAEMON:
+        pytest.skip(done.stderr)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "three nodes after" in done.stdout and "one of three nodes killed" in done.stdout
     assert "no container, volume or network is left" in done.stdout

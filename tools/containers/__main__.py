@@ -22,6 +22,8 @@ from tools.containers.daemon import NoDaemon, hold_daemon, make_images
 from tools.containers.stack import Failed, Stack, compose_program, docker
 
 Step = Callable[[Stack], None]
+NO_DAEMON = 3
+"""The exit status where containers cannot be started at all."""
 STEPS: tuple[Step, ...] = (
     trial.start,
     trial.load,
@@ -56,7 +58,10 @@ def main() -> None:
             make_images()
             stack = Stack(Path(folder), f"esr-trial-{secrets.token_hex(3)}", few)
             try_containers(stack, steps, arguments.rounds, random.Random(arguments.seed))
-    except (Failed, NoDaemon) as error:
+    except NoDaemon as error:
+        print(f"containers: {error}", file=sys.stderr)
+        sys.exit(NO_DAEMON)
+    except Failed as error:
         sys.exit(f"containers: {error}")
     trial.say("all of it went well")
 

@@ -17,7 +17,7 @@ _START_SECONDS = 300  # with the packages that are to be installed
 
 
 class NoDaemon(Exception):
-    """There is no daemon, and none can be started."""
+    """There is no daemon and none can be started, or it gets no images to start from."""
 
 
 def daemon_answers() -> bool:
@@ -76,5 +76,9 @@ def _wait_for(daemon: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def make_images() -> None:
-    """Fetch the images that the project's start from, or make stand-ins where no registry is reached."""
-    subprocess.run([str(FOLDER / "images.sh"), str(PROJECT)], check=True)
+    """Fetch the images that the project's start from, or make stand-ins where no registry is reached.
+
+    Raises NoDaemon if neither can be done.
+    """
+    if subprocess.run([str(FOLDER / "images.sh"), str(PROJECT)], check=False).returncode:
+        raise NoDaemon("the images that the project's start from can be neither fetched nor made")
