@@ -50,7 +50,8 @@ length. Memory is without the pages of mapped files, which the system takes back
 
 Most has a fixed part and one for each sentence; what grows more slowly than the collection follows a power of
 its size. *Predicted* is what the smaller sizes say of the largest: a ratio below 0.75 or above 1.25 says that
-the figure is no more than a hint.
+the figure is no more than a hint. Straight line or power was chosen with all sizes known, so the ratios are
+better than those of a prediction made beforehand.
 """
 
 _NEEDS = f"""
