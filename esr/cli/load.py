@@ -17,6 +17,7 @@ from esr.cli.options import (
     as_json,
     describe_choices,
     keep,
+    merge,
     new_index,
     optional_index,
     parse_slice,
@@ -65,12 +66,7 @@ from esr.ranking.ranking import Ranking
     metavar="I/N",
     help="Send the I-th of N slices; the last one to finish switches (Elasticsearch only).",
 )
-@click.option(
-    "--merge/--no-merge",
-    default=True,
-    show_default=True,
-    help="Merge the segments of the new index before it is served, for faster searches (Elasticsearch only).",
-)
+@merge
 @keep
 @resume
 @workers

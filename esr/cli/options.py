@@ -49,6 +49,12 @@ keep = click.option(
     show_default=True,
     help="Generations to keep beside the new one, for esr rollback.",
 )
+merge = click.option(
+    "--merge/--no-merge",
+    default=True,
+    show_default=True,
+    help="Merge the segments of the new index before it is served, for faster searches (Elasticsearch only).",
+)
 resume = click.option(
     "--resume", is_flag=True, help="Resume an interrupted load of the same documents, if any."
 )

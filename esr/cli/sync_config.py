@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 import esr
-from esr.cli.options import NEW_INDEX_OPTIONS, add_options, keep, workers
+from esr.cli.options import NEW_INDEX_OPTIONS, add_options, keep, merge, workers
 from esr.cli.source import Source
 from esr.cli.source_options import DELIVERY_OPTIONS, SOURCE_OPTIONS
 from esr.errors import InputError, UsageError, unknown
@@ -26,7 +26,7 @@ GONE = {
 }
 _OWN_KEYS = ("state", "source")
 _KEYS_OF_SOURCES = ("name", "paths", "gone")
-_INDEX_OPTIONS = (*NEW_INDEX_OPTIONS, keep, workers)
+_INDEX_OPTIONS = (*NEW_INDEX_OPTIONS, keep, merge, workers)
 _DEFAULTS = {"same-id": "last"}
 """Feeds repeat and correct what they had before, so a schedule takes the last version."""
 
