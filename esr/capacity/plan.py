@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from esr.capacity.fit import Growth, fit
@@ -58,18 +58,13 @@ def plan_folder(sentences: float, queries_per_second: float) -> Plan:
     processors = max(1, math.ceil(queries_per_second * growth("page_p50").at(sentences) / BUSY))
     return Plan(
         "folder",
-        _needs(
-            lambda quantity: growth(quantity).is_extrapolated(sentences),
-            [
+        tuple(
+            Need(name, value, unit, not growth(quantity).is_extrapolated(sentences))
+            for name, value, unit, quantity in (
                 ("one generation", size, "B", "bytes"),
                 ("disk", GENERATIONS * size / (1 - FREE), "B", "bytes"),
                 ("memory for files", _cache_share() * size, "B", "bytes"),
-                (
-                    "memory of a server process",
-                    growth("search_memory").at(sentences),
-                    "B",
-                    "search_memory",
-                ),
+                ("memory of a server process", growth("search_memory").at(sentences), "B", "search_memory"),
                 ("memory of the loader", growth("load_memory").at(sentences), "B", "load_memory"),
                 ("load", growth("load_seconds").at(sentences) / LOADER_PROCESSORS, "s", "load_seconds"),
                 ("search, median", growth("search_p50").at(sentences), "s", "search_p50"),
@@ -77,7 +72,7 @@ def plan_folder(sentences: float, queries_per_second: float) -> Plan:
                 ("search for new terms, median", growth("first_p50").at(sentences), "s", "first_p50"),
                 ("first page, median", growth("page_p50").at(sentences), "s", "page_p50"),
                 ("processors for searches", processors, "", "page_p50"),
-            ],
+            )
         ),
         (f"ESR_WORKERS={processors} esr serve --index FOLDER", "esr load FILES --index FOLDER --keep 1"),
     )
@@ -95,21 +90,21 @@ def plan_elasticsearch(
     processors = max(shards, math.ceil(queries_per_second * seconds * shards / BUSY))
     nodes = max(copies, math.ceil(copies * size * figures["cached_share"] / CACHE_BYTES))
     load = sentences / figures["sentences_per_second"] / loaders
-    measured = figures["largest"]
+    is_measured = sentences <= figures["largest"]
     return Plan(
         "Elasticsearch",
-        _needs(
-            lambda quantity: quantity != "rate" and sentences > measured,
-            [
-                ("one generation, one copy", size, "B", "bytes"),
-                ("disk of all nodes", GENERATIONS * copies * size / (1 - FREE), "B", "bytes"),
-                ("shards", shards, "", "bytes"),
-                ("size of a shard", size / shards, "B", "bytes"),
-                ("nodes of 64 GB", nodes, "", "bytes"),
-                ("load", load, "s", "load"),
-                ("search, median", seconds, "s", "search"),
-                ("processors for searches", processors, "", "search"),
-            ],
+        tuple(
+            Need(name, value, unit, is_measured)
+            for name, value, unit in (
+                ("one generation, one copy", size, "B"),
+                ("disk of all nodes", GENERATIONS * copies * size / (1 - FREE), "B"),
+                ("shards", shards, ""),
+                ("size of a shard", size / shards, "B"),
+                ("nodes of 64 GB", nodes, ""),
+                ("load", load, "s"),
+                ("search, median", seconds, "s"),
+                ("processors for searches", processors, ""),
+            )
         ),
         (
             *(
@@ -120,12 +115,6 @@ def plan_elasticsearch(
             "ES_JAVA_OPTS: -Xms31g -Xmx31g on each node",
         ),
     )
-
-
-def _needs(
-    is_extrapolated: Callable[[str], bool], rows: Sequence[tuple[str, float, str, str]]
-) -> tuple[Need, ...]:
-    return tuple(Need(name, value, unit, not is_extrapolated(q)) for name, value, unit, q in rows)
 
 
 def _shard_seconds(sentences: float) -> float:
