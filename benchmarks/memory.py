@@ -12,35 +12,24 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from typing import Any
 
-import psutil
-
+from benchmarks.process_usage import PeakUsage
 from benchmarks.speed.workspace import ESR
 
-INTERVAL = 0.1  # seconds
 MB = 1_000_000
 
 
 def load(where: str, source: str) -> dict[str, Any]:
     """The report of a load with its peak memory in MB: `own`, and `resident` with mapped files."""
     command = [*ESR, "load", source, "--index", where, "--if-exists", "replace", "--keep", "0", "--json"]
-    own = resident = 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as loader:
-        process = psutil.Process(loader.pid)
-        while loader.poll() is None:
-            try:
-                samples = [p.memory_info() for p in (process, *process.children(recursive=True))]
-            except psutil.NoSuchProcess:
-                continue  # a process has ended in the meantime
-            own = max(own, sum(sample.rss - sample.shared for sample in samples))
-            resident = max(resident, sum(sample.rss for sample in samples))
-            time.sleep(INTERVAL)
-        report = loader.stdout.read() if loader.stdout else ""
+        peak = PeakUsage(loader.pid)
+        report, errors = loader.communicate()
+    peak.stop()
     if loader.returncode:
-        raise SystemExit(f"the load of {source} failed: {loader.stderr.read() if loader.stderr else None}")
-    return {**json.loads(report), "own": own / MB, "resident": resident / MB}
+        raise SystemExit(f"the load of {source} failed: {errors}")
+    return {**json.loads(report), "own": peak.own / MB, "resident": peak.resident / MB}
 
 
 if __name__ == "__main__":

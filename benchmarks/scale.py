@@ -16,14 +16,12 @@ import random
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
-
+from benchmarks.process_usage import PeakUsage
 from benchmarks.speed import corpus, figures
 from benchmarks.speed.figures import ROOT
 from benchmarks.speed.setup import ANALYZER
@@ -31,7 +29,6 @@ from benchmarks.speed.workspace import ESR, count_bytes
 from esr.evaluation import topics
 
 PART = "scale"
-INTERVAL = 0.2  # seconds between samples of memory
 SEARCHES = 150
 EVERY = 30
 """Every thirtieth headline of the file is a query, as it comes."""
@@ -45,7 +42,7 @@ def load(source: Path, where: Path, times: int) -> dict[str, Any]:
         [*command, "--analyzer", ANALYZER, "--json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as loader:
         assert loader.stdin is not None and loader.stdout is not None
-        peak = _Peak(loader.pid)
+        peak = PeakUsage(loader.pid)
         for line in corpus.lines(source, times):
             loader.stdin.write(line.encode())
         loader.stdin.close()
@@ -59,34 +56,6 @@ def load(source: Path, where: Path, times: int) -> dict[str, Any]:
         "processor_seconds": round(peak.processor_seconds, 1),
         "memory": round(peak.own / 1e6),
     }
-
-
-class _Peak:
-    """The greatest private memory of a process and its children, in bytes, and their processor time."""
-
-    def __init__(self, pid: int) -> None:
-        self.own = 0
-        self.processor_seconds = 0.0
-        self._process = psutil.Process(pid)
-        self._thread = threading.Thread(target=self._sample, daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._thread.join()
-
-    def _sample(self) -> None:
-        while True:
-            try:
-                processes = [self._process, *self._process.children(recursive=True)]
-                memory = [process.memory_info() for process in processes]
-                spent = [process.cpu_times() for process in processes]
-            except psutil.NoSuchProcess:
-                return
-            if not any(sample.rss for sample in memory):
-                return  # it has ended and nobody has waited for it
-            self.own = max(self.own, sum(sample.rss - sample.shared for sample in memory))
-            self.processor_seconds = max(self.processor_seconds, sum(s.user + s.system for s in spent))
-            time.sleep(INTERVAL)
 
 
 def search(where: Path, queries: Path) -> dict[str, Any]:
