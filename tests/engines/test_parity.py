@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests.support.elasticsearch import close, differences, fresh, load
+from tests.support.pairs import check_pairs
 
 ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
 WORDS = [
@@ -174,18 +175,7 @@ def pairwise_cases(number: int) -> Iterator[tuple[dict[str, float], str, str, Fi
 def test_the_cases_have_every_pair_of_values() -> None:
     """A fault that needs two of them shows, and over the models one of prior, rule and query."""
     by_model = [list(pairwise_cases(number)) for number in range(len(SPLITS))]
-    every = [case for cases in by_model for case in cases]
-
-    def count(chosen: list[tuple[Any, ...]], *dimensions: int) -> int:
-        return len({tuple(repr(case[d]) for d in dimensions) for case in chosen})
-
-    sizes = [len(PRIORS), len(CANDIDATES), len(QUERIES), len(FILTERS)]
-    for a, b in combinations(range(len(sizes)), 2):
-        assert count(every, a, b) == sizes[a] * sizes[b], (a, b)
-    assert count(every, 0, 1, 2) == sizes[0] * sizes[1] * sizes[2]
-    for chosen in by_model:
-        assert all(count(chosen, a, b) == sizes[a] * sizes[b] for a, b in ((0, 1), (0, 2), (1, 2)))
-        assert count(chosen, 3) == len(FILTERS)
+    check_pairs(by_model, [len(PRIORS), len(CANDIDATES), len(QUERIES), len(FILTERS)])
 
 
 @pytest.mark.parametrize("model, context", SPLITS)

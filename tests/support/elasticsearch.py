@@ -33,6 +33,12 @@ def indices(url: str, alias: str) -> list[str]:
     return sorted(http("GET", f"{url}/{alias}*/_settings?expand_wildcards=all"))
 
 
+def all_indices(where: str) -> list[str]:
+    """The same of a place, `URL/alias`."""
+    url, _, alias = where.rpartition("/")
+    return indices(url, alias)
+
+
 @contextmanager
 def fresh(url: str) -> Iterator[str]:
     """A place on the node that nothing else uses: `URL/alias`. All of it is removed afterwards."""

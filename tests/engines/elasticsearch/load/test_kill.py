@@ -10,16 +10,11 @@ from pathlib import Path
 import pytest
 
 import esr
-from tests.support.elasticsearch import document, http, indices, load
+from tests.support.elasticsearch import all_indices, document, http, load
 from tests.support.forked import ForkedProcess, run_esr
 from tests.support.killed_load import AMID_BULK, load_until
 
 OLD = [document("old", "An old flood.", "A river.")]
-
-
-def all_indices(where: str) -> list[str]:
-    url, _, alias = where.rpartition("/")
-    return indices(url, alias)
 
 
 def all_ids(where: str) -> set[str]:

@@ -19,7 +19,7 @@ from esr.engines.elasticsearch.load.bulk_actions import elasticsearch_date
 from esr.engines.elasticsearch.store import load_owner
 from esr.engines.factory import LoadOptions, open_generations, open_writer
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, InputError, UsageError
-from tests.support.elasticsearch import document, http, indices, load, located
+from tests.support.elasticsearch import all_indices, document, http, load, located
 
 OLD = [document("old", "An old flood.", "A river.")]
 NEW = [document("new", "A new flood.", "Another flood."), document("more", "Relief came.")]
@@ -28,10 +28,6 @@ NEW = [document("new", "A new flood.", "Another flood."), document("more", "Reli
 def split(where: str) -> tuple[str, str]:
     url, _, alias = where.rpartition("/")
     return url, alias
-
-
-def all_indices(where: str) -> list[str]:
-    return indices(*split(where))
 
 
 def search_ids(where: str, query: str = "flood river relief") -> set[str]:

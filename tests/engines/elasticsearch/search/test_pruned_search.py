@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import product
 from typing import Any
 
 import pytest
@@ -29,6 +29,7 @@ from esr.plans.plan import CANDIDATES, Affine, Mixture, Plan, PlanTerm, Static
 from esr.ranking.ranking import Ranking
 from tests.support.elasticsearch import fresh
 from tests.support.folder_index import document
+from tests.support.pairs import check_pairs
 from tests.support.pruning import (
     EXTREME_RANKINGS,
     FILTERS,
@@ -98,19 +99,8 @@ def pairwise_cases(number: int) -> Iterator[tuple[str, dict[str, Any], str, int,
 def test_the_cases_have_every_pair_of_values() -> None:
     """A fault that needs two of them shows, and over the rankings one of rule, options and query."""
     by_ranking = [list(pairwise_cases(number)) for number in range(len(MIXTURES))]
-    every = [case for cases in by_ranking for case in cases]
-
-    def count(chosen: list[tuple[Any, ...]], *dimensions: int) -> int:
-        return len({tuple(repr(case[d]) for d in dimensions) for case in chosen})
-
     filters = len(set(map(repr, FILTERS)))
-    sizes = [len(CANDIDATES), len(SETTINGS), len(QUERIES), len(KS), filters]
-    for a, b in combinations(range(len(sizes)), 2):
-        assert count(every, a, b) == sizes[a] * sizes[b], (a, b)
-    assert count(every, 0, 1, 2) == sizes[0] * sizes[1] * sizes[2]
-    for chosen in by_ranking:
-        assert all(count(chosen, a, b) == sizes[a] * sizes[b] for a, b in ((0, 1), (0, 2), (1, 2)))
-        assert (count(chosen, 3), count(chosen, 4)) == (len(KS), filters)
+    check_pairs(by_ranking, [len(CANDIDATES), len(SETTINGS), len(QUERIES), len(KS), filters])
 
 
 def exhaustive(index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> SearchResult:
