@@ -14,6 +14,7 @@ import argparse
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import esr
@@ -52,7 +53,7 @@ def by_ranking(ranking: Ranking) -> System:
 def with_context(nu: float, lambda_: float) -> System:
     (signal,) = HYBRID.rerank
     settings = {"signal": "meaning", "w": signal.weight, "nu": nu, "lambda": lambda_}
-    return by_ranking(Ranking.from_dict({"rerank": [settings]}))
+    return by_ranking(Ranking.from_dict({"rerank": [settings], "depth": HYBRID.depth}))
 
 
 def by_vectors(searcher: Searcher, query: str) -> Run:
@@ -74,6 +75,7 @@ SYSTEMS: Mapping[str, System] = {
     MEANING: by_vectors,
     "reciprocal rank fusion of both": by_fusion,
     "`hybrid`, without context": by_ranking(HYBRID),
+    f"of the best {DEPTH:,} by words": by_ranking(replace(HYBRID, depth=DEPTH)),
     "with context: nu .1": with_context(0.1, 0.0),
     "with context: nu .2": with_context(0.2, 0.0),
     "with context: nu .2, lambda .1": with_context(0.2, 0.1),

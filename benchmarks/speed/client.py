@@ -3,7 +3,9 @@
     python -m benchmarks.speed.client SECONDS CLIENTS < job.json
 
 The job is `{"url": …, "requests": [[path, body], …]}`; a body of null makes it a GET. Prints the number
-of answers, of answers other than 200, and the processor time of the clients.
+of answers, of answers other than 200, and the processor time of the clients; also how many answers had each
+status (0: none came), how many of 503 did not say when to come again, and percentiles of the seconds until
+an answer of 200, and until any other.
 """
 
 from __future__ import annotations
@@ -11,39 +13,77 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections import Counter
+from collections.abc import Sequence
 from itertools import cycle, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import gevent
 from geventhttpclient import HTTPClient
 
 HEADERS = {"Content-Type": "application/json"}
+_PERCENTILES = {"p50": 0.5, "p99": 0.99, "most": 1.0}
+
+
+class Outcome(NamedTuple):
+    """What became of a request. The status is 0 if no answer came."""
+
+    status: int
+    seconds: float
+    has_retry_after: bool
 
 
 def main() -> None:
     seconds, clients = float(sys.argv[1]), int(sys.argv[2])
     job = json.load(sys.stdin)
-    counts = {"answered": 0, "failed": 0}
+    outcomes: list[Outcome] = []
     end = time.perf_counter() + seconds
     started, processor = time.perf_counter(), time.process_time()
     gevent.joinall(
-        [gevent.spawn(_run_client, job, number, clients, end, counts) for number in range(clients)],
+        [gevent.spawn(_run_client, job, number, clients, end, outcomes) for number in range(clients)],
         raise_error=True,
     )
     seconds, processor = time.perf_counter() - started, time.process_time() - processor
-    print(json.dumps({**counts, "seconds": round(seconds, 3), "processor": round(processor, 3)}))
+    print(json.dumps({**_count(outcomes), "seconds": round(seconds, 3), "processor": round(processor, 3)}))
 
 
-def _run_client(job: dict[str, Any], number: int, clients: int, end: float, counts: dict[str, int]) -> None:
+def _count(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    answered = [outcome.seconds for outcome in outcomes if outcome.status == 200]
+    failed = [outcome.seconds for outcome in outcomes if outcome.status != 200]
+    return {
+        "answered": len(answered),
+        "failed": len(failed),
+        "statuses": Counter(outcome.status for outcome in outcomes),
+        "without_retry_after": sum(
+            not outcome.has_retry_after for outcome in outcomes if outcome.status == 503
+        ),
+        "answered_seconds": _percentiles(answered),
+        "failed_seconds": _percentiles(failed),
+    }
+
+
+def _percentiles(seconds: Sequence[float]) -> dict[str, float]:
+    if not seconds:
+        return {}
+    ordered = sorted(seconds)
+    return {name: round(ordered[int(share * (len(ordered) - 1))], 4) for name, share in _PERCENTILES.items()}
+
+
+def _run_client(job: dict[str, Any], number: int, clients: int, end: float, outcomes: list[Outcome]) -> None:
     """Send every n-th request, over and over."""
     http = HTTPClient.from_url(job["url"], concurrency=1, network_timeout=60)
     requests = list(islice(cycle(job["requests"]), number, number + clients * len(job["requests"]), clients))
     for path, body in cycle(requests):
         if time.perf_counter() >= end:
             break
-        answer = http.get(path) if body is None else http.post(path, body, headers=HEADERS)
-        answer.read()
-        counts["answered" if answer.status_code == 200 else "failed"] += 1
+        started = time.perf_counter()
+        try:
+            answer = http.get(path) if body is None else http.post(path, body, headers=HEADERS)
+            answer.read()
+            status, has_retry_after = answer.status_code, answer.get("Retry-After") is not None
+        except OSError:
+            status, has_retry_after = 0, False
+        outcomes.append(Outcome(status, time.perf_counter() - started, has_retry_after))
     http.close()
 
 

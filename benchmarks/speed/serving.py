@@ -49,7 +49,7 @@ def throughput(setup: Setup) -> Iterator[dict[str, Any]]:
     """Queries for ten sentences without pauses: esr with one worker per core, and plain Elasticsearch."""
     sample = queries.sample(setup)
     workers = str(os.cpu_count())
-    with _serve(str(esr_index(setup, 1)), ESR_WORKERS=workers) as url:
+    with serve(str(esr_index(setup, 1)), ESR_WORKERS=workers) as url:
         jobs: dict[str, Job] = {
             "esr": {
                 "url": url,
@@ -68,13 +68,13 @@ def throughput(setup: Setup) -> Iterator[dict[str, Any]]:
         runs: dict[str, list[dict[str, float]]] = {name: [] for name in jobs}
         for run in range(RUNS + 1):
             for name, job in jobs.items():
-                counts = _run_clients(job, setup.seconds if run else setup.seconds / 2, setup.clients)
+                counts = run_clients(job, setup.seconds if run else setup.seconds / 2, setup.clients)
                 if run:  # the first run warms up
                     runs[name].append(counts)
     yield {"clients": setup.clients, "workers": int(workers), "runs": runs}
 
 
-def _run_clients(job: Job, seconds: float, clients: int) -> dict[str, float]:
+def run_clients(job: Job, seconds: float, clients: int) -> dict[str, float]:
     command = [sys.executable, "-m", "benchmarks.speed.client", str(seconds), str(clients)]
     process = subprocess.run(
         command, input=json.dumps(job), text=True, stdout=subprocess.PIPE, cwd=ROOT, check=True
@@ -105,12 +105,12 @@ def _serve_all(locations: dict[str, str]) -> Iterator[dict[str, str]]:
         yield {}
         return
     (name, location), *others = locations.items()
-    with _serve(location) as url, _serve_all(dict(others)) as urls:
+    with serve(location) as url, _serve_all(dict(others)) as urls:
         yield {name: url, **urls}
 
 
 @contextmanager
-def _serve(location: str, **settings: str) -> Iterator[str]:
+def serve(location: str, **settings: str) -> Iterator[str]:
     """The URL of `esr serve` on a free port. The server is stopped at the end."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -42,7 +42,8 @@ def _as_text(signal: RankingSignal) -> str:
 
 
 _ANSWER_FEATURES = frozenset({"pers", "loc", "org", "numbers"})
-BY_MEANING = {"rerank": _as_text(Ranking.from_file("hybrid").rerank[0])}
+_HYBRID = Ranking.from_file("hybrid")
+BY_MEANING = {"rerank": _as_text(_HYBRID.rerank[0]), "depth": str(_HYBRID.depth)}
 """The arguments that rank by words and meaning."""
 PRESETS = (
     Preset("Balanced", "the sentence, its neighbours and its document"),
