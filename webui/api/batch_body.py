@@ -6,8 +6,6 @@ import json
 from typing import Any
 
 from flask import request
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 from werkzeug.exceptions import UnsupportedMediaType
 
 from webui.answers.downloads import INCOMPLETE_HEADER
@@ -89,6 +87,10 @@ def read_body(settings: Settings) -> dict[str, Any]:
         data = json.loads(request.get_data(), parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
         raise RequestError("the body is not valid JSON", None) from error
+    # With its optional formats, it takes longer to import than the rest of a server.
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
     try:
         mismatch = best_match(Draft202012Validator(body_schema(settings)).iter_errors(data))
     except RecursionError:
