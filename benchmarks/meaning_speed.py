@@ -2,12 +2,13 @@
 
     python -m benchmarks.meaning_speed rate docs.jsonl.gz [--number 2000]
     python -m benchmarks.meaning_speed fill INDEX [--encoded 3000]
-    python -m benchmarks.meaning_speed search INDEX queries.tsv [--number 60]
+    python -m benchmarks.meaning_speed search INDEX queries.tsv [--number 60] [--plain NAME]
 
 `rate` encodes sentences as `esr enrich` does, and by the bare runtime from tokens that are ready, in turns,
 in processor time. `fill` gives every sentence of an index a vector, of which only some are encoded: the
 others are mixed of two of them, .8 of one and .6 of the other, drawn with a seed. They are for times alone.
-`search` prints medians and 95th percentiles of searches in turns, with the query's vector in the cache.
+`search` prints medians and 95th percentiles of searches in turns, with the query's vector in the cache. On
+Elasticsearch also of `match`, in the same index, or in an index of the texts alone on the same node.
 """
 
 from __future__ import annotations
@@ -56,13 +57,14 @@ def main() -> None:
     search.add_argument("index")
     search.add_argument("queries", type=Path)
     search.add_argument("--number", type=int, default=60)
+    search.add_argument("--plain", help="an index whose field `text` has the sentences")
     arguments = options.parse_args()
     if arguments.command == "rate":
         measure_rate(arguments.documents, arguments.number)
     elif arguments.command == "fill":
         fill_index(arguments.index, arguments.encoded)
     else:
-        measure_searches(arguments.index, arguments.queries, arguments.number)
+        measure_searches(arguments.index, arguments.queries, arguments.number, arguments.plain)
 
 
 def measure_rate(path: str, number: int) -> None:
@@ -125,11 +127,11 @@ def _mix(pool: Floats, n: int, draw: np.random.Generator) -> Iterator[SentenceEn
         yield SentenceEnrichment({}, None, None, quantize(normalize(vector)))
 
 
-def measure_searches(where: str, path: Path, number: int) -> None:
+def measure_searches(where: str, path: Path, number: int, plain: str | None) -> None:
     queries = [topic.query("title") for topic in topics.read(path)[:number]]
     with esr.open(where) as searcher:
         searcher.index.warm_up()
-        ways = _ways(searcher)
+        ways = _ways(searcher, plain)
         for query in queries:
             for search in ways.values():
                 search(query)
@@ -140,18 +142,18 @@ def measure_searches(where: str, path: Path, number: int) -> None:
         print(f"| {name} | {median:.1f} | {np.percentile(of_way[:, 0], 95):.1f} | {cpu:.1f} |")
 
 
-def _ways(searcher: Searcher) -> Mapping[str, Callable[[str], Any]]:
+def _ways(searcher: Searcher, plain: str | None) -> Mapping[str, Callable[[str], Any]]:
     index = searcher.index
     ways: dict[str, Callable[[str], Any]] = {
         "hybrid, top 10": lambda query: searcher.search(query, 10, ranking=HYBRID),
         "words, top 10": lambda query: searcher.search(query, 10),
-        "words, top 1,000, ids": lambda query: searcher.search(query, 1000, records=False),
+        f"words, top {HYBRID.depth}, ids": lambda query: searcher.search(query, HYBRID.depth, records=False),
         "nearest 100 of all vectors": lambda query: _find_nearest(index, query),
     }
     if isinstance(index, ElasticsearchIndex):
         cluster = index.cluster
         ways["`match`, top 100"] = lambda query: cluster.client.search(
-            index=cluster.alias, query={"match": {"text": query}}, size=100, source=False
+            index=plain or cluster.alias, query={"match": {"text": query}}, size=100, source=False
         )
     return ways
 

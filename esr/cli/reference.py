@@ -9,6 +9,7 @@ import click
 from esr import adjustments, analysis, boosts, features, loaders, models, priors
 from esr.cli.main import main
 from esr.encoders import KNOWN
+from esr.engines import cache_limit
 from esr.engines.access import VARIABLES
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
@@ -144,6 +145,7 @@ def _settings() -> list[tuple[str, ...]]:
     return [
         ("`ESR_INDEX`", "the index, where a command has no `--index`", ""),
         *((f"`{name}`", help, "") for name, help in {**VARIABLES, **query_vector.VARIABLES}.items()),
+        *((f"`{name}`", help, f"`{cache_limit.DEFAULT:,}`") for name, help in cache_limit.VARIABLES.items()),
         *serve,
     ]
 

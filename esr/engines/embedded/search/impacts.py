@@ -8,13 +8,15 @@ the query. So the bounds of a query are one addition for each document of each t
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from esr.engines.embedded.search.kernel.layout import HYPERBOLA, LOGARITHM, MIXTURE, Transform
+from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.reader.postings import read_postings
 from esr.engines.segments.reader.term_bounds import round_outward
@@ -25,8 +27,8 @@ from esr.plans.plan import Mixture, PlanTerm, Saturation
 Values = npt.NDArray[np.float32]
 _Key = tuple[str, float, bool, bool]
 """A term, its p(t|C), whether it is the query's own, whether its weight is below 0."""
-LIMIT = 1 << 28
-"""Bytes that the impacts of a commit may take, of all transforms together."""
+LIMIT_SHARE = 0.5
+"""Of the memory of searches, what the impacts of a transform may take."""
 
 
 class TermImpacts(NamedTuple):
@@ -41,10 +43,19 @@ class TermImpacts(NamedTuple):
 class Impacts:
     """The impacts of one transform in one commit. Threads share it."""
 
-    def __init__(self, transform: Mixture | Saturation, statistics: CommitStatistics) -> None:
+    def __init__(
+        self,
+        transform: Mixture | Saturation,
+        statistics: CommitStatistics,
+        limit: float,
+        note_size: Callable[[int], None] = lambda size: None,
+    ) -> None:
+        """`limit`: bytes that they may take. `note_size` is called with their bytes when these grow."""
         self.bound = Bound(transform, statistics.collection.longest_sentence)
         self._transform = transform
         self._statistics = statistics
+        self._limit = limit
+        self._note_size = note_size
         self._fields = set(transform.fields())
         self._kernel_transform: Transform | None = None
         self._values: Values = np.zeros(0, np.float32)
@@ -85,11 +96,12 @@ class Impacts:
     def _add(self, terms: Mapping[_Key, PlanTerm]) -> None:
         """Keep the impacts of these terms. Where there is no room for more, all others go."""
         fresh = {key: self._compute(term) for key, term in terms.items() if key not in self._entries}
-        if (self._used + sum(map(len, fresh.values()))) * self._values.itemsize > LIMIT:
+        if (self._used + sum(map(len, fresh.values()))) * self._values.itemsize > self._limit:
             self._entries, self._used, self._values = {}, 0, np.zeros(0, np.float32)
             fresh = {key: self._compute(term) for key, term in terms.items()}
         for key, impacts in fresh.items():
             self._append(key, impacts)
+        self._note_size(self.nbytes)
 
     def _compute(self, term: PlanTerm) -> Values:
         postings = read_postings(self._statistics, term.term, self._fields)
@@ -99,7 +111,8 @@ class Impacts:
         end = self._used + len(impacts)
         if end > len(self._values):
             # Searches that are running keep the array that they have.
-            grown = np.empty(max(2 * len(self._values), end, 1 << 16), np.float32)
+            most = int(self._limit) // self._values.itemsize
+            grown = np.empty(max(min(max(2 * len(self._values), 1 << 16), most), end), np.float32)
             grown[: self._used] = self._values[: self._used]
             self._values = grown
         self._values[self._used : end] = impacts
@@ -110,20 +123,14 @@ class Impacts:
 class ImpactCache:
     """The impacts of the transforms that searches of a commit asked for. Threads share it."""
 
-    def __init__(self, statistics: CommitStatistics) -> None:
+    def __init__(self, statistics: CommitStatistics, memory: SearchMemory) -> None:
         self._statistics = statistics
-        self._by_transform: dict[Mixture | Saturation, Impacts] = {}
-        self._lock = threading.Lock()
+        self._memory = memory
 
     def get(self, transform: Mixture | Saturation) -> Impacts:
-        """The impacts of a transform. The least recently used are dropped first."""
-        kept = self._by_transform
-        with self._lock:
-            impacts = kept.pop(transform, None) or Impacts(transform, self._statistics)
-            kept[transform] = impacts
-            while len(kept) > 1 and sum(each.nbytes for each in kept.values()) > LIMIT:
-                del kept[next(iter(kept))]
-        return impacts
+        """The impacts of a transform."""
+        limit, note_size = LIMIT_SHARE * self._memory.limit, partial(self._memory.resize, transform)
+        return self._memory.get(transform, partial(Impacts, transform, self._statistics, limit, note_size))
 
 
 def _transform_numbers(transform: Mixture | Saturation) -> tuple[int, Array]:

@@ -10,6 +10,7 @@ from esr.engines.embedded.search.condition_cache import ConditionCache
 from esr.engines.embedded.search.impacts import ImpactCache
 from esr.engines.embedded.search.kernel_tables import KernelTables
 from esr.engines.embedded.search.name_table import NameTable
+from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.embedded.search.static_bounds import StaticCache
 from esr.engines.embedded.search.value_counts import count_values
 from esr.engines.embedded.search.word_search import PlaceCache
@@ -24,8 +25,9 @@ class _TextCache:
 
     def __init__(self, statistics: CommitStatistics) -> None:
         self._statistics = statistics
-        self.impacts = ImpactCache(statistics)
-        self.places = PlaceCache()
+        self.memory = SearchMemory()
+        self.impacts = ImpactCache(statistics, self.memory)
+        self.places = PlaceCache(self.memory)
         self._values: dict[str, ValueTable] = {}
 
     @cached_property
@@ -49,15 +51,20 @@ class SearchCache:
 
     def __init__(self, snapshot: Snapshot, before: SearchCache | None = None) -> None:
         self.snapshot = snapshot
-        self.statics = StaticCache(snapshot)
-        """What priors and features add."""
         self._texts: _TextCache
         if before is not None and before.snapshot.statistics is snapshot.statistics:
             self._texts = before._texts
         else:
             self._texts = _TextCache(snapshot.statistics)
-        self.conditions = ConditionCache(snapshot.segments, self._texts.places)
+        self.statics = StaticCache(snapshot, self.memory)
+        """What priors and features add."""
+        self.conditions = ConditionCache(snapshot.segments, self._texts.places, self.memory)
         """Which sentences satisfy a condition."""
+
+    @property
+    def memory(self) -> SearchMemory:
+        """What is kept within the limit."""
+        return self._texts.memory
 
     @property
     def impacts(self) -> ImpactCache:

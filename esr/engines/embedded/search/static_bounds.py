@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from esr.engines.embedded.search.evidence import read_column, read_importance
+from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.segments.reader.document_table import reduce_by_document
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.plans.evaluate import score_static
 from esr.plans.evidence import Array
 from esr.plans.plan import Static
-
-MAX_KEPT = 16
 
 
 class StaticBounds(NamedTuple):
@@ -31,14 +30,19 @@ class StaticBounds(NamedTuple):
     greatest: float
     has_value: npt.NDArray[np.bool_] | None
 
+    @property
+    def nbytes(self) -> int:
+        return self.upper_bounds.nbytes + (0 if self.has_value is None else self.has_value.nbytes)
+
 
 class StaticCache:
     """The statics that searches of a snapshot asked for. They depend on features, so on layers too."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, memory: SearchMemory) -> None:
         self._snapshot = snapshot
-        self._bounds: dict[Static, StaticBounds] = {}
-        self._scores: dict[tuple[Static, ...], npt.NDArray[np.float32]] = {}
+        self._memory = memory
+        self._token = object()
+        """Tells what is kept of this snapshot from what is kept of others, and keeps none of them alive."""
 
     def bounds(self, statics: Sequence[Static]) -> StaticBounds:
         """The bounds of all these statics together."""
@@ -54,23 +58,14 @@ class StaticCache:
     def scores(self, statics: Sequence[Static]) -> npt.NDArray[np.float32]:
         """What all these statics add to each sentence, of shape (sentences,); -inf where one has no value."""
         key = tuple(statics)
-        scores = self._scores.get(key)
-        if scores is None:
-            total = reduce(np.add, map(self._scores_of, key))
-            scores = np.where(np.isfinite(total), total, -np.inf).astype(np.float32)
-            if len(self._scores) >= MAX_KEPT:
-                self._scores.clear()
-            self._scores[key] = scores
-        return scores
+        return self._memory.get((self._token, key), partial(self._sum_scores, key))
+
+    def _sum_scores(self, statics: Sequence[Static]) -> npt.NDArray[np.float32]:
+        total = reduce(np.add, map(self._scores_of, statics))
+        return np.where(np.isfinite(total), total, -np.inf).astype(np.float32)
 
     def _bounds_of(self, static: Static) -> StaticBounds:
-        bounds = self._bounds.get(static)
-        if bounds is None:
-            bounds = self._compute_bounds(static)
-            if len(self._bounds) >= MAX_KEPT:
-                self._bounds.clear()
-            self._bounds[static] = bounds
-        return bounds
+        return self._memory.get((self._token, static), partial(self._compute_bounds, static))
 
     def _compute_bounds(self, static: Static) -> StaticBounds:
         scores = self._scores_of(static)

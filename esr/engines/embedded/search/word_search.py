@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.embedded.search.kernel_loader import LOADER
+from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.segments.store.word_table import BLOCK_BITS, WordTable
 
 Mask = npt.NDArray[np.bool_]
@@ -16,30 +17,19 @@ _NOWHERE = np.zeros(0, np.int32)
 _FREQUENT = 1 << 13
 """Occurrences from which it pays to remember where a word stands: few words have more, and many phrases
 have one."""
-_LIMIT = 1 << 26
-"""Bytes of places that are remembered."""
 
 
 class PlaceCache:
     """The places of frequent words. Threads share it."""
 
-    def __init__(self) -> None:
-        self._places: dict[tuple[WordTable, int], Places] = {}
-        self._bytes = 0
+    def __init__(self, memory: SearchMemory) -> None:
+        self._memory = memory
 
     def get(self, table: WordTable, number: int) -> Places:
         """The places of a word."""
         if table.counts[number] < _FREQUENT:
             return table.places(number)
-        key = table, number
-        places = self._places.get(key)
-        if places is None:
-            places = table.places(number)
-            if self._bytes + places.nbytes > _LIMIT:
-                self._places, self._bytes = {}, 0
-            self._places[key] = places
-            self._bytes += places.nbytes
-        return places
+        return self._memory.get((table, number), lambda: table.places(number))
 
 
 def find_phrase(table: WordTable, words: Sequence[str], cache: PlaceCache) -> Places:

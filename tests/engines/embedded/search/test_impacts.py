@@ -14,6 +14,7 @@ import pytest
 
 from esr.engines.embedded.search import impacts
 from esr.engines.embedded.search.impacts import ImpactCache, Impacts
+from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.reader.postings import read_postings
 from esr.engines.segments.reader.snapshot import Snapshot
@@ -40,7 +41,7 @@ def statistics(tmp_path: Path) -> CommitStatistics:
 
 @pytest.fixture
 def cache(statistics: CommitStatistics) -> ImpactCache:
-    return ImpactCache(statistics)
+    return ImpactCache(statistics, SearchMemory(1 << 28))
 
 
 def values(cached: Impacts, statistics: CommitStatistics, terms: Sequence[PlanTerm]) -> list[list[float]]:
@@ -83,35 +84,35 @@ def test_they_are_computed_once_for_each_background_and_sign(
     assert cache.get(mixture()) is cached
 
 
-def test_beyond_the_limit_they_are_computed_again(
-    statistics: CommitStatistics, cache: ImpactCache, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_beyond_the_limit_they_are_computed_again(statistics: CommitStatistics, cache: ImpactCache) -> None:
     expected = values(cache.get(mixture()), statistics, TERMS)
-    monkeypatch.setattr(impacts, "LIMIT", 4 * (len(expected[0]) + len(expected[1])))
-    cached = Impacts(mixture(), statistics)
+    limit = 4 * (len(expected[0]) + len(expected[1]))
+    cached = Impacts(mixture(), statistics, limit)
     for term, term_impacts in zip([*TERMS, *TERMS], [*expected, *expected], strict=True):
         assert values(cached, statistics, [term]) == [term_impacts]
     assert len(cached._entries) <= 2
+    assert cached._values.nbytes <= limit
     assert values(cached, statistics, TERMS) == expected  # a query may need more than the limit
 
 
 def test_the_least_recently_used_transform_is_dropped_first(
-    cache: ImpactCache, monkeypatch: pytest.MonkeyPatch
+    statistics: CommitStatistics, cache: ImpactCache
 ) -> None:
     first, second = cache.get(mixture(1.0)), cache.get(mixture(2.0))
     for cached in (first, second):
         cached.get(TERMS)
     assert cache.get(mixture(1.0)) is first
-    monkeypatch.setattr(impacts, "LIMIT", first.nbytes + second.nbytes - 1)
+    cache._memory.limit = first.nbytes + second.nbytes - 1
     cache.get(mixture(3.0))
     assert cache.get(mixture(1.0)) is first
     assert cache.get(mixture(2.0)) is not second
 
 
-def test_threads_get_the_same(statistics: CommitStatistics, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = dict(zip(WORDS, values(Impacts(mixture(), statistics), statistics, TERMS), strict=True))
-    monkeypatch.setattr(impacts, "LIMIT", 600)  # so that they are computed again and again
-    cached = Impacts(mixture(), statistics)
+def test_threads_get_the_same(statistics: CommitStatistics) -> None:
+    expected = dict(
+        zip(WORDS, values(Impacts(mixture(), statistics, 1 << 20), statistics, TERMS), strict=True)
+    )
+    cached = Impacts(mixture(), statistics, 600)  # so that they are computed again and again
 
     def are_equal(seed: int) -> bool:
         terms = random.Random(seed).sample(TERMS, 2)

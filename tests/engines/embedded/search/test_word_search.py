@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from esr.engines.embedded.search.kernel_loader import KERNEL, LOADER
+from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.embedded.search.word_search import PlaceCache, find_phrase, find_prefix, mask_prefix
 from esr.engines.segments.store.word_table import WordTable
 from esr.engines.segments.writer.columns import TokenizedTexts
@@ -54,7 +55,7 @@ def test_a_prefix_marks_the_sentences_that_have_it(
 @pytest.mark.parametrize("seed", range(5))
 def test_a_phrase_is_found_where_its_words_follow_each_other(tmp_path: Path, seed: int) -> None:
     sentences = random_sentences(seed)
-    table, cache = write(tmp_path / "table", sentences), PlaceCache()
+    table, cache = write(tmp_path / "table", sentences), PlaceCache(SearchMemory(1 << 20))
     rng = random.Random(seed)
     for _ in range(60):
         phrase = rng.choices(["a", "ab", "abc", "w1", "w2", "b", "none"], k=rng.randint(1, 3))
@@ -69,8 +70,8 @@ def test_a_phrase_is_found_where_its_words_follow_each_other(tmp_path: Path, see
 
 def test_frequent_words_are_remembered_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("esr.engines.embedded.search.word_search._FREQUENT", 1)
-    monkeypatch.setattr("esr.engines.embedded.search.word_search._LIMIT", 40)
-    table, cache = write(tmp_path / "table", [["a", "b", "a"], ["b", "a"]]), PlaceCache()
+    memory = SearchMemory(5000)  # for one word
+    table, cache = write(tmp_path / "table", [["a", "b", "a"], ["b", "a"]]), PlaceCache(memory)
     number = table.find("a")
     assert number is not None
     places = cache.get(table, number)
@@ -79,4 +80,4 @@ def test_frequent_words_are_remembered_up_to_a_limit(tmp_path: Path, monkeypatch
         other = table.find(word)
         assert other is not None
         assert cache.get(table, other).tolist() == table.places(other).tolist()
-    assert cache._bytes <= 40
+    assert len(memory) == 1

@@ -1,0 +1,61 @@
+"""What searches of a folder keep in memory for the searches after them, within one limit."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from esr.engines.cache_limit import read_cache_limit
+
+_LEAST_SIZE = 1 << 12
+"""What a value counts at least, so that small ones are not too many."""
+
+V = TypeVar("V")
+
+
+class SearchMemory:
+    """Values by key. Those that were not used for longest are dropped where all together exceed the limit.
+
+    A single value may exceed it: its search needs it. Threads share it.
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = read_cache_limit() if limit is None else limit
+        self.used = 0
+        """Bytes of all values."""
+        self._values: dict[Hashable, tuple[Any, int]] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: Hashable, make: Callable[[], V], size: Callable[[V], int] = attrgetter("nbytes")) -> V:
+        """The value of a key, which is made if it is missing. Two threads may make it at once: both get the
+        same."""
+        with self._lock:
+            if key in self._values:
+                value: V = self._values[key][0]
+                self._use(key, value, size(value))
+                return value
+        made = make()
+        with self._lock:
+            value = self._values[key][0] if key in self._values else made
+            self._use(key, value, size(value))
+        return value
+
+    def resize(self, key: Hashable, size: int) -> None:
+        """Take note of the size of a value that has grown while it was used."""
+        with self._lock:
+            if key in self._values:
+                self._use(key, self._values[key][0], size)
+
+    def _use(self, key: Hashable, value: object, size: int) -> None:
+        _, before = self._values.pop(key, (None, 0))
+        size = max(size, _LEAST_SIZE)
+        self._values[key] = value, size
+        self.used += size - before
+        while self.used > self.limit and len(self._values) > 1:
+            oldest = next(iter(self._values))
+            self.used -= self._values.pop(oldest)[1]
