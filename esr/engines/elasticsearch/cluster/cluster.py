@@ -16,6 +16,7 @@ from esr.engines.elasticsearch.cluster.errors import BUSY, OLDEST_VERSION, Error
 from esr.engines.elasticsearch.cluster.location import parse_location
 from esr.engines.elasticsearch.cluster.login import Login
 from esr.engines.elasticsearch.cluster.node_selector import StickyNodeSelector
+from esr.engines.elasticsearch.cluster.serializer import FastJsonSerializer
 from esr.errors import IndexMissing
 
 SEARCH_TIMEOUT = 20
@@ -57,6 +58,7 @@ class Cluster:
             retry_on_timeout=self._attempts > 1,
             retry_on_status=BUSY,
             node_selector_class=StickyNodeSelector,
+            serializer=FastJsonSerializer(),
         )
 
     def close(self) -> None:

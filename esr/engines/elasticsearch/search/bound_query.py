@@ -3,6 +3,9 @@
 It searches the index of documents, and uses the term maxima that their entries store. For one document the
 scripts compute from them what `esr.plans.bounds` computes for arrays; they know less, so their bounds are
 somewhat higher. For one mixture the bounds of `esr.plans.bounds` are stored as impacts, and no script runs.
+
+A second query bounds the sentences that do not contain any term themselves. They get what their neighbours
+and the document give, which is far less than what the best sentence gets.
 """
 
 from __future__ import annotations
@@ -56,9 +59,15 @@ def bound_query(
     reason = bound.unavailable_reason(plan.terms)
     if reason is not None:
         return Unprunable(reason)
+    return _with_rest(plan, collection, _term_sum(plan, filters, widening), widening)
+
+
+def _with_rest(
+    plan: Plan, collection: CollectionStatistics, query: Query, widening: Widening | None
+) -> BoundQuery:
+    """A query that sums up what terms can add, with all else that scores consist of."""
     ranges = [static_bounds(static, collection) for static in plan.statics]
     shift, magnitude = math.fsum(high for _, high in ranges), 1.0
-    query = _term_sum(plan, filters, widening)
     transform = plan.transform
     if isinstance(transform, Mixture):
         constants = [term.weight * math.log(term.background) for term in plan.terms if term.own]
@@ -80,6 +89,18 @@ def bound_query(
         magnitude += sum(map(abs, constants))
     magnitude += sum(sum(map(abs, range)) for range in ranges)
     return BoundQuery(query, shift, _ROUNDING * (len(plan.terms) + 4) * magnitude)
+
+
+def termless_bound_query(plan: Plan, collection: CollectionStatistics) -> BoundQuery | None:
+    """The query for the candidates that do not contain any of the plan's terms; None if there are none.
+
+    The plan has bounds. The query matches every document.
+    """
+    if plan.candidates == "matching":
+        return None
+    clauses = [_term_clause(plan, term, is_termless=True) for term in plan.terms]
+    query: Query = {"bool": {"should": clauses, "filter": [{"match_all": {}}]}}
+    return _with_rest(plan, collection, query, None)
 
 
 def _term_sum(plan: Plan, filters: Filters, widening: Widening | None) -> Query:
@@ -117,12 +138,17 @@ def _impact_clause(term: str, weight: float) -> Query:
     return {"term": {IMPACTS_FIELD: {"value": term, "boost": weight}}}
 
 
-def _term_clause(plan: Plan, term: PlanTerm) -> Query:
-    """The script gets the weight of the term maxima; `context` adds nothing, and is there to be counted."""
+def _term_clause(plan: Plan, term: PlanTerm, is_termless: bool = False) -> Query:
+    """The script gets the weight of the term maxima; `context` adds nothing, and is there to be counted.
+
+    `is_termless`: for the sentences that do not contain the term.
+    """
     maxima = {"term": {term_maxima.FIELD: term.term}}
     count = {"term": {"context": {"value": term.term, "boost": 0}}}
     transform = plan.transform
     params: dict[str, Any] = {role: list(getattr(transform, name)) for role, name in ROLES.items()}
+    if is_termless:
+        params["own"] = [0, 0, 1][: len(params["own"])]
     params["weight"] = term.weight
     if isinstance(transform, Mixture):
         script = MIXTURE_SCRIPT

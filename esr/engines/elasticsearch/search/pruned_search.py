@@ -5,6 +5,8 @@
 3. So are those in the others whose bound reaches the k-th score so far.
 4. As long as the bound of the last listed document reaches it, the next documents are listed and scored.
 
+Where a document's sentences without any term cannot reach the k-th score, only the others are scored.
+
 Equal scores reach the bound, so the result is that of scoring everything, ties included.
 """
 
@@ -14,13 +16,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from esr.engines.elasticsearch.search.bound_query import BoundQuery, bound_query
+from esr.engines.elasticsearch.search.bound_query import bound_query, termless_bound_query
 from esr.engines.elasticsearch.search.bounded_documents import (
     BoundedDocument,
+    BoundQueries,
     list_documents,
     list_more_documents,
 )
-from esr.engines.elasticsearch.search.candidate_query import scored_candidate_query
+from esr.engines.elasticsearch.search.candidate_query import (
+    has_document_level_candidates,
+    scored_candidate_query,
+)
+from esr.engines.elasticsearch.search.document_parts import DocumentParts, part_clause
 from esr.engines.elasticsearch.search.sentence_search import PAGE, Search
 from esr.engines.index import Hit, SearchResult
 from esr.plans.bounds import Unprunable
@@ -43,27 +50,64 @@ MANY_DOCUMENTS, MANY_SHARE = 10_000, 0.25
 
 @dataclass
 class _BestSentences:
-    """The best k of the candidates that have been scored."""
+    """The best k of the candidates that have been scored.
+
+    In most documents, those are only the sentences that contain a term. `_without_termless` are the documents
+    whose other sentences have not been scored.
+    """
 
     search: Search
-    query: BoundQuery
+    queries: BoundQueries
     k: int
     hits: list[Hit] = field(default_factory=list)
     scored: int = 0
     least_bound: float = -math.inf
     """The least bound of documents that can have a sentence among the best k."""
+    _least_termless_bound: float = -math.inf
+    _reached: set[str] = field(default_factory=set)
+    _without_termless: list[BoundedDocument] = field(default_factory=list)
 
     def score(self, documents: Sequence[BoundedDocument]) -> None:
         """Score the candidates in those of the documents that can have one of the best."""
-        ids = [document.id for document in documents if document.bound >= self.least_bound]
-        if not ids:
+        reaching = [
+            document
+            for document in documents
+            if document.bound >= self.least_bound and document.id not in self._reached
+        ]
+        self._reached.update(_ids(reaching))
+        least = self._least_termless_bound
+        if reaching and math.isinf(least):
+            least = reaching[-1].bound  # stands for the k-th score that is to be expected
+        whole = [document for document in reaching if document.termless_bound >= least]
+        others = [document for document in reaching if document.termless_bound < least]
+        self._score(DocumentParts(_ids(whole), _ids(others), self._take_termless()))
+        self._without_termless += others
+
+    def finish(self) -> None:
+        """Score the sentences without a term that have been left out, where they can be among the best."""
+        self._score(DocumentParts((), (), self._take_termless()))
+
+    def _take_termless(self) -> list[str]:
+        documents, least = self._without_termless, self._least_termless_bound
+        self._without_termless = [document for document in documents if document.termless_bound < least]
+        return _ids([document for document in documents if document.termless_bound >= least])
+
+    def _score(self, parts: DocumentParts) -> None:
+        if not any(parts):
             return
-        hits, scored = self.search.within_documents(ids, self.k)
+        hits, scored = self.search.within(part_clause(self.search.plan, parts), self.k)
         self.scored += scored
         self.hits = sorted([*self.hits, *hits], key=lambda hit: (-hit.score, hit.ordinal))[: self.k]
         # As long as there are fewer than k hits, no bound is too low.
         if len(self.hits) == self.k:
-            self.least_bound = self.query.least_bound(self.hits[-1].score)
+            score, termless = self.hits[-1].score, self.queries.termless
+            self.least_bound = self.queries.all.least_bound(score)
+            if termless is not None:
+                self._least_termless_bound = termless.least_bound(score)
+
+
+def _ids(documents: Sequence[BoundedDocument]) -> list[str]:
+    return [document.id for document in documents]
 
 
 def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResult | Unprunable:
@@ -72,24 +116,36 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
         return Unprunable(f"more than {MAX_K:,} hits are requested")
     if _estimate_candidates(search, statistics) <= FEW_CANDIDATES:
         return Unprunable("there are few candidates")
-    query = bound_query(search.plan, search.collection, search.filters, search.widening)
-    if isinstance(query, Unprunable):
-        return query
+    queries = _bound_queries(search)
+    if isinstance(queries, Unprunable):
+        return queries
     first_size = FIRST_DOCUMENTS + FIRST_PER_HIT * k
     size = min(LISTED_DOCUMENTS + LISTED_PER_FIRST * first_size, PAGE)
-    page, total = list_documents(search, query, size)
-    best = _BestSentences(search, query, k)
+    page, total = list_documents(search, queries, size)
+    best = _BestSentences(search, queries, k)
     best.score(page.documents[:first_size])
     best.score(page.documents[first_size:])
     many = max(MANY_DOCUMENTS, MANY_SHARE * statistics.collection.documents)
     size = NEXT_DOCUMENTS
-    while page.sort is not None and page.documents[-1].bound >= best.least_bound:
-        page, reaching = list_more_documents(search, query, size, page.sort, best.least_bound)
+    while page.after is not None and page.documents[-1].bound >= best.least_bound:
+        page, reaching = list_more_documents(search, queries, size, page, best.least_bound)
         if reaching > many:
             return Unprunable("most documents may contain one of the best sentences")
         best.score(page.documents)
         size = min(size * NEXT_GROWTH, PAGE)
+    best.finish()
     return SearchResult(best.hits, total, search.incomplete, best.scored)
+
+
+def _bound_queries(search: Search) -> BoundQueries | Unprunable:
+    query = bound_query(search.plan, search.collection, search.filters, search.widening)
+    if isinstance(query, Unprunable):
+        return query
+    termless = None
+    # In a request of several searches, none answers with the scores of named queries.
+    if has_document_level_candidates(search.plan, search.filters):
+        termless = termless_bound_query(search.plan, search.collection)
+    return BoundQueries(query, termless)
 
 
 def _estimate_candidates(search: Search, statistics: Statistics) -> int:

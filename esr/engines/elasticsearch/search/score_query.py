@@ -41,9 +41,14 @@ class ScoreQuery(NamedTuple):
 
 
 def score_query(
-    plan: Plan, collection: CollectionStatistics, filters: Filters, *, standalone: bool = False
+    plan: Plan,
+    collection: CollectionStatistics,
+    filters: Filters,
+    *,
+    standalone: bool = False,
+    within: Query | None = None,
 ) -> ScoreQuery:
-    """The query of a plan.
+    """The query of a plan. `within` restricts it to the candidates that match this clause too.
 
     `standalone` leaves p(t|C) to the engine's own statistics (`_termStats`), so that the query needs nothing
     but its terms and the collection's length; it requires `search_type=dfs_query_then_fetch`, and is for
@@ -52,6 +57,7 @@ def score_query(
     nested = _nested_fields(plan)
     clauses = [_term_clause(plan, term, nested, collection, standalone) for term in plan.terms]
     filter = filter_clauses(filters) + condition_clauses(plan) + required_value_clauses(plan)
+    filter += [] if within is None else [within]
     if _terms_match_candidates(plan, nested):
         minimum = 1
     else:

@@ -10,6 +10,7 @@ from typing import Any
 from esr.engines import deadline
 from esr.engines.elasticsearch.cluster.cluster import REQUEST_TIMEOUT, SEARCH_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.requests import msearch, search
+from esr.engines.elasticsearch.search.filter_clauses import Query
 from esr.engines.elasticsearch.search.score_query import score_query
 from esr.engines.elasticsearch.search.search_body import RECORD_FIELDS, SORT
 from esr.engines.elasticsearch.store.impacts import Widening
@@ -54,13 +55,13 @@ class Search:
             body["search_after"] = page[-1]["sort"]
         return SearchResult(hits, total, self.incomplete, total, reason)
 
-    def within_documents(self, ids: Sequence[str], k: int) -> tuple[list[Hit], int]:
-        """The best k candidates in these documents, and how many candidates they have.
+    def within(self, clause: Query, k: int) -> tuple[list[Hit], int]:
+        """The best k of the candidates that match the clause, and how many candidates match it.
 
-        The documents must have passed the filter for documents before: it is replaced by their ids.
+        The clause replaces the filter for documents.
         """
-        filters = replace(self.filters, documents=tuple(ids))
-        query, shift = score_query(self.plan, self.collection, filters)
+        filters = replace(self.filters, documents=())
+        query, shift = score_query(self.plan, self.collection, filters, within=clause)
         answer = self.send(query=query, size=k, sort=SORT, track_total_hits=True, **hit_fields(self.records))
         return decode_hits(answer["hits"]["hits"], self.records, shift), answer["hits"]["total"]["value"]
 

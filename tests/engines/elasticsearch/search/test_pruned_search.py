@@ -218,6 +218,36 @@ def test_documents_are_listed_as_long_as_their_bounds_reach_the_last_hit(
     assert result.scored is not None and result.scored < result.total
 
 
+@pytest.mark.parametrize("k", [1, 7, 40])
+def test_sentences_without_a_term_are_scored_where_they_can_be_among_the_best(
+    adverse: ElasticsearchIndex, monkeypatch: pytest.MonkeyPatch, k: int
+) -> None:
+    plan = make_plan(adverse, "rare stone", Ranking())
+    result = check_pruned(adverse, plan, k, Filters())
+    assert not isinstance(result, Unprunable)
+    monkeypatch.setattr(pruned_search, "termless_bound_query", lambda plan, collection: None)
+    whole = check_pruned(adverse, plan, k, Filters())
+    assert not isinstance(whole, Unprunable)
+    assert result.scored is not None and whole.scored is not None
+    assert result.scored < whole.scored
+
+
+def test_the_best_sentences_may_contain_no_term(elasticsearch_url: str) -> None:
+    """In documents that nearly all sentences of the other kind rule out."""
+    short = numbered_document(0, ["bank bank", "a", "bank bank", *["b " * 9] * 5], [None] * 8, None)
+    others = [
+        numbered_document(n, ["bank " + "c " * 60, *["d " * 9] * 5], [None] * 6, None) for n in range(1, 40)
+    ]
+    with fresh(elasticsearch_url) as where:
+        load(where, [*others[:20], short, *others[20:]], precomputed_mixture=Ranking().mixture())
+        with closing(ElasticsearchIndex(where)) as index:
+            snapshot = index.snapshot()
+            result = check_pruned(snapshot, make_plan(snapshot, "bank", Ranking()), 4, Filters())
+    assert not isinstance(result, Unprunable)
+    assert "d0.s1" in [hit.sentence_id for hit in result.hits]
+    assert result.scored is not None and result.scored < 60
+
+
 def test_equal_documents_stand_in_the_order_of_the_collection(adverse: ElasticsearchIndex) -> None:
     result = check_pruned(adverse, make_plan(adverse, "only", Ranking()), 2, Filters())
     assert not isinstance(result, Unprunable)
