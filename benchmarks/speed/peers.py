@@ -58,6 +58,10 @@ def tantivy_searches(setup: Setup, size: int, queries: Sequence[str], k: int) ->
     index, searcher = _tantivy(setup, size)
     prepared = {query: _build_query(index, query) for query in queries}
 
+    def read(address: tantivy.DocAddress) -> tuple[str, str]:
+        document = searcher.doc(address)
+        return document["id"][0], document["text"][0]
+
     def parse(query: str) -> tantivy.Query:
         return index.parse_query_lenient(query, ["text"])[0]
 
@@ -66,7 +70,7 @@ def tantivy_searches(setup: Setup, size: int, queries: Sequence[str], k: int) ->
         "tantivy, parsing too": lambda q: searcher.search(parse(q), k),
         "tantivy, not counting": lambda q: searcher.search(prepared[q], k, count=False),
         "tantivy, with texts": lambda q: [
-            searcher.doc(address) for _, address in searcher.search(prepared[q], k).hits
+            read(address) for _, address in searcher.search(prepared[q], k).hits
         ],
     }
 

@@ -11,10 +11,11 @@ import numpy.typing as npt
 from esr.engines.index import SentenceRecord
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store.document_codec import StoredDocument, decode_paragraph
-from esr.engines.segments.store.segment import PARAGRAPH
+from esr.engines.segments.store.segment import PARAGRAPH, Segment
 
 Numbers = npt.NDArray[np.int64]
 _Fields = tuple[tuple[str | None, ...], tuple[Any, ...]]
+_Unpacked = tuple[StoredDocument, tuple[str | None, ...], tuple[Any, ...]]
 
 
 class Location(NamedTuple):
@@ -87,12 +88,9 @@ def read_records(snapshot: Snapshot, locations: Locations) -> list[SentenceRecor
             numbers - segment.column("first")[documents],
             segment.column(PARAGRAPH)[numbers],
         )
-        unpacked: dict[int, tuple[StoredDocument, _Fields]] = {}
+        unpacked = _unpack(segment, documents)
         for place, number, document, position, paragraph in zip(*(c.tolist() for c in columns), strict=True):
-            if document not in unpacked:
-                stored = segment.stored_document(document)
-                unpacked[document] = stored, _shown_fields(stored)
-            stored, (descriptive, listed) = unpacked[document]
+            stored, descriptive, listed = unpacked[document]
             records[place] = SentenceRecord._make(
                 (
                     stored.sentence_id(position),
@@ -107,6 +105,13 @@ def read_records(snapshot: Snapshot, locations: Locations) -> list[SentenceRecor
                 )
             )
     return [records[place] for place in range(len(records))]
+
+
+def _unpack(segment: Segment, numbers: npt.NDArray[Any]) -> dict[int, _Unpacked]:
+    """These documents by their numbers, each with what its sentences show of it."""
+    distinct = list(dict.fromkeys(numbers.tolist()))
+    documents = segment.stored_documents(np.array(distinct))
+    return {number: (d, *_shown_fields(d)) for number, d in zip(distinct, documents, strict=True)}
 
 
 def _shown_fields(document: StoredDocument) -> _Fields:

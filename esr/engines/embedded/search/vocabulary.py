@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from rapidfuzz.distance import OSA
-from rapidfuzz.process import cdist
 
 from esr.engines.segments.store.segment import Segment
 from esr.engines.segments.store.word_table import WordTable
@@ -26,6 +24,10 @@ def words_with_prefix(segments: Sequence[Segment], prefix: str, limit: int) -> l
 
 def similar_words(segments: Sequence[Segment], word: str, max_edits: int) -> dict[str, int]:
     """The words within so many edits of another, swapped neighbours being one, and how often each occurs."""
+    # Few searches need it, and all would wait for its import.
+    from rapidfuzz.distance import OSA
+    from rapidfuzz.process import cdist
+
     totals: Counter[str] = Counter()
     for segment in segments:
         table = segment.words

@@ -199,6 +199,10 @@ class Segment:
         """A document, for callers that do not need all of it."""
         return StoredDocument(self._blobs[number])
 
+    def stored_documents(self, numbers: Numbers) -> list[StoredDocument]:
+        """Several documents, in the order of their numbers."""
+        return list(map(StoredDocument, self._blobs.get_many(numbers)))
+
     def blob(self, number: int) -> bytes:
         """A document as it is stored."""
         return self._blobs[number]

@@ -39,11 +39,15 @@ class BlobTable:
     def __getitem__(self, number: int) -> bytes:
         return bytes(self._bytes[self._ends[number] : self._ends[number + 1]])
 
-    def decode_many(self, numbers: Numbers) -> list[str]:
-        """The blobs of these numbers as strings."""
+    def get_many(self, numbers: Numbers) -> list[memoryview]:
+        """The blobs of these numbers, where they are mapped."""
         ends, content = self._ends, self._bytes
         ranges = zip(ends[numbers].tolist(), ends[1:][numbers].tolist(), strict=True)
-        return [str(content[start:stop], "utf-8") for start, stop in ranges]
+        return [content[start:stop] for start, stop in ranges]
+
+    def decode_many(self, numbers: Numbers) -> list[str]:
+        """The blobs of these numbers as strings."""
+        return [str(blob, "utf-8") for blob in self.get_many(numbers)]
 
     @staticmethod
     def save(folder: Path, name: str, blobs: Sequence[bytes]) -> None:
