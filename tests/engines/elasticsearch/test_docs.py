@@ -169,10 +169,18 @@ def test_templates_by_hand_are_those_that_esr_sends(outputs: list[str]) -> None:
 
 @contextmanager
 def recorder() -> Iterator[tuple[str, dict[str, Any]]]:
-    """A server that takes everything: its URL, and the bodies that came to it, by path."""
+    """A server that has nothing and takes everything: its URL, and the bodies that came to it, by path."""
     recorded: dict[str, Any] = {}
 
     class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(404)
+            self.send_header("X-elastic-product", "Elasticsearch")
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", "15")
+            self.end_headers()
+            self.wfile.write(b'{"found":false}')
+
         def do_PUT(self) -> None:
             recorded[self.path] = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(200)

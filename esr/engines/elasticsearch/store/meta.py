@@ -169,7 +169,7 @@ def read(cluster: Cluster, index: str) -> list[Load]:
 
 
 def write(cluster: Cluster, load: Load) -> None:
-    """Write the `_meta` of both indices of a load."""
+    """Write the `_meta` of both indices of a load, in one step."""
     _write(cluster, load, load.index, load.documents_index)
 
 
@@ -180,8 +180,7 @@ def write_sentences(cluster: Cluster, load: Load) -> None:
 
 def _write(cluster: Cluster, load: Load, *indices: str) -> None:
     with cluster.translate_errors():
-        for index in indices:
-            cluster.client.indices.put_mapping(index=index, meta=load.as_meta())
+        cluster.client.indices.put_mapping(index=indices, meta=load.as_meta())
 
 
 def _read(cluster: Cluster, pattern: str) -> list[tuple[str, Mapping[str, Any] | None]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from elasticsearch import Elasticsearch, NotFoundError
+
 from esr import resources
 from esr.analysis import definitions
 from esr.engines.elasticsearch.cluster.cluster import Cluster
@@ -14,7 +16,10 @@ FORMAT = 5
 
 
 def install(cluster: Cluster) -> None:
-    """Put component templates, index templates and stored scripts. Ids of scripts contain their version."""
+    """Put component templates, index templates and stored scripts. Ids of scripts contain their version.
+
+    A script that is there is not put again: Elasticsearch would compile it, which takes longer than reading it.
+    """
     client = cluster.client
     with cluster.translate_errors():
         for name in resources.list_names("components", ".json"):
@@ -23,7 +28,17 @@ def install(cluster: Cluster) -> None:
             client.indices.put_index_template(name=name, **resources.load_json(f"indices/{name}.json"))
         for name in resources.list_names("scripts", ".painless"):
             script = {"lang": "painless", "source": resources.read_text(f"scripts/{name}.painless")}
-            client.put_script(id=name, script=script)
+            if _stored_script(client, name) != script:
+                client.put_script(id=name, script=script)
+
+
+def _stored_script(client: Elasticsearch, name: str) -> Mapping[str, Any] | None:
+    """A stored script as the cluster has it, if it has one."""
+    try:
+        answer = client.get_script(id=name)
+    except NotFoundError:
+        return None
+    return {key: answer["script"][key] for key in ("lang", "source")}
 
 
 def index_body(

@@ -23,7 +23,7 @@ from esr.engines.segments.store.cleanup import delete_unreferenced, list_unrefer
 from esr.engines.segments.store.disk_errors import translate_disk_errors
 from esr.engines.segments.store.layer_info import LAYERS
 from esr.engines.segments.store.manifest import SEGMENTS, Manifest
-from esr.engines.segments.store.segment import Segment, SegmentDamaged
+from esr.engines.segments.store.segment import SegmentDamaged, read_counts
 from esr.engines.segments.store.writer_lock import hold_writer_lock
 from esr.errors import IndexUnusable
 
@@ -95,14 +95,15 @@ class EmbeddedGenerations:
                 self._has_lock = False
 
     def _generation(self, commit: Manifest, state: str) -> Generation:
-        segments = [Segment(self._folder / SEGMENTS / name) for name in commit.segments]
-        files = [file for segment in segments for file in segment.folder.iterdir()]
+        folders = [self._folder / SEGMENTS / name for name in commit.segments]
+        counts = [read_counts(folder) for folder in folders]
+        files = [file for folder in folders for file in folder.iterdir()]
         files += [self._folder / LAYERS / layer.name for layer in commit.layers]
         return Generation(
             commit.generation_name,
             state,
-            sum(segment.document_count for segment in segments),
-            sum(segment.sentence_count for segment in segments),
+            sum(documents for documents, _ in counts),
+            sum(sentences for _, sentences in counts),
             sum(file.stat().st_size for file in files),
             is_rejected=commit.is_rejected,
         )

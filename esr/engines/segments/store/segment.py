@@ -72,6 +72,14 @@ LANGUAGE = "language"
 LANGUAGES = "languages.json"
 
 
+def read_counts(folder: Path) -> tuple[int, int]:
+    """How many documents and sentences a segment has, without opening the rest. Raises SegmentDamaged."""
+    try:
+        return len(BlobTable(folder, "texts")), len(map_array(folder / "length.npy"))
+    except (FileNotFoundError, EOFError, ValueError) as error:
+        raise SegmentDamaged(folder) from error
+
+
 class Segment:
     """Sentences and documents are numbered from 0 within the segment, in the order they were loaded."""
 
