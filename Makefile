@@ -17,6 +17,9 @@ DEMO := .demo
 PORT ?= 8080
 SERVE ?= yes
 
+# The tests start hundreds of processes. They need not compile each module again, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo quick test endurance check containers hooks release chromium clean
 .DELETE_ON_ERROR:
 

@@ -65,6 +65,7 @@ def compose() -> dict[str, list[str]]:
     return values(COMPOSE)
 
 
+@pytest.mark.slow
 def test_docker_accepts_it() -> None:
     command = program()
     if command is None:

@@ -59,6 +59,7 @@ def python(source: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_without_optional_packages_only_pictures_and_the_compiled_kernel_cannot_be_imported() -> None:
     failed = json.loads(python(IMPORT_EVERYTHING.format(optional=OPTIONAL)))
     assert set(failed.values()) == {"matplotlib", "numba"}
@@ -66,6 +67,7 @@ def test_without_optional_packages_only_pictures_and_the_compiled_kernel_cannot_
         assert re.fullmatch(PICTURES if lacking == "matplotlib" else KERNEL, module), (module, lacking)
 
 
+@pytest.mark.slow
 def test_without_optional_packages_news_are_loaded_and_found(tmp_path: Path) -> None:
     printed = python(LOAD_AND_SEARCH.format(optional=OPTIONAL, index=str(tmp_path / "index")))
     assert "earthquake-relief.s0" in printed

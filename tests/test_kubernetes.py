@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import kubernetes_validate
 import pytest
 import yaml
 
@@ -21,13 +20,23 @@ POD = DEPLOYMENT["spec"]["template"]
 (CONTAINER,) = POD["spec"]["containers"]
 
 
+@pytest.fixture(scope="module")
+def kubernetes_validate() -> Any:
+    """Imported by the tests that use it: that takes seconds, in which others could run."""
+    import kubernetes_validate
+
+    return kubernetes_validate
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda manifest: manifest["kind"])
-def test_kubernetes_accepts_it(manifest: dict[str, Any]) -> None:
+def test_kubernetes_accepts_it(kubernetes_validate: Any, manifest: dict[str, Any]) -> None:
     """By the schemas of its API, which know every field."""
     kubernetes_validate.validate(manifest, kubernetes_validate.latest_version(), strict=True)
 
 
-def test_a_field_that_kubernetes_does_not_know_is_found() -> None:
+@pytest.mark.slow
+def test_a_field_that_kubernetes_does_not_know_is_found(kubernetes_validate: Any) -> None:
     spoilt = {**SERVICE, "spec": {**SERVICE["spec"], "port": 80}}
     with pytest.raises(kubernetes_validate.ValidationError):
         kubernetes_validate.validate(spoilt, kubernetes_validate.latest_version(), strict=True)

@@ -66,6 +66,7 @@ def test_the_elasticsearch_commands_of_the_readme_work(elasticsearch_url: str, f
         assert run(there, folder)
 
 
+@pytest.mark.slow
 def test_the_json_of_the_readme_is_what_esr_reads(folder: Path) -> None:
     document, ranking = blocks("json")
     (folder / "one.jsonl").write_text(document, "utf-8")

@@ -483,6 +483,7 @@ def test_program_says_in_one_line_that_there_is_no_node(tmp_path: Path) -> None:
     assert done.stderr.startswith("no Elasticsearch node: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ci", ["true", ""])
 def test_what_does_not_run_is_failed_in_ci_and_told_elsewhere(tmp_path: Path, ci: str) -> None:
     variables = {node.URL_VARIABLE: "http:///", "HOME": str(tmp_path), "PATH": "", "CI": ci}
@@ -498,6 +499,7 @@ def test_what_does_not_run_is_failed_in_ci_and_told_elsewhere(tmp_path: Path, ci
         assert node.HOW_TO in done.stdout
 
 
+@pytest.mark.slow
 def test_use_of_a_node_marks_a_test() -> None:
     choice = ["-m", "not elasticsearch and not slow"]
     done = python("-m", "pytest", "-p", "no:cacheprovider", __file__, "--collect-only", "-q", *choice)

@@ -111,6 +111,7 @@ def test_a_word_of_over_255_units_is_cut() -> None:
     assert [len(term) for term in terms("x" * 1_000_000)] == [255] * 3921 + [145]
 
 
+@pytest.mark.slow
 def test_the_letters_of_plain_are_those_of_unicode_14() -> None:
     """Letters (L), decimals (Nd) and numbers (Nl, No): those of the definition, no more and no less."""
     characters = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]

@@ -102,6 +102,7 @@ def test_bad_training_is_one_line(esr_error: Esr, index: Path, topics: Path, qre
         assert message in str(esr_error("tune", topics, qrels, "--index", index, *options))
 
 
+@pytest.mark.slow
 def test_the_report_shows_the_curves_of_features(
     esr: Esr, index: Path, topics: Path, qrels: Path, tmp_path: Path
 ) -> None:

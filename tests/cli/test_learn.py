@@ -11,6 +11,8 @@ from tests.cli.conftest import Esr
 from tests.ranking.test_reranker import WORDS, documents
 from tests.support.elasticsearch import load
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

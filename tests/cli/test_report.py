@@ -78,6 +78,7 @@ def test_every_option_adds_to_the_page_and_the_folder(folder):
     assert Path("again.html").read_bytes() == Path("report.html").read_bytes()
 
 
+@pytest.mark.slow
 def test_gains_are_in_ap_or_else_the_first_measure(folder):
     command = ("report", "qrels", "2si.run", "--baseline", "tfisf.run", "-o", "-")
     assert "AP of every topic against tfisf" in esr(*command).stdout

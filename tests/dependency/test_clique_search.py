@@ -83,6 +83,7 @@ def test_up_to_12_terms_give_all_subsets() -> None:
     assert not evidence.truncated.any()
 
 
+@pytest.mark.slow
 def test_a_sentence_with_more_terms_gives_pairs_and_runs_and_says_so() -> None:
     query = LETTERS[: MAX_TERMS + 1]
     evidence = clique_evidence(forest([chain(query), chain(query[:12]), chain(["a", "c", "e"])]), query)

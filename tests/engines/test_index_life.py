@@ -237,6 +237,7 @@ def run_life(create_location: LocationFactory, examples: int, steps: int) -> Non
     run_state_machine_as_test(machine, settings=profile)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_any_life_of_a_folder_is_that_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.fsync", lambda number: None)
     run_life(empty_folder, examples=15, steps=12)

@@ -157,6 +157,7 @@ def test_a_migration_needs_an_index(anywhere: str) -> None:
         migrate(anywhere)
 
 
+@pytest.mark.slow
 def test_a_migration_retains_enrichment(anywhere: str, format: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The new segments start and end at other documents than the old ones."""
     load(anywhere, NEWS)
@@ -215,6 +216,7 @@ def test_a_migration_includes_a_delivery_after_it_was_killed(
 class TestEmbedded:
     """One writer at a time, by a lock."""
 
+    @pytest.mark.slow
     def test_a_load_during_a_migration_is_refused(
         self, tmp_path: Path, format: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -237,6 +239,7 @@ class TestEmbedded:
         assert tried
         assert documents(where) == NEWS
 
+    @pytest.mark.slow
     def test_a_migration_notices_a_load_that_finished_before_it_started(
         self, tmp_path: Path, format: Any
     ) -> None:
@@ -252,6 +255,7 @@ class TestEmbedded:
         migrate(where)
         assert documents(where) == [*NEWS, ADDED]
 
+    @pytest.mark.slow
     def test_a_migration_does_not_discard_an_interrupted_load(
         self, tmp_path: Path, format: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -91,6 +91,7 @@ def record_written_ids(monkeypatch: pytest.MonkeyPatch, where: str) -> list[str]
     return written_ids
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [False, True], ids=["first load", "replacing"])
 def test_an_interrupted_load_is_resumed_where_it_was(
     anywhere: str, monkeypatch: pytest.MonkeyPatch, before: bool
@@ -110,6 +111,7 @@ def test_an_interrupted_load_is_resumed_where_it_was(
     assert states(anywhere) == (["serving", "kept"] if before else ["serving"])
 
 
+@pytest.mark.slow
 def test_an_interrupted_append_is_resumed_too(anywhere: str, monkeypatch: pytest.MonkeyPatch) -> None:
     load(anywhere, OLD)
     interrupt(anywhere, monkeypatch, OLD + NEWS, if_exists="append")

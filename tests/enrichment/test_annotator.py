@@ -74,6 +74,7 @@ def test_only_the_components_that_are_needed_run(outputs: list[Output], componen
     assert (annotation.entities is not None) is ("entities" in outputs)
 
 
+@pytest.mark.slow
 def test_only_the_components_that_are_needed_run_in_french_too() -> None:
     french = Annotator(installed_models()["fr"], ["entities", "heads"])
     assert sorted(french._nlp.pipe_names) == ["ner", "parser", "tok2vec"]
@@ -113,6 +114,7 @@ def test_odd_texts_keep_their_places(full_annotator: Annotator) -> None:
     assert full_annotator.annotate([]) == []
 
 
+@pytest.mark.slow
 def test_the_model_is_loaded_again_when_its_vocabulary_has_grown(monkeypatch: pytest.MonkeyPatch) -> None:
     small_annotator = Annotator(installed_models()["en"], ["heads"])
     before = small_annotator._nlp

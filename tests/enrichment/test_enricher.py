@@ -122,6 +122,7 @@ def test_sentences_of_several_languages_keep_their_places(enricher: Enricher) ->
     assert parsed == [[True, False, True], [False], [True, True], [True]]
 
 
+@pytest.mark.slow
 def test_a_document_that_names_no_language_is_in_that_of_the_analyzer() -> None:
     text = "Angela Merkel a visité Paris."
     settings: dict[str, Any] = {"parts": ["entities"]}

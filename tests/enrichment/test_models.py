@@ -182,6 +182,7 @@ def test_labels_of_all_models_are_mapped_to_three_types(type: str | None, labels
     assert {ENTITY_TYPES.get(label) for label in labels.split()} == {type}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ["en", "fr"])
 def test_a_model_has_labels_of_each_type(code: str) -> None:
     import spacy

@@ -17,6 +17,8 @@ from esr.enrichment.enricher import Enricher
 from esr.enrichment.worker_pool import defer_interrupt, enrich_documents
 from esr.errors import EsrError, UsageError
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -79,6 +79,7 @@ def test_a_tuned_cell_tests_each_topic_with_the_parameters_of_the_other_folds(pl
     assert cell["values"]["AP"] == figures_of
 
 
+@pytest.mark.slow
 def test_an_estimated_cell_does_not_depend_on_the_judgements(plan: Path) -> None:
     first = cell_of(plan, "estimated")
     qrels = Path(json.loads(plan.read_text("utf-8"))["collections"]["sample"]["qrels"])

@@ -116,6 +116,7 @@ def test_marks_follow_the_corrected_t_test():
     assert many[0].mark == ""
 
 
+@pytest.mark.slow
 def test_thousands_of_topics_fit_in_memory():
     import tracemalloc
 

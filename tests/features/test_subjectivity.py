@@ -40,6 +40,7 @@ def test_subjective_sentences_are_told_from_others(name: str, monkeypatch: pytes
     assert subjectivity.macro_f1(predictions) >= least_f1
 
 
+@pytest.mark.slow
 def test_opinions_score_higher_than_reports(tmp_path: Path) -> None:
     """The same, with a few sentences made by hand, so that it always runs."""
     from esr.documents import Document, Sentence

@@ -19,6 +19,8 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.ranking_signal import RankingSignal
 from tests.learning.samples import SIGNALS, topics
 
+pytestmark = pytest.mark.slow
+
 
 class Memory:
     """A learner that memorises the relevant sentences by a signal that numbers all sentences."""

@@ -114,6 +114,7 @@ def test_an_endless_line_is_rejected_without_reading_all_of_it():
         next(jsonl.read(Source("f", "f", Endless())))
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path):
     path = tmp_path / "news.jsonl"
     line = json.dumps({"id": "a", "sentences": [{"text": "word " * 200}]}) + "\n"

@@ -99,6 +99,7 @@ def test_the_last_policy_loads_what_appending_one_by_one_would(entries: list[tup
     assert len(passed) == len(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_memory_does_not_grow_with_the_number_of_documents(policy: str) -> None:
     def peak(count: int) -> int:

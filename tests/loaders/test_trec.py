@@ -218,6 +218,7 @@ def test_the_result_does_not_depend_on_where_the_stream_is_split(size, data):
     assert read(Slow(data.encode())) == read(io.BytesIO(data.encode()))
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file():
     class Endless(io.RawIOBase):
         left = 60

@@ -77,6 +77,7 @@ def check(text: str) -> None:
         check_one(query)
 
 
+@pytest.mark.slow
 @FEW_HUNDRED
 @given(query_texts())
 def test_any_text_is_a_query_of_which_nothing_is_lost(text: str) -> None:

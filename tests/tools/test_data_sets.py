@@ -26,23 +26,27 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_load_of_everything_has_no_letter_more_or_less(folder: Path) -> None:
     found = compare(SET, folder, folder / "scratch")
     assert (found.articles, found.distinct, found.documents) == (3, 2, 3)
     assert (found.letters, found.missing, found.further) == (len("TAferrysailsTStormscame"), 0, 0)
 
 
+@pytest.mark.slow
 def test_what_a_load_leaves_out_is_missing(folder: Path) -> None:
     less = replace(SET, options=("--exclude", "c.json"), named=(".",))
     found = compare(less, folder, folder / "scratch")
     assert (found.documents, found.missing, found.further) == (2, len("TStormscame"), 0)
 
 
+@pytest.mark.slow
 def test_what_a_load_adds_is_further(folder: Path) -> None:
     found = compare(replace(SET, files=("[ab].json",), named=(".",)), folder, folder / "scratch")
     assert (found.documents, found.missing, found.further) == (3, 0, len("TStormscame"))
 
 
+@pytest.mark.slow
 def test_a_load_that_fails_says_why(folder: Path) -> None:
     (folder / "two" / "d.json").write_text("{")
     found = compare(replace(SET, read=read_texts), folder, folder / "scratch")

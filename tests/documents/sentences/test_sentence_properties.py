@@ -160,6 +160,7 @@ def test_a_sentence_never_crosses_a_blank_line(first, second, language):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "run",
     [
@@ -208,6 +209,7 @@ def test_no_text_takes_long(run, language):
     assert time.perf_counter() - start < 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", [None, "en", "de", "ru", "zh", "th"])
 @pytest.mark.parametrize("letter", ["a", "ж", "漢", "ก", "क", "🙂", "!"])
 def test_a_word_of_a_megabyte_is_no_obstacle(letter, language):

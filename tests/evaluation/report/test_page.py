@@ -7,6 +7,8 @@ from esr.evaluation.report import gains, page, precision_recall, unseen_terms
 from esr.evaluation.report.picture import to_inline_svg, to_png, to_svg
 from esr.evaluation.results import evaluate_runs
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def report(qrels, runs, results):

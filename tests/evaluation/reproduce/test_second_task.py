@@ -16,6 +16,8 @@ from esr.evaluation.reproduce.year import Year
 from tests.evaluation.reproduce import miniature
 from tests.support.elasticsearch import document
 
+pytestmark = pytest.mark.slow
+
 
 def test_precision_recall_and_f_are_those_of_the_track() -> None:
     assert judge({"a", "b", "c", "d"}, frozenset("abx")) == pytest.approx((0.5, 2 / 3, 4 / 7))

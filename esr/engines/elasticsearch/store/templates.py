@@ -18,7 +18,7 @@ FORMAT = 5
 def install(cluster: Cluster) -> None:
     """Put component templates, index templates and stored scripts. Ids of scripts contain their version.
 
-    A script that is there is not put again: Elasticsearch would compile it, which takes longer than reading it.
+    A script that is there is not put again: Elasticsearch would compile it.
     """
     client = cluster.client
     with cluster.translate_errors():

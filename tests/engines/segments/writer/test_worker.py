@@ -21,6 +21,8 @@ from esr.engines.segments.writer.worker_client import WorkerClient
 from esr.errors import InputError
 from tests.support.folder_index import document, load
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[4]
 
 
