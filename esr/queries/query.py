@@ -67,6 +67,8 @@ class ParsedQuery:
 
         A run should be analysed as a whole: what an analyzer makes of a word may depend on its neighbours.
         """
+        if self.is_plain:  # as most are
+            return ((self.groups[0].start, self.groups[-1].end),) if self.groups else ()
         runs = groupby(self.groups, key=lambda group: group.role == "wanted")
         wanted = [list(run) for is_wanted, run in runs if is_wanted]
         return tuple((run[0].start, run[-1].end) for run in wanted)

@@ -226,13 +226,12 @@ class Searcher:
         if interpretation.prefixes:
             added_terms = self._prefix_terms(interpretation)
             counts = {**counts, **{term: 1 for term in added_terms if term not in counts}}
-        text = interpretation.ranked_text
-        expansions = self._expand(text, counts, ranking) if ranking.boosts else {}
+        expansions = self._expand(interpretation.ranked_text, counts, ranking) if ranking.boosts else {}
         added = (term for expansion in expansions.values() for term in expansion.terms)
         terms = dict.fromkeys([*counts, *added])
         statistics = self.index.statistics(list(terms))
         unseen = {term for term in counts if not statistics.terms[term].is_seen}
-        words = words_of_terms(self.index.analyzer, text, unseen) if unseen else ()
+        words = words_of_terms(self.index.analyzer, interpretation.ranked_text, unseen) if unseen else ()
         plan = _with_condition(ranking.plan(counts, statistics, expansions), interpretation)
         return PreparedQuery(
             self.index,
@@ -314,6 +313,8 @@ def _with_fields(filters: Filters, condition: Condition | None) -> Filters:
 
 
 def _with_condition(plan: Plan, interpretation: Interpretation) -> Plan:
+    if interpretation.condition is None and not interpretation.decides_candidates:
+        return plan
     candidates: CandidateRule = "all" if interpretation.decides_candidates else plan.candidates
     return replace(plan, condition=interpretation.condition, candidates=candidates)
 
