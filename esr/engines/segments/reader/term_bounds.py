@@ -45,7 +45,7 @@ def round_outward(values: npt.NDArray[np.float64], *, up: bool) -> npt.NDArray[n
     """The values in 32 bits, rounded up or down, so that a bound stays a bound."""
     rounded = values.astype(np.float32)
     is_inside = rounded < values if up else rounded > values
-    rounded[is_inside] = np.nextafter(rounded[is_inside], np.float32(np.inf if up else -np.inf))
+    np.nextafter(rounded, np.float32(np.inf if up else -np.inf), out=rounded, where=is_inside)
     return rounded
 
 
