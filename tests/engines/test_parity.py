@@ -21,7 +21,7 @@ from esr.ranking.explain import explain
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests.support.elasticsearch import close, differences, fresh, load
-from tests.support.pairs import check_pairs
+from tests.support.pairs import check_pairs, half
 
 ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
 WORDS = [
@@ -132,7 +132,10 @@ def pruning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("esr.engines.elasticsearch.search.pruned_search.FIRST_DOCUMENTS", 5)
 
 
-@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards"])
+SHARDS = [1, 3]
+
+
+@pytest.fixture(scope="module", params=SHARDS, ids=["1 shard", "3 shards"])
 def engines(
     request: pytest.FixtureRequest, elasticsearch_url: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Engines]:
@@ -174,16 +177,22 @@ def pairwise_cases(number: int) -> Iterator[tuple[dict[str, float], str, str, Fi
 
 def test_the_cases_have_every_pair_of_values() -> None:
     """A fault that needs two of them shows, and over the models one of prior, rule and query."""
-    by_model = [list(pairwise_cases(number)) for number in range(len(SPLITS))]
-    check_pairs(by_model, [len(PRIORS), len(CANDIDATES), len(QUERIES), len(FILTERS)])
+    numbers, sizes = range(len(SPLITS)), [len(PRIORS), len(CANDIDATES), len(QUERIES), len(FILTERS)]
+    check_pairs([list(pairwise_cases(number)) for number in numbers], sizes)
+    check_pairs([[c for n in numbers for c in cases_of_shards(n, shards)] for shards in SHARDS], sizes)
+
+
+def cases_of_shards(number: int, shards: int) -> list[tuple[dict[str, float], str, str, Filters]]:
+    """The half of a model's cases that are for this number of shards."""
+    return half(pairwise_cases(number), len(QUERIES), number, SHARDS.index(shards))
 
 
 @pytest.mark.parametrize("model, context", SPLITS)
 def test_answers(request: pytest.FixtureRequest, engines: Engines, model: str, context: str | None) -> None:
-    number = SPLITS.index((model, context)) + request.node.callspec.params["engines"]
+    cases = cases_of_shards(SPLITS.index((model, context)), request.node.callspec.params["engines"])
     problems = [
         problem
-        for prior, rule, query, filters in pairwise_cases(number)
+        for prior, rule, query, filters in cases
         for problem in compare_answers(
             engines, query, filters, 500, model=model, context=context, priors=prior, candidates=rule
         )

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
+
+Case = TypeVar("Case")
+
+
+def half(cases: Iterable[Case], row: int, number: int, side: int) -> list[Case]:
+    """The cases of one of two places, side 0 or 1; both places together have them all.
+
+    The cases are rows of the product of two dimensions, of even length `row`. Each place has each value of
+    both; which case goes where changes with every second number.
+    """
+    return [case for n, case in enumerate(cases) if (n // row + n + number // 2) % 2 == side]
 
 
 def check_pairs(groups: Sequence[Sequence[tuple[Any, ...]]], sizes: Sequence[int]) -> None:

@@ -14,7 +14,7 @@ import pytest
 import esr
 from esr.documents import Document, Sentence
 from esr.engines.elasticsearch.cluster.index_names import documents_index
-from esr.engines.elasticsearch.load import writer
+from esr.engines.elasticsearch.load import verification, writer
 from esr.engines.elasticsearch.load.bulk_actions import elasticsearch_date
 from esr.engines.elasticsearch.store import load_owner
 from esr.engines.factory import LoadOptions, open_generations, open_writer
@@ -178,6 +178,7 @@ def test_what_arrived_is_compared_with_what_was_sent(
         verify(cluster, index, expected)
 
     monkeypatch.setattr(writer, "verify", harm_and_verify)
+    monkeypatch.setattr(verification, "PAUSES", (0.01, 0.02, 0.04))
     with pytest.raises(EsrError, match=message):
         load(where, NEW)
     assert all_indices(where) == []

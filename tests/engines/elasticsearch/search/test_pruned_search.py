@@ -29,7 +29,7 @@ from esr.plans.plan import CANDIDATES, Affine, Mixture, Plan, PlanTerm, Static
 from esr.ranking.ranking import Ranking
 from tests.support.elasticsearch import fresh
 from tests.support.folder_index import document
-from tests.support.pairs import check_pairs
+from tests.support.pairs import check_pairs, half
 from tests.support.pruning import (
     EXTREME_RANKINGS,
     FILTERS,
@@ -54,7 +54,10 @@ MIXTURES = [
 ]
 
 
-@pytest.fixture(scope="module", params=[1, 3], ids=["1 shard", "3 shards and a second load"])
+SHARDS = [1, 3]
+
+
+@pytest.fixture(scope="module", params=SHARDS, ids=["1 shard", "3 shards and a second load"])
 def adverse(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[ElasticsearchIndex]:
     documents = adverse_documents()
     with fresh(elasticsearch_url) as where:
@@ -100,7 +103,15 @@ def test_the_cases_have_every_pair_of_values() -> None:
     """A fault that needs two of them shows, and over the rankings one of rule, options and query."""
     by_ranking = [list(pairwise_cases(number)) for number in range(len(MIXTURES))]
     filters = len(set(map(repr, FILTERS)))
-    check_pairs(by_ranking, [len(CANDIDATES), len(SETTINGS), len(QUERIES), len(KS), filters])
+    sizes = [len(CANDIDATES), len(SETTINGS), len(QUERIES), len(KS), filters]
+    check_pairs(by_ranking, sizes)
+    numbers = range(len(FIRST_STAGES))
+    check_pairs([[c for n in numbers for c in cases_of_shards(n, shards)] for shards in SHARDS], sizes)
+
+
+def cases_of_shards(number: int, shards: int) -> list[tuple[str, dict[str, Any], str, int, Filters]]:
+    """The half of a model's cases that are for this number of shards."""
+    return half(pairwise_cases(number), len(QUERIES), number, SHARDS.index(shards))
 
 
 def exhaustive(index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> SearchResult:
@@ -142,8 +153,8 @@ def test_any_plan(adverse: ElasticsearchIndex, plan: Plan, k: int, filters: Filt
 def test_models(
     request: pytest.FixtureRequest, adverse: ElasticsearchIndex, model: str, context: str | None
 ) -> None:
-    number = FIRST_STAGES.index((model, context)) + request.node.callspec.params["adverse"]
-    for rule, options, query, k, filters in pairwise_cases(number):
+    shards = request.node.callspec.params["adverse"]
+    for rule, options, query, k, filters in cases_of_shards(FIRST_STAGES.index((model, context)), shards):
         ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **options})
         result = check_pruned(adverse, make_plan(adverse, query, ranking), k, filters)
         assert not isinstance(result, Unprunable), result
