@@ -237,7 +237,8 @@ class EmbeddedIndex:
         return vocabulary.words_with_prefix(self._snapshot().segments, prefix, limit)
 
     def similar_words(self, word: str, max_edits: int) -> Mapping[str, int]:
-        return vocabulary.similar_words(self._snapshot().segments, word, max_edits)
+        cache = self._latest()
+        return vocabulary.similar_words(cache.snapshot.segments, cache.memory, word, max_edits)
 
     def features(self) -> Sequence[str]:
         return self._snapshot().features

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from elasticsearch import Elasticsearch, NotFoundError
+from elasticsearch import AuthorizationException, Elasticsearch, NotFoundError
 
 from esr import resources
 from esr.analysis import definitions
@@ -33,10 +33,10 @@ def install(cluster: Cluster) -> None:
 
 
 def _stored_script(client: Elasticsearch, name: str) -> Mapping[str, Any] | None:
-    """A stored script as the cluster has it, if it has one."""
+    """A stored script as the cluster has it; None if it has none, or the login may not read it."""
     try:
         answer = client.get_script(id=name)
-    except NotFoundError:
+    except (NotFoundError, AuthorizationException):
         return None
     return {key: answer["script"][key] for key in ("lang", "source")}
 
