@@ -23,7 +23,7 @@ def test_an_answer_is_what_python_reads(text: str) -> None:
     assert FastJsonSerializer().loads(text.encode()) == json.loads(text)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1,]", "no answer"])
+@pytest.mark.parametrize("text", ["{", "[1,]", "no answer"])
 def test_what_is_no_json_is_an_error_of_the_client(text: str) -> None:
     with pytest.raises(SerializationError):
         FastJsonSerializer().loads(text.encode())
