@@ -3,8 +3,8 @@
     python -m benchmarks.fairness INDEX queries.tsv [--clients 4 16 64 200] [--seconds 20]
 
 INDEX is a folder or an address, served by `esr serve` with a worker for each core. Clients send the next
-query as soon as they have an answer, even if that refuses them. Then some clients search while one sends a
-query of 1,000 words, which scores every sentence; the server is told to take it. Prints a row for each:
+query when they have an answer, or when a refusal says that they may. Then some clients search while one sends
+a query of 1,000 words, which scores every sentence; the server is told to take it. Prints a row for each:
 answers of 200 a second, percentiles of their milliseconds, refusals a second and theirs, refusals that do not
 say when to come again, and requests without an answer.
 """

@@ -1,4 +1,5 @@
 """A process with many clients. Each sends the next request after an answer, over a persistent connection.
+After a refusal, it waits as long as that says.
 
     python -m benchmarks.speed.client SECONDS CLIENTS < job.json
 
@@ -80,10 +81,12 @@ def _run_client(job: dict[str, Any], number: int, clients: int, end: float, outc
         try:
             answer = http.get(path) if body is None else http.post(path, body, headers=HEADERS)
             answer.read()
-            status, has_retry_after = answer.status_code, answer.get("Retry-After") is not None
+            status, pause = answer.status_code, answer.get("Retry-After")
         except OSError:
-            status, has_retry_after = 0, False
-        outcomes.append(Outcome(status, time.perf_counter() - started, has_retry_after))
+            status, pause = 0, None
+        outcomes.append(Outcome(status, time.perf_counter() - started, pause is not None))
+        if pause is not None:
+            gevent.sleep(min(float(str(pause)), max(end - time.perf_counter(), 0.0)))
     http.close()
 
 
