@@ -1,6 +1,6 @@
 # make demo       install, load the example news, answer a few queries, serve the page (SERVE=no: do not serve)
-# make quick      the tests that need no node, no browser and no large corpus, in under a minute
-# make test       install, check, and run all tests but those of endurance, in ten minutes
+# make quick      the tests that need no node, no browser and no large corpus, in two minutes
+# make test       install, check, and run all tests but those of endurance, in a quarter of an hour
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
 # make check      ruff and mypy
 # make hooks      let git check each commit before it is made
@@ -76,8 +76,10 @@ quick: $(VENV)/installed-dev
 	$(BIN)/pytest -q -n 2 --dist worksteal \
 		-m "not elasticsearch and not browser and not slow and not endurance" --hypothesis-profile quick
 
+# Three processes on two processors: a part of the time, each of them waits for the node or the browser. Those of
+# endurance load the machine enough.
 test: check chromium
-	$(BIN)/pytest -q -n 2 --dist loadfile -m "not endurance"
+	$(BIN)/pytest -q -n 3 --dist loadfile -m "not endurance"
 
 endurance: $(VENV)/installed-dev
 	$(BIN)/pytest -q -n 2 --dist loadfile -m endurance
