@@ -237,7 +237,7 @@ def test_a_load_waits_for_a_full_disk_and_then_names_it(
         names = [f"cluster.routing.allocation.disk.watermark.{level}" for level in levels]
         settings = dict.fromkeys(names, None if has_space else "1%")
         http("PUT", f"{node.url}/_cluster/settings", {"persistent": settings})
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while time.monotonic() < deadline:
             index_settings = http("GET", f"{node.url}/news*/_settings?flat_settings=true")
             blocked = [
