@@ -12,7 +12,6 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 from isal import isal_zlib
@@ -20,6 +19,7 @@ from isal import isal_zlib
 from esr.documents import Document, ParseWord, Sentence
 from esr.documents.document import default_sentence_id
 from esr.documents.fields import decode_fields, encode_fields
+from esr.engines.json_reader import read_json
 
 _LEVEL = 4  # of 9: most of the gain for a third of the time
 NO_PARAGRAPH = 0
@@ -57,17 +57,8 @@ def compress(encoded: bytes) -> bytes:
 
 def decode_texts(encoded: bytes) -> tuple[list[str], str | None]:
     """The texts of the sentences of an encoded document, and its title."""
-    data = _decode(encoded)
+    data = read_json(encoded)
     return [row[0] for row in data["sentences"]], data.get("title")
-
-
-def _decode(encoded: bytes) -> dict[str, Any]:
-    """A document from JSON."""
-    try:
-        data: dict[str, Any] = msgspec.json.decode(encoded)
-    except msgspec.DecodeError:
-        data = json.loads(encoded)  # Python writes numbers that JSON does not have, and reads them again
-    return data
 
 
 def _encode_sentence(sentence: Sentence, has_default_id: bool) -> list[Any]:
@@ -96,7 +87,7 @@ class StoredDocument:
     __slots__ = ("_data", "_rows", "id")
 
     def __init__(self, blob: bytes | memoryview) -> None:
-        self._data = _decode(isal_zlib.decompress(blob))
+        self._data: dict[str, Any] = read_json(isal_zlib.decompress(blob))
         self.id: str = self._data["id"]
         self._rows: list[list[Any]] = self._data["sentences"]
 
