@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
 from esr.plans.plan import Affine, Mixture, PlanTerm
 from tests.support.folder_index import document, load
+from tests.support.threads import holds_in_threads
 
 WORDS = ["bank", "flood", "river", "vote", "court"]
 TERMS = [PlanTerm(word, 1.0, 1e-3) for word in WORDS]
@@ -118,10 +117,4 @@ def test_threads_get_the_same(statistics: CommitStatistics) -> None:
         terms = random.Random(seed).sample(TERMS, 2)
         return values(cached, statistics, terms) == [expected[term.term] for term in terms]
 
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(8) as pool:
-            assert all(pool.map(are_equal, range(400)))
-    finally:
-        sys.setswitchinterval(usual)
+    assert holds_in_threads(are_equal, range(400))

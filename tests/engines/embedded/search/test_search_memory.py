@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +16,7 @@ from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.errors import UsageError
 from esr.queries import parse
 from tests.support.folder_index import document, load
+from tests.support.threads import holds_in_threads
 
 Numbers = npt.NDArray[np.int64]
 
@@ -71,13 +70,7 @@ def test_threads_get_one_value_of_a_key() -> None:
         key = random.Random(seed).randrange(8)
         return bool((memory.get(key, lambda: np.full(1000, key)) == key).all())
 
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(8) as pool:
-            assert all(pool.map(get, range(2000)))
-    finally:
-        sys.setswitchinterval(usual)
+    assert holds_in_threads(get, range(2000))
     assert memory.used == sum(size for _, size in memory._values.values()) <= 40_000
 
 
