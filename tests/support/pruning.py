@@ -153,14 +153,18 @@ def plans(draw: st.DrawFn, *, tiny: bool = False) -> Plan:
     return Plan(terms, transform, rule, context, tuple(draw(st.lists(statics, max_size=3))))  # type: ignore[arg-type]
 
 
-def adverse_documents() -> list[Located]:
-    """Equal documents; documents of no sentence, one, a thousand; a term 300 times; empty sentences."""
+def adverse_documents(longest: int = 1000) -> list[Located]:
+    """Equal documents; documents of no sentence, one, a thousand; a term 300 times; empty sentences.
+
+    `longest`: the sentences of the longest document. Elasticsearch analyses all of it for each of them, so that
+    a thousand take ten times as long as all else; the tests that load many indices take fewer.
+    """
     chance = random.Random(7)
 
     def draw_sentences(n: int, low: int = 0, high: int = 14) -> list[str]:
         return [" ".join(chance.choices(WORDS[:-1], k=chance.randrange(low, high))) for _ in range(n)]
 
-    bodies = [draw_sentences(size) for size in (0, 1, 1, 2, 5, 9, 30, 1000)]
+    bodies = [draw_sentences(size) for size in (0, 1, 1, 2, 5, 9, 30, longest)]
     bodies += (
         [draw_sentences(4, 3, 5)] * 12 + [["only"]] * 3 + [["flood " * 300, "flood"], ["", "", "bank"], [""]]
     )

@@ -55,6 +55,8 @@ MIXTURES = [
 
 
 SHARDS = [1, 3]
+LONGEST = 150
+"""Sentences of the longest document where a test loads an index of its own."""
 
 
 @pytest.fixture(scope="module", params=SHARDS, ids=["1 shard", "3 shards and a second load"])
@@ -165,7 +167,7 @@ def test_a_mixture_that_the_index_was_prepared_for(elasticsearch_url: str, ranki
     """A plan to which the stored impacts do not apply uses the scripts."""
     prepared = Ranking.from_dict(ranking)
     with fresh(elasticsearch_url) as where:
-        load(where, adverse_documents(), precomputed_mixture=prepared.mixture())
+        load(where, adverse_documents(LONGEST), precomputed_mixture=prepared.mixture())
         index = ElasticsearchIndex(where)
         snapshot = index.snapshot()
         for rule, options, query, k, filters in pairwise_cases(MIXTURES.index(ranking)):
@@ -376,7 +378,7 @@ def test_impacts_stay_in_use_and_exact_through_deliveries(
     """
     longest = document("d7", "vote " * 40)
     monkeypatch.setattr(bound_query, "_SMALL_LOSS", small_loss)
-    documents = adverse_documents()
+    documents = adverse_documents(LONGEST)
     with fresh(elasticsearch_url) as where:
         load(where, documents, precomputed_mixture=Ranking().mixture())
         steps = (
