@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,9 @@ import pytest
 from tests.support.temporary import use_memory
 
 use_memory(os.environ)
+
+# Collecting makes millions of objects that stay: looking for garbage among them takes a quarter of the time.
+gc.disable()
 
 # How long an example takes says something of the machine, which others may use too, and nothing of esr.
 hypothesis.settings.register_profile(
@@ -84,6 +88,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if fixtures & set(getattr(item, "fixturenames", ())) or item.get_closest_marker(mark):
                 item.add_marker(mark)
     items.sort(key=lambda item: item.get_closest_marker("elasticsearch") is None)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """From here on garbage is looked for, but not among what was collected."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -156,8 +156,8 @@ def plans(draw: st.DrawFn, *, tiny: bool = False) -> Plan:
 def adverse_documents(longest: int = 1000) -> list[Located]:
     """Equal documents; documents of no sentence, one, a thousand; a term 300 times; empty sentences.
 
-    `longest`: the sentences of the longest document. Elasticsearch analyses all of it for each of them, so that
-    a thousand take ten times as long as all else; the tests that load many indices take fewer.
+    `longest`: the sentences of the longest document. Elasticsearch analyses all of it for each of them, so
+    that a thousand take ten times as long as all else; the tests that load many indices take fewer.
     """
     chance = random.Random(7)
 

@@ -1,55 +1,15 @@
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import pytest
-import schemathesis
 from flask import Flask
 from flask.testing import FlaskClient
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
-from openapi_spec_validator import validate
-from schemathesis.checks import CHECKS, load_all_checks
-from schemathesis.core.failures import FailureGroup
-from schemathesis.generation import GenerationMode
-from schemathesis.openapi.checks import JsonSchemaError
 
 from esr import models, priors
 from webui.api.operation import BASE
 from webui.api.operations import OPERATIONS
 from webui.arguments.names import SEARCH_ARGUMENTS
-
-load_all_checks()
-CHECKED = CHECKS.get_by_names(
-    [
-        "not_a_server_error",
-        "status_code_conformance",
-        "content_type_conformance",
-        "response_schema_conformance",
-        "negative_data_rejection",
-        "unsupported_method",
-    ]
-)
-EXAMPLES = 60
-GOOD = {
-    "search": {"q": "storm flood"},
-    "facets": {"q": "storm flood"},
-    "timeline": {"q": "storm", "also": "flood", "interval": "month"},
-    "similar": {"id": "a.s1", "own": "yes"},
-    "values": {"field": "source"},
-    "explain": {"q": "storm flood", "id": "a.s1"},
-    "document": {"id": "a", "q": "storm"},
-    "compare": {"q": "storm flood", "vs.model": "bm25"},
-    "complete": {"q": "storm fl"},
-    "analyze": {"text": "The U.S. troops"},
-    "query": {"q": "storm"},
-    "status": {},
-    "batch": {},
-}
-"""Arguments that make an answer likely."""
-GOOD_BODY = {"queries": [{"id": "1", "query": "storm flood"}]}
-"""What of a batch's body makes an answer likely."""
 
 
 @pytest.fixture
@@ -60,6 +20,8 @@ def described(client: FlaskClient) -> dict[str, Any]:
 
 
 def test_the_document_is_valid_openapi_3_1(described: dict[str, Any]) -> None:
+    from openapi_spec_validator import validate  # here, as it takes a second to import
+
     assert described["openapi"].startswith("3.1")
     validate(described)
 
@@ -97,52 +59,19 @@ def test_an_argument_that_is_not_in_the_document_is_rejected(client: FlaskClient
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_no_generated_request_gets_a_server_error_or_an_undocumented_answer(app: Flask, name: str) -> None:
+    from tests.support.api_fuzzing import EXAMPLES, fuzz
+
     statuses = fuzz(app, name)
     if name not in ("models", "query"):  # one has no arguments; the other has no answer for a folder
         assert min(statuses[200], statuses[400]) >= EXAMPLES / 20, statuses
 
 
-def checks_of(case: schemathesis.Case) -> list[Any]:
-    """The checks. An empty argument counts as not given: it is not rejected, so that forms work."""
-    blank = any(not value or not str(value).strip() for value in (case.query or {}).values())
-    return [check for check in CHECKED if not blank or check.__name__ != "negative_data_rejection"]
-
-
-def fuzz(app: Flask, name: str) -> Counter[int]:
-    """How often the answers had each status."""
-    schema = schemathesis.openapi.from_wsgi(f"{BASE}/openapi.json", app)
-    schema.config.generation.update(modes=[GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
-    operation = schema[OPERATIONS[name].path][OPERATIONS[name].method]
-    modes = {mode: operation.as_strategy(generation_mode=mode) for mode in GenerationMode}
-
-    statuses: Counter[int] = Counter()
-
-    @settings(
-        max_examples=EXAMPLES,
-        deadline=None,
-        database=None,
-        derandomize=True,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-    )
-    @given(st.data())
-    def check(data: st.DataObject) -> None:
-        mode = data.draw(st.sampled_from(list(modes)))
-        case = data.draw(modes[mode])
-        if mode is GenerationMode.POSITIVE and case.query and data.draw(st.integers(0, 3)):
-            # Most generated texts are no words, and most settings do not fit each other.
-            kept = data.draw(st.lists(st.sampled_from(sorted(case.query)), max_size=1))
-            case.query = {n: v for n, v in case.query.items() if n in kept} | GOOD[name]
-        if mode is GenerationMode.POSITIVE and isinstance(case.body, dict) and data.draw(st.integers(0, 3)):
-            kept = data.draw(st.lists(st.sampled_from(sorted(case.body)), max_size=1))
-            case.body = {n: v for n, v in case.body.items() if n in kept} | GOOD_BODY
-        statuses[case.call_and_validate(checks=checks_of(case)).status_code] += 1
-
-    check()
-    return statuses
-
-
 def test_the_fuzzing_notices_an_undocumented_answer(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    from schemathesis.core.failures import FailureGroup
+    from schemathesis.openapi.checks import JsonSchemaError
+
+    from tests.support.api_fuzzing import fuzz
+
     monkeypatch.setattr("webui.api.status.HIDDEN", {"sentences"})
     with pytest.raises(FailureGroup) as caught:
         fuzz(app, "status")
