@@ -517,12 +517,3 @@ def test_node_answers(elasticsearch_url: str) -> None:
     status, body = given.get("/")
     assert status == 200
     assert body["tagline"] == "You Know, for Search"
-
-
-@pytest.mark.elasticsearch
-@pytest.mark.endurance
-def test_security_asks_for_a_password(start_elasticsearch: Callable[..., Cluster]) -> None:
-    cluster = start_elasticsearch(security=True)
-    assert cluster.auth is not None
-    assert cluster.nodes[0].get("/")[0] == 200
-    assert base.GivenNode("stranger", cluster.url).get("/")[0] == 401

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import threading
 import time
@@ -21,7 +20,6 @@ from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable,
 from tests.support.elasticsearch import document, http, indices, load
 
 DOCUMENTS = [document(f"d{n}", f"A flood in town {n}.", "A river.", "The bank of it.") for n in range(40)]
-READ_ONLY = {"reader": {"indices": [{"names": ["news*"], "privileges": ["read", "view_index_metadata"]}]}}
 
 
 @contextmanager
@@ -258,34 +256,3 @@ def test_a_node_that_hangs_or_dies(
         nodes.nodes[0].kill()
         with pytest.raises(EngineUnreachable, match="cannot reach Elasticsearch"):
             searcher.search("flood")
-
-
-@pytest.mark.endurance
-def test_security(start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a login nothing; with a key that may read, searches only."""
-    node = start_elasticsearch(security=True)
-    monkeypatch.delenv("ESR_API_KEY", raising=False)
-    user, password = node.auth
-    where = f"{node.url}/news"
-    for call in search_and_load(where):
-        with pytest.raises(EngineUnreachable, match="requires a login: set ESR_API_KEY, or ESR_USER"):
-            call()
-    with pytest.raises(EngineUnreachable, match="rejects the login: check the user and password"):
-        esr.open(where.replace("//", "//nobody:wrong@"))
-
-    full = where.replace("//", f"//{user}:{password}@")
-    load(full, DOCUMENTS)
-    login = {"Authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()}
-    body = {"name": "reader", "role_descriptors": READ_ONLY}
-    key = http("POST", f"{node.url}/_security/api_key", body, login)["encoded"]
-    monkeypatch.setenv("ESR_API_KEY", key)
-    with esr.open(where) as searcher:
-        answer = searcher.search("flood", 100)
-        assert (answer.total, answer.incomplete) == (120, None)
-        assert searcher.index.document("d1").id == "d1"
-    for if_exists in ("replace", "append", "fail"):
-        with pytest.raises(EsrError, match=r"denies the request: .* is unauthorized for API key"):
-            load(where, DOCUMENTS, if_exists=if_exists)
-    with esr.open(full) as searcher:
-        assert searcher.search("flood", 100).total == 120
-        assert password not in searcher.index.where
