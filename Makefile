@@ -77,12 +77,13 @@ quick: $(VENV)/installed-dev
 		-m "not elasticsearch and not browser and not slow and not endurance" --hypothesis-profile quick
 
 # Three processes on two processors: a part of the time, each of them waits for the node or the browser. Those of
-# endurance load the machine enough.
+# endurance load the machine enough. Left to itself, pytest-xdist begins with the files of the most tests, and the
+# longest of endurance have one: tests/conftest.py orders them.
 test: check chromium
 	$(BIN)/pytest -q -n 3 --dist loadfile -m "not endurance"
 
 endurance: $(VENV)/installed-dev
-	$(BIN)/pytest -q -n 2 --dist loadfile -m endurance
+	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m endurance
 
 containers:
 	$(PYTHON) -m tools.containers

@@ -28,6 +28,19 @@ if TYPE_CHECKING:
     from tests.support.node import Cluster
 
 NOT_RUN = "no Elasticsearch node: "
+LONGEST = (
+    "tests/tools/test_containers.py",
+    "tests/test_collections.py",
+    "tests/tools/test_release.py",
+    "tests/engines/test_cluster_chaos.py",
+    "tests/analysis/test_elasticsearch_analysis.py",
+    "tests/engines/test_conditions.py",
+    "tests/loaders/test_fuzz.py",
+    "tests/engines/test_chaos.py",
+    "tests/engines/elasticsearch/test_faults.py",
+    "tests/engines/test_index_life.py",
+)
+"""Files that take minutes. They begin, since nothing runs beside a long file that is left for the end."""
 MARKED_BY = {"elasticsearch": {"elasticsearch_url", "start_elasticsearch"}, "browser": {"browser"}}
 """Markers, and the fixtures whose users have them."""
 
@@ -81,13 +94,19 @@ def start_elasticsearch() -> Iterator[Callable[..., Cluster]]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test that uses a node or a browser: a forgotten mark must not start one in a quick run.
 
-    Those that use a node begin, as they take the longest.
+    The longest begin, then those that use a node.
     """
     for item in items:
         for mark, fixtures in MARKED_BY.items():
             if fixtures & set(getattr(item, "fixturenames", ())) or item.get_closest_marker(mark):
                 item.add_marker(mark)
-    items.sort(key=lambda item: item.get_closest_marker("elasticsearch") is None)
+    ranks = {file: rank for rank, file in enumerate(LONGEST)}
+    items.sort(
+        key=lambda item: (
+            ranks.get(item.nodeid.partition("::")[0], len(ranks)),
+            item.get_closest_marker("elasticsearch") is None,
+        )
+    )
 
 
 @pytest.hookimpl(trylast=True)

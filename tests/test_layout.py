@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LONGEST
+
 ROOT = Path(__file__).resolve().parent.parent
 
 BASE = "batches environment errors extras hashing parameter registry resources"
@@ -179,3 +181,8 @@ def test_the_picture_shows_every_folder() -> None:
     for row in MAY_IMPORT:
         folder = next((whole for whole in ("esr/engines/segments", "webui") if row.startswith(whole)), row)
         assert f">{folder}<" in picture, folder
+
+
+@pytest.mark.parametrize("file", LONGEST)
+def test_the_files_that_begin_have_tests_of_endurance(file: str) -> None:
+    assert "mark.endurance" in (ROOT / file).read_text("utf-8")
