@@ -94,10 +94,10 @@ hooks: $(VENV)/installed-dev
 release: $(VENV)/installed-dev
 	$(BIN)/python -m tools.release $(VERSION)
 
-# The tests of the page want a browser. Debian has one; elsewhere they say what to install.
+# The tests of the page want a browser. Debian has one without windows; elsewhere they say what to install.
 chromium:
-	@command -v chromium >/dev/null || ! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ] || \
-		{ apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium fonts-liberation; }
+	@command -v chromium-headless-shell >/dev/null || ! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ] || \
+		{ apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium-headless-shell fonts-liberation; }
 
 clean:
 	rm -rf $(VENV) $(DEMO) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,9 +15,12 @@ def violations(page: Page) -> list[str]:
     return [f"{v['id']}: {node['target']} {node.get('failureSummary')}" for v in found for node in v["nodes"]]
 
 
-def unfold(page: Page) -> None:
-    for details in page.locator("details").all():
+def unfold(page: Page) -> bool:
+    """Open what is folded. Whether anything was."""
+    folded = page.locator("details:not([open])").all()
+    for details in folded:
         details.evaluate("each => { each.open = true }")
+    return bool(folded)
 
 
 def is_wider_than(page: Page, width: int) -> bool:
@@ -35,8 +38,8 @@ def test_axe_finds_no_violation_on_any_page_and_none_is_wider_than_the_screen(
 ) -> None:
     page = opens(PAGES[name], width, fails=name in FAILING, color_scheme=scheme, bypass_csp=True)
     assert violations(page) == []
-    unfold(page)
-    assert violations(page) == []
+    if unfold(page):
+        assert violations(page) == []
     assert not is_wider_than(page, width)
     assert not (narrower and is_wider_than(page, narrower))
 
