@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from esr.plans.evaluate import affine, beta, mixture_shares, saturate, saturation_shares
 from esr.plans.evidence import Array
-from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm, Saturation
+from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm, Saturation, Smoothing
 
 Numbers = npt.NDArray[np.intp]
 EPS = float(np.finfo(float).eps)
@@ -161,6 +161,27 @@ class Bound:
         worth = [part / collection for part in (sentence, surrounding, document)]
         return np.stack([*worth, np.log(collection)], axis=1)
 
+    def evidence_table(self) -> Array:
+        """What `upper_bounds` reads for a sentence by its length, of shape (longest + 1, 4).
+
+        Of a mixture: what one occurrence in the sentence is worth, then the weights of the surrounding, the
+        document and the collection. Of a saturation: what one occurrence is worth, and by what its worth
+        beside the sentence is divided.
+        """
+        transform, lengths = self._transform, np.arange(self._longest + 1.0)
+        table = np.zeros((len(lengths), 4))
+        if isinstance(transform, Mixture):
+            at = beta(transform, lengths)
+            weights = (transform.sentence, transform.surrounding, transform.document, transform.collection)
+            table[:] = np.stack([affine(weight, at) for weight in weights], axis=1)
+            table[:, 0] /= np.maximum(lengths, 1.0)
+        else:
+            shares = saturation_shares(transform, dict.fromkeys(transform.fields(), lengths))
+            table[:, 0] = shares.get("sentence", 0.0)
+            if transform.surrounding.share:
+                table[:, 1] = _beside_norm(transform.surrounding, lengths)
+        return table
+
     def termless_score(self, terms: Sequence[PlanTerm]) -> TermlessScore:
         """Of a plan with these terms."""
         if isinstance(self._transform, Saturation):
@@ -244,7 +265,7 @@ class Bound:
         def evidence_beside() -> Array:
             field = transform.surrounding
             counts, lengths = sentences.counts["sentence"], sentences.lengths["sentence"]
-            return field.share * counts / ((1.0 - field.b) / 2.0 + field.b * lengths / field.average)
+            return field.share * counts / _beside_norm(field, lengths)
 
         near = self._greatest_near(sentences, evidence_beside)
         least = np.zeros(len(documents.count))
@@ -267,6 +288,11 @@ class Bound:
         if "surrounding" not in self._transform.fields() or not len(sentences.starts):
             return None
         return np.maximum.reduceat(evidence_beside(), sentences.starts)
+
+
+def _beside_norm(field: Smoothing, lengths: Array) -> Array:
+    """The least norm that the surrounding has beside a sentence of each length."""
+    return (1.0 - field.b) / 2.0 + field.b * lengths / field.average
 
 
 def _better(weight: float) -> np.ufunc:

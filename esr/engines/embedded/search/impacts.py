@@ -10,21 +10,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from esr.engines.embedded.search.kernel.layout import HYPERBOLA, LOGARITHM, MIXTURE, Transform
+from esr.engines.embedded.search.impact_computation import ImpactComputation, Values
+from esr.engines.embedded.search.kernel.layout import Transform
+from esr.engines.embedded.search.kernel_tables import KernelTables
 from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
-from esr.engines.segments.reader.postings import read_postings
 from esr.engines.segments.reader.term_bounds import round_outward
-from esr.plans.bounds import Bound
-from esr.plans.evidence import Array
 from esr.plans.plan import Mixture, PlanTerm, Saturation
 
-Values = npt.NDArray[np.float32]
 _Key = tuple[str, float, bool, bool]
 """A term, its p(t|C), whether it is the query's own, whether its weight is below 0."""
 LIMIT_SHARE = 0.5
@@ -45,18 +43,15 @@ class Impacts:
 
     def __init__(
         self,
-        transform: Mixture | Saturation,
-        statistics: CommitStatistics,
+        computation: ImpactComputation,
         limit: float,
         note_size: Callable[[int], None] = lambda size: None,
     ) -> None:
         """`limit`: bytes that they may take. `note_size` is called with their bytes when these grow."""
-        self.bound = Bound(transform, statistics.collection.longest_sentence)
-        self._transform = transform
-        self._statistics = statistics
+        self.bound = computation.bound
+        self._computation = computation
         self._limit = limit
         self._note_size = note_size
-        self._fields = set(transform.fields())
         self._kernel_transform: Transform | None = None
         self._values: Values = np.zeros(0, np.float32)
         self._used = 0
@@ -73,10 +68,10 @@ class Impacts:
     def kernel_transform(self) -> Transform:
         """The transform as the kernel takes it."""
         if self._kernel_transform is None:
-            table = self._statistics.document_table
+            table = self._computation.statistics.document_table
             high, low = self.bound.log_collection_range(table.shortest, table.longest)
             self._kernel_transform = Transform(
-                *_transform_numbers(self._transform),
+                *self._computation.transform_numbers,
                 self.bound.length_table(),
                 round_outward(high, up=True),
                 round_outward(low, up=False),
@@ -95,49 +90,53 @@ class Impacts:
 
     def _add(self, terms: Mapping[_Key, PlanTerm]) -> None:
         """Keep the impacts of these terms. Where there is no room for more, all others go."""
-        fresh = {key: self._compute(term) for key, term in terms.items() if key not in self._entries}
-        if (self._used + sum(map(len, fresh.values()))) * self._values.itemsize > self._limit:
+        fresh = {key: term for key, term in terms.items() if key not in self._entries}
+        sizes = self._sizes(fresh)
+        if (self._used + sum(sizes)) * self._values.itemsize > self._limit:
             self._entries, self._used, self._values = {}, 0, np.zeros(0, np.float32)
-            fresh = {key: self._compute(term) for key, term in terms.items()}
-        for key, impacts in fresh.items():
-            self._append(key, impacts)
+            fresh, sizes = dict(terms), self._sizes(terms)
+        end = self._used + sum(sizes)
+        self._grow(end)
+        greatest = self._computation.compute([*fresh.values()], sizes, self._values[self._used : end])
+        starts = accumulate(sizes, initial=self._used)
+        self._entries |= zip(fresh, zip(starts, greatest, strict=False), strict=True)
+        self._used = end
         self._note_size(self.nbytes)
 
-    def _compute(self, term: PlanTerm) -> Values:
-        postings = read_postings(self._statistics, term.term, self._fields)
-        return round_outward(self.bound.upper_bounds(term, *postings), up=term.weight >= 0)
+    def _sizes(self, terms: Mapping[_Key, PlanTerm]) -> list[int]:
+        """How many documents each term has."""
+        return [self._computation.statistics.find(term.term).statistics.df for term in terms.values()]
 
-    def _append(self, key: _Key, impacts: Values) -> None:
-        end = self._used + len(impacts)
+    def _grow(self, end: int) -> None:
+        """Make room up to this place. Searches that are running keep the array that they have."""
         if end > len(self._values):
-            # Searches that are running keep the array that they have.
             most = int(self._limit) // self._values.itemsize
             grown = np.empty(max(min(max(2 * len(self._values), 1 << 16), most), end), np.float32)
             grown[: self._used] = self._values[: self._used]
             self._values = grown
-        self._values[self._used : end] = impacts
-        self._entries[key] = self._used, float(np.abs(impacts).max(initial=0.0))
-        self._used = end
 
 
 class ImpactCache:
     """The impacts of the transforms that searches of a commit asked for. Threads share it."""
 
-    def __init__(self, statistics: CommitStatistics, memory: SearchMemory) -> None:
+    def __init__(
+        self,
+        statistics: CommitStatistics,
+        memory: SearchMemory,
+        tables: Callable[[], KernelTables] | None = None,
+    ) -> None:
+        """`tables`: those of the kernel, which are made when it is first used."""
         self._statistics = statistics
         self._memory = memory
+        self._tables = tables
 
     def get(self, transform: Mixture | Saturation) -> Impacts:
         """The impacts of a transform."""
-        limit, note_size = LIMIT_SHARE * self._memory.limit, partial(self._memory.resize, transform)
-        return self._memory.get(transform, partial(Impacts, transform, self._statistics, limit, note_size))
 
+        def make() -> Impacts:
+            computation = ImpactComputation(transform, self._statistics, self._tables)
+            return Impacts(
+                computation, LIMIT_SHARE * self._memory.limit, partial(self._memory.resize, transform)
+            )
 
-def _transform_numbers(transform: Mixture | Saturation) -> tuple[int, Array]:
-    """The shape of a transform, and its parameters."""
-    fields = (transform.sentence, transform.surrounding, transform.document)
-    numbers = [number for field in fields for number in field]
-    if isinstance(transform, Mixture):
-        return MIXTURE, np.array([transform.mu, *numbers, *transform.collection])
-    shape = LOGARITHM if transform.k1 is None else HYPERBOLA
-    return shape, np.array([transform.k1 or 0.0, *numbers])
+        return self._memory.get(transform, make)

@@ -26,7 +26,7 @@ class _TextCache:
     def __init__(self, statistics: CommitStatistics) -> None:
         self._statistics = statistics
         self.memory = SearchMemory()
-        self.impacts = ImpactCache(statistics, self.memory)
+        self.impacts = ImpactCache(statistics, self.memory, lambda: self.kernel_tables)
         self.places = PlaceCache(self.memory)
         self._values: dict[str, ValueTable] = {}
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from esr.engines.segments.reader.document_table import DocumentTable, make_document_table
 from esr.engines.segments.store.segment import Segment
+from esr.hashing import hash64
 from esr.plans.evidence import Array
 from esr.plans.statistics import CollectionStatistics, TermStatistics
 
@@ -61,11 +62,14 @@ class CommitStatistics:
         """The entry of a term. A term that is in no segment has an empty one."""
         entry = self._term_entries.get(term)
         if entry is None:
-            numbers = tuple(segment.terms.find(term) for segment in self.segments)
-            ranges = tuple(s.posting_ranges(n) for s, n in zip(self.segments, numbers, strict=True))
-            occurrences = (s.occurrences(n) for s, n in zip(self.segments, numbers, strict=True))
-            sf, df = (sum(each[n + 1] - each[n] for each in ranges) for n in (0, 2))
-            entry = TermEntry(TermStatistics(sf, df, sum(occurrences)), numbers, ranges)
+            hash = hash64(term)
+            numbers = tuple([segment.terms.find(term, hash) for segment in self.segments])
+            ranges = tuple([s.posting_ranges(n) for s, n in zip(self.segments, numbers, strict=True)])
+            sf = df = occurrences = 0
+            for segment, number, each in zip(self.segments, numbers, ranges, strict=True):
+                sf, df = sf + each[1] - each[0], df + each[3] - each[2]
+                occurrences += segment.occurrences(number)
+            entry = TermEntry(TermStatistics(sf, df, occurrences), numbers, ranges)
             if len(self._term_entries) >= MAX_TERM_ENTRIES:
                 self._term_entries.clear()
             self._term_entries[term] = entry

@@ -191,12 +191,18 @@ class Segment:
         """Where a term's postings start and stop in the columns: in those of sentences, then of documents."""
         if term is None:
             return 0, 0, 0, 0
-        sentences, documents = self.column("sentence_starts"), self.column("document_starts")
-        return int(sentences[term]), int(sentences[term + 1]), int(documents[term]), int(documents[term + 1])
+        sentences, documents, _ = self._number_views
+        return sentences[term], sentences[term + 1], documents[term], documents[term + 1]
 
     def occurrences(self, term: int | None) -> int:
         """How often a term occurs in sentences."""
-        return 0 if term is None else int(self.column("occurrences")[term])
+        return 0 if term is None else self._number_views[2][term]
+
+    @cached_property
+    def _number_views(self) -> list[memoryview]:
+        """What is read for a single term. A number of a view takes a third of the time of one of an array."""
+        names = ("sentence_starts", "document_starts", "occurrences")
+        return [memoryview(self.columns[name]) for name in names]  # type: ignore[arg-type]
 
     def document(self, number: int) -> Document:
         first = self.column("first")

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from esr.engines.embedded.search import impacts
+from esr.engines.embedded.search import impact_computation
+from esr.engines.embedded.search.impact_computation import ImpactComputation
 from esr.engines.embedded.search.impacts import ImpactCache, Impacts
 from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
@@ -72,7 +73,7 @@ def test_they_are_computed_once_for_each_background_and_sign(
         computed.append(term)
         return read_postings(statistics, term, fields)
 
-    monkeypatch.setattr(impacts, "read_postings", count)
+    monkeypatch.setattr(impact_computation, "read_postings", count)
     cached = cache.get(mixture())
     term = PlanTerm("flood", 1.0, 1e-3)
     equal_terms = [term, term._replace(weight=3.5)]
@@ -86,7 +87,7 @@ def test_they_are_computed_once_for_each_background_and_sign(
 def test_beyond_the_limit_they_are_computed_again(statistics: CommitStatistics, cache: ImpactCache) -> None:
     expected = values(cache.get(mixture()), statistics, TERMS)
     limit = 4 * (len(expected[0]) + len(expected[1]))
-    cached = Impacts(mixture(), statistics, limit)
+    cached = Impacts(ImpactComputation(mixture(), statistics), limit)
     for term, term_impacts in zip([*TERMS, *TERMS], [*expected, *expected], strict=True):
         assert values(cached, statistics, [term]) == [term_impacts]
     assert len(cached._entries) <= 2
@@ -109,9 +110,15 @@ def test_the_least_recently_used_transform_is_dropped_first(
 
 def test_threads_get_the_same(statistics: CommitStatistics) -> None:
     expected = dict(
-        zip(WORDS, values(Impacts(mixture(), statistics, 1 << 20), statistics, TERMS), strict=True)
+        zip(
+            WORDS,
+            values(Impacts(ImpactComputation(mixture(), statistics), 1 << 20), statistics, TERMS),
+            strict=True,
+        )
     )
-    cached = Impacts(mixture(), statistics, 600)  # so that they are computed again and again
+    cached = Impacts(
+        ImpactComputation(mixture(), statistics), 600
+    )  # so that they are computed again and again
 
     def are_equal(seed: int) -> bool:
         terms = random.Random(seed).sample(TERMS, 2)

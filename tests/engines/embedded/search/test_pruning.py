@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import random
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from esr.documents import Document, Located, Sentence
+from esr.documents import Document, Located
 from esr.documents.annotation import Entity
 from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.embedded.index import EmbeddedIndex
@@ -40,7 +36,8 @@ from esr.plans.plan import (
     Static,
 )
 from esr.ranking.ranking import Ranking
-from tests.support.folder_index import document, load
+from tests.support.folder_index import document
+from tests.support.loaded_corpus import corpus, with_other_ids
 from tests.support.pruning import (
     CONDITIONS,
     EXTREME_RANKINGS,
@@ -73,17 +70,6 @@ def check_pruned(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> 
     return answer
 
 
-@contextmanager
-def corpus(*loads: Sequence[Located], full: int = segment_builder.FULL_TERMS) -> Iterator[EmbeddedIndex]:
-    """An index of these documents, one load after another. A segment is full with so many terms."""
-    with tempfile.TemporaryDirectory() as folder, mock.patch("os.fsync"):
-        where = Path(folder, "index")
-        with mock.patch.object(segment_builder, "FULL_TERMS", full):
-            for number, documents in enumerate(loads):
-                load(where, documents, if_exists="append" if number else "fail")
-        yield EmbeddedIndex(str(where))
-
-
 @pytest.fixture(autouse=True)
 def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel is loaded, however few searches there were."""
@@ -108,17 +94,9 @@ def test_any_plan(
     filters: Filters,
     condition: Condition | None,
 ) -> None:
-    with corpus(loads[0], *map(_with_other_ids, loads[1:]), full=full) as index:
+    with corpus(loads[0], *map(with_other_ids, loads[1:]), full=full) as index:
         for plan in drawn_plans:
             check_pruned(index, replace(plan, condition=condition), k, filters)
-
-
-def _with_other_ids(load: Sequence[Located]) -> list[Located]:
-    def copy(located: Located) -> Located:
-        sentences = (Sentence("e" + s.id, s.text, s.features) for s in located.document.sentences)
-        return document("e" + located.document.id, *sentences, source=located.document.source)
-
-    return list(map(copy, load))
 
 
 @pytest.fixture(scope="module", params=[1500, segment_builder.FULL_TERMS], ids=["segments", "segment"])

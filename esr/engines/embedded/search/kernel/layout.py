@@ -35,6 +35,8 @@ IN_SENTENCE, IN_SURROUNDING, IN_DOCUMENT, LOG_COLLECTION = range(4)
 """Columns of `Transform.length_table`: by the length of a sentence, what one occurrence is worth over the
 collection's weight, in the sentence, per term of the surrounding, as a share of the document; and the
 logarithm of that weight."""
+EVIDENCE_SENTENCE, EVIDENCE_SURROUNDING, EVIDENCE_DOCUMENT, EVIDENCE_COLLECTION = range(4)
+"""Columns of `Bound.evidence_table`."""
 WEIGHT, BACKGROUND, OWN = range(3)
 """Columns of `Terms.table`."""
 SENTENCES_FROM, SENTENCES_TO, DOCUMENTS_FROM, DOCUMENTS_TO = range(4)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from esr.engines.embedded.search.kernel.counting import count_matches
 from esr.engines.embedded.search.kernel.evidence import compute_evidence
+from esr.engines.embedded.search.kernel.impacts import best_evidence, round_impacts
 from esr.engines.embedded.search.kernel.layout import (
     DOCUMENT_LEVEL,
     Commit,
@@ -31,7 +32,7 @@ from esr.engines.embedded.search.kernel.signatures import (
 from esr.engines.embedded.search.kernel.top_k import top_k
 from esr.engines.embedded.search.kernel.word_places import mark_places
 
-__all__ = ["mark_places", "multiply_vectors", "search"]
+__all__ = ["best_evidence", "mark_places", "multiply_vectors", "round_impacts", "search"]
 
 
 @compiled

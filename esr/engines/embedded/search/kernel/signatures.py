@@ -34,6 +34,7 @@ DOUBLES, FLOATS, LONGS, INTS, SHORTS, WORDS, MASK = (
     )
 )
 DOUBLE_TABLE, LONG_TABLE, INT_TABLE = (array(of, 2) for of in (types.float64, types.int64, types.int32))
+LONG_CUBE = array(types.int64, 3)
 
 BYTES, FILE = types.Array(types.uint8, 1, "C"), types.Array(types.uint8, 1, "C", readonly=True)
 PLACE_LISTS = group(FILE, LONGS, LONGS, LONG, BYTES, INTS, LONGS, LONGS)
@@ -42,7 +43,7 @@ VECTORS = types.Array(types.int8, 2, "C", readonly=True)
 
 RULE = group(LONG, LONG, FLAG, DOUBLE)
 TRANSFORM = group(LONG, DOUBLES, DOUBLE_TABLE, FLOATS, FLOATS)
-TERMS = group(DOUBLE_TABLE, array(types.int64, 3), FLOATS, LONGS, DOUBLES)
+TERMS = group(DOUBLE_TABLE, LONG_CUBE, FLOATS, LONGS, DOUBLES)
 COMMIT = group(LONG_TABLE, LONGS, INT_TABLE, INTS, WORDS)
 STATICS = group(DOUBLES, FLOATS, FLAG)
 FILTERS = group(MASK, MASK, WORDS)

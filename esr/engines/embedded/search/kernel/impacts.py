@@ -1,0 +1,183 @@
+"""What terms add at most in each document, as `esr.plans.bounds` computes it, by one pass over the postings.
+
+Every number is computed by the same steps. Logarithms are left to numpy, so the results are the same too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from esr.engines.embedded.search.kernel.columns import number_at
+from esr.engines.embedded.search.kernel.layout import (
+    BACKGROUND,
+    COUNT_BITS,
+    DOCUMENT_COUNTS,
+    DOCUMENT_NUMBERS,
+    DOCUMENTS_FROM,
+    DOCUMENTS_TO,
+    EVIDENCE_COLLECTION,
+    EVIDENCE_DOCUMENT,
+    EVIDENCE_SENTENCE,
+    EVIDENCE_SURROUNDING,
+    FIRST,
+    FIRST_DOCUMENT,
+    FIRST_SENTENCE,
+    LENGTH,
+    LENGTHS,
+    LONGEST,
+    MIXTURE,
+    OWN,
+    SENTENCE_POSTINGS,
+    SENTENCES_FROM,
+    SENTENCES_TO,
+    SHORTEST,
+    SIZE,
+    WEIGHT,
+    Commit,
+)
+from esr.engines.embedded.search.kernel.numba_support import eager_jit, inlined, uncounted
+from esr.engines.embedded.search.kernel.signatures import (
+    COMMIT,
+    DOUBLE_TABLE,
+    DOUBLES,
+    FLOATS,
+    LONG,
+    LONG_CUBE,
+    LONGS,
+)
+
+
+@inlined
+def better(a, b, falls):
+    """The evidence that adds more: the less, if the weight is below 0."""
+    return min(a, b) if falls else max(a, b)
+
+
+@inlined
+def smoothed_share(numbers, at, length):
+    """What one occurrence in a field of the saturation is worth."""
+    norm = 1.0 - numbers[at + 1] + numbers[at + 1] * length / numbers[at + 2]
+    return numbers[at] / (norm if norm > 0 else 1.0)
+
+
+@inlined
+def best_of_mixture(worth, background, own, falls, record, share, near, best):
+    """The best evidence in a document, over that of a sentence without the term.
+
+    `best` is that of the sentences with it; `near` is what they add beside at most. Without the term, the
+    shortest and the longest sentence are the extremes.
+    """
+    termless = 1.0
+    for corner in range(2):
+        length = record[LONGEST] if corner else record[SHORTEST]
+        nothing = worth[length, EVIDENCE_COLLECTION] * background
+        least = nothing + worth[length, EVIDENCE_DOCUMENT] * share
+        beside = least + worth[length, EVIDENCE_SURROUNDING] * near
+        if own:
+            termless = better(termless, nothing, falls) if corner else nothing
+        else:
+            least, beside = least / nothing, beside / nothing
+        best = better(better(best, least, falls), beside, falls)
+    return best / termless
+
+
+@uncounted
+def read_postings(transform, background, own, falls, commit, g, ranges, best, place):
+    """Set `best`, from `place` on, to the best evidence for a term in a segment's documents that have it.
+
+    `ranges` is where the term's postings begin and end. Gives the place behind.
+    """
+    is_mixture, numbers, worth = transform
+    segments, records = commit.segments, commit.documents
+    postings, posting_width = segments[g, SENTENCE_POSTINGS], segments[g, SENTENCE_POSTINGS + 1]
+    lengths, length_width = segments[g, LENGTHS], segments[g, LENGTHS + 1]
+    documents, document_width = segments[g, DOCUMENT_NUMBERS], segments[g, DOCUMENT_NUMBERS + 1]
+    counts, count_width = segments[g, DOCUMENT_COUNTS], segments[g, DOCUMENT_COUNTS + 1]
+    bits, base, shift = segments[g, COUNT_BITS], segments[g, FIRST_DOCUMENT], segments[g, FIRST_SENTENCE]
+    count_mask, worst = (1 << bits) - 1, np.inf if falls else -np.inf
+    with_surrounding = numbers[4] != 0 or (is_mixture and numbers[3] != 0)
+    at, end = ranges[SENTENCES_FROM], ranges[SENTENCES_TO]
+    posting = number_at(postings, posting_width, at) if at < end else 0
+    for i in range(ranges[DOCUMENTS_FROM], ranges[DOCUMENTS_TO]):
+        d = base + number_at(documents, document_width, i)
+        count = float(number_at(counts, count_width, i))
+        first, size = records[d, FIRST] - shift, records[d, SIZE]
+        last, high = first + size - 1, (first + size) << bits
+        total, wide = max(float(records[d, LENGTH]), 1.0), 0.0
+        if not is_mixture:
+            wide = smoothed_share(numbers, 7, records[d, LENGTH]) * count
+        greatest, near, before, before_count = worst, 0.0, -2, 0
+        while at < end and posting < high:
+            s, here = posting >> bits, posting & count_mask
+            at += 1
+            if at < end:
+                posting = number_at(postings, posting_width, at)
+            length = number_at(lengths, length_width, s)
+            least = worth[length, EVIDENCE_COLLECTION] * background
+            x = least + worth[length, EVIDENCE_SENTENCE] * here
+            if with_surrounding:
+                # No branches: what stands beside a sentence is hard to foresee.
+                is_next = (at < end) & (posting < high) & (posting >> bits == s + 1)
+                around = here + (before == s - 1) * before_count + is_next * (posting & count_mask)
+                around_length = length + (s > first) * number_at(lengths, length_width, max(s - 1, first))
+                around_length += (s < last) * number_at(lengths, length_width, min(s + 1, last))
+                if is_mixture:
+                    x += worth[length, EVIDENCE_SURROUNDING] / max(float(around_length), 1.0) * around
+                    beside = here / max(float(length), 1.0)
+                else:
+                    x += smoothed_share(numbers, 4, around_length) * around
+                    beside = numbers[4] * here / worth[length, EVIDENCE_SURROUNDING]
+                near = max(near, beside)
+                before, before_count = s, here
+            if is_mixture:
+                wide = worth[length, EVIDENCE_DOCUMENT] / total * count
+            x += wide
+            if is_mixture and not own:
+                x /= least
+            greatest = better(greatest, x, falls)
+        if is_mixture:
+            best[place] = best_of_mixture(
+                worth, background, own, falls, records[d], count / total, near, greatest
+            )
+        else:
+            best[place] = better(better(greatest, wide, falls), wide + near, falls)
+        place += 1
+    return place
+
+
+@uncounted
+def read_terms(transform, table, ranges, commit, best):
+    place = 0
+    for t in range(len(table)):
+        background, own, falls = table[t, BACKGROUND], table[t, OWN] > 0, table[t, WEIGHT] < 0
+        for g in range(len(commit.segments)):
+            place = read_postings(transform, background, own, falls, commit, g, ranges[t, g], best, place)
+
+
+@eager_jit(LONG, DOUBLES, DOUBLE_TABLE, DOUBLE_TABLE, LONG_CUBE, COMMIT, DOUBLES)
+def best_evidence(shape, numbers, worth, table, ranges, commit, best):
+    """Set `best` to the best evidence of these terms in each of their documents, term after term.
+
+    `numbers` are those of `Transform`, `worth` is `Bound.evidence_table`, `table` and `ranges` are those of
+    `Terms`.
+    """
+    read_terms((shape == MIXTURE, numbers, worth), table, ranges, Commit(*commit), best)
+
+
+@eager_jit(DOUBLES, FLOATS, LONGS, DOUBLE_TABLE, DOUBLES)
+def round_impacts(values, rounded, ends, table, greatest):
+    """Set `rounded` to the values in 32 bits, each to the side where it stays a bound.
+
+    `ends` has where the values of each term end. `greatest` gets the greatest of each, of either sign.
+    """
+    bits, place = rounded.view(np.int32), 0
+    for t in range(len(ends)):
+        falls, most = table[t, WEIGHT] < 0, np.float32(0)
+        outward = np.int32(-1 if falls else 1)
+        for n in range(place, ends[t]):
+            value = rounded[n] = np.float32(values[n])
+            is_inside = (value > values[n]) if falls else (value < values[n])
+            # The next number outward: bits of numbers above 0 rise with them, of those below 0 they fall.
+            bits[n] += is_inside * (outward if bits[n] >= 0 else -outward)
+            most = max(most, abs(rounded[n]))
+        greatest[t], place = most, ends[t]
