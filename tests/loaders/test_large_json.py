@@ -19,6 +19,8 @@ count = sum(1 for _ in read_documents(["-"]))
 print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 BODY = "The ferry sails again. " * 900
+REST = json.dumps({"title": "Ferry", "html": BODY, "sentences": [{"text": "x"}]})[1:-1].encode()
+"""Of each document, beside its id."""
 ALLOWED_GROWTH = 16 * 2**20
 
 
@@ -29,13 +31,10 @@ def read(start: str, end: str, count: int) -> tuple[int, int, int]:
     )
     assert child.stdin
     size = child.stdin.write(start.encode())
-    separator = ""
+    separator = b""
     for number in range(count):
-        document = json.dumps(
-            {"id": f"i{number}", "title": "Ferry", "html": BODY, "sentences": [{"text": "x"}]}
-        )
-        size += child.stdin.write(f"{separator}{document}".encode())
-        separator = ",\n" if number % 2 else ", "
+        size += child.stdin.write(b'%b{"id": "i%d", %b}' % (separator, number, REST))
+        separator = b",\n" if number % 2 else b", "
     child.stdin.write(end.encode())
     documents, kilobytes = child.communicate()[0].split()
     assert child.returncode == 0
