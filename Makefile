@@ -83,7 +83,8 @@ test: check chromium
 	$(BIN)/pytest -q -n 3 --dist loadfile -m "not endurance"
 
 endurance: $(VENV)/installed-dev
-	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m endurance
+	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m endurance \
+		$$(grep -rl --include='test_*.py' 'mark\.endurance' tests)
 
 containers:
 	$(PYTHON) -m tools.containers
