@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from esr.engines.index import SentenceRecord
 from esr.engines.segments.reader.snapshot import Snapshot
-from esr.engines.segments.store.document_codec import StoredDocument, decode_paragraph
+from esr.engines.segments.store.document_codec import NO_PARAGRAPH
 from esr.engines.segments.store.segment import PARAGRAPH, Segment
+from esr.engines.segments.store.shown_document import ShownDocument
 
 Numbers = npt.NDArray[np.int64]
-_Fields = tuple[tuple[str | None, ...], tuple[Any, ...]]
-_Unpacked = tuple[StoredDocument, tuple[str | None, ...], tuple[Any, ...]]
+_new_tuple = tuple.__new__
 
 
 class Location(NamedTuple):
@@ -79,7 +79,7 @@ def read_records(snapshot: Snapshot, locations: Locations) -> list[SentenceRecor
     features = _features(snapshot, locations)
     for owner, places, numbers in group_by_segment(locations):
         segment = snapshot.segments[owner]
-        enrichment = segment.enrichment if segment.enrichment.entity_spans else None
+        entities = segment.enrichment.entities if segment.enrichment.entity_spans else None
         documents = segment.column("document")[numbers]
         columns = (
             places,
@@ -88,37 +88,44 @@ def read_records(snapshot: Snapshot, locations: Locations) -> list[SentenceRecor
             numbers - segment.column("first")[documents],
             segment.column(PARAGRAPH)[numbers],
         )
-        unpacked = _unpack(segment, documents)
-        for place, number, document, position, paragraph in zip(*(c.tolist() for c in columns), strict=True):
-            stored, descriptive, listed = unpacked[document]
-            records[place] = SentenceRecord._make(
+        shown = _read_documents(segment, documents)
+        for place, number, owner_number, position, paragraph in zip(
+            *(column.tolist() for column in columns), strict=True
+        ):
+            document, prefix = shown[owner_number]
+            sentences, end = document.sentences, position + 1
+            sentence = sentences[position]
+            # As SentenceRecord(...) makes it, in half of the time.
+            records[place] = _new_tuple(
+                SentenceRecord,
                 (
-                    stored.sentence_id(position),
-                    stored.id,
+                    f"{prefix}{position}" if sentence.id is None else sentence.id,
+                    document.id,
                     position,
-                    *stored.texts(position),
-                    *descriptive,
+                    sentence.text,
+                    sentences[position - 1].text if position else None,
+                    sentences[end].text if end < len(sentences) else None,
+                    document.title,
+                    document.date,
+                    document.source,
+                    document.url,
+                    document.language,
                     features[place],
-                    None if enrichment is None else enrichment.entities(number),
-                    decode_paragraph(paragraph),
-                    *listed,
-                )
+                    None if entities is None else entities(number),
+                    None if paragraph == NO_PARAGRAPH else paragraph - 1,
+                    document.authors,
+                    document.section,
+                    document.keywords,
+                ),
             )
     return [records[place] for place in range(len(records))]
 
 
-def _unpack(segment: Segment, numbers: npt.NDArray[Any]) -> dict[int, _Unpacked]:
-    """These documents by their numbers, each with what its sentences show of it."""
+def _read_documents(segment: Segment, numbers: npt.NDArray[Any]) -> dict[int, tuple[ShownDocument, str]]:
+    """These documents by their numbers, each with the start of the default ids of its sentences."""
     distinct = list(dict.fromkeys(numbers.tolist()))
-    documents = segment.stored_documents(np.array(distinct))
-    return {number: (d, *_shown_fields(d)) for number, d in zip(distinct, documents, strict=True)}
-
-
-def _shown_fields(document: StoredDocument) -> _Fields:
-    """What sentences show of their document, in the two places that it has in a record."""
-    get = document.get
-    descriptive = get("title"), get("date"), get("source"), get("url"), get("language")
-    return descriptive, (tuple(get("authors") or ()), get("section"), tuple(get("keywords") or ()))
+    documents = segment.shown_documents(np.array(distinct))
+    return {n: (document, document.id_prefix) for n, document in zip(distinct, documents, strict=True)}
 
 
 def _features(snapshot: Snapshot, locations: Locations) -> list[dict[str, float]]:

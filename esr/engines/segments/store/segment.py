@@ -20,6 +20,7 @@ from esr.engines.segments.store.layer import Layer
 from esr.engines.segments.store.layer_info import LayerInfo
 from esr.engines.segments.store.layer_stack import LayerStack
 from esr.engines.segments.store.packed_postings import COUNT_BITS, POSTINGS, unpack
+from esr.engines.segments.store.shown_document import ShownDocument, read_shown
 from esr.engines.segments.store.string_table import BlobTable, StringTable
 from esr.engines.segments.store.word_table import WordTable
 from esr.errors import IndexUnusable
@@ -213,9 +214,9 @@ class Segment:
         """A document, for callers that do not need all of it."""
         return StoredDocument(self._blobs[number])
 
-    def stored_documents(self, numbers: Numbers) -> list[StoredDocument]:
-        """Several documents, in the order of their numbers."""
-        return list(map(StoredDocument, self._blobs.get_many(numbers)))
+    def shown_documents(self, numbers: Numbers) -> list[ShownDocument]:
+        """Several documents as their sentences show them, in the order of their numbers."""
+        return list(map(read_shown, self._blobs.get_many(numbers)))
 
     def blob(self, number: int) -> bytes:
         """A document as it is stored."""
