@@ -72,6 +72,7 @@ def test_an_expansion_makes_query_terms_heavier_and_other_terms_no_candidates() 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("rule", CANDIDATES)
 def test_they_change_scores_and_no_candidates(searcher: Searcher, model: str, rule: str) -> None:

@@ -11,6 +11,8 @@ from esr.enrichment.enricher import Enricher
 from esr.enrichment.models import installed_models
 from esr.errors import UsageError
 
+pytestmark = pytest.mark.slow
+
 TWO = "The mayor of Paris slept.  Nobody\nat Microsoft Corp. told Angela Merkel."
 
 

@@ -15,6 +15,8 @@ from esr.enrichment.enricher import Enricher
 from esr.errors import InputError
 from esr.features import FEATURES
 
+pytestmark = pytest.mark.slow
+
 COMPUTED = {name for name, feature in FEATURES.items() if feature.compute}
 TEXT_ONLY = {"numbers", "novelty", "title_overlap"}
 ENGLISH_ONLY = {"subj", "subj_score", "pos", "neg", "opt", "quote"}

@@ -19,6 +19,8 @@ from esr.errors import EsrError, InputError
 from esr.loaders import FORMATS, Malformed, ReadOptions, read_documents
 from tests.support import samples
 
+pytestmark = pytest.mark.slow
+
 PACKED = ("gz", "zst", "zip", "tar", "tgz")
 KINDS = (*FORMATS, *PACKED)
 TEXT_KINDS = tuple(format.name for format in FORMATS.values() if format.is_text)

@@ -33,6 +33,7 @@ def figures_of_a_run(searcher: Searcher, ranking: Ranking, name: str, depth: int
     return figures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize("ranking", RANKINGS, ids=lambda r: r.model)
 @pytest.mark.parametrize("depth", [1000, 7])

@@ -106,6 +106,7 @@ def test_these_are_all_the_files_of_a_segment(where: Path) -> None:
     assert sorted(path.name for path in segment.iterdir()) == sorted(SEGMENT_FILES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEGMENT_FILES)
 def test_a_missing_or_truncated_file_of_a_segment_is_reported(where: Path, name: str) -> None:
     texts = [Sentence(f"given{n}", f"word{n} storm") for n in range(100)]
