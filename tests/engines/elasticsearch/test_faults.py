@@ -34,15 +34,21 @@ def make_requests_small_and_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sender, "CHUNK_SENTENCES", 25)
     monkeypatch.setattr(bulk, "FIRST_WAIT", 0.05)
     monkeypatch.setattr(bulk, "LONGEST_WAIT", 0.3)
-    for module in (writer, delivery):
-        monkeypatch.setattr(module, "LOAD_TIMEOUT", 2)
 
 
 @contextmanager
 def through_a_proxy(where: str, seed: int) -> Iterator[tuple[Proxy, str]]:
-    """The proxy, and the same location behind it."""
+    """The proxy, and the same location behind it.
+
+    Loads soon give up a request meanwhile. The node itself has more time: a busy machine can need it.
+    """
     parts = urlsplit(where)
-    with Proxy(parts.hostname or "", parts.port or 9200, seed) as proxy:
+    with (
+        Proxy(parts.hostname or "", parts.port or 9200, seed) as proxy,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        for module in (writer, delivery):
+            patch.setattr(module, "LOAD_TIMEOUT", 2)
         yield proxy, f"{proxy.url}{parts.path}"
 
 
