@@ -23,8 +23,8 @@ from esr.plans.bounds import Bound, Unprunable
 from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm
 from esr.plans.statistics import CollectionStatistics
 
-MIXTURE_SCRIPT, SATURATION_SCRIPT = "esr-mixture-bound-v1", "esr-saturation-bound-v1"
-BASE_SCRIPT = "esr-base-v1"
+MIXTURE_SCRIPT, SATURATION_SCRIPT = "esr-mixture-bound-v2", "esr-saturation-bound-v1"
+BASE_SCRIPT = "esr-base-v2"
 SCRIPTS = (MIXTURE_SCRIPT, SATURATION_SCRIPT, BASE_SCRIPT)
 ROLES: dict[str, FieldName] = {"own": "sentence", "middle": "surrounding", "wide": "document"}
 _ROUNDING = 1e-6
@@ -82,9 +82,10 @@ def _with_rest(
                 if (loss := widening.losses.get(term.term, 0.0)) <= _SMALL_LOSS
             ]
         else:
-            params = _base_params(plan, transform, collection)
-            query = {"script_score": {"query": query, "script": {"id": BASE_SCRIPT, "params": params}}}
-            constants.append(-params["offset"])
+            numbers, offset = _base_numbers(plan, transform, collection)
+            script = {"id": BASE_SCRIPT, "params": {"numbers": numbers}}
+            query = {"script_score": {"query": query, "script": script}}
+            constants.append(-offset)
         shift += math.fsum(constants)
         magnitude += sum(map(abs, constants))
     magnitude += sum(sum(map(abs, range)) for range in ranges)
@@ -149,33 +150,29 @@ def _term_clause(plan: Plan, term: PlanTerm, is_termless: bool = False) -> Query
     params: dict[str, Any] = {role: list(getattr(transform, name)) for role, name in ROLES.items()}
     if is_termless:
         params["own"] = [0, 0, 1][: len(params["own"])]
-    params["weight"] = term.weight
     if isinstance(transform, Mixture):
         script = MIXTURE_SCRIPT
-        params |= {"mu": transform.mu, "collection": list(transform.collection)}
-        params |= {"background": term.background, "gain": not term.own}
+        numbers = [transform.mu, term.background, term.weight, *transform.collection]
+        params = {"numbers": [*numbers, *params["own"], *params["middle"], *params["wide"], not term.own]}
     else:
         script = SATURATION_SCRIPT
-        params |= {"k1": -1 if transform.k1 is None else transform.k1}
+        params |= {"weight": term.weight, "k1": -1 if transform.k1 is None else transform.k1}
     query = {"bool": {"should": [maxima, count]}}
     return {"script_score": {"query": query, "script": {"id": script, "params": params}}}
 
 
-def _base_params(plan: Plan, transform: Mixture, collection: CollectionStatistics) -> dict[str, Any]:
-    """The parameters of esr-base-v1; the offset keeps scores above 0."""
+def _base_numbers(
+    plan: Plan, transform: Mixture, collection: CollectionStatistics
+) -> tuple[list[float], float]:
+    """The parameters of esr-base-v2, and the offset among them, which keeps scores above 0."""
     weights = [term.weight for term in plan.terms if term.own]
     positive = math.fsum(weight for weight in weights if weight > 0)
     negative = math.fsum(weight for weight in weights if weight <= 0)
     constant, slope = transform.collection
     log_collection = [math.log(constant + slope * beta) for beta in _beta_range(transform, collection)]
     lowest = positive * min(log_collection) + negative * max(log_collection)
-    return {
-        "mu": transform.mu,
-        "collection": [constant, slope],
-        "rising": positive,
-        "falling": negative,
-        "offset": max(0.0, -lowest),
-    }
+    offset = max(0.0, -lowest)
+    return [transform.mu, constant, slope, offset, positive, negative], offset
 
 
 def _beta_range(transform: Mixture, collection: CollectionStatistics) -> tuple[float, float]:

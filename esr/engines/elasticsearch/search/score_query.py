@@ -23,7 +23,8 @@ from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm, Saturation, Stati
 from esr.plans.statistics import CollectionStatistics
 
 MIXTURE_SCRIPT, SATURATION_SCRIPT, SCORE_SCRIPT = "esr-mixture-v2", "esr-saturation-v1", "esr-score-v2"
-SCRIPTS = (MIXTURE_SCRIPT, SATURATION_SCRIPT, SCORE_SCRIPT)
+MIXTURE_LIST_SCRIPT, LENGTH_LIST_SCRIPT = "esr-mixture-list-v1", "esr-length-list-v1"
+SCRIPTS = (MIXTURE_SCRIPT, SATURATION_SCRIPT, SCORE_SCRIPT, MIXTURE_LIST_SCRIPT, LENGTH_LIST_SCRIPT)
 _LENGTH_FIELD: dict[FieldName, str] = {
     "sentence": "length",
     "surrounding": "surrounding_length",
@@ -46,16 +47,17 @@ def score_query(
     filters: Filters,
     *,
     standalone: bool = False,
+    is_own: bool = False,
     within: Query | None = None,
 ) -> ScoreQuery:
     """The query of a plan. `within` restricts it to the candidates that match this clause too.
 
     `standalone` leaves p(t|C) to the engine's own statistics (`_termStats`), so that the query needs nothing
     but its terms and the collection's length; it requires `search_type=dfs_query_then_fetch`, and is for
-    mixtures only.
+    mixtures only. `is_own`: only esr reads the query, so its parameters need no names. Then it is faster.
     """
     nested = _nested_fields(plan)
-    clauses = [_term_clause(plan, term, nested, collection, standalone) for term in plan.terms]
+    clauses = [_term_clause(plan, term, nested, collection, standalone, is_own) for term in plan.terms]
     filter = filter_clauses(filters) + condition_clauses(plan) + required_value_clauses(plan)
     filter += [] if within is None else [within]
     if _terms_match_candidates(plan, nested):
@@ -75,6 +77,9 @@ def score_query(
         shift += math.fsum(term.weight * _limit(transform) for term in plan.terms if term.weight < 0)
     params |= {"statics": [_static_params(static) for static in plan.statics], "offset": offset}
     script = {"id": SCORE_SCRIPT, "params": params}
+    if is_own and not plan.statics:
+        numbers = [offset, params["query"], params["mu"], *params["collection"]]
+        script = {"id": LENGTH_LIST_SCRIPT, "params": {"numbers": numbers}}
     return ScoreQuery({"script_score": {"query": query, "script": script}}, shift)
 
 
@@ -94,7 +99,12 @@ def _terms_match_candidates(plan: Plan, nested: list[FieldName]) -> bool:
 
 
 def _term_clause(
-    plan: Plan, term: PlanTerm, nested: list[FieldName], collection: CollectionStatistics, standalone: bool
+    plan: Plan,
+    term: PlanTerm,
+    nested: list[FieldName],
+    collection: CollectionStatistics,
+    standalone: bool,
+    is_own: bool,
 ) -> Query:
     in_fields = [{"term": {INDEXED_FIELD[name]: term.term}} for name in nested]
     # What contains the term anywhere has it in the outermost field: the others are there to be counted.
@@ -111,15 +121,19 @@ def _term_clause(
         role: list(getattr(transform, name)) if name else unused for role, name in roles.items()
     }
     params["wide_length"] = _LENGTH_FIELD[nested[-1]]
-    if isinstance(transform, Mixture):
+    if isinstance(transform, Mixture) and is_own:
+        script = MIXTURE_LIST_SCRIPT
+        numbers = [transform.mu, term.background, term.weight, *transform.collection]
+        shares = [*params["own"], *params["middle"], *params["wide"]]
+        params = {"numbers": [*numbers, *shares, params["wide_length"]]}
+    elif isinstance(transform, Mixture):
         script = MIXTURE_SCRIPT
         params |= {"mu": transform.mu, "collection": list(transform.collection)}
         params |= {"background": term.background, "occurrences": collection.occurrences}
-        params |= {"standalone": standalone}
+        params |= {"standalone": standalone, "weight": term.weight}
     else:
         script = SATURATION_SCRIPT
-        params |= {"k1": -1 if transform.k1 is None else transform.k1}
-    params |= {"weight": term.weight}
+        params |= {"k1": -1 if transform.k1 is None else transform.k1, "weight": term.weight}
     return {"script_score": {"query": query, "script": {"id": script, "params": params}}}
 
 

@@ -41,7 +41,7 @@ class Search:
 
     def exhaustive(self, k: int, reason: str | None) -> SearchResult:
         """The result of scoring every candidate. `reason` says why that is necessary."""
-        query, shift = score_query(self.plan, self.collection, self.filters)
+        query, shift = score_query(self.plan, self.collection, self.filters, is_own=True)
         body: dict[str, Any] = {"query": query, "sort": SORT, **hit_fields(self.records)}
         hits: list[Hit] = []
         total = 0
@@ -61,7 +61,7 @@ class Search:
         The clause replaces the filter for documents.
         """
         filters = replace(self.filters, documents=())
-        query, shift = score_query(self.plan, self.collection, filters, within=clause)
+        query, shift = score_query(self.plan, self.collection, filters, is_own=True, within=clause)
         answer = self.send(query=query, size=k, sort=SORT, track_total_hits=True, **hit_fields(self.records))
         return decode_hits(answer["hits"]["hits"], self.records, shift), answer["hits"]["total"]["value"]
 
