@@ -36,7 +36,7 @@ from esr.plans.statistics import Statistics
 
 FIRST_DOCUMENTS, FIRST_PER_HIT = 48, 2
 """Documents whose candidates are scored first: a base, and so many more for each hit."""
-LISTED_DOCUMENTS, LISTED_PER_FIRST = 150, 2
+LISTED_DOCUMENTS, LISTED_PER_FIRST = 150, 1
 """Documents that are listed at first: a base, and so many more for each whose candidates are scored first."""
 NEXT_DOCUMENTS, NEXT_GROWTH = 2000, 4
 """Documents that are listed next, and how many times as many each time after that."""
