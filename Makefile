@@ -20,7 +20,7 @@ SERVE ?= yes
 # The tests start hundreds of processes. They need not compile each module again, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo quick test endurance check containers hooks release chromium clean
+.PHONY: demo quick test endurance check containers hooks kernel release chromium clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -72,14 +72,19 @@ check: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-quick: $(VENV)/installed-dev
+# Compiles what searches a folder, once: each process of the tests would do so for itself.
+kernel: $(VENV)/installed-dev
+	$(BIN)/python -c "from esr.engines.embedded.search.kernel_loader import LOADER; LOADER.load()"
+
+quick: kernel
 	$(BIN)/pytest -q -n 2 --dist worksteal \
 		-m "not elasticsearch and not browser and not slow and not endurance" --hypothesis-profile quick
 
 # Three processes on two processors: a part of the time, each of them waits for the node or the browser. Those of
 # endurance load the machine enough. Left to itself, pytest-xdist begins with the files of the most tests, and the
 # longest of endurance have one: tests/conftest.py orders them.
-test: check chromium
+test: $(VENV)/installed-dev chromium
+	@$(MAKE) --no-print-directory --jobs 2 check kernel
 	$(BIN)/pytest -q -n 3 --dist loadfile -m "not endurance"
 
 endurance: $(VENV)/installed-dev

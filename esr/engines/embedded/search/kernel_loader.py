@@ -1,7 +1,7 @@
 """When the kernel is loaded.
 
 numba is installed only where it has wheels. Loading the kernel takes half a second, and once on a
-machine it compiles for some seconds. So it is loaded when searches have taken as long, or when a server says
+machine it compiles for half a minute. So it is loaded when searches have taken as long, or when a server says
 that many will come. Until then every candidate is scored.
 """
 
