@@ -17,10 +17,15 @@ def violations(page: Page) -> list[str]:
 
 def unfold(page: Page) -> bool:
     """Open what is folded. Whether anything was."""
-    folded = page.locator("details:not([open])").all()
-    for details in folded:
-        details.evaluate("each => { each.open = true }")
-    return bool(folded)
+    return bool(
+        page.evaluate(
+            """() => {
+                const folded = [...document.querySelectorAll("details:not([open])")];
+                folded.forEach(each => { each.open = true });
+                return folded.length;
+            }"""
+        )
+    )
 
 
 def is_wider_than(page: Page, width: int) -> bool:

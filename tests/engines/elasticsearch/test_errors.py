@@ -195,7 +195,7 @@ def test_a_shard_that_fails(where: str) -> None:
 
 def test_a_missing_script(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     load(where, DOCUMENTS)
-    monkeypatch.setattr("esr.engines.elasticsearch.search.score_query.SCORE_SCRIPT", "esr-gone-v1")
+    monkeypatch.setattr("esr.engines.elasticsearch.search.score_query.LENGTH_LIST_SCRIPT", "esr-gone-v1")
     with esr.open(where) as searcher, pytest.raises(IndexUnusable, match="lacks a stored script"):
         searcher.search("flood")
 
