@@ -25,7 +25,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("mounting a small disk is not permitted here")
     yield disk
-    subprocess.run(["umount", str(disk)], check=True)
+    # Lazily: what the test has opened stays mapped until Python collects it.
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
 @pytest.fixture
