@@ -112,6 +112,12 @@ def query_box(page: Page) -> Locator:
     return page.get_by_label("Words to search for")
 
 
+def follow(link: Locator) -> None:
+    """Click what leads to another page and wait for it: a click alone can return while the old one shows."""
+    with link.page.expect_event("load"):
+        link.click()
+
+
 @pytest.fixture
 def opens(browser: Browser, site: Site) -> Iterator[Opens]:
     """A function that opens an address in a fresh browser context.

@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from esr.errors import EngineUnreachable
-from tests.browser.conftest import Opens, Site, query_box
+from tests.browser.conftest import Opens, Site, follow, query_box
 from tests.browser.test_accessible import violations
 from tests.support.page_addresses import PAGES, QUERY
 
@@ -116,7 +116,7 @@ def test_a_bad_setting_is_reported_at_its_field_and_can_be_dropped(opens: Opens)
     expect(page.get_by_role("alert")).to_contain_text("'mu' must be a number in (0, inf]".replace("]", ""))
     expect(page.locator(r"#\32 si\.mu")).to_have_attribute("aria-invalid", "true")
     assert page.locator("[aria-invalid]").count() == 1
-    page.get_by_role("link", name="Search without this setting").click()
+    follow(page.get_by_role("link", name="Search without this setting"))
     assert page.url.endswith(f"/search?{QUERY}")
 
 
