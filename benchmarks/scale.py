@@ -61,13 +61,13 @@ def load(source: Path, where: Path, times: int) -> dict[str, Any]:
 def search(where: Path, queries: Path) -> dict[str, Any]:
     """What `benchmarks.scale_search` measures in a new process."""
     command = [sys.executable, "-m", "benchmarks.scale_search", str(where)]
-    lines = "\n".join(_headlines(queries))
+    lines = "\n".join(headlines(queries))
     process = subprocess.run(command, input=lines, text=True, stdout=subprocess.PIPE, cwd=ROOT, check=True)
     result: dict[str, Any] = json.loads(process.stdout)
     return result
 
 
-def _headlines(path: Path) -> list[str]:
+def headlines(path: Path) -> list[str]:
     """Headlines as they come, in an order that a seed decides."""
     queries = [topic.query() for topic in topics.read(path)][::EVERY]
     random.Random(1).shuffle(queries)

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from elasticsearch import helpers
@@ -40,19 +41,19 @@ def prepare_indexes(setup: Setup) -> str:
     mark.unlink(missing_ok=True)
     report = workspace.load(collection_file(setup, 1), url, "--keep", "0")
     print(f"loaded {report['sentences']:,} sentences into Elasticsearch in {report['seconds']:.0f} s")
-    _load_plain(cluster, setup)
+    load_plain(cluster, collection_file(setup, 1), PLAIN)
     cluster.close()
     mark.write_text(json.dumps(state), "utf-8")
     return url
 
 
-def _load_plain(cluster: Cluster, setup: Setup) -> None:
+def load_plain(cluster: Cluster, source: Path, index: str) -> None:
     """Load the sentences as one text field with esr's analysis and the defaults of Elasticsearch."""
     client = cluster.client
     analysis = definitions.get(ANALYZER).settings
-    client.indices.delete(index=PLAIN, ignore_unavailable=True)
+    client.indices.delete(index=index, ignore_unavailable=True)
     client.indices.create(
-        index=PLAIN,
+        index=index,
         settings={
             "number_of_shards": 1,
             "number_of_replicas": 0,
@@ -62,13 +63,13 @@ def _load_plain(cluster: Cluster, setup: Setup) -> None:
         mappings={"properties": {"text": {"type": "text", "analyzer": ANALYZER}}},
     )
     actions = (
-        {"_index": PLAIN, "_id": f"{document['id']}.s{number}", "text": sentence["text"]}
-        for document in corpus.read(collection_file(setup, 1))
+        {"_index": index, "_id": f"{document['id']}.s{number}", "text": sentence["text"]}
+        for document in corpus.read(source)
         for number, sentence in enumerate(document["sentences"])
     )
     started = time.perf_counter()
     helpers.bulk(client, actions, chunk_size=2000, request_timeout=120)
-    client.indices.refresh(index=PLAIN)
+    client.indices.refresh(index=index)
     print(f"loaded the plain index in {time.perf_counter() - started:.0f} s")
 
 
@@ -76,9 +77,9 @@ def elasticsearch(setup: Setup) -> Iterator[dict[str, Any]]:
     """The default model beside native BM25 `match`: times of the client."""
     sample, location = queries.sample(setup), prepare_indexes(setup)
     cluster, searcher = Cluster(location), esr.open(location)
-    native = {f"match, top {k}": partial(_match, cluster, PLAIN, k=k) for k in RESULT_SIZES}
-    native |= {f"match in esr's index, top {k}": partial(_match, cluster, ALIAS, k=k) for k in RESULT_SIZES}
-    native["match, top 100, all counted"] = partial(_match, cluster, PLAIN, k=100, track_total_hits=True)
+    native = {f"match, top {k}": partial(match, cluster, PLAIN, k=k) for k in RESULT_SIZES}
+    native |= {f"match in esr's index, top {k}": partial(match, cluster, ALIAS, k=k) for k in RESULT_SIZES}
+    native["match, top 100, all counted"] = partial(match, cluster, PLAIN, k=100, track_total_hits=True)
     native["nothing, top 100"] = partial(_match_all, cluster)
     searches: dict[str, Search] = dict(native)
     for k in RESULT_SIZES:
@@ -93,8 +94,8 @@ def elasticsearch(setup: Setup) -> Iterator[dict[str, Any]]:
     for name, ranking in rankings.items():
         searches[f"esr, {name}, top 100"] = partial(searcher.search, k=100, ranking=ranking, records=False)
     times = time_interleaved(searches, sample, setup.rounds)
-    answers = _compare_answers(cluster, searcher, sample)
-    yield {"times": times, "bytes": _sizes(cluster), "answers": answers, **_describe(cluster)}
+    answers = compare_answers(cluster, searcher, sample)
+    yield {"times": times, "bytes": sizes(cluster, PLAIN), "answers": answers, **_describe(cluster)}
 
 
 def _exhaustive(cluster: Cluster, searcher: Searcher, query: str, k: int) -> list[tuple[int | None, float]]:
@@ -108,7 +109,7 @@ def _exhaustive(cluster: Cluster, searcher: Searcher, query: str, k: int) -> lis
     return [(hit.ordinal, hit.score) for hit in result.hits]
 
 
-def _compare_answers(cluster: Cluster, searcher: Searcher, sample: Sequence[str]) -> dict[str, Any]:
+def compare_answers(cluster: Cluster, searcher: Searcher, sample: Sequence[str]) -> dict[str, Any]:
     """For the top 100: how many sentences match and are scored, and how many pruned answers differ."""
     pruned = [searcher.search(query, 100, records=False) for query in sample]
     exhaustive = [_exhaustive(cluster, searcher, query, 100) for query in sample]
@@ -121,7 +122,7 @@ def _compare_answers(cluster: Cluster, searcher: Searcher, sample: Sequence[str]
     }
 
 
-def _match(cluster: Cluster, index: str, query: str, k: int, **options: Any) -> object:
+def match(cluster: Cluster, index: str, query: str, k: int, **options: Any) -> object:
     return cluster.client.search(
         index=index, query={"match": {"text": query}}, size=k, source=False, **options
     )
@@ -132,19 +133,24 @@ def _match_all(cluster: Cluster, query: str) -> object:
     return cluster.client.search(index=PLAIN, query={"match_all": {}}, size=100, source=False)
 
 
-def _sizes(cluster: Cluster) -> dict[str, int]:
+def sizes(cluster: Cluster, plain: str) -> dict[str, int]:
     """Bytes of esr's indexes of sentences and documents, and of the plain index."""
     (load,) = meta.searchable_loads(cluster)
-    names = {"sentences": load.index, "documents": load.documents_index, "plain": PLAIN}
+    names = {"sentences": load.index, "documents": load.documents_index, "plain": plain}
     cluster.client.indices.flush(index=list(names.values()))
-    sizes = {}
+    result = {}
     for kind, name in names.items():
         stats = cluster.client.indices.stats(index=name, metric=["store"])
-        sizes[kind] = stats["_all"]["primaries"]["store"]["size_in_bytes"]
-    return sizes
+        result[kind] = stats["_all"]["primaries"]["store"]["size_in_bytes"]
+    return result
 
 
 def _describe(cluster: Cluster) -> dict[str, Any]:
-    stats = cluster.client.indices.stats(index=[ALIAS, PLAIN], metric=["segments", "docs"])["indices"]
-    segments = {name: index["primaries"]["segments"]["count"] for name, index in stats.items()}
-    return {"version": str(cluster.client.info()["version"]["number"]), "segments": sorted(segments.values())}
+    version = str(cluster.client.info()["version"]["number"])
+    return {"version": version, "segments": segments(cluster, [ALIAS, PLAIN])}
+
+
+def segments(cluster: Cluster, indices: Sequence[str]) -> list[int]:
+    """How many segments the indices behind these names have."""
+    stats = cluster.client.indices.stats(index=indices, metric=["segments"])["indices"]
+    return sorted(index["primaries"]["segments"]["count"] for index in stats.values())

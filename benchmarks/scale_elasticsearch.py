@@ -1,0 +1,187 @@
+"""Loads and searches of Elasticsearch at several sizes: on one node with 1 and 4 shards, and on all nodes.
+
+    python -m tests.support.node --nodes 3 --heap 1g --port 9200
+    python -m benchmarks.scale_elasticsearch documents.jsonl.gz queries.tsv.gz --work FOLDER \\
+        --elasticsearch http://localhost:9200 --times 10 20
+
+For each size, two loaders send a slice each into one shard, and Elasticsearch's bulk helper loads the
+sentences alone, for a plain `match`. Both stand on the first node and are searched in turns. Then their
+shards are split into 4 and searched again, and again when these have spread over all nodes. Figures are
+appended to docs/capacity.jsonl after each of these steps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import esr
+from benchmarks.scale import headlines
+from benchmarks.speed import cluster as plain
+from benchmarks.speed import corpus, figures
+from benchmarks.speed.figures import ROOT
+from benchmarks.speed.setup import ANALYZER, RESULT_SIZES
+from benchmarks.speed.timing import Search, p50, p95, time_interleaved
+from benchmarks.speed.workspace import ESR, build_once
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
+from esr.engines.elasticsearch.store import meta
+
+PART = "scale, Elasticsearch"
+ALIAS, PLAIN = "esr-scale", "esr-scale-plain"
+SHARDS, SLICES = 4, 2
+QUERIES, COMPARED = 60, 20
+"""Queries that are timed, and those whose pruned answer is compared with that of scoring everything."""
+PATIENT = 3600
+"""Seconds for a request that moves or merges an index."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("documents", type=Path)
+    parser.add_argument("queries", type=Path)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--elasticsearch", required=True)
+    parser.add_argument("--times", type=int, nargs="+", default=[10, 20])
+    parser.add_argument("--raw", type=Path, default=ROOT / "docs" / "capacity.jsonl")
+    options = parser.parse_args()
+    environment = figures.describe_environment()
+    for figure in measure(options):
+        print(json.dumps(figure), flush=True)
+        figures.append(options.raw, PART, figure, environment)
+
+
+def measure(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    queries = headlines(options.queries)[:QUERIES]
+    location = f"{options.elasticsearch}/{ALIAS}"
+    for times in options.times:
+        source = build_once(options.work / f"{times}x.jsonl", partial(_write, options.documents, times))
+        cluster = Cluster(location)
+        _set_excluded(cluster, _other_nodes(cluster))
+        loads = {"esr": load(source, location), "plain": load_plain(cluster, source)}
+        yield {"key": f"{times}x, loads", "times": times, **loads}
+        searched = partial(search, location, queries=queries)
+        yield {"key": f"{times}x, 1 node, 1 shard", "times": times, **searched()}
+        split(cluster)
+        yield {"key": f"{times}x, 1 node, {SHARDS} shards", "times": times, **searched()}
+        _set_excluded(cluster, [])
+        _wait_until_spread(cluster)
+        nodes = len(cluster.client.nodes.info()["nodes"])
+        yield {"key": f"{times}x, {nodes} nodes, {SHARDS} shards", "times": times, **searched()}
+        cluster.client.indices.delete(index=f"{PLAIN}-{SHARDS}")
+        cluster.close()
+
+
+def _write(documents: Path, times: int, target: Path) -> None:
+    corpus.write(documents, target, times)
+
+
+def load(source: Path, location: str) -> dict[str, Any]:
+    """Seconds of a load in slices, one process each."""
+    command = [*ESR, "load", str(source), "--index", location, "--analyzer", ANALYZER]
+    command += ["--if-exists", "replace", "--keep", "0", "--shards", "1", "--replicas", "0"]
+    started = time.perf_counter()
+    loaders = [
+        subprocess.Popen([*command, "--slice", f"{number}/{SLICES}"], cwd=ROOT)
+        for number in range(1, SLICES + 1)
+    ]
+    failures = [loader.wait() for loader in loaders]
+    if any(failures):
+        sys.exit("a load failed")
+    seconds = time.perf_counter() - started
+    with esr.open(location) as searcher:
+        sentences = searcher.index.statistics(()).collection.sentences
+    return _rate(sentences, seconds)
+
+
+def load_plain(cluster: Cluster, source: Path) -> dict[str, Any]:
+    """Seconds of the bulk helper for the sentences alone, from the same file."""
+    started = time.perf_counter()
+    plain.load_plain(cluster, source, PLAIN)
+    return _rate(cluster.client.count(index=PLAIN)["count"], time.perf_counter() - started)
+
+
+def _rate(sentences: int, seconds: float) -> dict[str, Any]:
+    return {"sentences": sentences, "seconds": round(seconds, 1), "a second": round(sentences / seconds)}
+
+
+def search(location: str, queries: list[str]) -> dict[str, Any]:
+    """Times of both indices in turns, answers beside those of scoring everything, bytes and segments."""
+    cluster = Cluster(location)
+    with esr.open(location) as searcher:
+        searches: dict[str, Search] = {}
+        for k in RESULT_SIZES:
+            searches[f"match, top {k}"] = partial(plain.match, cluster, PLAIN, k=k)
+            searches[f"esr, top {k}"] = partial(searcher.search, k=k, records=False)
+        times = time_interleaved(searches, queries, 1)
+        answers = plain.compare_answers(cluster, searcher, queries[:COMPARED])
+    result = {
+        "ms": {name: {"p50": round(p50(of), 2), "p95": round(p95(of), 2)} for name, of in times.items()},
+        "differ": answers["differ"],
+        "exhaustive": answers["exhaustive"],
+        "scored": sum(answers["scored"]) / sum(answers["matches"]),
+        "bytes": plain.sizes(cluster, PLAIN),
+        "segments": plain.segments(cluster, [ALIAS, PLAIN]),
+    }
+    cluster.close()
+    return result
+
+
+def split(cluster: Cluster) -> None:
+    """Replace each index by one of 4 shards with the same entries, each of which stays in one of them."""
+    client = cluster.client.options(request_timeout=PATIENT)
+    (load,) = meta.searchable_loads(cluster)
+    sentences = new_sentences_index(ALIAS)
+    new = replace(load, index=sentences, members=(sentences,))
+    for old, name in (
+        (load.index, new.index),
+        (load.documents_index, new.documents_index),
+        (PLAIN, f"{PLAIN}-{SHARDS}"),
+    ):
+        client.indices.put_settings(index=old, settings={"index.blocks.write": True})
+        settings = {
+            "index.number_of_shards": SHARDS,
+            "index.number_of_replicas": 0,
+            "index.blocks.write": None,
+        }
+        client.indices.split(index=old, target=name, settings=settings, wait_for_active_shards="all")
+        client.indices.forcemerge(index=name, max_num_segments=1)
+    meta.write(cluster, new)
+    actions: list[dict[str, Any]] = []
+    aliases = client.indices.get_alias(index=[load.index, load.documents_index])
+    for old, body in aliases.items():
+        name = new.index if old == load.index else new.documents_index
+        for alias in body["aliases"]:
+            actions += [{"remove": {"index": old, "alias": alias}}, {"add": {"index": name, "alias": alias}}]
+    client.indices.update_aliases(actions=actions)
+    client.indices.delete(index=[load.index, load.documents_index, PLAIN])
+    client.indices.put_alias(index=f"{PLAIN}-{SHARDS}", name=PLAIN)
+
+
+def _other_nodes(cluster: Cluster) -> list[str]:
+    return sorted(node["name"] for node in cluster.client.nodes.info()["nodes"].values())[1:]
+
+
+def _set_excluded(cluster: Cluster, nodes: list[str]) -> None:
+    """Keep shards off these nodes."""
+    value = ",".join(nodes) or None
+    cluster.client.cluster.put_settings(persistent={"cluster.routing.allocation.exclude._name": value})
+
+
+def _wait_until_spread(cluster: Cluster) -> None:
+    client = cluster.client.options(request_timeout=PATIENT)
+    time.sleep(5)
+    client.cluster.health(wait_for_no_relocating_shards=True, timeout=f"{PATIENT}s")
+    client.cluster.health(wait_for_no_initializing_shards=True, timeout=f"{PATIENT}s")
+
+
+if __name__ == "__main__":
+    main()
