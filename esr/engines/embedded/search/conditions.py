@@ -43,11 +43,11 @@ def mask_condition(condition: Condition, segment: Segment, places: PlaceCache) -
             numbers = segment.sentence_postings(segment.terms.find(term)).numbers
             return _mark(segment.sentence_count, numbers)
         case HasWords(words, field):
-            return _mask_places(segment, find_phrase(segment.words, words, places), field)
+            return _mask_places(segment, find_phrase(segment.words, words, places), field, places)
         case HasPrefix(prefix, "sentence"):
-            return mask_prefix(segment.words, prefix, segment.sentence_count)
+            return mask_prefix(segment.words, prefix, segment.sentence_count, places)
         case HasPrefix(prefix, field):
-            return _mask_places(segment, find_prefix(segment.words, prefix), field)
+            return _mask_places(segment, find_prefix(segment.words, prefix, places), field, places)
         case HasEntity(keys):
             return mask_entities(segment, keys)
         case HasSource(forms):
@@ -60,11 +60,12 @@ def mask_condition(condition: Condition, segment: Segment, places: PlaceCache) -
             return _mask_sentences_of(segment, mask_dates(segment, start, end))
 
 
-def _mask_places(segment: Segment, places: Places, field: TextField) -> Mask:
+def _mask_places(segment: Segment, found: Places, field: TextField, places: PlaceCache) -> Mask:
     """The sentences, or those under the titles, with these places of words."""
+    in_texts = places.of(segment.words)
     if field == "sentence":
-        return _mark(segment.sentence_count, segment.words.sentences(places))
-    return _mask_sentences_of(segment, _mark(segment.document_count, segment.words.titles(places)))
+        return _mark(segment.sentence_count, in_texts.sentences(found))
+    return _mask_sentences_of(segment, _mark(segment.document_count, in_texts.titles(found)))
 
 
 def _mask_language(segment: Segment, language: str) -> Mask:

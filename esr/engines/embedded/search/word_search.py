@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from esr.engines.embedded.search.kernel_loader import LOADER
 from esr.engines.embedded.search.search_memory import SearchMemory
-from esr.engines.segments.store.word_table import BLOCK_BITS, WordTable
+from esr.engines.segments.store.word_places import BLOCK_BITS, WordPlaces
+from esr.engines.segments.store.word_table import WordTable
 
 Mask = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int32]
@@ -20,16 +21,20 @@ have one."""
 
 
 class PlaceCache:
-    """The places of frequent words. Threads share it."""
+    """Where words occur, and the places of frequent words. Threads share it."""
 
     def __init__(self, memory: SearchMemory) -> None:
         self._memory = memory
 
+    def of(self, table: WordTable) -> WordPlaces:
+        """Where the words of a table occur."""
+        return self._memory.get((table, "places"), table.read_places)
+
     def get(self, table: WordTable, number: int) -> Places:
         """The places of a word."""
         if table.counts[number] < _FREQUENT:
-            return table.places(number)
-        return self._memory.get((table, number), lambda: table.places(number))
+            return self.of(table).places(number)
+        return self._memory.get((table, number), lambda: self.of(table).places(number))
 
 
 def find_phrase(table: WordTable, words: Sequence[str], cache: PlaceCache) -> Places:
@@ -48,20 +53,20 @@ def find_phrase(table: WordTable, words: Sequence[str], cache: PlaceCache) -> Pl
     return starts
 
 
-def mask_prefix(table: WordTable, prefix: str, sentence_count: int) -> Mask:
+def mask_prefix(table: WordTable, prefix: str, sentence_count: int, cache: PlaceCache) -> Mask:
     """Which sentences have a word with this prefix. Such words may be so frequent that the kernel is used."""
-    mask, words = np.zeros(sentence_count, bool), table.prefix_range(prefix)
+    mask, words, places = np.zeros(sentence_count, bool), table.prefix_range(prefix), cache.of(table)
     if LOADER.kernel is None:
-        mask[table.sentences(table.places_of_range(words))] = True
+        mask[places.sentences(places.places_of_range(words))] = True
         return mask
-    sentences = table.sentence_starts, table.block_sentences, BLOCK_BITS
-    LOADER.kernel.mark_places(mask, words.start, words.stop, tuple(table.place_lists), sentences)
+    sentences = places.sentence_starts, places.block_sentences, BLOCK_BITS
+    LOADER.kernel.mark_places(mask, words.start, words.stop, tuple(places.place_lists), sentences)
     return mask
 
 
-def find_prefix(table: WordTable, prefix: str) -> Places:
+def find_prefix(table: WordTable, prefix: str, cache: PlaceCache) -> Places:
     """The places of the words with this prefix, in no order."""
-    return table.places_of_range(table.prefix_range(prefix))
+    return cache.of(table).places_of_range(table.prefix_range(prefix))
 
 
 def _contains(ascending: Places, values: Places) -> npt.NDArray[np.bool_]:

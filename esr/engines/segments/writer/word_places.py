@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from esr.engines.segments.store.word_table import save_words, text_starts
+from esr.engines.segments.store.word_places import text_starts
+from esr.engines.segments.store.word_table import save_words
 from esr.engines.segments.writer.columns import TokenizedTexts
 
 

@@ -45,11 +45,13 @@ def test_a_prefix_marks_the_sentences_that_have_it(
     kernel = pytest.importorskip(KERNEL, reason="needs numba") if is_compiled else None
     monkeypatch.setattr(LOADER, "kernel", kernel)
     sentences = random_sentences(seed)
-    table = write(tmp_path / "table", sentences)
+    table, cache = write(tmp_path / "table", sentences), PlaceCache(SearchMemory(1 << 20))
     for prefix in ("a", "ab", "w", "w1", "", "𝒳", "zz"):
         expected = [any(word.startswith(prefix) for word in words) for words in sentences]
-        assert mask_prefix(table, prefix, len(sentences)).tolist() == expected
-        assert set(table.sentences(find_prefix(table, prefix)).tolist()) == set(np.flatnonzero(expected))
+        assert mask_prefix(table, prefix, len(sentences), cache).tolist() == expected
+        assert set(cache.of(table).sentences(find_prefix(table, prefix, cache)).tolist()) == set(
+            np.flatnonzero(expected)
+        )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -65,12 +67,12 @@ def test_a_phrase_is_found_where_its_words_follow_each_other(tmp_path: Path, see
             for start in range(len(words))
             if words[start : start + len(phrase)] == phrase
         ]
-        assert table.sentences(find_phrase(table, phrase, cache)).tolist() == expected
+        assert cache.of(table).sentences(find_phrase(table, phrase, cache)).tolist() == expected
 
 
 def test_frequent_words_are_remembered_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("esr.engines.embedded.search.word_search._FREQUENT", 1)
-    memory = SearchMemory(5000)  # for one word
+    memory = SearchMemory(9000)  # for where words occur, and the places of one word
     table, cache = write(tmp_path / "table", [["a", "b", "a"], ["b", "a"]]), PlaceCache(memory)
     number = table.find("a")
     assert number is not None
@@ -79,5 +81,16 @@ def test_frequent_words_are_remembered_up_to_a_limit(tmp_path: Path, monkeypatch
     for word in ("b", "ab", "w1", "a", "b"):
         other = table.find(word)
         assert other is not None
-        assert cache.get(table, other).tolist() == table.places(other).tolist()
-    assert len(memory) == 1
+        assert cache.get(table, other).tolist() == table.read_places().places(other).tolist()
+    assert len(memory) == 2
+
+
+def test_where_words_occur_counts_as_much_as_it_takes(tmp_path: Path) -> None:
+    memory = SearchMemory(1 << 20)
+    table, cache = write(tmp_path / "table", random_sentences(1) * 40), PlaceCache(memory)
+    places = cache.of(table)
+    assert cache.of(table) is places
+    lists = sum(column.nbytes for column in (places.place_lists.rank, places.place_lists.before))
+    starts = places.sentence_starts.nbytes + places.block_sentences.nbytes
+    assert memory.used >= places.nbytes > starts + lists
+    assert places.nbytes < 2 * (starts + lists) + 10_000

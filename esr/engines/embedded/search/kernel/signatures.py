@@ -38,7 +38,7 @@ LONG_CUBE = array(types.int64, 3)
 
 BYTES, FILE = types.Array(types.uint8, 1, "C"), types.Array(types.uint8, 1, "C", readonly=True)
 PLACE_LISTS = group(FILE, LONGS, LONGS, LONG, BYTES, INTS, LONGS, LONGS)
-SENTENCE_PLACES = group(LONGS, INTS, LONG)
+SENTENCE_PLACES = group(INTS, INTS, LONG)
 VECTORS = types.Array(types.int8, 2, "C", readonly=True)
 
 RULE = group(LONG, LONG, FLAG, DOUBLE)
