@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "esr/plans": "",
     "esr/documents": "",
     "esr/analysis": "",
-    "esr/capacity": "",
+    "esr/capacity": "engines",
     "esr/encoders": "documents",
     "esr/queries": "analysis documents plans",
     "esr/features": "documents",

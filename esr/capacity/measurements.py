@@ -26,7 +26,7 @@ QUANTITIES = {
         Quantity("bytes", "the index on disk, one generation", "B", "linear"),
         Quantity("load_seconds", "a load, on one processor", "s", "linear"),
         Quantity("load_memory", "memory of the loader", "B", "power"),
-        Quantity("search_memory", "memory of a process that searches", "B", "linear"),
+        Quantity("search_memory", "memory of a process after 150 searches", "B", "linear"),
         Quantity("search_p50", "the best 10 sentences, median", "s", "power"),
         Quantity("search_p95", "the same, 95th percentile", "s", "power"),
         Quantity("first_p50", "the same for terms that were never asked for, median", "s", "linear"),

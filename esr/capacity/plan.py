@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from esr.capacity.fit import Growth, fit
 from esr.capacity.measurements import QUANTITIES, Point, read_elasticsearch, read_points
+from esr.engines import cache_limit
 
 GENERATIONS = 3
 """On disk while a load runs: the one that is loaded, the one that is served, and the one before it."""
@@ -19,6 +20,9 @@ SHARD_BYTES = 30e9
 """The size of a shard at most. A shard of up to 50 GB is moved in reasonable time, and shards grow."""
 CACHE_BYTES = 32e9
 """What a node of 64 GB leaves to the file cache, with as much for its heap and the system."""
+SEARCH_CACHE_BYTES = 40
+"""Memory for each sentence that searches of a folder may keep, so that frequent terms are not computed anew:
+what was set for the measurements."""
 LOADER_PROCESSORS = 2
 """A load into a folder runs in two processes."""
 
@@ -55,6 +59,7 @@ def growth(quantity: str, points: tuple[Point, ...] | None = None) -> Growth:
 def plan_folder(sentences: float, queries_per_second: float) -> Plan:
     """A folder on one machine, and the server over it. One loader writes a folder."""
     size = growth("bytes").at(sentences)
+    memory = growth("search_memory").at(sentences) + _cache_limit(sentences)
     processors = max(1, math.ceil(queries_per_second * growth("page_p50").at(sentences) / BUSY))
     return Plan(
         "folder",
@@ -64,7 +69,7 @@ def plan_folder(sentences: float, queries_per_second: float) -> Plan:
                 ("one generation", size, "B", "bytes"),
                 ("disk", GENERATIONS * size / (1 - FREE), "B", "bytes"),
                 ("memory for files", _cache_share() * size, "B", "bytes"),
-                ("memory of a server process", growth("search_memory").at(sentences), "B", "search_memory"),
+                ("memory of a server process", memory, "B", "search_memory"),
                 ("memory of the loader", growth("load_memory").at(sentences), "B", "load_memory"),
                 ("load", growth("load_seconds").at(sentences) / LOADER_PROCESSORS, "s", "load_seconds"),
                 ("search, median", growth("search_p50").at(sentences), "s", "search_p50"),
@@ -74,7 +79,10 @@ def plan_folder(sentences: float, queries_per_second: float) -> Plan:
                 ("processors for searches", processors, "", "page_p50"),
             )
         ),
-        (f"ESR_WORKERS={processors} esr serve --index FOLDER", "esr load FILES --index FOLDER --keep 1"),
+        (
+            f"ESR_WORKERS={processors} ESR_CACHE_BYTES={_cache_limit(sentences)} esr serve --index FOLDER",
+            "esr load FILES --index FOLDER --keep 1",
+        ),
     )
 
 
@@ -122,6 +130,11 @@ def _shard_seconds(sentences: float) -> float:
     figures = read_elasticsearch()
     sizes = [int(figures["smallest"]), int(figures["largest"])]
     return fit("power", sizes, [figures["search_p50_smallest"], figures["search_p50_largest"]]).at(sentences)
+
+
+def _cache_limit(sentences: float) -> int:
+    """What `ESR_CACHE_BYTES` should be: no less than the default."""
+    return max(cache_limit.DEFAULT, round(SEARCH_CACHE_BYTES * sentences))
 
 
 def _cache_share() -> float:
