@@ -44,8 +44,8 @@ python -m benchmarks.scale documents.jsonl.gz queries.tsv.gz --work FOLDER --tim
 ```
 
 A load into Elasticsearch used the two processors at the same time, so times are processor time, and longer
-than those of idle processors ([performance.md](performance.md#growth)). Queries are headlines as they come, of
-any length. Memory is without the pages of mapped files, which the system takes back when it needs them.
+than those of idle processors ([performance.md](performance.md#growth)). Queries are headlines as they come,
+of any length. Memory is without the pages of mapped files, which the system takes back when it needs them.
 
 What searches keep for later ones stays below `ESR_CACHE_BYTES`. The default of 512 MB is too little for 50
 million sentences: the median of queries that were asked before was 105 ms instead of 19, since what a term
