@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from esr.engines.elasticsearch.search.condition_query import document_query
 from esr.engines.elasticsearch.search.filter_clauses import Query, filter_clauses
+from esr.engines.elasticsearch.search.mixture_numbers import mixture_numbers
 from esr.engines.elasticsearch.store import term_maxima
 from esr.engines.elasticsearch.store.impacts import EMPTY, IMPACTS_FIELD, Widening
 from esr.engines.elasticsearch.store.static_bounds import static_bounds
@@ -152,8 +153,7 @@ def _term_clause(plan: Plan, term: PlanTerm, is_termless: bool = False) -> Query
         params["own"] = [0, 0, 1][: len(params["own"])]
     if isinstance(transform, Mixture):
         script = MIXTURE_SCRIPT
-        numbers = [transform.mu, term.background, term.weight, *transform.collection]
-        params = {"numbers": [*numbers, *params["own"], *params["middle"], *params["wide"], not term.own]}
+        params = {"numbers": [*mixture_numbers(transform, term, **params), not term.own]}
     else:
         script = SATURATION_SCRIPT
         params |= {"weight": term.weight, "k1": -1 if transform.k1 is None else transform.k1}

@@ -16,6 +16,7 @@ from esr.engines.elasticsearch.search.candidate_query import (
     rule_clause,
 )
 from esr.engines.elasticsearch.search.filter_clauses import Query, filter_clauses
+from esr.engines.elasticsearch.search.mixture_numbers import mixture_numbers
 from esr.engines.elasticsearch.store.static_bounds import GREATEST_OFFSET, GREATEST_SCORE, static_bounds
 from esr.engines.index import Filters
 from esr.errors import EsrError
@@ -120,20 +121,19 @@ def _term_clause(
     params: dict[str, Any] = {
         role: list(getattr(transform, name)) if name else unused for role, name in roles.items()
     }
-    params["wide_length"] = _LENGTH_FIELD[nested[-1]]
+    wide_length = _LENGTH_FIELD[nested[-1]]
     if isinstance(transform, Mixture) and is_own:
         script = MIXTURE_LIST_SCRIPT
-        numbers = [transform.mu, term.background, term.weight, *transform.collection]
-        shares = [*params["own"], *params["middle"], *params["wide"]]
-        params = {"numbers": [*numbers, *shares, params["wide_length"]]}
+        params = {"numbers": [*mixture_numbers(transform, term, **params), wide_length]}
     elif isinstance(transform, Mixture):
         script = MIXTURE_SCRIPT
-        params |= {"mu": transform.mu, "collection": list(transform.collection)}
+        params |= {"wide_length": wide_length, "mu": transform.mu, "collection": list(transform.collection)}
         params |= {"background": term.background, "occurrences": collection.occurrences}
         params |= {"standalone": standalone, "weight": term.weight}
     else:
         script = SATURATION_SCRIPT
         params |= {"k1": -1 if transform.k1 is None else transform.k1, "weight": term.weight}
+        params["wide_length"] = wide_length
     return {"script_score": {"query": query, "script": {"id": script, "params": params}}}
 
 
