@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.support import account, base, distribution, docker, java, node, process, watch
@@ -27,6 +29,12 @@ def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
     while not condition() and time.monotonic() < end:
         time.sleep(0.05)
     return condition()
+
+
+def programs_of_children(pid: int) -> list[str]:
+    with contextlib.suppress(psutil.NoSuchProcess):  # one of them has just ended
+        return [child.name() for child in psutil.Process(pid).children()]
+    return []
 
 
 def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -308,6 +316,8 @@ def test_node_process_is_killed_paused_and_started_again(tmp_path: Path) -> None
         assert made.running()
         assert until(lambda: "endless" in made.log_tail())
         first = int((folder.path / "n.group").read_text())
+        # A shell that has just forked waits for its child, and would not stop before that child runs.
+        assert until(lambda: programs_of_children(first) == ["sleep", "sleep"])
         made.pause()
         assert until(lambda: "\nState:\tT" in Path(f"/proc/{first}/status").read_text())
         made.resume()
