@@ -26,11 +26,11 @@ from typing import Any
 import esr
 from benchmarks.scale import headlines
 from benchmarks.speed import cluster as plain
-from benchmarks.speed import corpus, figures
+from benchmarks.speed import figures
 from benchmarks.speed.figures import ROOT
-from benchmarks.speed.setup import ANALYZER, RESULT_SIZES
+from benchmarks.speed.setup import ANALYZER, RESULT_SIZES, Setup
 from benchmarks.speed.timing import Search, p50, p95, time_interleaved
-from benchmarks.speed.workspace import ESR, build_once
+from benchmarks.speed.workspace import ESR, collection_file
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
 from esr.engines.elasticsearch.store import meta
@@ -63,7 +63,7 @@ def measure(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     queries = headlines(options.queries)[:QUERIES]
     location = f"{options.elasticsearch}/{ALIAS}"
     for times in options.times:
-        source = build_once(options.work / f"{times}x.jsonl", partial(_write, options.documents, times))
+        source = collection_file(Setup(options.documents, options.queries, options.work), times)
         cluster = Cluster(location)
         _set_excluded(cluster, _other_nodes(cluster))
         loads = {"esr": load(source, location), "plain": load_plain(cluster, source)}
@@ -78,10 +78,6 @@ def measure(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         yield {"key": f"{times}x, {nodes} nodes, {SHARDS} shards", "times": times, **searched()}
         cluster.client.indices.delete(index=f"{PLAIN}-{SHARDS}")
         cluster.close()
-
-
-def _write(documents: Path, times: int, target: Path) -> None:
-    corpus.write(documents, target, times)
 
 
 def load(source: Path, location: str) -> dict[str, Any]:

@@ -59,7 +59,8 @@ def growth(quantity: str, points: tuple[Point, ...] | None = None) -> Growth:
 def plan_folder(sentences: float, queries_per_second: float) -> Plan:
     """A folder on one machine, and the server over it. One loader writes a folder."""
     size = growth("bytes").at(sentences)
-    memory = growth("search_memory").at(sentences) + _cache_limit(sentences)
+    limit = _cache_limit(sentences)
+    memory = growth("search_memory").at(sentences) + limit
     processors = max(1, math.ceil(queries_per_second * growth("page_p50").at(sentences) / BUSY))
     return Plan(
         "folder",
@@ -80,7 +81,7 @@ def plan_folder(sentences: float, queries_per_second: float) -> Plan:
             )
         ),
         (
-            f"ESR_WORKERS={processors} ESR_CACHE_BYTES={_cache_limit(sentences)} esr serve --index FOLDER",
+            f"ESR_WORKERS={processors} ESR_CACHE_BYTES={limit} esr serve --index FOLDER",
             "esr load FILES --index FOLDER --keep 1",
         ),
     )
