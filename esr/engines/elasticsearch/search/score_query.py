@@ -132,8 +132,8 @@ def _term_clause(
         params |= {"standalone": standalone, "weight": term.weight}
     else:
         script = SATURATION_SCRIPT
-        params |= {"k1": -1 if transform.k1 is None else transform.k1, "weight": term.weight}
-        params["wide_length"] = wide_length
+        params |= {"wide_length": wide_length, "weight": term.weight}
+        params |= {"k1": -1 if transform.k1 is None else transform.k1}
     return {"script_score": {"query": query, "script": {"id": script, "params": params}}}
 
 

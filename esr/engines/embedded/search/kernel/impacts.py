@@ -61,12 +61,13 @@ def smoothed_share(numbers, at, length):
 
 
 @inlined
-def best_of_mixture(worth, background, own, falls, record, share, near, best):
+def best_of_mixture(worth, term, record, share, near, best):
     """The best evidence in a document, over that of a sentence without the term.
 
     `best` is that of the sentences with it; `near` is what they add beside at most. Without the term, the
     shortest and the longest sentence are the extremes.
     """
+    background, own, falls = term
     termless = 1.0
     for corner in range(2):
         length = record[LONGEST] if corner else record[SHORTEST]
@@ -82,12 +83,13 @@ def best_of_mixture(worth, background, own, falls, record, share, near, best):
 
 
 @uncounted
-def read_postings(transform, background, own, falls, commit, g, ranges, best, place):
+def read_postings(transform, term, commit, g, ranges, best, place):
     """Set `best`, from `place` on, to the best evidence for a term in a segment's documents that have it.
 
     `ranges` is where the term's postings begin and end. Gives the place behind.
     """
     is_mixture, numbers, worth = transform
+    background, own, falls = term
     segments, records = commit.segments, commit.documents
     postings, posting_width = segments[g, SENTENCE_POSTINGS], segments[g, SENTENCE_POSTINGS + 1]
     lengths, length_width = segments[g, LENGTHS], segments[g, LENGTHS + 1]
@@ -136,9 +138,7 @@ def read_postings(transform, background, own, falls, commit, g, ranges, best, pl
                 x /= least
             greatest = better(greatest, x, falls)
         if is_mixture:
-            best[place] = best_of_mixture(
-                worth, background, own, falls, records[d], count / total, near, greatest
-            )
+            best[place] = best_of_mixture(worth, term, records[d], count / total, near, greatest)
         else:
             best[place] = better(better(greatest, wide, falls), wide + near, falls)
         place += 1
@@ -149,9 +149,9 @@ def read_postings(transform, background, own, falls, commit, g, ranges, best, pl
 def read_terms(transform, table, ranges, commit, best):
     place = 0
     for t in range(len(table)):
-        background, own, falls = table[t, BACKGROUND], table[t, OWN] > 0, table[t, WEIGHT] < 0
+        term = table[t, BACKGROUND], table[t, OWN] > 0, table[t, WEIGHT] < 0
         for g in range(len(commit.segments)):
-            place = read_postings(transform, background, own, falls, commit, g, ranges[t, g], best, place)
+            place = read_postings(transform, term, commit, g, ranges[t, g], best, place)
 
 
 @eager_jit(LONG, DOUBLES, DOUBLE_TABLE, DOUBLE_TABLE, LONG_CUBE, COMMIT, DOUBLES)
