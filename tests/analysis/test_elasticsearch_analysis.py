@@ -144,6 +144,14 @@ def test_every_letter(cluster: Cluster, analyzer: str) -> None:
     assert not wrong, "\n".join(wrong[:10])
 
 
+@pytest.mark.parametrize("analyzer", TOKENIZERS)
+def test_long_words_with_letters_of_two_units(cluster: Cluster, analyzer: str) -> None:
+    """Limits of lengths count UTF-16 units here and letters there."""
+    texts = ["x" * before + "𐐀" * after for before in (0, 1, 254, 255) for after in (1, 2, 127, 128, 255)]
+    _, wrong = compare(cluster, analyzer, texts)
+    assert not wrong, "\n".join(wrong[:3])
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(TEXT, min_size=1, max_size=40))
 def test_any_text(cluster: Cluster, texts: list[str]) -> None:
