@@ -1,5 +1,5 @@
 # make demo       install, load the example news, answer a few queries, serve the page (SERVE=no: do not serve)
-# make quick      the tests that need no node, no browser and no large corpus, in two minutes
+# make quick      the tests of single parts: no node, no browser, no large corpus; in a minute
 # make test       install, check, and run all tests but those of endurance, in a quarter of an hour
 # make endurance  crashes, chaos, full disks, fuzzing by the thousand, foreign collections
 # make check      ruff and mypy

@@ -17,6 +17,8 @@ from esr.ranking.origin import Origin
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 
+pytestmark = pytest.mark.slow
+
 ALL: dict[str, Any] = {
     "answer_type": 0.3,
     "variants": 0.2,
@@ -72,7 +74,6 @@ def test_an_expansion_makes_query_terms_heavier_and_other_terms_no_candidates() 
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("rule", CANDIDATES)
 def test_they_change_scores_and_no_candidates(searcher: Searcher, model: str, rule: str) -> None:

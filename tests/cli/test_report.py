@@ -6,6 +6,8 @@ from click.testing import CliRunner
 from esr.cli.main import main
 from tests.evaluation.conftest import NOVELTY
 
+pytestmark = pytest.mark.slow
+
 DOCUMENTS = """\
 <s docid="XIE20010101.0001" num="1"> The dockers of the harbour began a strike.</s>
 <s docid="XIE20010101.0001" num="2"> The weather was mild.</s>
@@ -46,7 +48,6 @@ def test_a_report_of_one_run_has_measures_curves_and_the_analysis_of_formulas(fo
     assert not Path("report.html.new").exists()
 
 
-@pytest.mark.slow
 def test_every_option_adds_to_the_page_and_the_folder(folder):
     command = (
         "report",
@@ -78,7 +79,6 @@ def test_every_option_adds_to_the_page_and_the_folder(folder):
     assert Path("again.html").read_bytes() == Path("report.html").read_bytes()
 
 
-@pytest.mark.slow
 def test_gains_are_in_ap_or_else_the_first_measure(folder):
     command = ("report", "qrels", "2si.run", "--baseline", "tfisf.run", "-o", "-")
     assert "AP of every topic against tfisf" in esr(*command).stdout

@@ -17,6 +17,8 @@ import pytest
 from tests.cli.conftest import Esr, call
 from tests.support.elasticsearch import fresh
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -303,7 +305,6 @@ SWITCHES = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_run_after_a_killed_run_settles(any_desk: Desk, moment: str) -> None:
     desk = any_desk

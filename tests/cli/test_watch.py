@@ -19,6 +19,8 @@ from tests.engines.conftest import anywhere as anywhere
 from tests.support.elasticsearch import document, load
 from tests.support.forked import ForkedProcess, run_esr
 
+pytestmark = pytest.mark.slow
+
 SEARCHES = """
 [storms]
 query = "storm -calm"

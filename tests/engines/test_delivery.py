@@ -22,6 +22,8 @@ from tests.support.fake_enricher import FakeEnricher
 from tests.support.index_contents import documents, index_contents
 from tests.support.stored_enrichment import enrich, expected, read_enrichment
 
+pytestmark = pytest.mark.slow
+
 FIRST = list(random_documents(0, 30, seed=1))
 
 
@@ -103,7 +105,6 @@ def test_removed_documents_are_gone_with_all_their_sentences(anywhere: str, tmp_
     assert documents(anywhere) == [*expected_documents, FIRST[3]]
 
 
-@pytest.mark.slow
 def test_an_index_after_many_deliveries_equals_one_loaded_at_once(
     anywhere: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,8 @@ from tests.support.elasticsearch import document, load
 from tests.support.fake_enricher import FakeEnricher
 from tests.support.stored_enrichment import enrich, expected, read_enrichment
 
+pytestmark = pytest.mark.slow
+
 LANGUAGES = ("en", "fr", None, "de", "fr-CA", "EN-gb", "French")
 DOCUMENTS = [
     replace(

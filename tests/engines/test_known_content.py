@@ -18,6 +18,8 @@ from tests.engines.test_parity import random_documents
 from tests.engines.test_same_ids import run
 from tests.support.elasticsearch import document, load, located
 
+pytestmark = pytest.mark.slow
+
 FIRST = list(random_documents(0, 30, seed=1))
 WITH_TEXT = [document for document in FIRST if document.sentences]
 

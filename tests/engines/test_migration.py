@@ -31,6 +31,8 @@ from tests.support.fake_enricher import FakeEnricher
 from tests.support.index_contents import documents, index_contents
 from tests.support.stored_enrichment import enrich, read_enrichment
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 NEWS = list(random_documents(0, 40, seed=5))
 ADDED = document("added", "A flood came.")
@@ -109,7 +111,6 @@ def equals_fresh_load(where: str, documents: list[Document], tmp_path: Path) -> 
         return index_contents(where) == index_contents(other)
 
 
-@pytest.mark.slow
 def test_an_older_index_must_be_migrated(anywhere: str, tmp_path: Path, format: Any) -> None:
     load(anywhere, NEWS)
     assert migrate(anywhere).notes == ["the index already has format 4: there is nothing to do"]
@@ -157,7 +158,6 @@ def test_a_migration_needs_an_index(anywhere: str) -> None:
         migrate(anywhere)
 
 
-@pytest.mark.slow
 def test_a_migration_retains_enrichment(anywhere: str, format: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The new segments start and end at other documents than the old ones."""
     load(anywhere, NEWS)
@@ -216,7 +216,6 @@ def test_a_migration_includes_a_delivery_after_it_was_killed(
 class TestEmbedded:
     """One writer at a time, by a lock."""
 
-    @pytest.mark.slow
     def test_a_load_during_a_migration_is_refused(
         self, tmp_path: Path, format: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -239,7 +238,6 @@ class TestEmbedded:
         assert tried
         assert documents(where) == NEWS
 
-    @pytest.mark.slow
     def test_a_migration_notices_a_load_that_finished_before_it_started(
         self, tmp_path: Path, format: Any
     ) -> None:
@@ -255,7 +253,6 @@ class TestEmbedded:
         migrate(where)
         assert documents(where) == [*NEWS, ADDED]
 
-    @pytest.mark.slow
     def test_a_migration_does_not_discard_an_interrupted_load(
         self, tmp_path: Path, format: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -22,6 +22,8 @@ from esr.ranking.searcher import Searcher
 from tests.support.elasticsearch import document, load
 from tests.support.stored_names import forget_keys
 
+pytestmark = pytest.mark.slow
+
 PERSON, PLACE, BODY = "person", "location", "organization"
 NAMES = {
     "a": [[("Barack Obama", PERSON), ("the U.S.", PLACE)], [("Obama", PERSON)]],

@@ -17,6 +17,8 @@ from esr.engines.segments.writer import segment_builder
 from esr.errors import EsrError, UsageError
 from tests.support.elasticsearch import document, load, located
 
+pytestmark = pytest.mark.slow
+
 OLD = [document("old", "An old flood.")]
 NEWS = [document(f"n{n}", f"Flood number {n}.", "A river.", "Relief.") for n in range(60)]
 
@@ -91,7 +93,6 @@ def record_written_ids(monkeypatch: pytest.MonkeyPatch, where: str) -> list[str]
     return written_ids
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("before", [False, True], ids=["first load", "replacing"])
 def test_an_interrupted_load_is_resumed_where_it_was(
     anywhere: str, monkeypatch: pytest.MonkeyPatch, before: bool
@@ -111,7 +112,6 @@ def test_an_interrupted_load_is_resumed_where_it_was(
     assert states(anywhere) == (["serving", "kept"] if before else ["serving"])
 
 
-@pytest.mark.slow
 def test_an_interrupted_append_is_resumed_too(anywhere: str, monkeypatch: pytest.MonkeyPatch) -> None:
     load(anywhere, OLD)
     interrupt(anywhere, monkeypatch, OLD + NEWS, if_exists="append")

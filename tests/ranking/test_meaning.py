@@ -25,6 +25,8 @@ from esr.ranking.searcher import Searcher
 from tests.support.elasticsearch import load
 from tests.support.tiny_encoder import write_tiny_encoder
 
+pytestmark = pytest.mark.slow
+
 TEXTS = {
     "a": ("storm in the town", "the river rose", "bank fraud", "food aid"),
     "b": ("hurricane in the city",),

@@ -18,6 +18,8 @@ from tests.support.fake_index import FLOOD, STORM, FakeIndex, many
 from webui.app import create_app
 from webui.running.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 ONE_CLIENT = settings(
     max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
@@ -316,7 +318,6 @@ FIELDS = [*TEXT_FIELDS, "features", "entities"]
 TOGETHER = [field for field in FIELDS if field not in ALONE]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fields", [*([field] for field in ALONE), TOGETHER], ids="-".join)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_in_any_field_of_a_sentence_is_escaped(
@@ -325,7 +326,6 @@ def test_hostile_text_in_any_field_of_a_sentence_is_escaped(
     check_escaped(client, index, fields, text)
 
 
-@pytest.mark.slow
 @ONE_CLIENT
 @given(st.sampled_from(FIELDS), st.text(min_size=1))
 def test_any_text_in_any_field_of_a_sentence_is_escaped(
@@ -350,7 +350,6 @@ def test_hostile_text_in_an_error_is_escaped(client: FlaskClient) -> None:
         assert not Page(response.text).scripts
 
 
-@pytest.mark.slow
 @ONE_CLIENT
 @given(st.text(max_size=200))
 @example("</title><script>")

@@ -15,6 +15,8 @@ from tests.support.api_requests import get
 from tests.support.fake_index import STORM, FakeIndex
 from webui.app import create_app
 
+pytestmark = pytest.mark.slow
+
 ARABIC = STORM._replace(
     text="Panthers هو فريق في العالَم.",
     previous="هذا قبله.",

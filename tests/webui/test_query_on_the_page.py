@@ -16,6 +16,8 @@ from esr.ranking.spelling import Suggestion, WordCount
 from tests.support.fake_index import FLOOD, STORM, FakeIndex, many
 from webui.app import create_app
 
+pytestmark = pytest.mark.slow
+
 TAG = re.compile(r"<[^>]+>")
 
 

@@ -14,6 +14,8 @@ from tests.support.fake_index import FLOOD, STORM, FakeIndex
 from webui.app import create_app
 from webui.running.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 FEEDBACK = "&boost=feedback:0.5"
 
 

@@ -13,6 +13,8 @@ from esr.models.likelihood import MU_GRID
 from esr.ranking.ranking import Ranking
 from tests.evaluation.reproduce.conftest import GRID
 
+pytestmark = pytest.mark.slow
+
 
 def test_training_selects_the_parameters_that_test_best_on_their_own_year(year_experiment):
     trained = year_experiment.train()

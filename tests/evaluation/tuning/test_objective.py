@@ -11,6 +11,8 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests.evaluation.tuning.conftest import tasks
 
+pytestmark = pytest.mark.slow
+
 MEASURES = ["AP", "RR", "RPrec", "P@10", "P@3", "R@5", "R@1000"]
 RANKINGS = [
     Ranking("tfisf"),
@@ -33,7 +35,6 @@ def figures_of_a_run(searcher: Searcher, ranking: Ranking, name: str, depth: int
     return figures
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize("ranking", RANKINGS, ids=lambda r: r.model)
 @pytest.mark.parametrize("depth", [1000, 7])

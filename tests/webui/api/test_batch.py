@@ -17,6 +17,8 @@ from webui.answers.downloads import COLUMNS
 from webui.app import create_app
 from webui.running.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 TWO = [{"id": "1", "query": "storm"}, {"id": "2", "query": "flood bridge"}]
 
 

@@ -11,6 +11,8 @@ from webui.api.operation import BASE
 from webui.api.operations import OPERATIONS
 from webui.arguments.names import SEARCH_ARGUMENTS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def described(client: FlaskClient) -> dict[str, Any]:
@@ -56,7 +58,6 @@ def test_an_argument_that_is_not_in_the_document_is_rejected(client: FlaskClient
     assert answer.json is not None and answer.json["error"]["field"] == "nosuch"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_no_generated_request_gets_a_server_error_or_an_undocumented_answer(app: Flask, name: str) -> None:
     from tests.support.api_fuzzing import EXAMPLES, fuzz

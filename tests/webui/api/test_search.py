@@ -19,6 +19,8 @@ from webui.api.paging import page_token
 from webui.app import create_app
 from webui.running.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 
 def test_an_answer_is_that_of_the_library_with_an_offset_and_a_next_page(
     client: FlaskClient, where: str

@@ -7,6 +7,8 @@ from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable,
 from tests.support.fake_index import FakeIndex
 from webui.running.problems import as_sentence
 
+pytestmark = pytest.mark.slow
+
 ENGINE = [
     (EngineUnreachable("http://inside:9200: timed out"), 503, "engine_unreachable", "is not responding"),
     (IndexMissing("no index at /inside"), 503, "index_missing", "does not exist"),

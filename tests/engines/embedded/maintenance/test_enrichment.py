@@ -23,6 +23,8 @@ from tests.support.fake_enricher import FakeEnricher
 from tests.support.folder_index import document, file_contents, load
 from tests.support.stored_enrichment import NOT_ENRICHED, enrich, expected, read_enrichment
 
+pytestmark = pytest.mark.slow
+
 NEWS = [document(f"n{n}", *(f"storm {n} {m}" for m in range(n % 4))) for n in range(40)]
 DOCUMENTS = [located.document for located in NEWS]
 

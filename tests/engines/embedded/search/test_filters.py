@@ -9,6 +9,8 @@ from esr.documents.dates import parse_date_end, parse_date_start
 from esr.engines.index import Filters
 from tests.support.folder_index import document, load
 
+pytestmark = pytest.mark.slow
+
 NEWS = [
     document("jan", "storm", date="2017-01-31T23:59:59Z", source="a.org"),
     document("feb1", "storm", "calm", date="2017-02-01", source="b.org"),

@@ -18,6 +18,8 @@ from esr.queries import parse
 from tests.support.folder_index import document, load
 from tests.support.threads import holds_in_threads
 
+pytestmark = pytest.mark.slow
+
 Numbers = npt.NDArray[np.int64]
 
 

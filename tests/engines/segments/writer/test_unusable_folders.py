@@ -12,6 +12,8 @@ from esr.engines.segments.store import manifest
 from esr.errors import EsrError, IndexMissing, IndexUnusable
 from tests.support.folder_index import append, document, file_contents, indexed_ids, load
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_missing_index_is_named() -> None:
     with pytest.raises(IndexMissing, match="there is no index at /nowhere/at/all: make one with esr load"):
@@ -106,7 +108,6 @@ def test_these_are_all_the_files_of_a_segment(where: Path) -> None:
     assert sorted(path.name for path in segment.iterdir()) == sorted(SEGMENT_FILES)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SEGMENT_FILES)
 def test_a_missing_or_truncated_file_of_a_segment_is_reported(where: Path, name: str) -> None:
     texts = [Sentence(f"given{n}", f"word{n} storm") for n in range(100)]
