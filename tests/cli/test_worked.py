@@ -11,6 +11,8 @@ import pytest
 from tests.cli.conftest import Esr
 from tests.support import worked_examples as worked
 
+pytestmark = pytest.mark.slow
+
 Run = dict[str, list[tuple[str, int, float, str]]]
 
 

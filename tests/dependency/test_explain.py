@@ -15,6 +15,8 @@ from tests.support import dependency_definition as definition
 from tests.support import worked_examples as worked
 from tests.support.parses import Sentence, forest, parses, plain
 
+pytestmark = pytest.mark.slow
+
 PARSES = {s.id: list(s.parse or ()) for located in worked.documents() for s in located.document.sentences}
 QUERY = ["china", "earthquake", "relief"]
 WEIGHTS = {"alpha": 0.5, "beta": 0.5, "lambda_SR": 0.5, "lambda_PR": 0.5}

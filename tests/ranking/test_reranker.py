@@ -22,6 +22,8 @@ from esr.ranking.searcher import Searcher
 from tests.support.elasticsearch import close, fresh
 from tests.support.elasticsearch import load as load_there
 
+pytestmark = pytest.mark.slow
+
 WORDS = [f"word{n}" for n in range(12)]
 QUERIES = ["word1 word2 word3", "word4 word4 word5 unseen", "word6", " ".join(WORDS)]
 

@@ -16,6 +16,8 @@ from esr.engines.segments.writer import segment_builder
 from esr.errors import UsageError
 from tests.support.folder_index import append, document, load
 
+pytestmark = pytest.mark.slow
+
 
 def test_stop_words_are_not_indexed(where: Path) -> None:
     load(where, [document("A", "the storms", "a storm of the and")], analyzer="english-stem")
