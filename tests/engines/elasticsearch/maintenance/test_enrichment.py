@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Iterator
+from contextlib import closing
+from copy import deepcopy
 
 import pytest
 
 import esr
+from esr import resources
+from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.maintenance import enrichment as engine
+from esr.engines.elasticsearch.store import templates
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError
 from tests.support.elasticsearch import document, http, load
@@ -47,24 +52,45 @@ def test_each_index_has_the_recipe(where: str) -> None:
         assert meta["complete"] and meta["analyzer"] == "english-stem"
 
 
-def test_an_index_made_before_enrichment_gets_the_fields(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from esr import resources
+@pytest.fixture
+def old_templates(where: str) -> Iterator[None]:
+    """Templates without the fields of enrichment, for the indices of `where` alone.
 
-    load_json = resources.load_json
+    Those of esr serve all tests of the node at once, and each load puts them again.
+    """
+    url, _, alias = where.rpartition("/")
+    with closing(Cluster(where)) as cluster:
+        templates.install(cluster)
+    created = []
+    try:
+        for kind in ("sentences", "documents"):
+            component = deepcopy(resources.load_json(f"components/esr-{kind}.json"))
+            properties = component["template"]["mappings"]["properties"]
+            for name in engine._ENRICHMENT_FIELDS & properties.keys():
+                del properties[name]
+            template = deepcopy(resources.load_json(f"indices/esr-{kind}.json"))
+            template["index_patterns"] = [f"{alias}-*-esr-{kind}"]
+            template["priority"] += 1
+            template["composed_of"] = [
+                f"{alias}-{kind}" if name == f"esr-{kind}" else name for name in template["composed_of"]
+            ]
+            for path, body in (
+                (f"_component_template/{alias}-{kind}", component),
+                (f"_index_template/{alias}-{kind}", template),
+            ):
+                http("PUT", f"{url}/{path}", body)
+                created.append(path)
+        yield
+    finally:
+        for path in reversed(created):
+            http("DELETE", f"{url}/{path}")
 
-    def before(path: str) -> Any:
-        component = load_json(path)
-        if path not in ("components/esr-sentences.json", "components/esr-documents.json"):
-            return component
-        mapping = component["template"]["mappings"]
-        old = {k: v for k, v in mapping["properties"].items() if k not in engine._ENRICHMENT_FIELDS}
-        return component | {"template": {"mappings": mapping | {"properties": old}}}
 
-    with monkeypatch.context() as patch:
-        patch.setattr(resources, "load_json", before)
-        load(where, DOCUMENTS)
-    (mapping,) = http("GET", f"{where}/_mapping").values()
-    assert "parse" not in mapping["mappings"]["properties"]
+@pytest.mark.usefixtures("old_templates")
+def test_an_index_made_before_enrichment_gets_the_fields(where: str) -> None:
+    load(where, DOCUMENTS)
+    for mapping in http("GET", f"{where}/_mapping").values():
+        assert not engine._ENRICHMENT_FIELDS & mapping["mappings"]["properties"].keys()
     with esr.open(where) as searcher:
         enrich(searcher.index)
         http("POST", f"{where}/_refresh")
