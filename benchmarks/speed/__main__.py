@@ -34,6 +34,7 @@ PARTS = {
     "elasticsearch": "cluster",
     "page": "serving",
     "throughput": "serving",
+    "command": "command",
 }
 """The parts in the order of measurement, with their modules, which are imported late: they need the peers."""
 
@@ -47,7 +48,7 @@ def main(arguments: list[str] | None = None) -> None:
         measure(
             Setup(**{**settings, "sizes": tuple(options.sizes)}), options.only or list(PARTS), options.raw
         )
-    report.write(figures.Figures(figures.read(options.raw)), options.page)
+    report.write(figures.Figures(figures.read(options.raw) + figures.read(options.scale)), options.page)
 
 
 def measure(setup: Setup, parts: list[str], raw: Path) -> None:
@@ -85,6 +86,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--raw", type=Path, default=ROOT / "docs" / "performance.jsonl", help="raw figures")
     parser.add_argument(
         "--page", type=Path, default=ROOT / "docs" / "performance.md", help="the page to update"
+    )
+    parser.add_argument(
+        "--scale",
+        type=Path,
+        default=ROOT / "docs" / "capacity.jsonl",
+        help="raw figures of benchmarks.scale_elasticsearch, for the goals at scale",
     )
     parser.add_argument("--report", action="store_true", help="measure nothing, only write the page")
     for name in ("number", "rounds", "enriched", "depth", "clients", "runs", "loads"):

@@ -14,7 +14,7 @@ from elasticsearch import helpers
 import esr
 from benchmarks.speed import corpus, queries, workspace
 from benchmarks.speed.figures import tree_ids
-from benchmarks.speed.setup import ANALYZER, RESULT_SIZES, Setup
+from benchmarks.speed.setup import ANALYZER, HEADLINES, RESULT_SIZES, Setup
 from benchmarks.speed.timing import Search, time_interleaved
 from benchmarks.speed.workspace import collection_file
 from esr.analysis import definitions
@@ -74,8 +74,13 @@ def load_plain(cluster: Cluster, source: Path, index: str) -> None:
 
 
 def elasticsearch(setup: Setup) -> Iterator[dict[str, Any]]:
-    """The default model beside native BM25 `match`: times of the client."""
-    sample, location = queries.sample(setup), prepare_indexes(setup)
+    """The default model beside native BM25 `match`: times of the client, by both kinds of queries."""
+    location = prepare_indexes(setup)
+    for key, sample in (("", queries.sample(setup)), (HEADLINES, queries.headlines(setup))):
+        yield {"key": key, **_measure(location, sample, setup.rounds)}
+
+
+def _measure(location: str, sample: Sequence[str], rounds: int) -> dict[str, Any]:
     cluster, searcher = Cluster(location), esr.open(location)
     native = {f"match, top {k}": partial(match, cluster, PLAIN, k=k) for k in RESULT_SIZES}
     native |= {f"match in esr's index, top {k}": partial(match, cluster, ALIAS, k=k) for k in RESULT_SIZES}
@@ -93,9 +98,9 @@ def elasticsearch(setup: Setup) -> Iterator[dict[str, Any]]:
     }
     for name, ranking in rankings.items():
         searches[f"esr, {name}, top 100"] = partial(searcher.search, k=100, ranking=ranking, records=False)
-    times = time_interleaved(searches, sample, setup.rounds)
+    times = time_interleaved(searches, sample, rounds)
     answers = compare_answers(cluster, searcher, sample)
-    yield {"times": times, "bytes": sizes(cluster, PLAIN), "answers": answers, **_describe(cluster)}
+    return {"times": times, "bytes": sizes(cluster, PLAIN), "answers": answers, **_describe(cluster)}
 
 
 def _exhaustive(cluster: Cluster, searcher: Searcher, query: str, k: int) -> list[tuple[int | None, float]]:

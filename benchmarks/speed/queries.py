@@ -23,6 +23,13 @@ def all_queries(setup: Setup) -> list[str]:
     return queries
 
 
+def headlines(setup: Setup) -> list[str]:
+    """`number` queries of any length, evenly spread over the file."""
+    distinct = list(dict.fromkeys(topic.query() for topic in topics.read(setup.queries)))
+    searchable = [query for query in distinct if distinct_terms(query)]
+    return searchable[:: max(1, len(searchable) // setup.number)][: setup.number]
+
+
 def distinct_terms(query: str) -> frozenset[str]:
     return frozenset(get(ANALYZER).terms(query))
 

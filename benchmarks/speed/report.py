@@ -18,6 +18,7 @@ SECTIONS = (
     server_sections.elasticsearch,
     search_sections.rerank,
     server_sections.servers,
+    server_sections.command,
     server_sections.loading,
     server_sections.opening,
 )

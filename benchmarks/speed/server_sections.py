@@ -10,16 +10,20 @@ import numpy as np
 from benchmarks.speed import tables
 from benchmarks.speed.figures import Figure, Figures
 from benchmarks.speed.goals import median_of_loads, median_rate, median_start_time
+from benchmarks.speed.setup import HEADLINES
 from benchmarks.speed.timing import p50, p95
 
 _MEMORY = ("MB imported", "opened", "after 1 search", "after 100", "after 1,000")
 
 
 def elasticsearch(figures: Figures, pictures: Path) -> Iterator[str]:
-    figure = figures.get("elasticsearch")
-    if figure is None:
-        return
-    yield "### Elasticsearch\n"
+    for key, name in (("", "queries of 2 to 6 terms"), (HEADLINES, "headlines as they come")):
+        if figure := figures.get("elasticsearch", key):
+            yield f"### Elasticsearch, {name}\n"
+            yield from _elasticsearch(figure)
+
+
+def _elasticsearch(figure: Figure) -> Iterator[str]:
     yield from tables.environment(figure)
     yield from tables.comparison(figure["times"], ("match, top 100", "match in esr's index, top 100"))
     yield from tables.pruning(figure["answers"])
@@ -51,6 +55,15 @@ def servers(figures: Figures, pictures: Path) -> Iterator[str]:
         yield from tables.table(
             ("", "answers a second", "ms of processor time a client needs for one", "failed"), throughput
         )
+
+
+def command(figures: Figures, pictures: Path) -> Iterator[str]:
+    figure = figures.get("command")
+    if figure is None:
+        return
+    yield "### A search as a process\n"
+    yield from tables.environment(figure)
+    yield from tables.comparison(figure["times"], ("import numpy",))
 
 
 def loading(figures: Figures, pictures: Path) -> Iterator[str]:

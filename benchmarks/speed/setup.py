@@ -9,6 +9,8 @@ ANALYZER = "english-stem"
 TERM_COUNTS = range(2, 7)
 """Numbers of distinct terms that queries may have."""
 RESULT_SIZES = (10, 100)
+HEADLINES = "headlines"
+"""The key of figures whose queries are headlines as they come, of any length."""
 
 
 @dataclass(frozen=True)

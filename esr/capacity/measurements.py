@@ -42,18 +42,33 @@ class Point(NamedTuple):
     values: Mapping[str, float]
 
 
+class ElasticsearchFigures(NamedTuple):
+    """What was measured of Elasticsearch on one shard of one node.
+
+    Each point has `bytes` of the index and `search_p50`, seconds of the median search for 10 sentences.
+    `cached_share`: of the index, what searches read. `sentences_per_second`: the rate of a load.
+    """
+
+    points: tuple[Point, ...]
+    cached_share: float
+    sentences_per_second: float
+
+
 @cache
 def read_points() -> tuple[Point, ...]:
     """The points of the embedded engine, by size."""
-    rows: list[dict[str, Any]] = _read()["embedded"]
-    return tuple(sorted(Point(row.pop("sentences"), row) for row in map(dict, rows)))
+    return _points(_read()["embedded"])
 
 
 @cache
-def read_elasticsearch() -> Mapping[str, float]:
-    """What is known of Elasticsearch: figures for each sentence, from the sizes that were measured."""
-    figures: dict[str, float] = _read()["elasticsearch"]
-    return figures
+def read_elasticsearch() -> ElasticsearchFigures:
+    """What was measured of Elasticsearch."""
+    figures = _read()["elasticsearch"]
+    return ElasticsearchFigures(**{**figures, "points": _points(figures["points"])})
+
+
+def _points(rows: list[dict[str, Any]]) -> tuple[Point, ...]:
+    return tuple(sorted(Point(row.pop("sentences"), row) for row in map(dict, rows)))
 
 
 def _read() -> dict[str, Any]:

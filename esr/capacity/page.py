@@ -12,6 +12,7 @@ from esr.capacity.plan import (
     FREE,
     GENERATIONS,
     Plan,
+    elasticsearch_growth,
     growth,
     plan_elasticsearch,
     plan_folder,
@@ -153,14 +154,29 @@ def _table_of_plans(plans: Sequence[Plan]) -> str:
 
 def _elasticsearch_source() -> str:
     figures = read_elasticsearch()
-    smallest, largest = (f"{figures[name]:,.0f}" for name in ("smallest", "largest"))
-    median, median_of_largest = (
-        format_value(figures[f"search_p50_{name}"], "s") for name in ("smallest", "largest")
+    *smaller, largest = figures.points
+    rows = [
+        ["one shard of one node", "sentences", "bytes a sentence", "search, median"],
+        ["---", *["---:"] * 3],
+    ]
+    for point in figures.points:
+        size = f"{point.values['bytes'] / point.sentences:,.0f}"
+        rows.append(["measured", f"{point.sentences:,}", size, format_value(point.values["search_p50"], "s")])
+    predicted, seconds = (
+        elasticsearch_growth(name, tuple(smaller)).at(largest.sentences) for name in ("bytes", "search_p50")
+    )
+    rows.append(
+        [
+            "predicted by the smaller ones",
+            f"{largest.sentences:,}",
+            f"{predicted / largest.sentences:,.0f}",
+            format_value(seconds, "s"),
+        ]
     )
     return (
-        f"\nOf Elasticsearch, {smallest} and {largest} sentences were measured, on one shard of one node: "
-        f"{figures['bytes_per_sentence']:,.0f}\nbytes a sentence, {figures['sentences_per_second']:,.0f} "
-        f"sentences a second, and {median} and {median_of_largest} for the median search.\n"
+        f"\nTwo loaders wrote {figures.sentences_per_second:,.0f} sentences a second in all, on two "
+        "processors that they shared with\nthe node, at the largest of the sizes that were measured "
+        "(`python -m benchmarks.scale_elasticsearch`):\n\n" + "".join(map(_row, rows))
     )
 
 

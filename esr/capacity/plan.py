@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from esr.capacity.fit import Growth, fit
+from esr.capacity.fit import Form, Growth, fit
 from esr.capacity.measurements import QUANTITIES, Point, read_elasticsearch, read_points
 from esr.engines import cache_limit
 
@@ -92,14 +92,14 @@ def plan_elasticsearch(
 ) -> Plan:
     """Elasticsearch with shards that are searched at once, each by a processor. Loaders take slices."""
     figures = read_elasticsearch()
-    size = sentences * figures["bytes_per_sentence"]
+    size = elasticsearch_growth("bytes").at(sentences)
     shards = max(1, math.ceil(size / SHARD_BYTES))
-    seconds = _shard_seconds(sentences / shards)
+    seconds = elasticsearch_growth("search_p50").at(sentences / shards)
     copies = 1 + replicas
     processors = max(shards, math.ceil(queries_per_second * seconds * shards / BUSY))
-    nodes = max(copies, math.ceil(copies * size * figures["cached_share"] / CACHE_BYTES))
-    load = sentences / figures["sentences_per_second"] / loaders
-    is_measured = sentences <= figures["largest"]
+    nodes = max(copies, math.ceil(copies * size * figures.cached_share / CACHE_BYTES))
+    load = sentences / figures.sentences_per_second / loaders
+    is_measured = sentences <= figures.points[-1].sentences
     return Plan(
         "Elasticsearch",
         tuple(
@@ -126,11 +126,11 @@ def plan_elasticsearch(
     )
 
 
-def _shard_seconds(sentences: float) -> float:
-    """The median of a search for 10 sentences of one shard, by the two sizes that were measured."""
-    figures = read_elasticsearch()
-    sizes = [int(figures["smallest"]), int(figures["largest"])]
-    return fit("power", sizes, [figures["search_p50_smallest"], figures["search_p50_largest"]]).at(sentences)
+def elasticsearch_growth(quantity: str, points: tuple[Point, ...] | None = None) -> Growth:
+    """How `bytes` or `search_p50` of one shard of Elasticsearch grow, by all measured points or by these."""
+    points = read_elasticsearch().points if points is None else points
+    form: Form = "linear" if quantity == "bytes" else "power"
+    return fit(form, [p.sentences for p in points], [p.values[quantity] for p in points])
 
 
 def _cache_limit(sentences: float) -> int:

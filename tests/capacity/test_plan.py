@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from esr.capacity.measurements import QUANTITIES, read_points
-from esr.capacity.plan import growth, plan_elasticsearch, plan_folder
+from esr.capacity.measurements import QUANTITIES, read_elasticsearch, read_points
+from esr.capacity.plan import elasticsearch_growth, growth, plan_elasticsearch, plan_folder
 
 
 def test_every_point_has_every_quantity() -> None:
@@ -17,6 +17,14 @@ def test_every_point_has_every_quantity() -> None:
 def test_the_smaller_sizes_predict_the_largest_within_a_quarter(quantity: str) -> None:
     *smaller, largest = read_points()
     predicted = growth(quantity, tuple(smaller)).at(largest.sentences)
+    assert predicted / largest.values[quantity] == pytest.approx(1, abs=0.25)
+
+
+@pytest.mark.parametrize("quantity", ["bytes", "search_p50"])
+def test_smaller_sizes_predict_ten_million_sentences_on_elasticsearch_within_a_quarter(quantity: str) -> None:
+    *smaller, largest = read_elasticsearch().points
+    assert largest.sentences > 10**7
+    predicted = elasticsearch_growth(quantity, tuple(smaller)).at(largest.sentences)
     assert predicted / largest.values[quantity] == pytest.approx(1, abs=0.25)
 
 

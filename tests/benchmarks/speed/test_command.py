@@ -68,9 +68,10 @@ def test_one_command_measures_elasticsearch(tmp_path: Path, elasticsearch_url: s
     raw, page = measure(tmp_path, WITH_ELASTICSEARCH, "--elasticsearch", elasticsearch_url)
     assert {figure["part"] for figure in raw} == {*WITH_ELASTICSEARCH}
     assert "### Elasticsearch" in page
-    (engine,) = (figure for figure in raw if figure["part"] == "elasticsearch")
-    assert min(engine["bytes"].values()) > 0
-    assert engine["answers"]["differ"] == 0
+    engine = {figure["key"]: figure for figure in raw if figure["part"] == "elasticsearch"}
+    assert [*engine] == ["", "headlines"]
+    assert min(engine[""]["bytes"].values()) > 0
+    assert [figure["answers"]["differ"] for figure in engine.values()] == [0, 0]
     (throughput,) = (figure for figure in raw if figure["part"] == "throughput")
     assert not sum(run["failed"] for runs in throughput["runs"].values() for run in runs)
 

@@ -12,7 +12,7 @@ from benchmarks.speed.goals import GOALS
 
 ENVIRONMENT = {"commit": "abc", "at": "2026-01-02", "cores": 2, "processor": "P", "load": 0.1}
 PAGE = f"Before.\n\n{report.BEGIN}\n{report.END}\n\nAfter.\n"
-NAMES = ("esr", "esr, exhaustive", "bm25s", "tantivy")
+NAMES = ("esr", "esr, exhaustive", "esr, with texts", "bm25s", "tantivy", "tantivy, with texts")
 
 
 @pytest.fixture
