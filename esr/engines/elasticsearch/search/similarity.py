@@ -95,7 +95,9 @@ class SimilarityReader:
         documents: dict[int, str] = {}
         products: dict[int, float] = {}
         for batch in batched(wanted, _BATCH):
-            for ordinal, document, product in self._search({"terms": {"ordinal": batch}}, len(batch)):
+            body = self._body({"terms": {"ordinal": batch}}, with_documents=bool(contexts))
+            answer = search(self._cluster, size=len(batch), **body)
+            for ordinal, document, product in self._decode(answer):
                 documents[ordinal], products[ordinal] = document, product
         own = np.array([products.get(ordinal, _NAN) for ordinal in ordinals])
         columns = {"sentence": own}
@@ -123,7 +125,7 @@ class SimilarityReader:
         """The mean product of the sentences of each document."""
         products: dict[str, list[float]] = {}
         for batch in batched(sorted(documents), _BATCH):
-            body = self._body({"terms": {"document_id": batch}})
+            body = self._body({"terms": {"document_id": batch}}, with_documents=True)
             # In the order of the collection, as sums of floats depend on it.
             for answer in search_pages(
                 self._cluster, _BATCH, **body, sort=[{"ordinal": "asc"}], track_scores=True
@@ -134,25 +136,25 @@ class SimilarityReader:
         flat = np.array([product for of_document in products.values() for product in of_document])
         return dict(zip(products, average_documents(flat, ends).tolist(), strict=True))
 
-    def _search(self, clause: Query, size: int) -> Iterator[tuple[int, str, float]]:
-        return self._decode(search(self._cluster, size=size, **self._body(clause)))
-
-    def _body(self, clause: Query) -> dict[str, Any]:
+    def _body(self, clause: Query, with_documents: bool) -> dict[str, Any]:
+        """`with_documents`: the ids of documents are read too. Only contexts need them."""
         params = {
             "query": self._query.array.tolist(),
             "field": vector_field(len(self._query.values)),
             "shift": self._shift,
         }
         query = {"bool": {"filter": [clause, *_vector_clauses(self._marks)]}}
+        fields = ["ordinal", SCALE, *(["document_id"] if with_documents else [])]
         return {
             "index": self._cluster.alias,
             "query": {"script_score": {"query": query, "script": {"id": PRODUCT_SCRIPT, "params": params}}},
             "stored_fields": "_none_",
-            "docvalue_fields": [{"field": name} for name in ("ordinal", "document_id", SCALE)],
+            "docvalue_fields": [{"field": name} for name in fields],
         }
 
     def _decode(self, answer: Any) -> Iterator[tuple[int, str, float]]:
         for hit in answer["hits"]["hits"]:
             fields = hit["fields"]
             scale = float(np.float32(fields[SCALE][0])) * self._query.scale
-            yield fields["ordinal"][0], fields["document_id"][0], (hit["_score"] - self._shift) * scale
+            (document,) = fields.get("document_id", ("",))
+            yield fields["ordinal"][0], document, (hit["_score"] - self._shift) * scale
