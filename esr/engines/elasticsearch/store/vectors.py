@@ -1,7 +1,8 @@
 """The fields of sentences that have vectors. They are mapped when the first vector is stored.
 
 `vectors.d384` has the 8-bit numbers of a vector with 384 dimensions, `vectors.scale` what they are multiplied
-with. Nothing is indexed. Elasticsearch keeps vectors out of `_source` from 9.2 on.
+with. Elasticsearch keeps vectors out of `_source` from 9.2 on, but only indexed ones. A flat index is the
+numbers and nothing else; a field that is not indexed has them in `_source` once more, as JSON.
 """
 
 from __future__ import annotations
@@ -15,6 +16,13 @@ from esr.engines.elasticsearch.cluster.cluster import Cluster
 
 SCALE = f"{VECTORS}.scale"
 _EXCLUDED_SINCE = (9, 2)
+_VECTOR: Mapping[str, Any] = {
+    "type": "dense_vector",
+    "element_type": "byte",
+    "index": True,
+    "similarity": "max_inner_product",
+    "index_options": {"type": "flat"},
+}
 
 
 def vector_field(dimensions: int) -> str:
@@ -28,12 +36,15 @@ def encode_vector(vector: QuantizedVector) -> dict[str, Any]:
 
 
 def map_vectors(cluster: Cluster, indices: Iterable[str], dimensions: int) -> None:
-    """Add the fields to indices of sentences that lack them."""
-    vector = {"type": "dense_vector", "element_type": "byte", "dims": dimensions, "index": False}
-    fields = {"scale": {"type": "float", "index": False}, f"d{dimensions}": vector}
+    """Add the fields to indices of sentences that lack them. One that has them keeps them as they are."""
+    fields = {"scale": {"type": "float", "index": False}, f"d{dimensions}": {**_VECTOR, "dims": dimensions}}
     with cluster.translate_errors():
         for index in indices:
-            cluster.client.indices.put_mapping(index=index, properties={VECTORS: {"properties": fields}})
+            mappings = cluster.client.indices.get_mapping(index=index)[index]["mappings"]
+            mapped = mappings["properties"].get(VECTORS, {}).get("properties", {})
+            added = {name: field for name, field in fields.items() if name not in mapped}
+            if added:
+                cluster.client.indices.put_mapping(index=index, properties={VECTORS: {"properties": added}})
 
 
 def stored_dimensions(field: Mapping[str, Any]) -> int:
