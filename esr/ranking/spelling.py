@@ -99,14 +99,17 @@ def correct(text: str, suggestions: Sequence[Suggestion]) -> str | None:
 def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tuple[WordCount, ...]:
     """The words that may be meant by one that so many sentences have, given as the analyzer `words` does."""
     index = prepared.index
-    similar = index.similar_words(word, 1 if len(word) <= _SHORT else 2)
+    least = _least_sentences(sentences)
+    occurrences = index.similar_words(word, _most_edits(word, sentences))
+    # A word is in no more sentences than it occurs in the collection.
+    similar = {other: number for other, number in occurrences.items() if number >= least}
     own_terms = index.analyzer.terms(word)
     likeliest = sorted(similar, key=lambda other: (-_score(word, other, similar[other]), other))[:_COUNTED]
     counts = index.count([HasWords((other,)) for other in likeliest], NO_FILTERS)
     exact = {
         other: count
         for other, count in zip(likeliest, counts, strict=True)
-        if _is_better(word, sentences, other, count) and index.analyzer.terms(other) != own_terms
+        if count >= least and index.analyzer.terms(other) != own_terms
     }
     best = sorted(exact, key=lambda other: (-_score(word, other, exact[other]), other))[:MAX_SUGGESTED]
     return tuple(WordCount(_as_written(prepared, other), exact[other]) for other in best)
@@ -127,10 +130,14 @@ def _rare_words(prepared: PreparedQuery) -> Iterator[tuple[TermToken, int]]:
                     yield TermToken(start + clause.start, end + clause.start, word), sentences
 
 
-def _is_better(word: str, sentences: int, other: str, count: int) -> bool:
-    if sentences <= RARE:
-        return count >= max(RARE, _RARER * sentences)
-    return _count_edits(word, other) == 1 and count >= MUCH_RARER * sentences
+def _most_edits(word: str, sentences: int) -> int:
+    """How many edits there may be from a word that so many sentences have to what was meant."""
+    return 2 if sentences <= RARE and len(word) > _SHORT else 1
+
+
+def _least_sentences(sentences: int) -> int:
+    """How many sentences must have an alternative to a word that so many have."""
+    return max(RARE, _RARER * sentences) if sentences <= RARE else MUCH_RARER * sentences
 
 
 def _score(word: str, other: str, count: int) -> float:
