@@ -110,8 +110,11 @@ class Index(Vocabulary, Protocol):
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """The most frequent words that begin so, as they are written, with about how often they occur."""
 
-    def similar_words(self, word: str, max_edits: int) -> Mapping[str, int]:
-        """The words within 1 or 2 edits of another, with about how often each occurs."""
+    def similar_words(self, word: str, max_edits: int, least: int) -> Mapping[str, int]:
+        """The words within 1 or 2 edits of another, with about how often each occurs.
+
+        Only those that occur at least `least` times.
+        """
 
     def features(self) -> Sequence[str]:
         """The names of the features that sentences of the index have."""

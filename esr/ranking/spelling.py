@@ -100,9 +100,8 @@ def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tup
     """The words that may be meant by one that so many sentences have, given as the analyzer `words` does."""
     index = prepared.index
     least = _least_sentences(sentences)
-    occurrences = index.similar_words(word, _most_edits(word, sentences))
-    # A word is in no more sentences than it occurs in the collection.
-    similar = {other: number for other, number in occurrences.items() if number >= least}
+    # A word occurs at least as often as there are sentences that have it.
+    similar = index.similar_words(word, _most_edits(word, sentences), least)
     own_terms = index.analyzer.terms(word)
     likeliest = sorted(similar, key=lambda other: (-_score(word, other, similar[other]), other))[:_COUNTED]
     counts = index.count([HasWords((other,)) for other in likeliest], NO_FILTERS)

@@ -102,3 +102,12 @@ def test_what_is_excluded_and_what_is_no_word_get_none(searcher: Searcher) -> No
 def test_a_slip_of_the_collection_itself_is_put_right(searcher: Searcher) -> None:
     (suggestion,) = suggestions(searcher, "goverment")
     assert suggestion.alternatives[0].text == "government"
+
+
+def test_similar_words_occur_as_often_as_asked_for(searcher: Searcher) -> None:
+    """Over all segments and shards, which may each have fewer of them."""
+    every = searcher.index.similar_words("electons", 2, 1)
+    assert every.keys() == {"election", "elections"}
+    assert searcher.index.similar_words("electons", 2, 2) == {"election": every["election"]}
+    assert searcher.index.similar_words("electons", 2, every["election"]) == {"election": every["election"]}
+    assert searcher.index.similar_words("electons", 2, every["election"] + 1) == {}

@@ -127,8 +127,8 @@ class ElasticsearchIndex:
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         return vocabulary.words_with_prefix(self.cluster, prefix, limit)
 
-    def similar_words(self, word: str, max_edits: int) -> Mapping[str, int]:
-        return vocabulary.similar_words(self.cluster, word, max_edits)
+    def similar_words(self, word: str, max_edits: int, least: int) -> Mapping[str, int]:
+        return vocabulary.similar_words(self.cluster, word, max_edits, least)
 
     def features(self) -> Sequence[str]:
         return self._statistics.features()

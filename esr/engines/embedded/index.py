@@ -236,9 +236,9 @@ class EmbeddedIndex:
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         return vocabulary.words_with_prefix(self._snapshot().segments, prefix, limit)
 
-    def similar_words(self, word: str, max_edits: int) -> Mapping[str, int]:
+    def similar_words(self, word: str, max_edits: int, least: int) -> Mapping[str, int]:
         cache = self._latest()
-        return vocabulary.similar_words(cache.snapshot.segments, cache.memory, word, max_edits)
+        return vocabulary.similar_words(cache.snapshot.segments, cache.memory, word, max_edits, least)
 
     def features(self) -> Sequence[str]:
         return self._snapshot().features

@@ -40,10 +40,12 @@ def words_with_prefix(cluster: Cluster, prefix: str, limit: int) -> list[tuple[s
     return sorted(totals.items(), key=lambda word: (-word[1], word[0]))[:limit]
 
 
-def similar_words(cluster: Cluster, word: str, max_edits: int) -> dict[str, int]:
-    """The words within so many edits of another, swapped neighbours being one, and how often each occurs."""
+def similar_words(cluster: Cluster, word: str, max_edits: int, least: int) -> dict[str, int]:
+    """The words within so many edits of another, swapped neighbours being one, with how many sentences.
+
+    Only those that are in at least `least` sentences.
+    """
     suggester = {"text": word, "term": {**_SUGGESTER, "max_edits": max_edits}}
     answer = search(cluster, index=cluster.alias, size=0, suggest={"words": suggester})
-    return {
-        option["text"]: option["freq"] for entry in answer["suggest"]["words"] for option in entry["options"]
-    }
+    options = (option for entry in answer["suggest"]["words"] for option in entry["options"])
+    return {option["text"]: option["freq"] for option in options if option["freq"] >= least}

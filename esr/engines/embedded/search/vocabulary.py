@@ -8,10 +8,13 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.segments.store.segment import Segment
 from esr.engines.segments.store.word_table import WordTable
+
+Array = npt.NDArray[np.int64]
 
 _LONGEST_CHARACTER = 4  # bytes of UTF-8
 _STRING_BYTES = 64
@@ -19,11 +22,18 @@ _STRING_BYTES = 64
 
 
 class _WordsOfSize(NamedTuple):
-    """The words of a table with so many bytes of UTF-8. Reading them takes longer than comparing them."""
+    """The words of a table with so many bytes of UTF-8, the most frequent first, and how often each occurs.
+
+    Reading them takes longer than comparing them.
+    """
 
     words: list[str]
-    counts: list[int]
+    counts: Array
     nbytes: int
+
+    def frequent(self, least: int) -> list[str]:
+        """Those that occur at least so often."""
+        return self.words[: int(np.searchsorted(-self.counts, -least, side="right"))]
 
 
 def words_with_prefix(segments: Sequence[Segment], prefix: str, limit: int) -> list[tuple[str, int]]:
@@ -36,34 +46,43 @@ def words_with_prefix(segments: Sequence[Segment], prefix: str, limit: int) -> l
 
 
 def similar_words(
-    segments: Sequence[Segment], memory: SearchMemory, word: str, max_edits: int
+    segments: Sequence[Segment], memory: SearchMemory, word: str, max_edits: int, least: int
 ) -> dict[str, int]:
-    """The words within so many edits of another, swapped neighbours being one, and how often each occurs."""
+    """The words within so many edits of another, swapped neighbours being one, and how often each occurs.
+
+    Only those that occur at least `least` times.
+    """
     # Few searches need it, and all would wait for its import.
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import cdist
 
-    totals: Counter[str] = Counter()
+    similar: set[str] = set()
     size = len(word.encode())
     margin = max_edits * (1 if word.isascii() else _LONGEST_CHARACTER)
+    # What occurs so often in all segments occurs that often in one of them.
+    least_in_one = -(-least // max(len(segments), 1))
     for segment in segments:
         table = segment.words
         for other_size in range(max(size - margin, 1), size + margin + 1):
             read = partial(_read_words_of_size, table, other_size)
-            others = memory.get(("words of a size", table, other_size), read)
-            if not others.words:
+            others = memory.get(("words of a size", table, other_size), read).frequent(least_in_one)
+            if not others:
                 continue
-            edits = cdist([word], others.words, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.uint8)
-            for n in np.flatnonzero(edits[0] <= max_edits).tolist():
-                totals[others.words[n]] += others.counts[n]
-    totals.pop(word, None)
-    return dict(totals)
+            edits = cdist([word], others, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.uint8)
+            similar.update(others[n] for n in np.flatnonzero(edits[0] <= max_edits).tolist())
+    similar.discard(word)
+    totals: Counter[str] = Counter()
+    for segment in segments:
+        totals.update(_occurrences(segment.words, sorted(similar)))
+    return {other: total for other, total in totals.items() if total >= least}
 
 
 def _read_words_of_size(table: WordTable, size: int) -> _WordsOfSize:
     numbers = np.flatnonzero(table.byte_lengths == size)
-    counts = table.counts[numbers].tolist()
-    return _WordsOfSize(table.words(numbers), counts, len(numbers) * (size + _STRING_BYTES))
+    counts = np.asarray(table.counts[numbers], np.int64)
+    order = np.argsort(-counts, kind="stable")
+    nbytes = len(numbers) * (size + _STRING_BYTES) + counts.nbytes
+    return _WordsOfSize(table.words(numbers[order]), counts[order], nbytes)
 
 
 def _frequent(table: WordTable, prefix: str, limit: int) -> list[str]:
