@@ -157,7 +157,7 @@ class FakeIndex:
         words = Counter(word for record in self.records for word in _words(record))
         return [(word, count) for word, count in words.most_common() if word.startswith(prefix)][:limit]
 
-    def similar_words(self, word: str, max_edits: int) -> Mapping[str, int]:
+    def similar_words(self, word: str, max_edits: int, least: int) -> Mapping[str, int]:
         """None: tests of suggestions make them up."""
         self._fail()
         return {}
