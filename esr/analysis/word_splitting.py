@@ -51,6 +51,7 @@ class Splitter(Protocol):
 
 # Maps an ASCII character to lower case, or to a space that words are split at. For `bytes.translate`.
 _ASCII_WORDS = bytes(code if chr(code).isalnum() else ord(" ") for code in bytes(range(256)).lower())
+_ASCII_WORD = re.compile("[0-9A-Za-z]+")
 
 
 def _ascii_words(text: str) -> list[str]:
@@ -127,6 +128,8 @@ class WordPatternSplitter:
         return self._word.findall(char_filters.apply(self._char_filters, text))
 
     def located_words(self, text: str) -> Iterator[Word]:
+        if text.isascii():
+            return _locate(text, (match.span() for match in _ASCII_WORD.finditer(text)), None)
         filtered, origins = char_filters.apply_with_origins(self._char_filters, text)
         return _locate(filtered, (match.span() for match in self._word.finditer(filtered)), origins)
 
