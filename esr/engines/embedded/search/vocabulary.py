@@ -5,35 +5,40 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.segments.store.segment import Segment
 from esr.engines.segments.store.word_table import WordTable
-
-Array = npt.NDArray[np.int64]
 
 _LONGEST_CHARACTER = 4  # bytes of UTF-8
 _STRING_BYTES = 64
 """Memory of a string beside its characters, with its place in a list."""
 
 
-class _WordsOfSize(NamedTuple):
-    """The words of a table with so many bytes of UTF-8, the most frequent first, and how often each occurs.
+class _WordsOfSize:
+    """The words of a table with so many bytes of UTF-8, the most frequent first.
 
-    Reading them takes longer than comparing them.
+    Reading a word takes longer than comparing it, so a word is read when it is first asked for, and kept.
     """
 
-    words: list[str]
-    counts: Array
-    nbytes: int
+    def __init__(self, table: WordTable, size: int) -> None:
+        numbers = np.flatnonzero(table.byte_lengths == size)
+        counts = np.asarray(table.counts[numbers], np.int64)
+        order = np.argsort(-counts, kind="stable")
+        self._table, self._numbers, self._counts = table, numbers[order], counts[order]
+        self._words: list[str] = []
+        self.nbytes = len(numbers) * (size + _STRING_BYTES) + self._numbers.nbytes + counts.nbytes
 
     def frequent(self, least: int) -> list[str]:
         """Those that occur at least so often."""
-        return self.words[: int(np.searchsorted(-self.counts, -least, side="right"))]
+        size = int(np.searchsorted(-self._counts, -least, side="right"))
+        words = self._words
+        if len(words) < size:  # other threads may have the shorter list
+            words = [*words, *self._table.words(self._numbers[len(words) : size])]
+            self._words = words
+        return words[:size]
 
 
 def words_with_prefix(segments: Sequence[Segment], prefix: str, limit: int) -> list[tuple[str, int]]:
@@ -64,7 +69,7 @@ def similar_words(
     for segment in segments:
         table = segment.words
         for other_size in range(max(size - margin, 1), size + margin + 1):
-            read = partial(_read_words_of_size, table, other_size)
+            read = partial(_WordsOfSize, table, other_size)
             others = memory.get(("words of a size", table, other_size), read).frequent(least_in_one)
             if not others:
                 continue
@@ -75,14 +80,6 @@ def similar_words(
     for segment in segments:
         totals.update(_occurrences(segment.words, sorted(similar)))
     return {other: total for other, total in totals.items() if total >= least}
-
-
-def _read_words_of_size(table: WordTable, size: int) -> _WordsOfSize:
-    numbers = np.flatnonzero(table.byte_lengths == size)
-    counts = np.asarray(table.counts[numbers], np.int64)
-    order = np.argsort(-counts, kind="stable")
-    nbytes = len(numbers) * (size + _STRING_BYTES) + counts.nbytes
-    return _WordsOfSize(table.words(numbers[order]), counts[order], nbytes)
 
 
 def _frequent(table: WordTable, prefix: str, limit: int) -> list[str]:
