@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from esr.engines.access import VARIABLES
+from esr.engines.login_variables import VARIABLES
 from webui.running.health import PATHS
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 from esr.cli.options import add_options
-from esr.engines.access import login as access
+from esr.engines import login_variables
 from esr.environment import set_environment
 
 _FILES = {
-    "--api-key-file": (access.API_KEY_FILE, "A file with an API key of Elasticsearch"),
-    "--password-file": (access.PASSWORD_FILE, "A file with the user's password"),
-    "--ca-file": (access.CA_FILE, "Certificates (PEM) of the authorities to trust"),
+    "--api-key-file": (login_variables.API_KEY_FILE, "A file with an API key of Elasticsearch"),
+    "--password-file": (login_variables.PASSWORD_FILE, "A file with the user's password"),
+    "--ca-file": (login_variables.CA_FILE, "Certificates (PEM) of the authorities to trust"),
 }
 
 
@@ -23,7 +23,7 @@ def login_options(command: Callable[..., Any]) -> Any:
     """Adds the options. Secrets come from files and the environment: other users can see command lines."""
     return add_options(
         [
-            click.option("--user", help=f"A user of Elasticsearch [{access.USER}]."),
+            click.option("--user", help=f"A user of Elasticsearch [{login_variables.USER}]."),
             *(
                 click.option(option, metavar="FILE", help=f"{help} [{variable}].")
                 for option, (variable, help) in _FILES.items()
@@ -31,7 +31,7 @@ def login_options(command: Callable[..., Any]) -> Any:
             click.option(
                 "--insecure",
                 is_flag=True,
-                help=f"Do not verify Elasticsearch's certificate [{access.INSECURE}=1].",
+                help=f"Do not verify Elasticsearch's certificate [{login_variables.INSECURE}=1].",
             ),
         ],
         command,
@@ -40,7 +40,7 @@ def login_options(command: Callable[..., Any]) -> Any:
 
 def use_login(user: str | None, insecure: bool, **files: str | None) -> AbstractContextManager[None]:
     """Put the options into the environment while inside, also for the processes that a command starts."""
-    values = {access.USER: user, access.INSECURE: "1" if insecure else None}
+    values = {login_variables.USER: user, login_variables.INSECURE: "1" if insecure else None}
     values |= {variable: files[_parameter_name(option)] for option, (variable, _) in _FILES.items()}
     return set_environment({variable: value for variable, value in values.items() if value is not None})
 

@@ -10,7 +10,7 @@ from esr import adjustments, analysis, boosts, features, loaders, models, priors
 from esr.cli.main import main
 from esr.encoders import KNOWN
 from esr.engines import cache_limit
-from esr.engines.access import VARIABLES
+from esr.engines.login_variables import VARIABLES
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
 from esr.ranking import query_vector

@@ -1,16 +1,14 @@
-"""Access to Elasticsearch: the variables of a login, the roles that each user of esr needs, and API keys."""
+"""Access to Elasticsearch: the roles that each user of esr needs, and API keys."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from esr.engines.elasticsearch.cluster import login
 from esr.engines.elasticsearch.cluster.location import parse_alias
-from esr.engines.elasticsearch.cluster.login import VARIABLES
 from esr.engines.elasticsearch.cluster.roles import ROLES, role_descriptors
 
-__all__ = ["ROLES", "VARIABLES", "create_api_key", "login", "parse_alias", "role_descriptors"]
+__all__ = ["ROLES", "create_api_key", "parse_alias", "role_descriptors"]
 
 
 def create_api_key(where: str, role_descriptors: Mapping[str, Any], patience: float = 0.0) -> str:

@@ -22,7 +22,7 @@ from click.testing import CliRunner, Result
 import esr
 from esr.cli import main
 from esr.documents.enrichment import SentenceEnrichment
-from esr.engines.elasticsearch.cluster import login
+from esr.engines import login_variables
 from esr.engines.elasticsearch.cluster.roles import role_descriptors
 from esr.engines.factory import LoadOptions, open_delivery, open_generations, open_index
 from esr.enrichment.recipe import Recipe
@@ -69,9 +69,9 @@ def secured() -> Iterator[Cluster]:
 @pytest.fixture
 def where(secured: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The place without a login. The authority is trusted, nobody is logged in."""
-    for name in login.VARIABLES:
+    for name in login_variables.VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv(login.CA_FILE, str(secured.ca_file))
+    monkeypatch.setenv(login_variables.CA_FILE, str(secured.ca_file))
     root = Api(secured)
     yield f"{secured.url}/news"
     _, aliased = root.ask("GET", "/_alias/news*")
@@ -86,21 +86,21 @@ def loaded_index(where: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch) 
     be_root(secured, monkeypatch)
     load(where, DOCUMENTS)
     load(f"{secured.url}/{OTHER}", DOCUMENTS[:2])
-    monkeypatch.delenv(login.USER)
-    monkeypatch.delenv(login.PASSWORD)
+    monkeypatch.delenv(login_variables.USER)
+    monkeypatch.delenv(login_variables.PASSWORD)
     return where
 
 
 def be_root(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cluster.auth
-    monkeypatch.setenv(login.USER, cluster.auth[0])
-    monkeypatch.setenv(login.PASSWORD, cluster.auth[1])
+    monkeypatch.setenv(login_variables.USER, cluster.auth[0])
+    monkeypatch.setenv(login_variables.PASSWORD, cluster.auth[1])
 
 
 def act_as(role: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, **options: str) -> Api:
     """Let esr have a key with this role for the alias `news`."""
     key = Api(cluster).key(role_descriptors(["news"], [role]), **options)
-    monkeypatch.setenv(login.API_KEY, key)
+    monkeypatch.setenv(login_variables.API_KEY, key)
     return Api(cluster, key)
 
 
@@ -120,10 +120,10 @@ def test_a_key_is_made_into_a_file_and_not_shown(
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text() not in result.output
     assert "cannot create" in call("roles", loaded_index, "--role", "page", "--key", str(file)).output
-    monkeypatch.delenv(login.USER)
-    monkeypatch.delenv(login.PASSWORD)
+    monkeypatch.delenv(login_variables.USER)
+    monkeypatch.delenv(login_variables.PASSWORD)
     refused(Api(secured, file.read_text()), NOTHING_ELSE)
-    monkeypatch.setenv(login.API_KEY_FILE, str(file))
+    monkeypatch.setenv(login_variables.API_KEY_FILE, str(file))
     with esr.open(loaded_index) as searcher:
         assert searcher.search("flood", 100).total == 120
     other = tmp_path / "other.key"
@@ -136,8 +136,8 @@ def test_a_key_is_waited_for_while_logins_are_rejected(
 ) -> None:
     """As those of a cluster that has just been started are."""
     be_root(secured, monkeypatch)
-    monkeypatch.setenv(login.USER, "late")
-    monkeypatch.setenv(login.PASSWORD, "a-long-password")
+    monkeypatch.setenv(login_variables.USER, "late")
+    monkeypatch.setenv(login_variables.PASSWORD, "a-long-password")
     file = tmp_path / "page.key"
     command = ("roles", where, "--role", "page", "--key", str(file), "--wait")
     failed = call(*command, "1.5")
@@ -199,8 +199,8 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
 ) -> None:
     be_root(secured, monkeypatch)
     load(f"{secured.url}/{OTHER}", DOCUMENTS[:2])
-    monkeypatch.delenv(login.USER)
-    monkeypatch.delenv(login.PASSWORD)
+    monkeypatch.delenv(login_variables.USER)
+    monkeypatch.delenv(login_variables.PASSWORD)
     api = act_as("loader", secured, monkeypatch)
     load(where, DOCUMENTS[:20])
     load(where, DOCUMENTS[20:], if_exists="append")
@@ -268,23 +268,23 @@ def test_a_certificate_is_checked_unless_it_is_said_loudly(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     act_as("page", secured, monkeypatch)
-    monkeypatch.delenv(login.CA_FILE)
+    monkeypatch.delenv(login_variables.CA_FILE)
     stranger = certificates.make(tmp_path)
     for trusted in (None, stranger):
         if trusted:
-            monkeypatch.setenv(login.CA_FILE, str(trusted))
+            monkeypatch.setenv(login_variables.CA_FILE, str(trusted))
         with pytest.raises(EngineUnreachable, match=r"is not trusted: .* Set ESR_CA_FILE"):
             esr.open(loaded_index)
     with pytest.raises(EngineUnreachable, match="and whether it requires https://"):
         esr.open(loaded_index.replace("https", "http"))
     assert "NOT verified" not in caplog.text
-    monkeypatch.setenv(login.INSECURE, "1")
+    monkeypatch.setenv(login_variables.INSECURE, "1")
     with caplog.at_level(logging.WARNING, "esr"):
         for uses in (1, 2):
             with esr.open(loaded_index) as searcher:
                 assert searcher.search("flood", 100).total == 120
             assert caplog.text.count(f"the certificate of {secured.url} is NOT verified") == uses
-    monkeypatch.delenv(login.INSECURE)
+    monkeypatch.delenv(login_variables.INSECURE)
     command = [sys.executable, "-c", "from esr.cli import main; main()", "--insecure", "status"]
     process = subprocess.run([*command, "--index", loaded_index], capture_output=True, text=True, check=True)
     assert "NOT verified" in process.stderr
@@ -345,13 +345,13 @@ def test_a_password_is_never_printed(
 def test_files_and_options_say_who_it_is(
     loaded_index: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.delenv(login.CA_FILE)
+    monkeypatch.delenv(login_variables.CA_FILE)
     key = tmp_path / "key"
     key.write_text(Api(secured).key(role_descriptors(["news"], ["page"])) + "\n")
     trusting = ["--ca-file", str(secured.ca_file)]
     result = call(*trusting, "--api-key-file", str(key), "status", "--index", loaded_index)
     assert result.exit_code == 0, result.output
-    assert not set(login.VARIABLES) & set(os.environ), "the options are for one command"
+    assert not set(login_variables.VARIABLES) & set(os.environ), "the options are for one command"
     assert secured.auth
     password = tmp_path / "password"
     password.write_text(secured.auth[1])
@@ -371,6 +371,6 @@ def test_the_security_api_takes_the_roles_as_they_are_printed(
 
 
 def test_what_contradicts_itself_is_a_usage_error(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(login.USER, "me")
+    monkeypatch.setenv(login_variables.USER, "me")
     with pytest.raises(UsageError, match="belong together"):
         esr.open(where)

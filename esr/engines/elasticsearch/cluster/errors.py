@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from elastic_transport import ConnectionError, ConnectionTimeout, TlsError, TransportError
 from elasticsearch import ApiError, UnsupportedProductError
 
-from esr.engines.elasticsearch.cluster.login import API_KEY, CA_FILE, PASSWORD, USER, Login
+from esr.engines.elasticsearch.cluster.login import Login
+from esr.engines.login_variables import API_KEY, CA_FILE, PASSWORD, USER
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
 
 OLDEST_VERSION = (9, 0)
