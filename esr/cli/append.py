@@ -15,6 +15,7 @@ from esr.cli.document_pipeline import open_pipeline
 from esr.cli.progress import track_documents
 from esr.cli.signals import exit_on_sigterm
 from esr.cli.source_options import source_options
+from esr.cli.writing_options import keep, workers
 from esr.engines.delivery import DeliveryReport
 from esr.engines.factory import LoadOptions, open_delivery
 from esr.engines.redact import redact
@@ -26,8 +27,8 @@ _MAX_EXAMPLES = 5
 @options.place
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @source_options
-@options.keep
-@options.workers
+@keep
+@workers
 @options.as_json
 def append(
     where: str,
@@ -61,7 +62,7 @@ def append(
 @click.command()
 @options.place
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@options.keep
+@keep
 @options.as_json
 def remove(where: str, ids: tuple[str, ...], keep: int, as_json: bool) -> None:
     """Remove documents from an index, with all their sentences. The ID `-` reads ids from standard input.

@@ -12,6 +12,7 @@ import esr
 from esr.analysis import DEFAULT as DEFAULT_ANALYZER
 from esr.cli import options
 from esr.cli.signals import exit_on_sigterm
+from esr.cli.writing_options import parse_slice
 from esr.documents.enrichment import DEFAULT_PARTS, PARTS
 from esr.encoders import DEFAULT as DEFAULT_ENCODER
 from esr.encoders import KNOWN
@@ -109,7 +110,7 @@ def enrich(
       esr enrich --index http://localhost:9200/news --slice 2/8
       esr enrich --index my-index --only vectors
     """
-    slice = options.parse_slice(slice_text)
+    slice = parse_slice(slice_text)
     aliases = None if aliases_file is None else read_aliases(aliases_file)
     parts, vectors = parse_parts(only), VectorSettings(encoder, title_weight)
     enricher = build_enricher(parts, spacy_models, lexica, rule, read_analyzer(where), vectors)

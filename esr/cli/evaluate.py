@@ -9,6 +9,7 @@ import click
 
 import esr
 from esr.cli import options
+from esr.cli.measure_options import measures_option
 from esr.engines.redact import redact
 from esr.errors import UsageError
 from esr.evaluation import formatting, measures, qrels, runs, significance, topics
@@ -23,7 +24,7 @@ _FILE = click.Path(dir_okay=False)
 @click.command()
 @click.argument("qrels_file", metavar="QRELS", type=_FILE)
 @click.argument("run_files", metavar="RUN...", nargs=-1, required=True, type=_FILE)
-@options.measures
+@measures_option
 @click.option(
     "--baseline", type=_FILE, metavar="RUN", help="Test the difference from this run for significance."
 )

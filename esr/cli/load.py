@@ -13,21 +13,12 @@ from esr.cli.analyzer_choice import AUTO, SampledDocuments, language_notes
 from esr.cli.document_pipeline import DocumentPipeline, open_pipeline
 from esr.cli.dry_run import dry_run
 from esr.cli.enrich import build_enricher, enrich_index, parse_parts, read_analyzer
-from esr.cli.options import (
-    as_json,
-    describe_choices,
-    keep,
-    merge,
-    new_index,
-    optional_index,
-    parse_slice,
-    resume,
-    workers,
-)
+from esr.cli.options import as_json, describe_choices, optional_index
 from esr.cli.progress import SendProgress, track_documents
 from esr.cli.signals import exit_on_sigterm
 from esr.cli.source_options import source_options
 from esr.cli.source_summary import SourceSummary
+from esr.cli.writing_options import keep, merge, new_index, parse_slice, resume, workers
 from esr.documents.enrichment import PARTS
 from esr.engines.factory import IF_EXISTS, LoadOptions, open_writer
 from esr.engines.redact import redact

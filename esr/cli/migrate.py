@@ -7,9 +7,10 @@ from dataclasses import asdict
 
 import click
 
-from esr.cli.options import as_json, keep, place, workers
+from esr.cli.options import as_json, place
 from esr.cli.progress import SendProgress
 from esr.cli.signals import exit_on_sigterm
+from esr.cli.writing_options import keep, workers
 from esr.engines.factory import LoadOptions, open_migration
 from esr.ranking.ranking import Ranking
 

@@ -8,6 +8,7 @@ import click
 
 import esr
 from esr.cli import options
+from esr.cli.filter_options import filter_options
 from esr.cli.query_options import ReadQuery, query_argument
 from esr.cli.ranking_options import ranking_options
 from esr.engines.index import Filters
@@ -19,7 +20,7 @@ from esr.ranking.request import can_rescore, raw_request
 @query_argument
 @options.index
 @ranking_options
-@options.filters
+@filter_options
 @click.option(
     "-k", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Number of sentences."
 )

@@ -9,7 +9,7 @@ import click
 from tqdm import tqdm
 
 import esr
-from esr.cli import options
+from esr.cli.measure_options import measures_option
 from esr.cli.output_file import check_output, open_output
 from esr.cli.ranking_options import ranking_options
 from esr.errors import EsrError, UsageError
@@ -38,7 +38,7 @@ _DEFAULT_MEASURE = "AP"
 @click.option(
     "--baseline", type=_FILE, metavar="RUN", help="Compare with this run: significance, gains per topic."
 )
-@options.measures
+@measures_option
 @click.option(
     "--by",
     type=_FILE,

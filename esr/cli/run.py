@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 import esr
 from esr.cli import options
+from esr.cli.filter_options import filter_options
 from esr.cli.output_file import open_output
 from esr.cli.ranking_options import ranking_options
 from esr.engines.index import Filters
@@ -26,7 +27,7 @@ from esr.ranking.searcher import UnsearchableQuery
 @click.argument("topics", type=click.Path(dir_okay=False))
 @options.index
 @ranking_options
-@options.filters
+@filter_options
 @click.option(
     "-k", type=click.IntRange(1, 1_000_000), default=1000, show_default=True, help="Sentences per topic."
 )

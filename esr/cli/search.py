@@ -6,6 +6,7 @@ import click
 
 import esr
 from esr.cli import answer_formats, options
+from esr.cli.filter_options import filter_options
 from esr.cli.query_options import ReadQuery, query_argument
 from esr.cli.query_words import describe_query
 from esr.cli.ranking_options import ranking_options
@@ -22,7 +23,7 @@ from esr.ranking.ranking import Ranking
 @query_argument
 @options.index
 @ranking_options
-@options.filters
+@filter_options
 @click.option(
     "--sort",
     type=click.Choice(["score", "date"]),

@@ -6,6 +6,7 @@ import click
 
 import esr
 from esr.cli import answer_formats, options
+from esr.cli.filter_options import filter_options
 from esr.cli.ranking_options import ranking_options
 from esr.engines.index import Filters
 from esr.following.similar import prepare_similar, search_similar
@@ -20,7 +21,7 @@ from esr.ranking.ranking import Ranking
 @click.option("--own-document", is_flag=True, help="Also show sentences of its own document.")
 @answer_formats.format_option
 @ranking_options
-@options.filters
+@filter_options
 def similar(
     sentence_id: str,
     where: str,

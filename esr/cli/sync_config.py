@@ -15,9 +15,10 @@ from typing import Any
 import click
 
 import esr
-from esr.cli.options import NEW_INDEX_OPTIONS, add_options, keep, merge, workers
+from esr.cli.options import add_options
 from esr.cli.source import Source
 from esr.cli.source_options import DELIVERY_OPTIONS, SOURCE_OPTIONS
+from esr.cli.writing_options import NEW_INDEX_OPTIONS, keep, merge, workers
 from esr.errors import InputError, UsageError, unknown
 
 GONE = {

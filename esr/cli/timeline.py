@@ -11,6 +11,7 @@ import click
 
 import esr
 from esr.cli import options
+from esr.cli.filter_options import filter_options
 from esr.cli.ranking_options import ranking_options
 from esr.engines.index import Filters
 from esr.errors import UsageError
@@ -57,7 +58,7 @@ _BAR = 40
     help="csv has a line for each period of each query.",
 )
 @ranking_options
-@options.filters
+@filter_options
 def timeline(
     queries: tuple[str, ...],
     where: str,
