@@ -71,7 +71,7 @@ def load_plain(source: str, url: str) -> tuple[int, float]:
 def load_by_esr(source: str, url: str, workers: str) -> tuple[float, float]:
     """Seconds of `esr load`, without the start of its process, and its peak memory in MB."""
     location = f"{url}/benchmark-load"
-    command = [sys.executable, "-c", "from esr.cli import main; main()"]
+    command = [sys.executable, "-c", "from esr.cli import run; run()"]
     options = ["--if-exists", "replace", "--keep", "0", "--workers", workers, "--json"]
     process = subprocess.run(
         [*command, "load", source, "--index", location, *options], check=True, capture_output=True, text=True

@@ -15,7 +15,7 @@ from benchmarks.speed import corpus
 from benchmarks.speed.setup import ANALYZER, Setup
 from esr.engines.segments.store.manifest import FORMAT
 
-ESR = (sys.executable, "-c", "from esr.cli import main; main()")
+ESR = (sys.executable, "-c", "from esr.cli import run; run()")
 """The command esr of the measured code."""
 
 

@@ -1,5 +1,5 @@
 """The command line: thin shells over the library."""
 
-from esr.cli.main import main
+from esr.cli.main import main, run
 
-__all__ = ["main"]
+__all__ = ["main", "run"]

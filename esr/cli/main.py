@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 import esr
-from esr.cli import login
+from esr.cli import garbage, login
 from esr.errors import EsrError
 
 COMMANDS = {
@@ -82,7 +82,8 @@ class LazyCommands(MutableMapping[str, click.Command]):
 
 
 def _import_command(name: str) -> click.Command:
-    module = import_module(f"esr.cli.{COMMANDS[name]}")
+    with garbage.pause_collections():
+        module = import_module(f"esr.cli.{COMMANDS[name]}")
     return next(
         value for value in vars(module).values() if isinstance(value, click.Command) and value.name == name
     )
@@ -127,3 +128,13 @@ def main(**options: Any) -> None:
     The options below are for Elasticsearch, and precede the command.
     """
     click.get_current_context().with_resource(login.use_login(**options))
+
+
+def run() -> None:
+    """The program `esr`: the command, and then the end of the process."""
+    try:
+        main()
+    except SystemExit as end:
+        if not end.code:  # a command that has succeeded has closed what it opened
+            garbage.skip_last_collections()
+        raise
