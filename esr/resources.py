@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
+
+_FOLDER = Path(__file__).parent.with_name("index_templates")  # importlib.resources takes 6 ms to import
 
 
 def read_text(path: str) -> str:
     """A file's text, by its path below `index_templates/`."""
-    return files("index_templates").joinpath(path).read_text("utf-8")
+    return (_FOLDER / path).read_text("utf-8")
 
 
 @cache
@@ -21,5 +23,5 @@ def load_json(path: str) -> Any:
 
 def list_names(folder: str, suffix: str) -> list[str]:
     """The files of a folder, without their suffix, sorted."""
-    entries = files("index_templates").joinpath(folder).iterdir()
-    return sorted(f.name.removesuffix(suffix) for f in entries if f.name.endswith(suffix))
+    names = (file.name for file in (_FOLDER / folder).iterdir())
+    return sorted(name.removesuffix(suffix) for name in names if name.endswith(suffix))

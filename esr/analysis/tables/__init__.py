@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from importlib.resources import files
+from pathlib import Path
 
 
 class CharacterTable(dict[int, str]):
@@ -29,7 +29,7 @@ class CharacterTable(dict[int, str]):
 
 
 def _read_ranges(name: str) -> list[tuple[int, int, str]]:
-    text = files(__name__).joinpath(f"{name}.txt").read_text("utf-8")
+    text = Path(__file__).with_name(f"{name}.txt").read_text("utf-8")
     ranges = []
     for line in text.splitlines():
         if line.startswith("# "):
