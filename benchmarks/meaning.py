@@ -14,8 +14,9 @@ import argparse
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 import esr
 from benchmarks.results import COLLECTIONS, TOPICS

@@ -12,8 +12,9 @@ import argparse
 import statistics
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 import esr
 import esr.errors

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from esr.errors import UsageError, unknown
 
@@ -15,8 +16,7 @@ TENTHS = tuple(n / 10 for n in range(11))
 INNER_TENTHS = TENTHS[1:-1]
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A number in a range, or one of some choices.
 
     `open_low` and `open_high` exclude the bound itself. `only_with` names the context that the parameter

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from esr.adjustments import curves
 from esr.adjustments.form import get
@@ -25,8 +27,7 @@ def feature_column(feature: str) -> str:
     return BUILTIN_FEATURES.get(feature, FEATURE_PREFIX + feature)
 
 
-@dataclass(frozen=True)
-class Adjustment:
+class Adjustment(Struct, frozen=True):
     """A feature, a form and its parameters; those missing from `params` have their defaults.
 
     Raises UsageError for an unknown form or parameter, with the nearest name, or a value out of range.
@@ -40,7 +41,7 @@ class Adjustment:
     def __post_init__(self) -> None:
         feature_column(self.feature)
         form = get(self.form)
-        object.__setattr__(self, "params", form.check(self.params))
+        force_setattr(self, "params", form.check(self.params))
         if form.is_trained and self.curve is None:
             raise UsageError(
                 f"form {self.form!r} of feature {self.feature!r} has no curve: "

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from esr.errors import UsageError
 from esr.parameter import Parameter, check_parameters
@@ -29,8 +30,7 @@ CRASWELL = "Craswell, Robertson, Zaragoza & Taylor 2005; docs/formulas.md, B.9"
 FERNANDEZ = "Fernández & Losada 2012, section 5.2.1; docs/formulas.md, B.9"
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(Struct, frozen=True):
     """What a value I adds: w times a function of I, or a curve trained from judgements.
 
     `static` names the function for the engines. A trained form has a curve instead of parameters.

@@ -7,9 +7,10 @@ records, and its parts as index settings have them. `shared.json` has the parts 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from msgspec import Struct
 
 from esr import resources
 from esr.errors import unknown
@@ -23,8 +24,7 @@ MULTILINGUAL = "multilingual"
 _PARTS = ("char_filter", "tokenizer", "filter")
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     """One analyzer. `languages` are codes of ISO 639-1; `example` is a text that shows what it does."""
 
     name: str

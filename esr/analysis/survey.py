@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 LONG_SENTENCE = 100
 """A sentence with more terms was probably not split."""
@@ -13,8 +14,7 @@ FREQUENT_SHARE = 1 / 3
 MAX_FREQUENT = 10
 
 
-@dataclass(frozen=True, slots=True)
-class TermSurvey:
+class TermSurvey(Struct, frozen=True):
     """Counts of sentences: all, those without a term, those with more than LONG_SENTENCE, and the most
     frequent of the terms that stand in more than FREQUENT_SHARE of them."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from esr.engines.index import Hit, Index
 from esr.errors import UsageError
@@ -16,8 +17,7 @@ WEIGHT = "w"
 Settings = Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class BoostQuery:
+class BoostQuery(Struct, frozen=True):
     """A query as a boost sees it: its text, c(t,q), the index, and a search for it without any boost.
 
     `top_hits(n)` gives the best n sentences of the whole index, with their texts.
@@ -29,8 +29,7 @@ class BoostQuery:
     top_hits: Callable[[int], Sequence[Hit]]
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
+class Expansion(Struct, frozen=True):
     """What a boost of weight 1 adds: weighted terms, and features of which a value above 0 adds 1.
 
     A term of weight x adds x times what it would add if it occurred once in the query.
@@ -40,8 +39,7 @@ class Expansion:
     features: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class Boost:
+class Boost(Struct, frozen=True):
     """One boost: data about itself, and a function from a query to its expansion at weight 1.
 
     `uses_first_search`: the expansion depends on the results of a search without boosts.

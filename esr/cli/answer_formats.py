@@ -6,10 +6,10 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from textwrap import fill
 
 import click
+from msgspec import Struct
 
 from esr.cli.options import describe_choices
 from esr.engines.index import Hit
@@ -23,8 +23,7 @@ from esr.registry import Registry
 _NEIGHBOR, _HIT = "     ", "   > "
 
 
-@dataclass(frozen=True)
-class AnswerFormat:
+class AnswerFormat(Struct, frozen=True):
     """How an answer is printed. `has_warnings`: what is missing in the answer is a part of the output."""
 
     name: str

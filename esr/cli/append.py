@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any
 
 import click
+from msgspec.structs import asdict
 
 from esr.cli import options
 from esr.cli.document_pipeline import open_pipeline

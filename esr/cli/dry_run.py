@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
 
 import click
+from msgspec import to_builtins
 
 from esr import analysis
 from esr.analysis.survey import TermCounter
@@ -77,7 +77,7 @@ class _Preview:
 
     def as_dict(self, problems: Iterable[Malformed], count: int, notes: list[str]) -> dict[str, object]:
         return {
-            "first": [{"where": where, **asdict(document)} for where, document in self.first],
+            "first": [{"where": where, **to_builtins(document)} for where, document in self.first],
             "problem_count": count,
             "problems": [problem._asdict() for problem in problems],
             "notes": notes,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 import json
-from dataclasses import asdict, replace
 from typing import Any
 
 import click
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from esr.cli.analyzer_choice import AUTO, SampledDocuments, language_notes
 from esr.cli.document_pipeline import DocumentPipeline, open_pipeline
@@ -124,7 +125,7 @@ def load(
         )
         report = load_documents(pipeline, where, options)
     if as_json:
-        click.echo(json.dumps({**pipeline.summary.as_dict(), **asdict(report)}, indent=1))
+        click.echo(json.dumps({**pipeline.summary.as_dict(), **to_builtins(report)}, indent=1))
     else:
         click.echo(_format_report(report, where, pipeline.summary))
     if enrich:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 
 import click
+from msgspec import to_builtins
 
 from esr.cli.options import as_json, place
 from esr.cli.progress import SendProgress
@@ -41,7 +41,7 @@ def migrate(where: str, keep: int, workers: int, as_json: bool) -> None:
         )
         report = open_migration(where, options).run()
     if as_json:
-        click.echo(json.dumps(asdict(report), indent=1))
+        click.echo(json.dumps(to_builtins(report), indent=1))
         return
     if report.documents:
         click.echo(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from dataclasses import asdict
 
 import click
+from msgspec.structs import asdict
 
 from esr.cli.options import as_json, place
 from esr.cli.progress import SendProgress

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import click
+from msgspec.structs import replace
 from tqdm import tqdm
 
 import esr

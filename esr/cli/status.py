@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict
 from typing import Any
 
 import click
+from msgspec.structs import asdict
 
 import esr
 from esr.cli import options

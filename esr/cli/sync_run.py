@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
+
+from msgspec.structs import asdict, replace
 
 from esr.cli.document_pipeline import DocumentPipeline
 from esr.cli.load import load_documents
@@ -50,7 +52,7 @@ class SyncReport:
         yield from delivery.notes
 
     def as_dict(self) -> dict[str, Any]:
-        known = {name: value for name, value in asdict(self).items() if name != "delivery"}
+        known = {name: value for name, value in vars(self).items() if name != "delivery"}
         return {**known, **asdict(self.delivery)}
 
 

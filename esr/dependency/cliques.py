@@ -9,12 +9,12 @@ all are kept. `clique_search` finds them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from esr.dependency.forest import Flags, Indices
 from esr.dependency.occurrences import Occurrences
@@ -26,8 +26,7 @@ SetFamily = Literal["subsets", "contiguous", "adjacent"]
 Array = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Cliques:
+class Cliques(Struct, frozen=True, dict=True):
     """The C sets of k >= 2 terms and their R choices of nodes, each choice within one tree.
 
     `sentences` (C), `terms` (k, C): the set's sentence, and its terms by their number in the query, rising.
@@ -88,8 +87,7 @@ HEIGHTS: dict[str, Callable[[Cliques], npt.NDArray[np.generic]]] = {
 (docs/formulas.md, D.6)."""
 
 
-@dataclass(frozen=True)
-class CliqueEvidence:
+class CliqueEvidence(Struct, frozen=True):
     """Of n sentences and T distinct query terms.
 
     `occurrences`: those of single terms. `cliques` has one entry for each size that occurs, rising.

@@ -7,11 +7,11 @@ number of links up to the root, distance the number of links between two nodes, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from esr.errors import IndexUnusable
 
@@ -20,8 +20,7 @@ Flags = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
 
 
-@dataclass(frozen=True)
-class Forest:
+class Forest(Struct, frozen=True):
     """The trees of n sentences with N nodes.
 
     `starts` (n + 1): sentence i has the nodes from starts[i] to starts[i + 1]; none if it was not parsed.
@@ -53,8 +52,7 @@ class Forest:
         return Paths(np.stack(rows))
 
 
-@dataclass(frozen=True)
-class Paths:
+class Paths(Struct, frozen=True, dict=True):
     """The paths of m nodes up to their roots.
 
     `steps` (L, m): the node reached after 0, 1, .. links; -1 beyond the root. Its last row is all -1.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from esr.dependency.forest import Flags, Forest, Indices, Paths
 from esr.hashing import hash64
@@ -15,8 +15,7 @@ MAX_OCCURRENCES = 64
 """Of all query terms in one sentence. Beyond it the last ones of the most frequent terms are left out."""
 
 
-@dataclass(frozen=True)
-class Occurrences:
+class Occurrences(Struct, frozen=True, dict=True):
     """The O occurrences of query terms in n sentences, in order of sentence, term and node.
 
     A *posting* is a query term in a sentence that has it, with all its occurrences there; there are P.
@@ -64,8 +63,7 @@ class Occurrences:
         return np.asarray(self.forest.heads[self.nodes[j]] == self.nodes[i], bool)
 
 
-@dataclass(frozen=True)
-class Pairs:
+class Pairs(Struct, frozen=True):
     """Occurrences i before j of one sentence, the depth of their lowest common ancestor, and their distance.
 
     The last two are -1 for nodes of different trees. The pair (i, j) is number `bases[j] + local[i]`.

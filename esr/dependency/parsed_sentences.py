@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
+from msgspec import Struct, field
 
 from esr.dependency.clique_search import clique_evidence
 from esr.dependency.cliques import Array, CliqueEvidence, SetFamily
@@ -14,8 +14,7 @@ from esr.dependency.codec import decode
 from esr.dependency.forest import Forest
 
 
-@dataclass
-class ParsedSentences:
+class ParsedSentences(Struct):
     """The parses of n sentences and the query's terms in order.
 
     `count_terms` gives, for m sentences by their positions, each term's occurrences in the texts, of shape

@@ -6,10 +6,10 @@ What depends on no weight is computed once; other weights are then cheap to try.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from esr.dependency.cliques import Array, Cliques
 from esr.dependency.forest import Flags, Indices
@@ -27,8 +27,7 @@ class Decay(NamedTuple):
         return Decay(float(settings["alpha"]), float(settings["beta"]), str(settings["form"]))
 
 
-@dataclass(frozen=True)
-class Potential:
+class Potential(Struct, frozen=True):
     """f_SR or f_PR of n sentences: C sets and the R choices of nodes that it uses.
 
     `sentences` (C): the set's sentence. `first_choices` (C): its first choice. `distances`, `heights` (R).
@@ -57,8 +56,7 @@ class Potential:
         return np.bincount(self.sentences, values, self.n).astype(np.float64, copy=False)
 
 
-@dataclass(frozen=True)
-class Potentials:
+class Potentials(Struct, frozen=True):
     """Both potentials of term sets."""
 
     syntactic: Potential

@@ -9,10 +9,10 @@ single terms, is the first stage's score.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+from msgspec import Struct
 
 from esr.dependency import mrf, tdsr
 from esr.dependency.cliques import Array, SetFamily
@@ -24,8 +24,7 @@ from esr.registry import Registry
 Settings = Mapping[str, Value]
 
 
-@dataclass(frozen=True)
-class Signal:
+class Signal(Struct, frozen=True):
     """A number of each sentence for a query. `scores` has shape (n,).
 
     All its parameters matter; those of the first stage belong to the model of the same name alone.

@@ -10,10 +10,10 @@ the parameters: `nearest_distances` runs once, and `score_best_sets` is cheap.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from esr.dependency.cliques import Array, CliqueEvidence
 from esr.dependency.forest import Indices
@@ -38,8 +38,7 @@ PARAMETERS = (
 )
 
 
-@dataclass(frozen=True)
-class BestSets:
+class BestSets(Struct, frozen=True):
     """Of n sentences: `scores` (n), and `sizes` (n) of the best term sets. Both 0 without a query term."""
 
     scores: Array

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 PERSON, LOCATION, ORGANIZATION = "person", "location", "organization"
 
@@ -28,8 +29,7 @@ class Token(NamedTuple):
     space_after: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(Struct, frozen=True):
     """A sentence's tokens in order, and its entities: None if the model was not run for entities."""
 
     tokens: tuple[Token, ...]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from esr.documents.annotation import Entity
 from esr.documents.document import ParseWord
@@ -16,8 +17,7 @@ DEFAULT_PARTS = ("features", "entities", "parse")
 PARTS = (*DEFAULT_PARTS, VECTORS)
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceEnrichment:
+class SentenceEnrichment(Struct, frozen=True):
     """What is stored with a sentence. A feature without a value is left out."""
 
     features: Mapping[str, float]

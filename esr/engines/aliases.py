@@ -7,10 +7,11 @@ by tabs. Lines that begin with # are comments. An index stores the table, and se
 from __future__ import annotations
 
 from collections.abc import Iterator, KeysView, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from esr.engines.keys import name_key
 from esr.errors import InputError
@@ -19,8 +20,7 @@ MAX_ALIASES = 20_000
 """Aliases in one table. Every index stores it, and Elasticsearch keeps it in the memory of all its nodes."""
 
 
-@dataclass(frozen=True)
-class Aliases:
+class Aliases(Struct, frozen=True, dict=True):
     """The aliases of names, by the form under which a name is shown."""
 
     forms: Mapping[str, Sequence[str]] = field(default_factory=dict)

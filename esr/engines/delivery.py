@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from esr.documents import Located
 
 
-@dataclass(slots=True)
-class DeliveryReport:
+class DeliveryReport(Struct):
     """What a delivery did. `missing` are the ids to remove that the index does not have."""
 
     added: int = 0

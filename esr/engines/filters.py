@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from esr.documents.attributes import ATTRIBUTES, META_PREFIX, value_key
 from esr.engines.entities import ENTITY_TYPES
@@ -24,8 +26,7 @@ DayCounts = Mapping[int, int]
 """Days since 1970-01-01 in UTC, and how many sentences there are of each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(Struct, frozen=True):
     """The conditions that every hit satisfies. Dates are milliseconds since the epoch, both ends included.
 
     A hit needs one of several sources, documents or entities, and satisfies each of `attributes`. Sources and

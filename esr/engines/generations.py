@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from esr.errors import UsageError
 
@@ -24,8 +25,7 @@ DEFAULT_KEEP = 1
 _NAME_FORMAT = "%Y%m%dt%H%M%S%f"
 
 
-@dataclass(frozen=True, slots=True)
-class Generation:
+class Generation(Struct, frozen=True):
     """One generation. Its name is the time its load started, so that names sort by age.
 
     Generations may share files: what two share counts towards the size of both. Counts are None where they

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from esr.analysis import DEFAULT
 from esr.documents import Document
@@ -21,8 +22,7 @@ SetAside = Callable[[Document, str], None]
 """Called with a document that is set aside, and the reason."""
 
 
-@dataclass(frozen=True)
-class LoadOptions:
+class LoadOptions(Struct, frozen=True):
     """How to load.
 
     `analyzer` and `title` default to those of the index when appending. Else `choose_analyzer` is asked for

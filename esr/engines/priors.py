@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from msgspec import Struct, field
 
 OnProgress = Callable[[int, int], None]
 """Called with how many more sentences have been examined, and the number of all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
+class Drift(Struct, frozen=True):
     """How far the stored importance priors of one load are from those that the present p(t|C) gives.
 
     `sampled` of its `sentences` were examined. All values are natural logarithms: `occurrence` is the mean
@@ -29,8 +29,7 @@ class Drift:
     spread: float
 
 
-@dataclass(slots=True)
-class RefreshReport:
+class RefreshReport(Struct):
     """What a refresh of the priors did: the sentences of the index, and those whose prior changed."""
 
     sentences: int = 0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from esr.plans.evidence import Array, Evidence
 
@@ -50,8 +50,7 @@ class Hit(NamedTuple):
     ordinal: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Struct, frozen=True):
     """The k best sentences, best first, ties in collection order.
 
     `total` counts all candidates. `incomplete` says what the result lacks (a shard failed, the time ran
@@ -71,8 +70,7 @@ class SearchResult:
         return self.incomplete, self.scored, self.exhaustive
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateEvidence:
+class CandidateEvidence(Struct, frozen=True):
     """All candidates of a plan, in collection order, with their evidence: the input of tuning.
 
     `sentence_id` gives the id of a row of the evidence; `row_of` the row of a sentence, None if it is no

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from esr.documents.vector import QuantizedVector
 from esr.plans.evidence import Array
@@ -16,8 +16,7 @@ CONTEXTS = ("neighbours", "document")
 """What the sentence stands in, and similarities may also be of."""
 
 
-@dataclass(frozen=True)
-class Similarities:
+class Similarities(Struct, frozen=True):
     """Products of a query's vector with those of n sentences, each of shape (n,). NaN: no vector.
 
     `neighbours` is the mean over the sentence before and the one after, or the sentence's own where neither
@@ -29,8 +28,7 @@ class Similarities:
     document: Array | None = None
 
 
-@dataclass(frozen=True)
-class SimilarityRescoring:
+class SimilarityRescoring(Struct, frozen=True):
     """Adds `weight` times its similarity to the score of each of the best `window` sentences.
 
     The query's vector is of the encoder with this id. A sentence without one has the similarity `missing`.

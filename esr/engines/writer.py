@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, force_setattr, replace
 
 from esr.analysis import definitions
 from esr.analysis.survey import TermSurvey
@@ -12,8 +14,7 @@ from esr.documents import Located
 from esr.errors import InputError
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+class Description(Struct, frozen=True):
     """How an index was made: the settings that all documents loaded into it share."""
 
     analyzer: str
@@ -24,7 +25,7 @@ class Description:
 
     def __post_init__(self) -> None:
         if self.analyzer_version == 0:
-            object.__setattr__(self, "analyzer_version", definitions.get(self.analyzer).version)
+            force_setattr(self, "analyzer_version", definitions.get(self.analyzer).version)
 
     @property
     def is_current(self) -> bool:
@@ -45,8 +46,7 @@ class Description:
         return cls(data["analyzer"], data["title"], data.get("analyzer_version", 1))
 
 
-@dataclass(slots=True)
-class LoadReport:
+class LoadReport(Struct):
     """What a load did."""
 
     documents: int = 0

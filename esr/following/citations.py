@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from esr.documents.dates import normalise_date
 from esr.engines.index import SentenceRecord
 from esr.registry import Registry
 
 
-@dataclass(frozen=True)
-class CitationFormat:
+class CitationFormat(Struct, frozen=True):
     """A format of citations. `suffix` ends the addresses of its files."""
 
     name: str

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from esr.engines.index import NO_FILTERS, Filters, Hit, Index
 from esr.errors import UsageError
@@ -24,8 +26,7 @@ MAX_BEFORE = 2_000
 _FIRST_READ, _GROWTH = 200, 4
 
 
-@dataclass(frozen=True)
-class NovelAnswer:
+class NovelAnswer(Struct, frozen=True):
     """The new sentences, and for each, by its id, the later ones that repeat it, as far as they were read.
 
     `incomplete` of the answer says so where fewer than k are new among those that may be read.

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from esr.errors import UsageError
 
@@ -21,8 +22,7 @@ FEW_TERMS = 5
 """A sentence with fewer terms must contain the earlier one as well: few terms are shared by chance."""
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(Struct, frozen=True):
     """The earlier sentence that has most of a sentence, by its place in the list, and the share it has."""
 
     place: int

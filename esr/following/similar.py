@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from esr.engines.index import NO_FILTERS, Filters
 from esr.errors import UsageError

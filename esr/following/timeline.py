@@ -7,8 +7,10 @@ A sentence counts that has every wanted word of the query and satisfies what it 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec.structs import replace
 
 from esr.engines.index import Filters, Hit
 from esr.errors import UsageError

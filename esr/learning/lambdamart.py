@@ -7,10 +7,11 @@ trees change little. LightGBM is needed for training only, not for ranking.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from esr.errors import UsageError
 from esr.extras import require

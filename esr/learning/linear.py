@@ -7,10 +7,11 @@ One weight after another, in random order, takes the step with the largest gain,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from esr.learning.signal_table import SignalTable
 from esr.learning.signals import is_feature, is_prior, to_adjustment

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, NamedTuple
 from zlib import crc32
+
+from msgspec.structs import replace
 
 from esr.documents import Document, Located
 from esr.extras import require

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
 
 from esr.errors import UsageError, unknown
 from esr.parameter import Parameter, Value, check_parameters
@@ -20,8 +21,7 @@ CONTEXTS: dict[Context, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Query:
+class Query(Struct, frozen=True):
     """A query as a model sees it.
 
     `counts` has c(t,q) of the terms that the collection has, in the order of the query; `length` is c(q), the
@@ -33,8 +33,7 @@ class Query:
     statistics: Statistics
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """A model's parameters, all present and checked, and its context."""
 
     values: Mapping[str, Value]
@@ -72,8 +71,7 @@ class SecondStage(NamedTuple):
     breaks_ties: bool = False
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(Struct, frozen=True):
     """A ranking model, as data about itself and one function from a query to its plan.
 
     `contexts` is empty for models of the sentence alone; the first one is the default. `second_stage` is for

@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from esr.plans.evaluate import affine, beta, mixture_shares, saturate, saturation_shares
 from esr.plans.evidence import Array
@@ -34,8 +34,7 @@ Numbers = npt.NDArray[np.intp]
 EPS = float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True, slots=True)
-class SentencePostings:
+class SentencePostings(Struct, frozen=True):
     """A term in the sentences that contain it, of shape (s,), in groups of one document, of shape (g,).
 
     `starts` has the first posting of each group, `document_posting` the document posting of each group.
@@ -47,8 +46,7 @@ class SentencePostings:
     document_posting: Numbers
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentPostings:
+class DocumentPostings(Struct, frozen=True):
     """A term in documents, of shape (d,): c(t,d), c(d), the lengths of the shortest and the longest sentence.
 
     Some may have no sentence posting: the term is in their title.

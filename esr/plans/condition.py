@@ -7,44 +7,40 @@ those of the index's analyzer. A condition adds nothing to a score.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 TextField = Literal["sentence", "title"]
 
 
-@dataclass(frozen=True, slots=True)
-class HasTerm:
+class HasTerm(Struct, frozen=True):
     """The sentence holds a term."""
 
     term: str
 
 
-@dataclass(frozen=True, slots=True)
-class HasWords:
+class HasWords(Struct, frozen=True):
     """The words stand next to each other, in this order. There is at least one."""
 
     words: tuple[str, ...]
     field: TextField = "sentence"
 
 
-@dataclass(frozen=True, slots=True)
-class HasPrefix:
+class HasPrefix(Struct, frozen=True):
     """A word begins so."""
 
     prefix: str
     field: TextField = "sentence"
 
 
-@dataclass(frozen=True, slots=True)
-class HasSource:
+class HasSource(Struct, frozen=True):
     """The document is from one of these sources. Engines resolve them to the forms that documents have."""
 
     forms: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HasAttribute:
+class HasAttribute(Struct, frozen=True):
     """The document has one of these values under one of these names (`esr.documents.attributes`).
 
     Engines resolve a name and values to the forms that documents have.
@@ -54,15 +50,13 @@ class HasAttribute:
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HasLanguage:
+class HasLanguage(Struct, frozen=True):
     """The document declares this language, a code in lower case, or a variety of it: "de" takes "de-AT"."""
 
     language: str
 
 
-@dataclass(frozen=True, slots=True)
-class HasEntity:
+class HasEntity(Struct, frozen=True):
     """The sentence has one of these names: `person:Barack Obama`, or `Barack Obama` of any type.
 
     Engines resolve them to keys of names.
@@ -71,30 +65,26 @@ class HasEntity:
     keys: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DateRange:
+class DateRange(Struct, frozen=True):
     """The document is of these milliseconds since the epoch, both ends included."""
 
     start: int | None = None
     end: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AllOf:
+class AllOf(Struct, frozen=True):
     """Every condition holds."""
 
     conditions: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(Struct, frozen=True):
     """At least one condition holds."""
 
     conditions: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     """The condition does not hold."""
 
     condition: Condition
@@ -136,7 +126,7 @@ def describe(condition: Condition) -> dict[str, object]:
         return {"is": name, "condition": describe(condition.condition)}
     if isinstance(condition, AllOf | AnyOf):
         return {"is": name, "conditions": [describe(part) for part in condition.conditions]}
-    return {"is": name, **{field: getattr(condition, field) for field in condition.__slots__}}
+    return {"is": name, **{field: getattr(condition, field) for field in condition.__struct_fields__}}
 
 
 def leaves(condition: Condition) -> Iterator[Condition]:

@@ -6,17 +6,16 @@ The embedded engine runs this; the Painless scripts compute the same, and the pa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
+from msgspec import Struct
 
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import Affine, Curve, FieldName, Mixture, Plan, Saturation, Static
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreParts:
+class ScoreParts(Struct, frozen=True):
     """A score split into what adds up to it. Shapes: (T, n) for terms, (n,) for the rest.
 
     `fields[name]` is what the evidence of that field adds; where several fields feed one logarithm,

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from esr.plans.plan import FieldName
 
 Array = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """The evidence of n sentences for T terms.
 
     `counts[field]` has shape (T, n): occurrences of each term in each sentence's field.

@@ -16,8 +16,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from esr.plans.condition import Condition, describe
 
@@ -54,8 +56,7 @@ class Smoothing(NamedTuple):
     average: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Mixture:
+class Mixture(Struct, frozen=True):
     """Weights of a language model. `mu` 0 makes beta 0."""
 
     mu: float
@@ -69,8 +70,7 @@ class Mixture:
         return (name for name in FIELDS if not getattr(self, name).is_zero)
 
 
-@dataclass(frozen=True, slots=True)
-class Saturation:
+class Saturation(Struct, frozen=True):
     """Weights of a saturating model. `k1` is None for the logarithm."""
 
     k1: float | None
@@ -98,8 +98,7 @@ class PlanTerm(NamedTuple):
 StaticForm = Literal["linear", "log", "step", "satu", "sigm", "curve"]
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Struct, frozen=True):
     """What a number adds, from some values of it: exact there, a cubic between two of them.
 
     `values` rise; `adds` and `slopes` (the cubics' derivatives, of `esr.adjustments.curves`) stand beside
@@ -112,8 +111,7 @@ class Curve:
     outside: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Static:
+class Static(Struct, frozen=True):
     """A number I stored with each sentence that adds to its score, whatever the query.
 
     It adds `weight * form(I) + constant`:
@@ -140,8 +138,7 @@ class Static:
     curve: Curve | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """A query as an engine executes it. Terms are distinct and all in the collection.
 
     `context` is the field that the candidate rule "context" looks at beside the sentence. Of the sentences
@@ -157,9 +154,13 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as JSON: what is printed, stored and compared."""
-        values = {"shape": type(self.transform).__name__.lower(), **asdict(self)}
-        values["condition"] = None if self.condition is None else describe(self.condition)
-        return values
+        return {
+            "shape": type(self.transform).__name__.lower(),
+            **asdict(self),
+            "transform": asdict(self.transform),
+            "statics": tuple(map(_static_dict, self.statics)),
+            "condition": None if self.condition is None else describe(self.condition),
+        }
 
     @property
     def candidate_terms(self) -> tuple[str, ...]:
@@ -170,3 +171,7 @@ class Plan:
     def query_weight(self) -> float:
         """The sum of the weights of the query's own terms: |q| for a query likelihood."""
         return math.fsum(term.weight for term in self.terms if term.own)
+
+
+def _static_dict(static: Static) -> dict[str, Any]:
+    return {**asdict(static), "curve": None if static.curve is None else asdict(static.curve)}

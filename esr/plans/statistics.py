@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from esr.plans.plan import Static
 
@@ -25,8 +26,7 @@ class TermStatistics(NamedTuple):
 UNSEEN = TermStatistics(0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionStatistics:
+class CollectionStatistics(Struct, frozen=True):
     """Of the whole collection. Lengths are in terms, stop words already removed.
 
     `occurrences` is the collection's length: the sum of all sentence lengths.
@@ -69,8 +69,7 @@ class CollectionStatistics:
         return self.surrounding_length / self.sentences if self.sentences else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(Struct, frozen=True):
     """The collection and the terms that were asked for."""
 
     collection: CollectionStatistics

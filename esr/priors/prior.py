@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from esr.errors import UsageError
 from esr.plans.plan import Static
@@ -13,8 +14,7 @@ from esr.plans.statistics import CollectionStatistics
 from esr.registry import Registry
 
 
-@dataclass(frozen=True)
-class Prior:
+class Prior(Struct, frozen=True):
     """A log prior: weight * ( form(column) + constant(collection) )."""
 
     name: str

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from unicodedata import normalize
+
+from msgspec import Struct
 
 from esr import analysis
 from esr.analysis import Analyzer
@@ -41,8 +42,7 @@ _SINGLE_VALUED = ("source", "section", "language")
 """Fields of which a document has one value: several clauses of one are alternatives."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interpretation:
+class Interpretation(Struct, frozen=True):
     """A query as an index understands it.
 
     `counts` has c(t,q) of its terms, in order. The ranking adds terms for `prefixes`, beginnings of words.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from esr.queries.fields import TEXT
 from esr.queries.notes import Note
@@ -44,8 +45,7 @@ class Group(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedQuery:
+class ParsedQuery(Struct, frozen=True):
     """The text of a query and what it says. Each character that is no white space is in one group."""
 
     text: str

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from esr.engines.index import Filters
 from esr.errors import EsrError
@@ -25,8 +27,7 @@ class MatchCounts(NamedTuple):
     any_word: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class QueryReport:
+class QueryReport(Struct, frozen=True):
     """How a query was read, and what came of it.
 
     `terms` are those of its words. `corrected` is the query with the best suggestions, None without any.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from esr import adjustments, models, priors
 from esr.adjustments import Adjustment
@@ -28,8 +30,7 @@ from esr.ranking.tree_ensemble import TreeEnsemble
 NO_EXPANSIONS: Mapping[str, Expansion] = {}
 
 
-@dataclass(frozen=True)
-class Ranking:
+class Ranking(Struct, frozen=True, dict=True):
     """How to rank. Parameters that are left out have the model's defaults.
 
     Raises UsageError for an unknown name, with the nearest one, or a value out of range.
@@ -49,7 +50,7 @@ class Ranking:
 
     def __post_init__(self) -> None:
         self.settings()
-        object.__setattr__(self, "boosts", from_json(self.boosts))
+        force_setattr(self, "boosts", from_json(self.boosts))
         if not isinstance(self.depth, int) or isinstance(self.depth, bool) or self.depth < 1:
             raise UsageError(f"ranking key 'depth' must be a positive whole number, not {self.depth!r}")
         signals = [signal.signal for signal in self.rerank]
@@ -68,7 +69,7 @@ class Ranking:
     @staticmethod
     def from_dict(data: Any) -> Ranking:
         """From JSON. Each key may be left out; an unknown one is an error."""
-        data = check_types(data, Ranking.__dataclass_fields__)
+        data = check_types(data, Ranking.__struct_fields__)
         features = tuple(
             f if isinstance(f, Adjustment) else adjustments.from_dict(f) for f in data.get("features", ())
         )

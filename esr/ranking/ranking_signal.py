@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from esr.engines.similarities import mean_known
 from esr.errors import UsageError
@@ -19,8 +20,7 @@ from esr.ranking.signal_types import SignalType, find_signal_type
 Positions = npt.NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class RankingSignal:
+class RankingSignal(Struct, frozen=True):
     """A signal and its parameters; those missing from `params` have their defaults.
 
     Raises UsageError for an unknown signal or parameter, with the nearest name, or a value out of range.
@@ -30,7 +30,7 @@ class RankingSignal:
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "signal", self.type.name)
+        force_setattr(self, "signal", self.type.name)
         self.settings()
 
     @property

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from msgspec import Struct
 
 from esr.dependency.parsed_sentences import ParsedSentences
 from esr.engines.index import Index
@@ -18,8 +18,7 @@ from esr.plans.statistics import Statistics
 from esr.ranking.query_vector import encode_query
 
 
-@dataclass(frozen=True)
-class RerankContext:
+class RerankContext(Struct, frozen=True):
     """n sentences for a query. Evidence and parses are fetched when the first signal needs them.
 
     `counts` has c(t,q) of the query's terms in order. `terms` are the terms of the evidence, row by row: all

@@ -7,9 +7,9 @@ second stage keep their order and stay below the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from esr.engines.index import Hit
 from esr.engines.lazy_hits import LazyHits
@@ -23,8 +23,7 @@ _TIE_RANGE = 1e-4
 """What the first stage's score adds at most where it only breaks ties: less than strengths differ by."""
 
 
-@dataclass(frozen=True)
-class Reranker:
+class Reranker(Struct, frozen=True):
     """Computes `first_weight` * the first stage's score + the weighted signals + the trees.
 
     With `breaks_ties` the first stage's score also orders what is equal otherwise.

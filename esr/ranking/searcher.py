@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from esr import boosts
 from esr.adjustments.adjustment import BUILTIN_FEATURES
@@ -38,8 +40,7 @@ class UnsearchableQuery(UsageError):
     """A query that no ranking can search for: empty, only stop words, or too long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """Ranked sentences, and how the search went.
 
     `total` counts the candidates; `unseen` are words of the query that no document contains; `incomplete`
@@ -60,8 +61,7 @@ class Answer:
     without_vector: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedQuery:
+class PreparedQuery(Struct, frozen=True):
     """A query planned for one ranking and one state of an index: prepared once, searched and explained often.
 
     `counts` has c(t,q) of the query's own terms, in order, with those that its prefixes add; `expansions`

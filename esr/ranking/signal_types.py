@@ -10,11 +10,11 @@ meaning                      how close the vectors of sentence and query are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from esr import models, priors
 from esr.adjustments.adjustment import feature_column
@@ -40,8 +40,7 @@ WEIGHT = Parameter(
 Settings = Mapping[str, Value]
 
 
-@dataclass(frozen=True)
-class SignalType:
+class SignalType(Struct, frozen=True):
     """A number of each sentence for a query. `compute` gives shape (n,), NaN where there is no value.
 
     Reports show signals by `group`. `column` is the stored number that the signal is, if it is one. `parts`

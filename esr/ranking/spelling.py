@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from esr import analysis
 from esr.analysis.analyzer import TermToken
@@ -50,8 +52,7 @@ class WordCount(NamedTuple):
     sentences: int
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Struct, frozen=True):
     """Words that may have been meant by one of a query, the best first.
 
     The word stands from `start` to `end` in the query; `queries` are the query with each of the alternatives.

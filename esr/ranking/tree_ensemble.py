@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from esr.errors import UsageError
 from esr.plans.evidence import Array
@@ -24,8 +24,7 @@ MAX_LEAVES = 1_000_000
 _PARTS = ("input", "threshold", "missing_left", "left", "right", "value")
 
 
-@dataclass(frozen=True)
-class RegressionTree:
+class RegressionTree(Struct, frozen=True):
     """Nodes by number, the root being 0. A child that is -1 - n is the leaf n, whose value is added.
 
     A number goes left if it is at most the node's threshold, an unknown one if `missing_left` is 1.
@@ -59,8 +58,7 @@ class RegressionTree:
         return {name: list(getattr(self, name)) for name in _PARTS}
 
 
-@dataclass(frozen=True)
-class TreeEnsemble:
+class TreeEnsemble(Struct, frozen=True):
     """Trees over some signals. They add the sum of their values."""
 
     inputs: tuple[RankingSignal, ...]

@@ -6,11 +6,11 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from flask import Flask
+from msgspec.structs import replace
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'")

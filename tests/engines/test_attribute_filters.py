@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 import esr
 from esr.documents import Document

@@ -6,11 +6,11 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import esr
 from esr.documents import Document

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from esr.documents import Document, Sentence
 from esr.engines.factory import LoadOptions, open_delivery, open_writer

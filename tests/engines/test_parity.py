@@ -223,7 +223,7 @@ def test_statistics(engines: Engines) -> None:
     actual = engines.elasticsearch.index.statistics(terms)
     assert actual.terms == expected.terms
     assert expected.terms["flood"].cf > 1000
-    for name in expected.collection.__dataclass_fields__:
+    for name in expected.collection.__struct_fields__:
         if name != "bounds":
             assert getattr(actual.collection, name) == getattr(expected.collection, name), name
 

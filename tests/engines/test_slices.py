@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from esr.documents import Document
 from esr.engines.elasticsearch.load import sender, slice_writer

@@ -1,12 +1,12 @@
 import io
 import json
 import tracemalloc
-from dataclasses import asdict
 from unicodedata import normalize
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 
 from esr.documents import Document, ParseWord, Sentence
 from esr.documents.validate import MAX_PARAGRAPH

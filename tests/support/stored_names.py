@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from esr.engines.factory import is_elasticsearch
 from esr.engines.segments.store import manifest

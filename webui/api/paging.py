@@ -6,7 +6,7 @@ import base64
 import binascii
 import hashlib
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking.searcher import Searcher
@@ -14,7 +14,7 @@ from webui.api.operation import Call
 from webui.arguments.query_string import parse_count
 from webui.running.request_errors import IndexChanged, RequestError
 
-_NUMBERS = sorted(field.name for field in fields(CollectionStatistics) if field.name != "bounds")
+_NUMBERS = sorted({*CollectionStatistics.__struct_fields__} - {"bounds"})
 _TOKEN = re.compile(r"([0-9]{1,6})\.([0-9a-f]{16})")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from esr.ranking.answers import answer_dict
 from esr.ranking.query_report import report_query
 from webui.answers.ranked_answer import rank_and_arrange
@@ -24,7 +26,7 @@ def search(call: Call) -> dict[str, Any]:
     check_state(page, state)
     answer, prepared, entries, has_more = rank_and_arrange(snapshot, search, end, call.settings)
     units = [[folded.hit for folded in entry.folded] for entry in entries]
-    page_answer = replace(answer, hits=[hit for unit in units[page.offset : end] for hit in unit])
+    page_answer = structs.replace(answer, hits=[hit for unit in units[page.offset : end] for hit in unit])
     return {
         **answer_dict(page_answer, report_query(prepared, search.filters)),
         "offset": page.offset,

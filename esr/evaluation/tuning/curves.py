@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from esr import adjustments
 from esr.adjustments import FORMS, Adjustment, estimate

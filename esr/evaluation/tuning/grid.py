@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from esr import adjustments, boosts, models
 from esr.errors import UsageError, unknown
@@ -72,10 +73,7 @@ def set_parameters(ranking: Ranking, values: Mapping[str, Value]) -> Ranking:
             continue
         position = _find_feature(ranking, part, param)
         new_params = {**features[position].params, param: value}
-        features[position] = replace(
-            features[position],
-            params=new_params,  # type: ignore[arg-type]  # its constructor checks them
-        )
+        features[position] = replace(features[position], params=new_params)
     return replace(
         ranking, params=params, features=tuple(features), rerank=tuple(rerank), boosts=boost_params
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from esr import boosts
 from esr.engines.index import NO_FILTERS, Filters

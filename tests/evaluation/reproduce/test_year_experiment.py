@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from esr.evaluation.reproduce import indexes, interpretations
 from esr.evaluation.reproduce.protocol import Protocol
@@ -20,7 +21,7 @@ def test_training_selects_the_parameters_that_test_best_on_their_own_year(year_e
     trained = year_experiment.train()
     spread = 0.0
     for name in ("bm25", "2si document", with_prior("3mm surrounding"), "tfmix document", "jm + length"):
-        start = replace(SYSTEMS[name].ranking, candidates="matching")
+        start = structs.replace(SYSTEMS[name].ranking, candidates="matching")
         grid = {parameter: GRID[parameter] for parameter in grids.default(start)}
         figures = [year_experiment.test(ranking).means["AP"] for ranking in grids.expand(start, grid)]
         assert trained[name].figure == pytest.approx(max(figures), abs=1e-12)

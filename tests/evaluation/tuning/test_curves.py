@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import esr
 from esr import adjustments
@@ -78,7 +79,7 @@ def test_trained_curves_agree_with_the_worked_examples(
 def test_t_is_the_top_of_the_base_ranking(embedded: Searcher) -> None:
     """T is the top of the base ranking, even if that already has the feature."""
     plain = Ranking("tfisf", candidates="all")
-    steep = replace(plain, features=(Adjustment("pos", "linear", {"w": 100.0}),))
+    steep = structs.replace(plain, features=(Adjustment("pos", "linear", {"w": 100.0}),))
     task = worked_tasks(["Q1"])
     assert curves.count_feature_values(embedded, task, plain, "pos").top.tolist() == [1, 2, 0]
     assert curves.count_feature_values(embedded, task, steep, "pos").top.tolist() == [0, 1, 2]

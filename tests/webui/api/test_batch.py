@@ -3,11 +3,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from msgspec.structs import replace
 
 import esr
 from esr.engines.embedded.index import EmbeddedIndex

@@ -13,6 +13,8 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from esr.batches import batched
 from esr.documents import Document, Located
 from esr.documents.serialisation import checksum
@@ -258,7 +260,7 @@ def _with_delivery(
 ) -> CollectionStatistics:
     """The size of the collection after a delivery."""
     lost, gained = removed.statistics.collection, added.statistics.collection
-    return replace(
+    return structs.replace(
         collection,
         documents=collection.documents - lost.documents + gained.documents,
         sentences=collection.sentences - lost.sentences + gained.sentences,

@@ -14,6 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from esr.batches import batched
 from esr.documents import Located
 from esr.documents.enrichment import VECTORS
@@ -58,7 +60,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
             if not self._loads:
                 raise cluster.index_missing()
             shards = _most_shards(cluster, self._loads)
-        options = replace(options, shards=shards, resume=True)
+        options = structs.replace(options, shards=shards, resume=True)
         super().__init__(where, self._loads[0].description.renewed(), options, append=False)
         self._mapped_dimensions: set[int] = set()
         self._source = meta.pin_indices(self._cluster, self._loads)

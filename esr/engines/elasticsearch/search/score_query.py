@@ -6,8 +6,9 @@ Sources are constant (stored scripts) and everything variable is in `params`, so
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 from typing import Any, NamedTuple
+
+from msgspec.structs import asdict
 
 from esr.engines.elasticsearch.search.candidate_query import (
     INDEXED_FIELD,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from esr.engines import deadline
 from esr.engines.elasticsearch.cluster.cluster import REQUEST_TIMEOUT, SEARCH_TIMEOUT, Cluster

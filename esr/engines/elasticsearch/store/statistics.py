@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from esr.batches import batched
 from esr.engines.elasticsearch.cluster.cluster import Cluster

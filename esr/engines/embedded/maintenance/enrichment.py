@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from esr import analysis
 from esr.dependency.codec import encode

@@ -6,7 +6,6 @@ None of it depends on layers, so a commit of enrichment takes it over from the c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -52,7 +51,7 @@ class CommitStatistics:
     @cached_property
     def collection(self) -> CollectionStatistics:
         parts = [_collection_statistics(segment) for segment in self.segments]
-        names = (f.name for f in fields(CollectionStatistics) if f.name not in ("longest_sentence", "bounds"))
+        names = {*CollectionStatistics.__struct_fields__} - {"longest_sentence", "bounds"}
         return CollectionStatistics(
             **{name: sum(getattr(part, name) for part in parts) for name in names},
             longest_sentence=max((part.longest_sentence for part in parts), default=0),

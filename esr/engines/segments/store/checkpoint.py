@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from esr.engines.segments.store.arrays import replace_json
 from esr.engines.segments.store.layer_info import LayerInfo
@@ -20,8 +22,7 @@ _STORED_NAMES = {"generation_name": "made", "digest": "content", "is_migration":
 """The names of attributes in the file, where they differ."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True):
     """A load in progress.
 
     `base` is the number of the commit that it started from. The first `documents` of its documents have
@@ -64,7 +65,7 @@ def remove(folder: Path) -> None:
 
 
 def _as_dict(checkpoint: Checkpoint) -> dict[str, Any]:
-    return {_STORED_NAMES.get(name, name): value for name, value in asdict(checkpoint).items()}
+    return {_STORED_NAMES.get(name, name): value for name, value in to_builtins(checkpoint).items()}
 
 
 def _from_dict(data: Mapping[str, Any]) -> Checkpoint:

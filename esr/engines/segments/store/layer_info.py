@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 LAYERS = "layers"
 """The folder of the layers' files."""
 Numbers = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class LayerInfo:
+class LayerInfo(Struct, frozen=True):
     """The manifest's entry of a layer, which covers documents `start` to `stop` (exclusive) of a segment.
 
     `recipe` is the digest of what made it, None for what came with the documents.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from esr.engines.segments.store.arrays import replace_json
 from esr.engines.segments.store.layer_info import LayerInfo
@@ -21,8 +23,7 @@ UNNAMED = "0"
 """The name of a generation from before generations had names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """A commit of an index.
 
     `layers` are in the order they were written: later ones take precedence. `recipes` are by digest.

@@ -6,13 +6,13 @@ import math
 import random
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from esr.documents import Located
 from esr.documents.enrichment import SentenceEnrichment
