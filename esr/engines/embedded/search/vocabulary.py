@@ -57,10 +57,6 @@ def similar_words(
 
     Only those that occur at least `least` times.
     """
-    # Few searches need it, and all would wait for its import.
-    from rapidfuzz.distance import OSA
-    from rapidfuzz.process import cdist
-
     similar: set[str] = set()
     size = len(word.encode())
     margin = max_edits * (1 if word.isascii() else _LONGEST_CHARACTER)
@@ -71,15 +67,22 @@ def similar_words(
         for other_size in range(max(size - margin, 1), size + margin + 1):
             read = partial(_WordsOfSize, table, other_size)
             others = memory.get(("words of a size", table, other_size), read).frequent(least_in_one)
-            if not others:
-                continue
-            edits = cdist([word], others, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.uint8)
-            similar.update(others[n] for n in np.flatnonzero(edits[0] <= max_edits).tolist())
+            if others:
+                similar.update(_within_edits(word, others, max_edits))
     similar.discard(word)
     totals: Counter[str] = Counter()
     for segment in segments:
         totals.update(_occurrences(segment.words, sorted(similar)))
     return {other: total for other, total in totals.items() if total >= least}
+
+
+def _within_edits(word: str, others: Sequence[str], max_edits: int) -> list[str]:
+    # Few searches compare words, and all would wait for this import.
+    from rapidfuzz.distance import OSA
+    from rapidfuzz.process import cdist
+
+    edits = cdist([word], others, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.uint8)
+    return [others[n] for n in np.flatnonzero(edits[0] <= max_edits).tolist()]
 
 
 def _frequent(table: WordTable, prefix: str, limit: int) -> list[str]:
