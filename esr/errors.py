@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 
 class EsrError(Exception):
@@ -49,6 +48,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
 
 def find_nearest(name: str, known: Sequence[str], similarity: float = 0.5) -> str | None:
     """The known name that is most similar to this one, None if all are less similar than that."""
+    from difflib import get_close_matches  # which nothing needs as long as nothing is wrong
+
     return next(iter(get_close_matches(name, known, n=1, cutoff=similarity)), None)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable
@@ -72,6 +71,8 @@ def to_json(answer: Answer, report: QueryReport) -> str:
 
 def to_csv(answer: Answer, report: QueryReport) -> str:
     """The table of the page's download."""
+    import csv
+
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([COLUMNS, *build_spreadsheet_rows(answer.hits)])
     return out.getvalue()

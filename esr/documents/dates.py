@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 
@@ -83,6 +82,8 @@ def _parse_days(text: str) -> tuple[date, date]:
     if _YEAR.fullmatch(text):
         return date(int(text), 1, 1), date(int(text), 12, 31)
     if month := _MONTH.fullmatch(text):
+        from calendar import monthrange  # which imports locale, for a few filters
+
         first = date(int(month[1]), int(month[2]), 1)
         return first, first.replace(day=monthrange(first.year, first.month)[1])
     if _WEEK.fullmatch(text):

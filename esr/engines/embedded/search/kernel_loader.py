@@ -7,7 +7,6 @@ that many will come. Until then every candidate is scored.
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -47,6 +46,8 @@ class Loader:
         """Load the kernel, where numba is installed. Other threads score every candidate meanwhile."""
         if self._is_tried or not self._lock.acquire(blocking=False):
             return
+        import logging  # which a search without the kernel does not need
+
         try:
             self.kernel = import_module(KERNEL)
         except ModuleNotFoundError as error:
