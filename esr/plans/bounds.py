@@ -58,12 +58,6 @@ class DocumentPostings(Struct, frozen=True):
     longest: Array
 
 
-class Unprunable(NamedTuple):
-    """A search that cannot be pruned, and why: every candidate has to be scored."""
-
-    reason: str
-
-
 class TermlessScore(NamedTuple):
     """The score of a sentence without any term: a constant, and weights of `Bound.log_collection_range`.
 

@@ -58,11 +58,11 @@ from esr.engines.resolve import resolve_condition, resolve_filters, resolve_plan
 from esr.engines.similarities import Similarities, SimilarityRescoring
 from esr.engines.values import ValueTable
 from esr.errors import UsageError
-from esr.plans.bounds import Unprunable
 from esr.plans.condition import Condition
 from esr.plans.evidence import Evidence
 from esr.plans.plan import Plan
 from esr.plans.statistics import CollectionStatistics, Statistics
+from esr.plans.unprunable import Unprunable
 
 
 class ElasticsearchIndex:

@@ -55,11 +55,11 @@ from esr.engines.segments.store.segment import SegmentDamaged
 from esr.engines.similarities import Similarities, SimilarityRescoring
 from esr.engines.values import ValueTable
 from esr.errors import IndexMissing, UsageError
-from esr.plans.bounds import Unprunable
 from esr.plans.condition import Condition
 from esr.plans.evidence import Evidence, concatenate
 from esr.plans.plan import FIELDS, Plan
 from esr.plans.statistics import Statistics
+from esr.plans.unprunable import Unprunable
 
 if TYPE_CHECKING:
     from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment

@@ -20,9 +20,10 @@ from esr.engines.elasticsearch.store import term_maxima
 from esr.engines.elasticsearch.store.impacts import EMPTY, IMPACTS_FIELD, Widening
 from esr.engines.elasticsearch.store.static_bounds import static_bounds
 from esr.engines.index import Filters
-from esr.plans.bounds import Bound, Unprunable
+from esr.plans.bounds import Bound
 from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm
 from esr.plans.statistics import CollectionStatistics
+from esr.plans.unprunable import Unprunable
 
 MIXTURE_SCRIPT, SATURATION_SCRIPT = "esr-mixture-bound-v2", "esr-saturation-bound-v1"
 BASE_SCRIPT = "esr-base-v2"

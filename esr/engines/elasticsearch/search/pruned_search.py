@@ -30,9 +30,9 @@ from esr.engines.elasticsearch.search.candidate_query import (
 from esr.engines.elasticsearch.search.document_parts import DocumentParts, part_clause
 from esr.engines.elasticsearch.search.sentence_search import PAGE, Search
 from esr.engines.index import Hit, SearchResult
-from esr.plans.bounds import Unprunable
 from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
+from esr.plans.unprunable import Unprunable
 
 FIRST_DOCUMENTS, FIRST_PER_HIT = 48, 2
 """Documents whose candidates are scored first: a base, and so many more for each hit."""

@@ -9,19 +9,21 @@ Nothing is stored for it: the bounds come from the postings, whatever the plan's
 from __future__ import annotations
 
 from esr.engines.embedded.search.kernel_loader import LOADER
-from esr.engines.embedded.search.query import bind
 from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.embedded.search.top_k import TopK
-from esr.engines.embedded.search.topk_numba import MAX_STATIC, topk_numba
 from esr.engines.index import Filters
-from esr.plans.bounds import Unprunable
 from esr.plans.plan import Plan
+from esr.plans.unprunable import Unprunable
 
 
 def search_pruned(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> TopK | Unprunable:
     """The answer, unless everything has to be scored."""
     if LOADER.kernel is None:
         return Unprunable(LOADER.reason)
+    # Which a search from the command line does not need: it ends before the kernel is loaded.
+    from esr.engines.embedded.search.query import bind
+    from esr.engines.embedded.search.topk_numba import MAX_STATIC, topk_numba
+
     query = bind(plan, cache, k, filters)
     if isinstance(query, Unprunable):
         return query

@@ -16,8 +16,8 @@ from esr.engines.embedded.search.static_bounds import StaticBounds
 from esr.engines.index import Filters
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.store.segment import Segment
-from esr.plans.bounds import Unprunable
 from esr.plans.plan import Plan
+from esr.plans.unprunable import Unprunable
 
 Mask = npt.NDArray[np.bool_]
 _FEW = 0.1

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from esr.engines.aliases import Aliases
 from esr.engines.embedded.search.condition_cache import ConditionCache
-from esr.engines.embedded.search.impacts import ImpactCache
-from esr.engines.embedded.search.kernel_tables import KernelTables
 from esr.engines.embedded.search.name_table import NameTable
 from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.embedded.search.static_bounds import StaticCache
@@ -19,6 +18,10 @@ from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.values import ValueTable
 
+if TYPE_CHECKING:
+    from esr.engines.embedded.search.impacts import ImpactCache
+    from esr.engines.embedded.search.kernel_tables import KernelTables
+
 
 class _TextCache:
     """What depends on the segments alone: no layer changes it."""
@@ -26,12 +29,20 @@ class _TextCache:
     def __init__(self, statistics: CommitStatistics) -> None:
         self._statistics = statistics
         self.memory = SearchMemory()
-        self.impacts = ImpactCache(statistics, self.memory, lambda: self.kernel_tables)
         self.places = PlaceCache(self.memory)
         self._values: dict[str, ValueTable] = {}
 
+    # Only the kernel needs these, and a search from the command line ends before it is loaded.
+    @cached_property
+    def impacts(self) -> ImpactCache:
+        from esr.engines.embedded.search.impacts import ImpactCache
+
+        return ImpactCache(self._statistics, self.memory, lambda: self.kernel_tables)
+
     @cached_property
     def kernel_tables(self) -> KernelTables:
+        from esr.engines.embedded.search.kernel_tables import KernelTables
+
         return KernelTables(self._statistics)
 
     def values(self, field: str) -> ValueTable:

@@ -24,8 +24,8 @@ from esr.engines.factory import LoadOptions, open_delivery, open_writer
 from esr.engines.index import Filters, SearchResult
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError
-from esr.plans.bounds import Unprunable
 from esr.plans.plan import CANDIDATES, Affine, Mixture, Plan, PlanTerm, Static
+from esr.plans.unprunable import Unprunable
 from esr.ranking.ranking import Ranking
 from tests.support.elasticsearch import fresh
 from tests.support.folder_index import document

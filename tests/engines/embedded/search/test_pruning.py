@@ -27,7 +27,6 @@ from esr.engines.segments.store.arrays import save_array
 from esr.engines.segments.store.packed_postings import POSTINGS
 from esr.engines.segments.writer import segment_builder
 from esr.enrichment.recipe import Recipe
-from esr.plans.bounds import Unprunable
 from esr.plans.condition import Condition
 from esr.plans.plan import (
     CANDIDATES,
@@ -35,6 +34,7 @@ from esr.plans.plan import (
     Plan,
     Static,
 )
+from esr.plans.unprunable import Unprunable
 from esr.ranking.ranking import Ranking
 from tests.support.folder_index import document
 from tests.support.loaded_corpus import corpus, with_other_ids
