@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from esr.analysis.patterns import compile_pattern
@@ -12,9 +13,13 @@ Replace = Callable[[re.Match[str]], str]
 
 
 class CharFilter(NamedTuple):
-    """Replaces each match of a pattern in a text."""
+    """Replaces each match of a pattern in a text.
 
-    pattern: re.Pattern[str]
+    The pattern may be compiled when it is first asked for, which takes longer than a search: a text in ASCII
+    does not need that of a filter that does not touch it.
+    """
+
+    pattern: Callable[[], re.Pattern[str]]
     replace: Replace
     touches_ascii: bool
     """Whether it may change a text of ASCII characters."""
@@ -40,16 +45,19 @@ def apply(filters: Sequence[CharFilter], text: str) -> str:
     is_ascii = text.isascii()
     for pattern, replace, touches_ascii in filters:
         if touches_ascii or not is_ascii:
-            text = pattern.sub(replace, text)
+            text = pattern().sub(replace, text)
     return text
 
 
 def apply_with_origins(filters: Sequence[CharFilter], text: str) -> FilteredText:
     """The text after all filters, and where its characters come from."""
     origins: Sequence[int] | None = None
-    for pattern, replace, _ in filters:
+    is_ascii = text.isascii()
+    for pattern, replace, touches_ascii in filters:
+        if is_ascii and not touches_ascii:
+            continue
         pieces, places, done = [], [], 0
-        for match in pattern.finditer(text):
+        for match in pattern().finditer(text):
             replacement = replace(match)
             start, end = match.span()
             pieces += [text[done:start], replacement]
@@ -67,15 +75,16 @@ def apply_with_origins(filters: Sequence[CharFilter], text: str) -> FilteredText
 def _mapping(settings: Mapping[str, Any]) -> CharFilter:
     """The longest key at each position is replaced, as in Lucene."""
     values = dict(map(_parse_rule, settings["mappings"]))
-    several = sorted((key for key in values if len(key) > 1), key=len, reverse=True)
-    one = _set(key for key in values if len(key) == 1)
-    # The first characters stand before the others so that few places are looked at twice.
-    pattern = f"(?={_set(key[0] for key in several)})(?:{'|'.join(map(re.escape, several))})|{one}"
-    return CharFilter(
-        re.compile(pattern if several else one),
-        lambda match: values[match[0]],
-        any(key.isascii() for key in values),
-    )
+
+    @cache
+    def pattern() -> re.Pattern[str]:
+        several = sorted((key for key in values if len(key) > 1), key=len, reverse=True)
+        one = _set(key for key in values if len(key) == 1)
+        # The first characters stand before the others so that few places are looked at twice.
+        both = f"(?={_set(key[0] for key in several)})(?:{'|'.join(map(re.escape, several))})|{one}"
+        return re.compile(both if several else one)
+
+    return CharFilter(pattern, lambda match: values[match[0]], any(key.isascii() for key in values))
 
 
 def _set(characters: Iterable[str]) -> str:
@@ -88,12 +97,14 @@ def _parse_rule(rule: str) -> tuple[str, str]:
 
 
 def _unescape(text: str) -> str:
+    if "\\" not in text:
+        return text
     return re.sub(r"\\u([0-9A-Fa-f]{4})", lambda match: chr(int(match[1], 16)), text)
 
 
 def _pattern_replace(settings: Mapping[str, Any]) -> CharFilter:
-    replacement = settings.get("replacement", "")
-    return CharFilter(compile_pattern(settings["pattern"]), lambda _: replacement, True)
+    pattern, replacement = compile_pattern(settings["pattern"]), settings.get("replacement", "")
+    return CharFilter(lambda: pattern, lambda _: replacement, True)
 
 
 _BUILDERS: Mapping[str, Callable[[Mapping[str, Any]], CharFilter]] = {

@@ -46,11 +46,16 @@ _IDEOGRAPH = rf"[ci]{_X}"
 _SOUTH_EAST_ASIAN = rf"(?:[Tt]{_X})+"
 
 _TOKEN = re.compile(rf"{_IDEOGRAPH}|{_WORD}|{_SOUTH_EAST_ASIAN}|{_EMOJI}")
-_WORD_ALONE, _EMOJI_ALONE = re.compile(_WORD), re.compile(_EMOJI)
 _NEXT = re.compile(r"[^ ]")
 # Ideographs, Hiragana, tokens of nothing but Hangul, and of nothing but Katakana.
 _CJK = re.compile(rf"{_IDEOGRAPH}|(?:k{_X})+|(?:j{_X})+")
 _MAY_BE_CJK = re.compile(r"[cijk]")
+
+
+@cache
+def _words_and_emoji() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Each of the two alone. Few texts need them, and to compile them takes as long as to read one."""
+    return re.compile(_WORD), re.compile(_EMOJI)
 
 
 @cache
@@ -86,7 +91,7 @@ def _longest_tokens(text: str, written: str) -> Iterator[Span]:
         limit = _window_end(text, start)
         match = _TOKEN.match(written, start, limit)
         if written[start] in "Pz":
-            others = (_WORD_ALONE.match(written, start, limit), _EMOJI_ALONE.match(written, start, limit))
+            others = [pattern.match(written, start, limit) for pattern in _words_and_emoji()]
             match = max((m for m in others if m is not None), key=lambda m: m.end(), default=None)
         if match is None or match.end() == start:
             position = start + 1

@@ -149,7 +149,11 @@ class StandardSplitter:
         self._char_filters = char_filters.build_char_filters(char_filter_chain)
         self._touches_ascii = any(f.touches_ascii for f in self._char_filters)
         self._makes_bigrams = makes_bigrams
-        self._capture = None if capture_pattern is None else compile_pattern(capture_pattern)
+        self._capture_pattern = capture_pattern
+
+    @cached_property
+    def _capture(self) -> re.Pattern[str] | None:
+        return None if self._capture_pattern is None else compile_pattern(self._capture_pattern)
 
     def words(self, text: str) -> list[str]:
         text = char_filters.apply(self._char_filters, text)
@@ -164,7 +168,7 @@ class StandardSplitter:
         spans, are_cjk = word_break.tokens(text)
         if are_cjk is not None and self._makes_bigrams:
             spans = list(_bigram_spans(spans, are_cjk))
-        if self._capture is not None and not text.isascii() and self._capture.search(text):
+        if not text.isascii() and self._capture is not None and self._capture.search(text):
             return _captured_spans(self._capture, text, spans)
         return spans
 

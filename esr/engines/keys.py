@@ -15,17 +15,18 @@ MAX_KEY_CHARS = 200
 """A key ends here: what is longer is a table that was taken for a name."""
 
 _ASCII = CharacterTable("ascii_folding", None)
-_MARKED = re.compile(
+# `re` compiles the patterns when the first name needs them, and keeps them: most searches read no name.
+_MARKED = (
     "([a-z\u00df-\u02af\u1e00-\u1eff\u0370-\u03ff\u1f00-\u1fff])[\u0300-\u036f]+"  # Latin and Greek letters
 )
 _OTHER_SCRIPTS = str.maketrans({"ё": "е", "ʼ": "'", "\u00ad": None})
 _LETTER = r"[^\W\d_]"
-_SPACED_INITIAL = re.compile(rf"(?<!\w)({_LETTER})\. (?={_LETTER}\.)")
-_INITIAL = re.compile(rf"(?<!\w)({_LETTER})\.")
-_LAST_PERIOD = re.compile(r"(?<=\w)\.(?=\s|$)")
+_SPACED_INITIAL = rf"(?<!\w)({_LETTER})\. (?={_LETTER}\.)"
+_INITIAL = rf"(?<!\w)({_LETTER})\."
+_LAST_PERIOD = r"(?<=\w)\.(?=\s|$)"
 _ARTICLES = ("the ", "a ", "an ")
-_ARTICLE = re.compile(r"^(?:the|an?) (?=\w)")
-_POSSESSIVE = re.compile(r"(?<=\w)'s$|(?<=\ws)'$")
+_ARTICLE = r"^(?:the|an?) (?=\w)"
+_POSSESSIVE = r"(?<=\w)'s$|(?<=\ws)'$"
 
 
 @lru_cache(1 << 16)
@@ -47,7 +48,7 @@ def fold_accents(text: str) -> str:
     """A text in lower case without the accents of Latin and Greek, and with straight apostrophes."""
     if text.isascii():
         return text
-    bare = _MARKED.sub(r"\1", unicodedata.normalize("NFD", text))
+    bare = re.sub(_MARKED, r"\1", unicodedata.normalize("NFD", text))
     return unicodedata.normalize("NFC", bare).translate(_OTHER_SCRIPTS).translate(_ASCII)
 
 
@@ -56,6 +57,6 @@ def _fold(name: str) -> str:
     folded = fold_accents(value_key(name))
     if "." not in folded and "'" not in folded and not folded.startswith(_ARTICLES):
         return folded[:MAX_KEY_CHARS].strip()
-    key = _INITIAL.sub(r"\1", _SPACED_INITIAL.sub(r"\1.", folded))
-    key = _POSSESSIVE.sub("", _LAST_PERIOD.sub("", key))
-    return (_ARTICLE.sub("", key) or folded)[:MAX_KEY_CHARS].strip()
+    key = re.sub(_INITIAL, r"\1", re.sub(_SPACED_INITIAL, r"\1.", folded))
+    key = re.sub(_POSSESSIVE, "", re.sub(_LAST_PERIOD, "", key))
+    return (re.sub(_ARTICLE, "", key) or folded)[:MAX_KEY_CHARS].strip()

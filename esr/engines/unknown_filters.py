@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from esr.documents.attributes import META, META_PREFIX
@@ -47,6 +46,8 @@ def find_unknown_filters(vocabulary: Vocabulary, filters: Filters) -> tuple[Unkn
 
 def nearest_name(vocabulary: Vocabulary, key: str) -> Name | None:
     """The name that is written most like a key, among the most frequent that begin as it does."""
+    from difflib import get_close_matches  # which few searches need
+
     for length in _BEGINNINGS:
         candidates = vocabulary.name_keys(key[:length], _CANDIDATES)
         for match in get_close_matches(key, candidates, n=1, cutoff=0.6):

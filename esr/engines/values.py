@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from esr.documents.attributes import value_key
@@ -58,5 +57,7 @@ class ValueTable:
 
     def nearest(self, text: str) -> Value | None:
         """The value that is written most like a text, if one is."""
+        from difflib import get_close_matches  # which few searches need
+
         matches = get_close_matches(value_key(text), self._values, n=1, cutoff=0.5)
         return self._values[matches[0]] if matches else None

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cached_property
 from pathlib import Path
 
 
 class CharacterTable(dict[int, str]):
-    """The value of each code point, for `str.translate`. Filled as characters occur."""
+    """The value of each code point, for `str.translate`. Filled as characters occur.
+
+    The file is read at the first of them: most tables are of what no text in ASCII has.
+    """
 
     def __init__(self, name: str, default: str | None) -> None:
         """`default` is the value of code points that the table lacks; None leaves them as they are."""
         super().__init__()
-        self._default = default
-        ranges = sorted(_read_ranges(name))
-        self._starts = [start for start, _, _ in ranges]
-        self._ends = [end for _, end, _ in ranges]
-        self._values = [value for _, _, value in ranges]
+        self._name, self._default = name, default
+
+    @cached_property
+    def _ranges(self) -> tuple[list[int], list[int], list[str]]:
+        """The starts, the ends and the values of the ranges, by start."""
+        ranges = sorted(_read_ranges(self._name))
+        return [start for start, _, _ in ranges], [end for _, end, _ in ranges], [v for _, _, v in ranges]
 
     def __missing__(self, code: int) -> str:
-        n = bisect_right(self._starts, code) - 1
-        if n >= 0 and code <= self._ends[n]:
-            value = self._values[n]
+        starts, ends, values = self._ranges
+        n = bisect_right(starts, code) - 1
+        if n >= 0 and code <= ends[n]:
+            value = values[n]
         else:
             value = chr(code) if self._default is None else self._default
         self[code] = value
