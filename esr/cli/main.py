@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
@@ -11,6 +12,7 @@ import click
 
 import esr
 from esr.cli import garbage, login
+from esr.environment import set_environment
 from esr.errors import EsrError
 
 COMMANDS = {
@@ -51,6 +53,9 @@ COMMANDS = {
 }
 """By command, the module of `esr.cli` that it is in. A command is imported when it is called: a search does
 not wait for what only loads and evaluations need."""
+_THREADS = "OPENBLAS_NUM_THREADS"
+"""numpy starts threads as it is imported, one for each processor, for products of large matrices. No command
+has any, and the threads take a quarter of the time of that import: more on more processors."""
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -82,7 +87,7 @@ class LazyCommands(MutableMapping[str, click.Command]):
 
 
 def _import_command(name: str) -> click.Command:
-    with garbage.pause_collections():
+    with garbage.pause_collections(), set_environment({_THREADS: os.environ.get(_THREADS, "1")}):
         module = import_module(f"esr.cli.{COMMANDS[name]}")
     return next(
         value for value in vars(module).values() if isinstance(value, click.Command) and value.name == name
