@@ -25,8 +25,12 @@ main(standalone_mode=False)
 print(len(os.listdir("/proc/self/task")), os.environ.get("OPENBLAS_NUM_THREADS"))
 """
 UNNEEDED = (
-    "elasticsearch esr.cli.load esr.encoders esr.engines.access esr.enrichment esr.evaluation esr.learning "
-    "esr.loaders flask importlib.resources numba numpy.ma requests scipy ssl"
+    "elasticsearch esr.cli.load esr.encoders esr.engines.access esr.engines.elasticsearch esr.enrichment "
+    "esr.evaluation esr.learning esr.loaders esr.plans.bounds flask numba numpy.ma requests scipy webui "
+    # The kernel is not loaded in a search from the command line.
+    "esr.engines.embedded.search.impacts esr.engines.embedded.search.kernel.layout "
+    # Of the standard library, each takes a millisecond or more.
+    "_hashlib asyncio calendar csv dataclasses email http importlib.resources logging ssl tempfile zipfile"
 )
 
 
