@@ -8,7 +8,6 @@ import secrets
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -22,14 +21,13 @@ from esr.batches import batched
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.store import templates
 from esr.engines.index import Description
-from esr.loaders.example_news import cache_folder
+from esr.loaders import example_news
 from tests.support.elasticsearch import fresh, load
 from tests.support.odd_texts import made_up_words, spoilt_texts
 
 ANALYZERS = [*analysis.all_definitions(), definitions.WORDS]
 TOKENIZERS = ["plain", "english-stem", "multilingual", definitions.WORDS]
 """Analyzers that between them have every tokenizer and every filter that splits."""
-ARTICLES = Path(__file__).resolve().parents[2] / "examples" / "articles.jsonl"
 # Letters whose lower case, width, marks or stems are handled in different ways by different programs.
 SCRIPTS = {
     "latin": (0x20, 0x24F), "latin more": (0x1E00, 0x1EFF), "greek": (0x370, 0x3FF),
@@ -103,12 +101,18 @@ def elasticsearch_terms(
     return terms_by_text
 
 
-def news_sentences() -> Iterator[str]:
-    """All sentences of the example news if somebody fetched it, else of the articles of the project."""
-    example_news = cache_folder() / "newsarticles.jsonl"
-    for located in loaders.read_documents([str(example_news if example_news.exists() else ARTICLES)], "auto"):
-        yield from (sentence.text for sentence in located.document.sentences)
-        yield located.document.title or ""
+@pytest.fixture(scope="module")
+def news_sentences() -> list[str]:
+    """Sentences and titles of the example news, or of the project's own articles if it cannot be fetched."""
+    try:
+        source, step = example_news.fetch(), 7
+    except example_news.Unreachable:
+        source, step = example_news.OWN_ARTICLES, 1
+    sentences = []
+    for located in loaders.read_documents([str(source)], "auto"):
+        sentences += [sentence.text for sentence in located.document.sentences]
+        sentences.append(located.document.title or "")
+    return sentences[::step]
 
 
 def compare(cluster: Cluster, analyzer: str, texts: Iterable[str]) -> tuple[int, list[str]]:
@@ -126,8 +130,8 @@ def compare(cluster: Cluster, analyzer: str, texts: Iterable[str]) -> tuple[int,
 
 
 @pytest.mark.parametrize("analyzer", TOKENIZERS)
-def test_news(cluster: Cluster, analyzer: str) -> None:
-    compared, wrong = compare(cluster, analyzer, islice(news_sentences(), 0, None, 7))
+def test_news(cluster: Cluster, analyzer: str, news_sentences: list[str]) -> None:
+    compared, wrong = compare(cluster, analyzer, news_sentences)
     assert compared > 100
     assert not wrong, "\n".join(wrong[:10])
 
@@ -201,7 +205,9 @@ def shared_texts() -> Iterator[str]:
 @pytest.mark.parametrize("analyzer", TOKENIZERS)
 def test_fields(elasticsearch_url: str, analyzer: str) -> None:
     """The counts in each field of the index are those of Python: this is what scores are made of."""
-    documents = [located.document for located in loaders.read_documents([str(ARTICLES)], "auto")]
+    documents = [
+        located.document for located in loaders.read_documents([str(example_news.OWN_ARTICLES)], "auto")
+    ]
     terms = analysis.get(analyzer).terms
     with fresh(elasticsearch_url) as where:
         load(where, documents, analyzer=analyzer)
