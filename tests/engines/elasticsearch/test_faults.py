@@ -231,7 +231,10 @@ def test_a_changed_mapping_names_the_field_and_switches_nothing(where: str) -> N
 def test_a_load_waits_for_a_full_disk_and_then_names_it(
     start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By its settings, any use of the disk is too much for the node, until they are reset."""
+    """By its settings, no disk has enough free space for the node, until they are reset.
+
+    A share of the disk would not do: a large disk may be as good as empty.
+    """
     node = start_elasticsearch(settings={"cluster.routing.allocation.disk.threshold_enabled": True,
                                          "cluster.info.update.interval": "10s"})  # fmt: skip
     where = f"{node.url}/news"
@@ -241,7 +244,7 @@ def test_a_load_waits_for_a_full_disk_and_then_names_it(
     def set_disk_space(has_space: bool) -> None:
         levels = ("low", "high", "flood_stage")
         names = [f"cluster.routing.allocation.disk.watermark.{level}" for level in levels]
-        settings = dict.fromkeys(names, None if has_space else "1%")
+        settings = dict.fromkeys(names, None if has_space else "1000tb")
         http("PUT", f"{node.url}/_cluster/settings", {"persistent": settings})
         deadline = time.monotonic() + 180
         while time.monotonic() < deadline:
