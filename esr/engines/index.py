@@ -116,6 +116,12 @@ class Index(Vocabulary, Protocol):
         Only those that occur at least `least` times.
         """
 
+    def written_forms(self, words: Sequence[str]) -> list[str]:
+        """Each word, given as the analyzer `words` does, as people write it: Beyoncé for beyonce.
+
+        It is the form that is most frequent in the first sentences of the collection that have the word.
+        """
+
     def features(self) -> Sequence[str]:
         """The names of the features that sentences of the index have."""
 

@@ -8,12 +8,10 @@ Gale 1990).
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from esr import analysis
 from esr.analysis.analyzer import TermToken
@@ -41,8 +39,6 @@ _EDIT_COST, _FIRST_LETTER_COST = 5.0, 1.5
 """Slips are seldom in the first letter."""
 _COUNTED = 12
 """Alternatives whose sentences are counted."""
-_WRITTEN_SAMPLE = 10
-"""Sentences from which is read how people write a word."""
 
 
 class WordCount(NamedTuple):
@@ -103,6 +99,8 @@ def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tup
     least = _least_sentences(sentences)
     # A word occurs at least as often as there are sentences that have it.
     similar = index.similar_words(word, _most_edits(word, sentences), least)
+    if not similar:
+        return ()
     own_terms = index.analyzer.terms(word)
     likeliest = sorted(similar, key=lambda other: (-_score(word, other, similar[other]), other))[:_COUNTED]
     counts = index.count([HasWords((other,)) for other in likeliest], NO_FILTERS)
@@ -112,7 +110,10 @@ def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tup
         if count >= least and index.analyzer.terms(other) != own_terms
     }
     best = sorted(exact, key=lambda other: (-_score(word, other, exact[other]), other))[:MAX_SUGGESTED]
-    return tuple(WordCount(_as_written(prepared, other), exact[other]) for other in best)
+    if not best:
+        return ()
+    forms = index.written_forms(best)
+    return tuple(WordCount(form, exact[other]) for form, other in zip(forms, best, strict=True))
 
 
 def _rare_words(prepared: PreparedQuery) -> Iterator[tuple[TermToken, int]]:
@@ -143,16 +144,6 @@ def _least_sentences(sentences: int) -> int:
 def _score(word: str, other: str, count: int) -> float:
     cost = _EDIT_COST * _count_edits(word, other) + _FIRST_LETTER_COST * (word[0] != other[0])
     return math.log(max(count, 1)) - cost
-
-
-def _as_written(prepared: PreparedQuery, word: str) -> str:
-    """The word as people write it most often in some sentences, such as the name Beyoncé."""
-    plan = replace(prepared.plan, terms=(), statics=(), candidates="all", condition=HasWords((word,)))
-    written: Counter[str] = Counter()
-    for hit in prepared.index.search(plan, _WRITTEN_SAMPLE, NO_FILTERS).hits:
-        text = hit.record.text if hit.record else ""
-        written.update(text[t.start : t.end] for t in analysis.get(WORDS).tokens(text) if t.term == word)
-    return min(written, key=lambda form: (-written[form], form), default=word)
 
 
 def _count_edits(word: str, other: str) -> int:

@@ -29,6 +29,7 @@ from esr.engines.index import (
 from esr.engines.keys import name_key
 from esr.engines.names import Name
 from esr.engines.values import ValueTable
+from esr.engines.written_forms import choose_written_form
 from esr.errors import UsageError
 from esr.plans.condition import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
 from esr.plans.evidence import Evidence
@@ -161,6 +162,11 @@ class FakeIndex:
         """None: tests of suggestions make them up."""
         self._fail()
         return {}
+
+    def written_forms(self, words: Sequence[str]) -> list[str]:
+        self._fail()
+        texts = [record.text for record in self.records]
+        return [choose_written_form(word, texts) for word in words]
 
     def values(self, field: str) -> ValueTable:
         self._fail()

@@ -35,6 +35,7 @@ ENGINE_METHODS = frozenset(
         "terms_with_prefix",
         "words_with_prefix",
         "similar_words",
+        "written_forms",
         "values",
         "find_names",
         "name_keys",

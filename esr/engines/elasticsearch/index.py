@@ -130,6 +130,9 @@ class ElasticsearchIndex:
     def similar_words(self, word: str, max_edits: int, least: int) -> Mapping[str, int]:
         return vocabulary.similar_words(self.cluster, word, max_edits, least)
 
+    def written_forms(self, words: Sequence[str]) -> list[str]:
+        return vocabulary.written_forms(self.cluster, words) if words else []
+
     def features(self) -> Sequence[str]:
         return self._statistics.features()
 

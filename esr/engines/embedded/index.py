@@ -240,6 +240,9 @@ class EmbeddedIndex:
         cache = self._latest()
         return vocabulary.similar_words(cache.snapshot.segments, cache.memory, word, max_edits, least)
 
+    def written_forms(self, words: Sequence[str]) -> list[str]:
+        return list(map(self._latest().word_usage.written_form, words))
+
     def features(self) -> Sequence[str]:
         return self._snapshot().features
 

@@ -21,6 +21,7 @@ from esr.engines.values import ValueTable
 if TYPE_CHECKING:
     from esr.engines.embedded.search.impacts import ImpactCache
     from esr.engines.embedded.search.kernel_tables import KernelTables
+    from esr.engines.embedded.search.word_usage import WordUsage
 
 
 class _TextCache:
@@ -90,6 +91,13 @@ class SearchCache:
     def values(self, field: str) -> ValueTable:
         """The values of the field `source` or of an attribute in the documents; of META, the keys."""
         return self._texts.values(field)
+
+    @cached_property
+    def word_usage(self) -> WordUsage:
+        """How many sentences have a word, and how it is written there."""
+        from esr.engines.embedded.search.word_usage import WordUsage  # which few searches need
+
+        return WordUsage(self.snapshot, self._texts.places, self.memory)
 
     @cached_property
     def names(self) -> NameTable:
