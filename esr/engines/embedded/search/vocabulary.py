@@ -5,40 +5,46 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain, compress
 
 import numpy as np
 
 from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.segments.store.segment import Segment
-from esr.engines.segments.store.word_table import WordTable
+from esr.engines.segments.store.word_table import WordTable, sign_word
 
 _LONGEST_CHARACTER = 4  # bytes of UTF-8
-_STRING_BYTES = 64
-"""Memory of a string beside its characters, with its place in a list."""
 
 
-class _WordsOfSize:
-    """The words of a table with so many bytes of UTF-8, the most frequent first.
+class _FrequentWords:
+    """The words of a table that occur at least so often, with their signatures, the most frequent first.
 
-    Reading a word takes longer than comparing it, so a word is read when it is first asked for, and kept.
+    To read and compare words takes much longer than to compare signatures, which few others are near to.
     """
 
-    def __init__(self, table: WordTable, size: int) -> None:
-        numbers = np.flatnonzero(table.byte_lengths == size)
-        counts = np.asarray(table.counts[numbers], np.int64)
-        order = np.argsort(-counts, kind="stable")
-        self._table, self._numbers, self._counts = table, numbers[order], counts[order]
-        self._words: list[str] = []
-        self.nbytes = len(numbers) * (size + _STRING_BYTES) + self._numbers.nbytes + counts.nbytes
+    def __init__(self, table: WordTable, least: int) -> None:
+        counts = np.asarray(table.counts)
+        numbers = np.flatnonzero(counts >= least)
+        numbers = numbers[np.argsort(-counts[numbers].astype(np.int64), kind="stable")]
+        self._table = table
+        self._numbers = numbers
+        self._negative_counts = -counts[numbers].astype(np.int64)
+        self._signatures = table.read_signatures(numbers)
+        self.nbytes = numbers.nbytes + self._negative_counts.nbytes + self._signatures.nbytes
 
-    def frequent(self, least: int) -> list[str]:
-        """Those that occur at least so often."""
-        size = int(np.searchsorted(-self._counts, -least, side="right"))
-        words = self._words
-        if len(words) < size:  # other threads may have the shorter list
-            words = [*words, *self._table.words(self._numbers[len(words) : size])]
-            self._words = words
-        return words[:size]
+    def near(self, encoded: bytes, max_edits: int, margin: int, least: int) -> dict[str, int]:
+        """Those that occur at least so often and may be within so many edits of a word, with their counts.
+
+        The word is `encoded` in UTF-8. `margin`: how many bytes the edits add or remove at most.
+        """
+        end = int(np.searchsorted(self._negative_counts, -least, side="right"))
+        differing = np.bitwise_count(self._signatures[:end] ^ np.uint64(sign_word(encoded)))
+        # An edit removes a character at most, and adds one.
+        places = np.flatnonzero(differing <= 2 * max_edits)
+        sizes = self._table.byte_lengths[self._numbers[places]].astype(np.int64)
+        places = places[np.abs(sizes - len(encoded)) <= margin]
+        words = self._table.words(self._numbers[places])
+        return dict(zip(words, (-self._negative_counts[places]).tolist(), strict=True))
 
 
 def words_with_prefix(segments: Sequence[Segment], prefix: str, limit: int) -> list[tuple[str, int]]:
@@ -46,7 +52,7 @@ def words_with_prefix(segments: Sequence[Segment], prefix: str, limit: int) -> l
     totals: Counter[str] = Counter()
     candidates = {word for segment in segments for word in _frequent(segment.words, prefix, 2 * limit)}
     for segment in segments:
-        totals.update(_occurrences(segment.words, sorted(candidates)))
+        totals.update({word: _occurrences(segment.words, word) for word in sorted(candidates)})
     return sorted(totals.items(), key=lambda word: (-word[1], word[0]))[:limit]
 
 
@@ -57,32 +63,34 @@ def similar_words(
 
     Only those that occur at least `least` times.
     """
-    similar: set[str] = set()
-    size = len(word.encode())
-    margin = max_edits * (1 if word.isascii() else _LONGEST_CHARACTER)
+    found: list[dict[str, int]] = []
+    encoded, margin = word.encode(), max_edits * (1 if word.isascii() else _LONGEST_CHARACTER)
     # What occurs so often in all segments occurs that often in one of them.
     least_in_one = -(-least // max(len(segments), 1))
+    # Words are read that occur half as often or more: most words are compared with few.
+    level = 1 << max(least_in_one.bit_length() - 1, 0)
     for segment in segments:
-        table = segment.words
-        for other_size in range(max(size - margin, 1), size + margin + 1):
-            read = partial(_WordsOfSize, table, other_size)
-            others = memory.get(("words of a size", table, other_size), read).frequent(least_in_one)
-            if others:
-                similar.update(_within_edits(word, others, max_edits))
-    similar.discard(word)
-    totals: Counter[str] = Counter()
-    for segment in segments:
-        totals.update(_occurrences(segment.words, sorted(similar)))
+        read = partial(_FrequentWords, segment.words, level)
+        frequent = memory.get((segment.words, "frequent", level), read)
+        counts = frequent.near(encoded, max_edits, margin, least_in_one)
+        found.append(_within_edits(word, counts, max_edits) if counts else counts)
+    similar = dict.fromkeys(chain.from_iterable(found))
+    similar.pop(word, None)
+    totals = dict.fromkeys(similar, 0)
+    for segment, counts in zip(segments, found, strict=True):
+        for other in similar:
+            totals[other] += counts[other] if other in counts else _occurrences(segment.words, other)
     return {other: total for other, total in totals.items() if total >= least}
 
 
-def _within_edits(word: str, others: Sequence[str], max_edits: int) -> list[str]:
+def _within_edits(word: str, counts: dict[str, int], max_edits: int) -> dict[str, int]:
+    """Those of the words, with their counts, that are within so many edits of another."""
     # Few searches compare words, and all would wait for this import.
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import cdist
 
-    edits = cdist([word], others, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.uint8)
-    return [others[n] for n in np.flatnonzero(edits[0] <= max_edits).tolist()]
+    edits = cdist([word], list(counts), scorer=OSA.distance, score_cutoff=max_edits, dtype=np.uint8)
+    return dict(compress(counts.items(), (edits[0] <= max_edits).tolist()))
 
 
 def _frequent(table: WordTable, prefix: str, limit: int) -> list[str]:
@@ -91,6 +99,6 @@ def _frequent(table: WordTable, prefix: str, limit: int) -> list[str]:
     return table.words(np.argsort(-counts, kind="stable")[:limit] + words.start)
 
 
-def _occurrences(table: WordTable, words: Sequence[str]) -> dict[str, int]:
-    numbers = {word: table.find(word) for word in words}
-    return {word: int(table.counts[number]) for word, number in numbers.items() if number is not None}
+def _occurrences(table: WordTable, word: str) -> int:
+    number = table.find(word)
+    return 0 if number is None else int(table.counts[number])

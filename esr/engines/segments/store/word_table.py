@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from esr.engines.segments.store import elias_fano
 from esr.engines.segments.store.arrays import map_array, map_bytes, narrow, save_array, save_bytes
@@ -20,6 +21,8 @@ from esr.engines.segments.store.sorted_strings import find_string, prefix_range
 from esr.engines.segments.store.word_places import WordPlaces, text_starts
 
 _NAME = "words"
+_CHUNK = 1 << 16  # words whose signatures are made at once
+_BIT_OF_BYTE = np.array([1 << (code & 63) if code < 128 else 0 for code in range(256)], np.uint64)
 
 
 class WordTable:
@@ -64,6 +67,17 @@ class WordTable:
         """How many bytes of UTF-8 each word has."""
         return self._lengths
 
+    def read_signatures(self, numbers: Array) -> npt.NDArray[np.uint64]:
+        """The signatures of the words with these numbers."""
+        content, signatures = np.frombuffer(self._bytes, np.uint8), np.empty(len(numbers), np.uint64)
+        for first in range(0, len(numbers), _CHUNK):
+            chunk = numbers[first : first + _CHUNK]
+            starts, lengths = self._ends[chunk], self._lengths[chunk].astype(np.int64)
+            begins = np.cumsum(lengths) - lengths
+            places = np.arange(int(lengths.sum())) + np.repeat(starts - begins, lengths)
+            signatures[first : first + _CHUNK] = np.bitwise_or.reduceat(_BIT_OF_BYTE[content[places]], begins)
+        return signatures
+
     def read_places(self) -> WordPlaces:
         """Where the words occur."""
         return WordPlaces(
@@ -71,11 +85,21 @@ class WordTable:
         )
 
     def _encoded(self, number: int) -> bytes:
-        return bytes(self._bytes[self._ends[number] : self._ends[number + 1]])
+        return bytes(self._bytes[self._end_view[number] : self._end_view[number + 1]])
 
     @cached_property
     def _ends(self) -> Array:
         return np.concatenate([[0], np.cumsum(self._lengths, dtype=np.int64)])
+
+    @cached_property
+    def _end_view(self) -> memoryview:
+        """A single number of a view takes a third of the time of one of an array."""
+        return memoryview(self._ends)  # type: ignore[arg-type]
+
+
+def sign_word(encoded: bytes) -> int:
+    """The signature of a word in UTF-8: the set of its ASCII characters. Some share one of its 64 bits."""
+    return int(np.bitwise_or.reduce(_BIT_OF_BYTE[np.frombuffer(encoded, np.uint8)]))
 
 
 def save_words(folder: Path, words: list[str], numbers: Array, places: Array, text_lengths: Array) -> None:

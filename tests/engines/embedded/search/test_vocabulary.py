@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
+from rapidfuzz.distance import OSA
 
 import esr
 from esr.engines.segments.writer import segment_builder
@@ -21,3 +23,31 @@ def test_similar_words_are_counted_over_all_segments(tmp_path: Path, monkeypatch
         assert similar("electon", 2, 2) == {"election": 5, "erection": 2}
         assert similar("electon", 1, 1) == {"election": 5}
         assert similar("electon", 2, 6) == {}
+
+
+@pytest.mark.parametrize("full", [1, None])
+def test_similar_words_are_those_that_a_comparison_with_all_words_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: int | None
+) -> None:
+    if full:
+        monkeypatch.setattr(segment_builder, "FULL_TERMS", 40)
+    rng, where = random.Random(1), str(tmp_path / "index")
+    words = ["".join(rng.choices("abcdé東'1𝒳", k=rng.randrange(1, 7))) for _ in range(400)]
+    load(where, [document(f"d{n}", " ".join(rng.choices(words, k=60))) for n in range(20)])
+    with esr.open(where) as searcher:
+        index = searcher.index
+        counts = dict(index.words_with_prefix("", 10_000))
+        assert len(counts) > 150
+        for word in [*rng.sample(sorted(counts), 60), "abc", "東東", "é", "zzzzzz"]:
+            for max_edits in (1, 2):
+                for least in (1, 2, 5):
+                    expected = {
+                        other: count
+                        for other, count in counts.items()
+                        if other != word
+                        and count >= least
+                        and OSA.distance(word, other) <= max_edits
+                        # Nobody slips from ASCII into a script of longer characters.
+                        and not (word.isascii() and len(other.encode()) > len(word) + max_edits)
+                    }
+                    assert index.similar_words(word, max_edits, least) == expected

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from esr.engines.segments.store.word_table import WordTable
+from esr.engines.segments.store import word_table
+from esr.engines.segments.store.word_table import WordTable, sign_word
 from esr.engines.segments.writer.columns import TokenizedTexts
 from esr.engines.segments.writer.word_places import save_word_table
 
@@ -109,3 +110,22 @@ def test_truncated_files_are_damaged(tmp_path: Path, file: str) -> None:
     (tmp_path / file).write_bytes(content[:-1])
     with pytest.raises(ValueError, match="truncated"):
         WordTable(tmp_path, 3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_edit_changes_two_bits_of_a_signature_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(word_table, "_CHUNK", 7)
+    table, rng = write(tmp_path, random_documents(seed)), random.Random(seed)
+    words = table.words(np.arange(len(table)))
+    numbers = np.array(rng.sample(range(len(table)), len(table)))
+    signatures = [sign_word(words[n].encode()) for n in numbers]
+    assert table.read_signatures(numbers).tolist() == signatures
+    assert table.read_signatures(numbers[:0]).tolist() == []
+    for word in words:
+        n, character = rng.randrange(len(word)), rng.choice("aw7é東")
+        before, after = word[:n], word[n + 1 :]
+        for edited in (before + after, before + character + word[n:], before + character + after):
+            assert (sign_word(word.encode()) ^ sign_word(edited.encode())).bit_count() <= 2
+    assert sign_word(b"ab") == sign_word("baé東".encode()) != sign_word(b"a")
