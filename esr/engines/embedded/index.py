@@ -16,7 +16,7 @@ from esr.documents import Document
 from esr.documents.vector import QuantizedVector
 from esr.engines.embedded.search import vocabulary
 from esr.engines.embedded.search.candidate_evidence import read_candidates
-from esr.engines.embedded.search.candidates import count_sentences, mask_allowed
+from esr.engines.embedded.search.candidates import count_masked, mask_allowed
 from esr.engines.embedded.search.date_order import find_by_date
 from esr.engines.embedded.search.day_counts import count_days
 from esr.engines.embedded.search.evidence import read_column, read_evidence
@@ -189,8 +189,13 @@ class EmbeddedIndex:
         return count_facets(self._latest(), resolve_plan(self, plan), resolved, size)
 
     def count(self, conditions: Sequence[Condition], filters: Filters) -> list[int]:
-        cache, resolved = self._latest(), resolve_filters(self, filters)
-        return [count_sentences(resolve_condition(self, each), cache, resolved) for each in conditions]
+        cache, filters = self._latest(), resolve_filters(self, filters)
+        conditions = [resolve_condition(self, each) for each in conditions]
+        if LOADER.kernel is None:
+            return [count_masked(each, cache, filters) for each in conditions]
+        from esr.engines.embedded.search.counting import count_sentences  # a single search does without it
+
+        return count_sentences(LOADER.kernel, conditions, cache, filters)
 
     def count_days(self, conditions: Sequence[Condition | None], filters: Filters) -> list[DayCounts]:
         cache, resolved = self._latest(), resolve_filters(self, filters)

@@ -50,8 +50,8 @@ def mask_allowed(
         yield segment, allowed
 
 
-def count_sentences(condition: Condition, cache: SearchCache, filters: Filters) -> int:
-    """How many sentences satisfy the condition and the filters."""
+def count_masked(condition: Condition, cache: SearchCache, filters: Filters) -> int:
+    """How many sentences satisfy the condition and the filters, by their masks."""
     masks = (mask for _, mask in mask_allowed(condition, cache, filters))
     return sum(int(np.count_nonzero(mask)) for mask in masks if mask is not None)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from esr.engines.embedded.index import EmbeddedIndex
-from esr.engines.embedded.search.candidates import count_sentences
+from esr.engines.embedded.search.candidates import count_masked
 from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.embedded.search.word_search import PlaceCache
 from esr.engines.embedded.search.word_usage import WordUsage
@@ -30,7 +30,7 @@ def test_a_sentence_counts_once_and_a_title_does_not(where: Path) -> None:
     cache = EmbeddedIndex(str(where))._latest()
     assert len(cache.snapshot.segments) > 1
     for word in ("rain", "sun", "the", "again", "unseen", ""):
-        assert cache.word_usage.count_sentences(word) == count_sentences(HasWords((word,)), cache, NO_FILTERS)
+        assert cache.word_usage.count_sentences(word) == count_masked(HasWords((word,)), cache, NO_FILTERS)
     assert cache.word_usage.count_sentences("rain") == 6
 
 

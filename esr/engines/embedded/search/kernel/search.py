@@ -29,10 +29,19 @@ from esr.engines.embedded.search.kernel.signatures import (
     TERMS,
     TRANSFORM,
 )
+from esr.engines.embedded.search.kernel.term_counts import count_all, count_any
 from esr.engines.embedded.search.kernel.top_k import top_k
 from esr.engines.embedded.search.kernel.word_places import mark_places
 
-__all__ = ["best_evidence", "mark_places", "multiply_vectors", "round_impacts", "search"]
+__all__ = [
+    "best_evidence",
+    "count_all",
+    "count_any",
+    "mark_places",
+    "multiply_vectors",
+    "round_impacts",
+    "search",
+]
 
 
 @compiled

@@ -1,0 +1,78 @@
+"""Counts by the kernel are those of the masks, which `test_conditions.py` holds to a plain scan."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from esr.engines.embedded.index import EmbeddedIndex
+from esr.engines.embedded.search.candidates import count_masked
+from esr.engines.embedded.search.counting import count_sentences
+from esr.engines.embedded.search.kernel_loader import KERNEL
+from esr.engines.filters import NO_FILTERS, Filters
+from esr.engines.segments.writer import segment_builder
+from esr.plans.condition import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
+from tests.support.folder_index import document, load
+
+WORDS = [f"w{n}" for n in range(12)]
+
+
+@pytest.fixture
+def kernel() -> Any:
+    return pytest.importorskip(KERNEL, reason="needs numba")
+
+
+@pytest.fixture(scope="module", params=[1, 3])
+def index(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[EmbeddedIndex]:
+    """Words from frequent to rare, in one segment and in several."""
+    rng, where = random.Random(1), tmp_path_factory.mktemp("counting") / "index"
+
+    def sentence() -> str:
+        return " ".join(WORDS[min(int(rng.paretovariate(0.5)) - 1, len(WORDS) - 1)] for _ in range(6))
+
+    documents = [
+        document(f"d{n}", *(sentence() for _ in range(rng.randrange(1, 9))), source=f"s{n % 3}")
+        for n in range(60)
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param > 1:
+            patch.setattr(segment_builder, "FULL_TERMS", 400)
+        load(where, documents)
+    opened = EmbeddedIndex(str(where))
+    assert (len(opened._snapshot().segments) > 1) == (request.param > 1)
+    yield opened
+
+
+def random_condition(rng: random.Random, depth: int = 2) -> Condition:
+    if depth and rng.random() < 0.6:
+        parts = tuple(random_condition(rng, depth - 1) for _ in range(rng.randrange(1, 5)))
+        return rng.choice([AllOf, AnyOf])(parts)
+    word = rng.choice([*WORDS, "unseen"])
+    leaves = [HasWords((word,)), HasWords((word, rng.choice(WORDS))), HasPrefix("w1"), Not(HasTerm(word))]
+    return rng.choice([HasTerm(word)] * 5 + leaves)
+
+
+@pytest.mark.parametrize("filters", [NO_FILTERS, Filters(sources=("s1",)), Filters(sources=("none",))])
+def test_any_condition_is_counted_as_its_mask_is(index: EmbeddedIndex, kernel: Any, filters: Filters) -> None:
+    rng, cache = random.Random(2), index._latest()
+    conditions = [random_condition(rng) for _ in range(300)]
+    conditions += [AnyOf(tuple(map(HasTerm, WORDS))), AllOf((HasTerm("w0"), HasTerm("w1")))]
+    counts = count_sentences(kernel, conditions, cache, filters)
+    assert counts == [count_masked(condition, cache, filters) for condition in conditions]
+    assert len(set(counts)) > 20 or filters.sources == ("none",)
+    # The marks of a search are left as they came.
+    assert count_sentences(kernel, conditions, cache, filters) == counts
+
+
+def test_an_index_without_sentences_has_none(tmp_path: Path, kernel: Any) -> None:
+    load(tmp_path / "index", [])
+    cache = EmbeddedIndex(str(tmp_path / "index"))._latest()
+    conditions = [HasTerm("a"), AnyOf((HasTerm("a"), HasTerm("b"))), HasWords(("a",)), HasPrefix("a")]
+    for filters in (NO_FILTERS, Filters(sources=("s",))):
+        assert count_sentences(kernel, conditions, cache, filters) == [0] * len(conditions)
