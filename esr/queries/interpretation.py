@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from unicodedata import normalize
 
 from msgspec import Struct
@@ -38,6 +39,8 @@ from esr.queries.values import date_start
 
 _ENTITY_TYPES = {"person": "person:", "place": "location:", "organization": "organization:", "name": ""}
 """The fields of names, and what the name of an entity begins with for its type."""
+_REMEMBERED, _LONGEST_REMEMBERED = 1 << 14, 40
+"""Words that are not analysed again, and their characters: queries repeat words and are read repeatedly."""
 _SINGLE_VALUED = ("source", "section", "language")
 """Fields of which a document has one value: several clauses of one are alternatives."""
 
@@ -185,4 +188,14 @@ def _words_condition(clause: Clause, field: TextField) -> Condition:
 
 def _words(text: str) -> tuple[str, ...]:
     """The words as they are written, in lower case and without accents."""
-    return tuple(analysis.get(WORDS).terms(normalize("NFC", text)))
+    return terms_of_word(normalize("NFC", text), analysis.get(WORDS))
+
+
+def terms_of_word(text: str, analyzer: Analyzer) -> tuple[str, ...]:
+    """The terms of a text that probably is a single word."""
+    return _recall_terms(text, analyzer) if len(text) <= _LONGEST_REMEMBERED else tuple(analyzer.terms(text))
+
+
+@lru_cache(_REMEMBERED)
+def _recall_terms(text: str, analyzer: Analyzer) -> tuple[str, ...]:
+    return tuple(analyzer.terms(text))

@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 from esr.analysis import Analyzer
 from esr.queries.fields import TEXT
-from esr.queries.interpretation import is_searchable
+from esr.queries.interpretation import is_searchable, terms_of_word
 from esr.queries.query import Clause, Group, ParsedQuery
 
 Reading = Literal["wanted", "required", "excluded", "ignored"]
@@ -51,7 +51,7 @@ def read_groups(parsed: ParsedQuery, analyzer: Analyzer, require_all: bool = Fal
             yield ReadGroup(group, "ignored", "there is no letter or digit in it")
         elif group.role != "wanted":
             yield ReadGroup(group, group.role)
-        elif analyzer.terms(normalize("NFC", group.alternatives[0].text)):
+        elif terms_of_word(normalize("NFC", group.alternatives[0].text), analyzer):
             yield ReadGroup(group, "required" if require_all else "wanted")
         else:
             yield ReadGroup(group, "ignored", "it is a stop word")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -19,6 +20,7 @@ from esr.analysis.definitions import WORDS
 from esr.engines.index import NO_FILTERS
 from esr.plans.condition import HasWords
 from esr.queries.fields import TEXT
+from esr.queries.interpretation import terms_of_word
 from esr.ranking.searcher import PreparedQuery
 
 RARE = 3
@@ -37,6 +39,8 @@ _SHORT = 4
 """Letters up to which a word has one edit: with two, it might be any other."""
 _EDIT_COST, _FIRST_LETTER_COST = 5.0, 1.5
 """Slips are seldom in the first letter."""
+_REMEMBERED, _LONGEST_REMEMBERED = 1 << 14, 40
+"""Clauses whose words are not looked for again, and their characters: queries repeat words."""
 _COUNTED = 12
 """Alternatives whose sentences are counted."""
 
@@ -101,13 +105,13 @@ def find_alternatives(prepared: PreparedQuery, word: str, sentences: int) -> tup
     similar = index.similar_words(word, _most_edits(word, sentences), least)
     if not similar:
         return ()
-    own_terms = index.analyzer.terms(word)
+    own_terms = terms_of_word(word, index.analyzer)
     likeliest = sorted(similar, key=lambda other: (-_score(word, other, similar[other]), other))[:_COUNTED]
     counts = index.count([HasWords((other,)) for other in likeliest], NO_FILTERS)
     exact = {
         other: count
         for other, count in zip(likeliest, counts, strict=True)
-        if count >= least and index.analyzer.terms(other) != own_terms
+        if count >= least and terms_of_word(other, index.analyzer) != own_terms
     }
     best = sorted(exact, key=lambda other: (-_score(word, other, exact[other]), other))[:MAX_SUGGESTED]
     if not best:
@@ -124,11 +128,21 @@ def _rare_words(prepared: PreparedQuery) -> Iterator[tuple[TermToken, int]]:
         for clause in group.alternatives:
             if group.role == "excluded" or clause.field != TEXT or clause.form == "prefix":
                 continue
-            for start, end, word in analysis.get(WORDS).tokens(parsed.text[clause.start : clause.end]):
-                terms = analyzer.terms(word)
+            for start, end, word in _locate_words(parsed.text[clause.start : clause.end]):
+                terms = terms_of_word(word, analyzer)
                 sentences = statistics[terms[0]].sf if len(terms) == 1 and terms[0] in statistics else None
                 if len(word) >= _SHORTEST and sentences is not None and sentences <= _MOST:
                     yield TermToken(start + clause.start, end + clause.start, word), sentences
+
+
+def _locate_words(text: str) -> Sequence[TermToken]:
+    """The words of a clause with their places in it."""
+    return _recall_words(text) if len(text) <= _LONGEST_REMEMBERED else list(analysis.get(WORDS).tokens(text))
+
+
+@lru_cache(_REMEMBERED)
+def _recall_words(text: str) -> Sequence[TermToken]:
+    return tuple(analysis.get(WORDS).tokens(text))
 
 
 def _most_edits(word: str, sentences: int) -> int:
