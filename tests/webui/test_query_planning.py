@@ -48,7 +48,7 @@ def counting() -> CountingIndex:
 @pytest.fixture
 def calls(counting: CountingIndex, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often a query was prepared, a plan made, and the engine asked."""
-    prepare, plan = Searcher.prepare, Ranking.plan
+    prepare, plan = Searcher.prepare_interpretation, Ranking.plan
 
     def counted_prepare(*args: Any, **settings: Any) -> Any:
         counting.calls["prepare"] += 1
@@ -58,7 +58,7 @@ def calls(counting: CountingIndex, monkeypatch: pytest.MonkeyPatch) -> Counter[s
         counting.calls["plan"] += 1
         return plan(*args)
 
-    monkeypatch.setattr(Searcher, "prepare", counted_prepare)
+    monkeypatch.setattr(Searcher, "prepare_interpretation", counted_prepare)
     monkeypatch.setattr(Ranking, "plan", counted_plan)
     return counting.calls
 

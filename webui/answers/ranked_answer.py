@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import NamedTuple
 
 from esr.following.newest import find_newest
@@ -31,7 +32,7 @@ class ArrangedAnswer(NamedTuple):
 
 
 def rank_sentences(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> RankedAnswer:
-    """The first k sentences for a search. Raises RequestError, which names the argument at fault."""
+    """The first k sentences for a search, from a snapshot. Raises RequestError, which names the argument."""
     prepared = _prepare(searcher, search, settings)
     with blame_argument(None):
         if search.arrangement.novel:
@@ -40,7 +41,7 @@ def rank_sentences(searcher: Searcher, search: SearchRequest, k: int, settings: 
 
 
 def rank_and_arrange(searcher: Searcher, search: SearchRequest, k: int, settings: Settings) -> ArrangedAnswer:
-    """As many hits as k entries need, arranged as the search says."""
+    """As many hits as k entries need, arranged as the search says, from a snapshot. Raises RequestError."""
     arrangement = search.arrangement
     prepared = _prepare(searcher, search, settings)
     count = hits_to_fetch(arrangement, k, settings.max_k)
@@ -59,11 +60,14 @@ def rank_and_arrange(searcher: Searcher, search: SearchRequest, k: int, settings
 
 
 def _prepare(searcher: Searcher, search: SearchRequest, settings: Settings) -> PreparedQuery:
-    check_query(searcher, search.parsed, settings)
+    started = time.perf_counter()
+    interpretation = check_query(searcher, search.parsed, settings)
+    if search.require_all:
+        interpretation = searcher.interpret(search.parsed, require_all=True)
     with blame_argument("feature"):
         searcher.check_features(feature.feature for feature in search.ranking.features)
     with blame_argument(None):
-        return search.prepare(searcher)
+        return searcher.prepare_interpretation(interpretation, search.ranking, started)
 
 
 def _find_hits(prepared: PreparedQuery, search: SearchRequest, k: int) -> Answer:

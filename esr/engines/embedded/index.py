@@ -77,6 +77,8 @@ class EmbeddedIndex:
             self._mark = self._commit_mark()
 
     def snapshot(self) -> EmbeddedIndex:
+        if self._is_pinned:
+            return self
         return EmbeddedIndex(self.where, self._latest())
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
