@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from datetime import UTC, datetime
 from typing import Any
 
 from flask import g, has_request_context
+
+from webui.running.json_text import write_json
 
 
 class JsonFormatter(logging.Formatter):
@@ -28,7 +29,7 @@ class JsonFormatter(logging.Formatter):
         line |= getattr(record, "json_fields", {})
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)
-        return json.dumps(line)
+        return write_json(line, sort_keys=False).decode()
 
 
 def log_to_standard_error() -> None:
