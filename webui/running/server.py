@@ -20,6 +20,7 @@ from esr.engines import deadline
 from esr.engines.redact import redact
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from webui.running.index_locations import parse_locations
+from webui.running.keepalive_worker import KeepaliveWorker
 from webui.running.logs import JsonFormatter, log_to_standard_error
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
@@ -168,7 +169,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
         limits = self._limits
         return {
             "bind": f"fd://{self._descriptor}",
-            "worker_class": "gthread",
+            "worker_class": KeepaliveWorker,
             "workers": limits.workers,
             "threads": limits.threads,
             "timeout": 60,

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import io
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from gunicorn.workers.gthread import ThreadWorker
+
+from webui.running import keepalive_worker
+from webui.running.keepalive_worker import KeepaliveWorker
+
+LAST = b"."
+"""The request after which a connection closes."""
+
+
+class Connection:
+    """A connection as gunicorn has it. Each byte is a request."""
+
+    def __init__(self) -> None:
+        self.sock, self.client = socket.socketpair()
+        self.buffer = io.BytesIO()
+        self.parser = SimpleNamespace(unreader=SimpleNamespace(buf=self.buffer))
+        self.answered = b""
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.sock.close()
+        self.client.close()
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    with Connection() as opened:
+        yield opened
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch) -> KeepaliveWorker:
+    """A worker of two threads, of which one may wait for requests."""
+
+    def begin(worker: Any, *args: Any, **settings: Any) -> None:
+        worker.cfg, worker.alive = SimpleNamespace(threads=2), True
+
+    def answer(worker: Any, conn: Connection) -> bool:
+        buffered = conn.buffer.getvalue()
+        conn.buffer.seek(0)
+        conn.buffer.truncate()
+        request = buffered or conn.sock.recv(1)
+        conn.answered += request
+        return request != LAST
+
+    monkeypatch.setattr(ThreadWorker, "__init__", begin)
+    monkeypatch.setattr(ThreadWorker, "handle", answer)
+    return KeepaliveWorker()
+
+
+def test_a_thread_answers_requests_as_long_as_they_come_at_once(
+    worker: KeepaliveWorker, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keepalive_worker, "LINGER_SECONDS", 30)
+
+    def send() -> None:
+        for request in (b"a", b"b", LAST):
+            time.sleep(0.05)
+            connection.client.sendall(request)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    assert worker.handle(connection) is False
+    thread.join()
+    assert connection.answered == b"ab."
+
+
+def test_a_connection_that_is_idle_is_given_back(worker: KeepaliveWorker, connection: Connection) -> None:
+    connection.client.sendall(b"a")
+    assert worker.handle(connection) is True
+    assert connection.answered == b"a"
+
+
+def test_only_half_of_the_threads_wait(
+    worker: KeepaliveWorker, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keepalive_worker, "LINGER_SECONDS", 3)
+    with Connection() as other:
+        connection.client.sendall(b"a")
+        other.client.sendall(b"b")
+        waiting = threading.Thread(target=worker.handle, args=(connection,))
+        waiting.start()
+        while not connection.answered:
+            time.sleep(0.01)
+        time.sleep(0.1)
+        started = time.monotonic()
+        assert worker.handle(other) is True
+        assert time.monotonic() - started < 1
+        connection.client.sendall(LAST)
+        waiting.join()
+        other.client.sendall(b"c" + LAST)
+        assert worker.handle(other) is False  # there is a place again
+
+
+def test_a_request_that_was_read_with_the_one_before_is_answered(
+    worker: KeepaliveWorker, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection.client.sendall(b"a")
+    answer = ThreadWorker.handle
+
+    def read_ahead(worker: Any, conn: Connection) -> bool:
+        result: bool = answer(worker, conn)
+        if conn.answered == b"a":
+            conn.buffer.write(LAST)
+        return result
+
+    monkeypatch.setattr(ThreadWorker, "handle", read_ahead)
+    assert worker.handle(connection) is False
+    assert connection.answered == b"a."
+
+
+def test_a_worker_that_stops_waits_for_nothing(worker: KeepaliveWorker, connection: Connection) -> None:
+    worker.alive = False
+    connection.client.sendall(b"ab")
+    assert worker.handle(connection) is True
+    assert connection.answered == b"a"
+
+
+@pytest.mark.parametrize("result", [False, None, (True, "connection"), object()])
+def test_what_is_no_open_connection_is_passed_on(
+    worker: KeepaliveWorker, connection: Connection, monkeypatch: pytest.MonkeyPatch, result: object
+) -> None:
+    """Other releases of gunicorn return other things."""
+    monkeypatch.setattr(ThreadWorker, "handle", lambda worker, conn: result)
+    connection.client.sendall(b"a")
+    assert worker.handle(connection) is result
