@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from flask import Flask, Response, url_for
 
@@ -24,6 +26,12 @@ STATIC_SECONDS = 3600
 """How long browsers may cache static files. Their addresses change with them."""
 
 
+class _App(Flask):
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """The function itself: none is asynchronous, which Flask would find out anew for each call."""
+        return func
+
+
 def create_app(served: Searcher | ServedIndexes, settings: Settings | None = None) -> Flask:
     """The application over one index or several. It only reads, keeps no state and sets no cookies."""
     settings = settings or Settings()
@@ -32,7 +40,7 @@ def create_app(served: Searcher | ServedIndexes, settings: Settings | None = Non
     else:
         indexes = ServedIndexes({DEFAULT_NAME: lambda: served}, settings)
     searcher = RequestSearcher(indexes)
-    app = Flask("webui")
+    app = _App("webui")
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.config["MAX_CONTENT_LENGTH"] = settings.body_bytes
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS

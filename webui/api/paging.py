@@ -7,6 +7,7 @@ import binascii
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from esr.plans.statistics import CollectionStatistics
 from esr.ranking.searcher import Searcher
@@ -54,7 +55,12 @@ def page_token(offset: int, state: str) -> str:
 def index_state(searcher: Searcher) -> str:
     """A digest of what the index holds. Another load changes it."""
     collection = searcher.index.statistics([]).collection
-    numbers = [(name, getattr(collection, name)) for name in _NUMBERS]
+    return _digest(tuple(getattr(collection, name) for name in _NUMBERS))
+
+
+@lru_cache
+def _digest(values: tuple[int, ...]) -> str:
+    numbers = list(zip(_NUMBERS, values, strict=True))
     return hashlib.sha256(repr(numbers).encode()).hexdigest()[:16]
 
 

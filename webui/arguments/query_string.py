@@ -16,8 +16,8 @@ Arguments = Mapping[str, Sequence[str]]
 """The values of arguments by name."""
 
 _MESSAGE_CHARS = 60  # of an unknown name, which may be anything
-_ALLOWED_CONTROLS = frozenset("\t\n\r")
-_TEXT_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters other than tabs and ends of lines, and those that set the direction of text."""
 
 
 def decode_arguments(
@@ -61,12 +61,10 @@ def check_text(name: str, value: str, max_chars: int) -> None:
     what = "the query" if name == "q" else f"argument {name!r}"
     if len(value) > max_chars:
         raise RequestError(f"{what} has {len(value):,} characters: at most {max_chars:,} are allowed", name)
-    for character in value:
-        is_control = category(character) == "Cc" and character not in _ALLOWED_CONTROLS
-        if is_control or character in _TEXT_DIRECTIONS:
-            kind = "control" if is_control else "text direction"
-            code = f"U+{ord(character):04X}"
-            raise RequestError(f"{what} contains the {kind} character {code}: remove it", name)
+    if unwanted := _UNWANTED.search(value):
+        kind = "control" if category(unwanted[0]) == "Cc" else "text direction"
+        code = f"U+{ord(unwanted[0]):04X}"
+        raise RequestError(f"{what} contains the {kind} character {code}: remove it", name)
 
 
 def parse_count(name: str, value: str | None, default: int, maximum: int, minimum: int = 1) -> int:
@@ -81,8 +79,10 @@ def parse_count(name: str, value: str | None, default: int, maximum: int, minimu
 
 
 def _check_name(name: str, names: Collection[str]) -> None:
+    if name in names:
+        return
     prefixes = tuple(allowed.removesuffix(NAME) for allowed in names if allowed.endswith(NAME))
-    if name not in names and not name.startswith(prefixes):
+    if not name.startswith(prefixes):
         short = name[:_MESSAGE_CHARS]
         with blame_argument(short):
             raise unknown("argument", short, names)

@@ -12,9 +12,12 @@ from esr.priors.prior import check_weight
 from esr.ranking import ranking_signal
 from esr.ranking.ranking import Ranking
 from esr.ranking.reranker import DEPTH
-from webui.arguments.names import MAX_DEPTH, PARAMETER, PRIOR
+from webui.arguments.names import MAX_DEPTH, PARAMETER, PRIOR, is_ranking_argument
 from webui.arguments.query_string import Arguments, parse_count
 from webui.running.request_errors import blame_argument
+
+_DEFAULT = Ranking()
+"""The ranking of addresses that say nothing of it, as most do."""
 
 
 def parse_ranking(arguments: Arguments, prefix: str = "") -> Ranking:
@@ -23,6 +26,8 @@ def parse_ranking(arguments: Arguments, prefix: str = "") -> Ranking:
     It is checked piece by piece, so that an error names its argument. Raises RequestError.
     """
     own = {name.removeprefix(prefix): texts for name, texts in arguments.items() if name.startswith(prefix)}
+    if not any(map(is_ranking_argument, own)):
+        return _DEFAULT
     first = {name: texts[0] for name, texts in own.items()}
     with blame_argument(prefix + "model"):
         model = models.get(first.get("model", models.DEFAULT.name))

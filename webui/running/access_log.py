@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import time
-import uuid
 
 from flask import Flask, Response, g, request
 
@@ -25,7 +25,7 @@ def install(app: Flask, settings: Settings) -> None:
     @app.before_request
     def begin() -> None:
         client_id = request.headers.get(REQUEST_ID, "")
-        g.request_id = client_id if _ID.fullmatch(client_id) else uuid.uuid4().hex
+        g.request_id = client_id if _ID.fullmatch(client_id) else os.urandom(16).hex()
         g.started = time.perf_counter()
         g.is_in_flight = True
         metrics.IN_FLIGHT.inc()
@@ -35,11 +35,8 @@ def install(app: Flask, settings: Settings) -> None:
         seconds = time.perf_counter() - g.get("started", time.perf_counter())
         route = request.endpoint or "none"
         response.headers[REQUEST_ID] = g.get("request_id", "")
-        metrics.REQUESTS.labels(route, str(response.status_code)).inc()
-        metrics.LATENCY.labels(route).observe(seconds)
         stages = stage_times(seconds)
-        for name, part in stages.items():
-            metrics.STAGES.labels(name).observe(part)
+        metrics.count_request(route, response.status_code, seconds, stages)
         if settings.access_log:
             # Queries are private: the address is logged without its arguments.
             fields = {
@@ -51,7 +48,9 @@ def install(app: Flask, settings: Settings) -> None:
                 "stages_ms": {name: round(part * 1000, 1) for name, part in stages.items()},
                 "client": request.remote_addr,
             }
-            ACCESS_LOG.info("request", extra={"json_fields": fields})
+            record = logging.LogRecord(ACCESS_LOG.name, logging.INFO, __file__, 0, "request", (), None)
+            record.json_fields = fields
+            ACCESS_LOG.handle(record)  # `info` would look for its caller
         return response
 
     @app.teardown_request

@@ -97,8 +97,7 @@ class ServedIndexes:
         The deadline comes from the settings, or from `g.deadline_seconds`.
         """
         if "index" not in g:
-            arguments = parse_qs(request.query_string.decode("utf-8", "replace"))
-            served = self.find(arguments.get("index", [""])[0].strip())
+            served = self.find(_index_name(request.query_string))
             with ExitStack() as stack:
                 seconds = g.get("deadline_seconds", self._settings.deadline)
                 stack.enter_context(deadline.within(seconds))
@@ -128,6 +127,14 @@ class ServedIndexes:
     def close(self) -> None:
         for served in self.by_name.values():
             served.close()
+
+
+def _index_name(query_string: bytes) -> str:
+    """The name of the index that an address asks for; empty if it names none."""
+    if b"index" not in query_string and b"%" not in query_string:
+        return ""
+    arguments = parse_qs(query_string.decode("utf-8", "replace"))
+    return arguments.get("index", [""])[0].strip()
 
 
 class RequestSearcher(Searcher):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+from unicodedata import category
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -11,7 +13,7 @@ from esr.documents import dates
 from esr.engines.index import Filters
 from esr.ranking.ranking import Ranking
 from webui.arguments.names import SEARCH_ARGUMENTS
-from webui.arguments.query_string import decode_arguments
+from webui.arguments.query_string import check_text, decode_arguments
 from webui.arguments.search_request import SearchRequest, read_search
 from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
@@ -154,3 +156,20 @@ def test_any_bytes_are_decoded_or_rejected(raw: bytes) -> None:
             assert isinstance(decode_arguments(candidate, LIMITS), dict)
         except RequestError as caught:
             assert str(caught)
+
+
+def test_exactly_control_characters_and_those_of_direction_are_refused() -> None:
+    directions = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    refused = set()
+    for character in map(chr, range(sys.maxunicode + 1)):
+        try:
+            check_text("q", f"a{character}b", 10)
+        except RequestError:
+            refused.add(character)
+    controls = {c for c in map(chr, range(sys.maxunicode + 1)) if category(c) == "Cc"}
+    assert refused == controls - set("\t\n\r") | set(directions)
+
+
+def test_an_address_without_a_ranking_has_the_default_one() -> None:
+    assert parsed(("q", "storm"), ("source", "BBC")).ranking == Ranking()
+    assert parsed(("q", "storm"), ("depth", "7")).ranking == Ranking(depth=7)

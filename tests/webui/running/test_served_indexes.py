@@ -34,6 +34,7 @@ def test_a_request_can_name_its_index_and_the_first_is_the_default() -> None:
         assert found_ids(client, address) == ["a.s1"]
         assert found_ids(client, address + "&index=news") == ["a.s1"]
         assert found_ids(client, address + "&index=old") == ["b.s0"]
+        assert found_ids(client, address + "&%69nde%78=old") == ["b.s0"]
     error = client.get("/api/v1/search?q=storm&index=olt").get_json()["error"]
     assert error["field"] == "index"
     assert "did you mean 'old'" in error["message"]
