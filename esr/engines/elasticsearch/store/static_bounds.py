@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from itertools import pairwise
 
-from esr.plans.plan import FEATURE_PREFIX, Static
+from esr.plans.plan import FEATURE_PREFIX, Curve, Static
 from esr.plans.statistics import CollectionStatistics
 
 GREATEST_OFFSET = 1e6
@@ -39,7 +41,22 @@ def _form_bounds(static: Static, low: float, high: float) -> tuple[float, ...]:
     if static.form == "log":
         return math.log(static.shift + low), math.log(static.shift + high)
     if static.form == "curve":
-        curve = static.curve
-        assert curve is not None
-        return (*curve.adds, *(() if curve.outside is None else (curve.outside,)))
+        assert static.curve is not None
+        return tuple(_curve_bounds(static.curve))
     return 0.0, 1.0  # step, satu, sigm
+
+
+def _curve_bounds(curve: Curve) -> Iterator[float]:
+    """Values between which a curve stays.
+
+    A cubic stays between its four Bézier ordinates. Those inside an interval lie between its ends where the
+    curve rises or falls all the way, as estimated curves do, and may lie outside for other slopes.
+    """
+    yield from curve.adds
+    if curve.outside is not None:
+        yield curve.outside
+    points = zip(curve.values, curve.adds, curve.slopes, strict=True)
+    for (x0, y0, slope0), (x1, y1, slope1) in pairwise(points):
+        third = (x1 - x0) / 3.0
+        yield y0 + slope0 * third
+        yield y1 - slope1 * third

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -24,7 +24,17 @@ from esr.engines.factory import LoadOptions, open_delivery, open_writer
 from esr.engines.index import Filters, SearchResult
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError
-from esr.plans.plan import CANDIDATES, Affine, Mixture, Plan, PlanTerm, Static
+from esr.plans.plan import (
+    CANDIDATES,
+    Affine,
+    Curve,
+    Mixture,
+    Plan,
+    PlanTerm,
+    Saturation,
+    Smoothing,
+    Static,
+)
 from esr.plans.unprunable import Unprunable
 from esr.ranking.ranking import Ranking
 from tests.support.elasticsearch import fresh
@@ -55,6 +65,18 @@ MIXTURES = [
 
 
 SHARDS = [1, 3]
+_CURVE = Curve((0.0, 1.0, 3.0), (0.5, -1.0, 2.0), (0.0, 1.0, 0.0))
+TURNING_CURVES = Plan(
+    (PlanTerm("bank", 0.0, 1e-9),),
+    Saturation(None, Smoothing(1.0), Smoothing(), Smoothing()),
+    "all",
+    "surrounding",
+    (
+        Static("features.x", "linear", -2.0, k=0.5, curve=_CURVE),
+        Static("importance", "curve", -2.0, k=0.5, curve=_CURVE),
+    ),
+)
+"""A plan whose curve falls below its least value, where nothing else tells sentences apart."""
 LONGEST = 150
 """Sentences of the longest document where a test loads an index of its own."""
 
@@ -138,6 +160,7 @@ def check_pruned(
 
 
 @given(plan=plans(), k=st.sampled_from(KS), filters=st.sampled_from(FILTERS))
+@example(plan=TURNING_CURVES, k=1, filters=Filters())
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_plan(adverse: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> None:
     statistics = adverse.statistics([term.term for term in plan.terms]).terms
