@@ -80,15 +80,15 @@ quick: kernel
 	$(BIN)/pytest -q -n 2 --dist worksteal \
 		-m "not elasticsearch and not browser and not slow and not endurance" --hypothesis-profile quick
 
-# Three processes on two processors: a part of the time, each of them waits for a node or the browser.
+# Four processes on two processors: half of the time, each of them waits for a node, the browser or another process.
 test: $(VENV)/installed-dev chromium
 	@$(MAKE) --no-print-directory --jobs 2 check kernel
-	$(BIN)/pytest -q -n 3 --dist loadfile -m "not endurance"
+	$(BIN)/pytest -q -n 4 --dist loadfile -m "not endurance"
 
 # Left to itself, pytest-xdist begins with the files of the most tests, and the longest of endurance have one:
 # tests/conftest.py orders them.
 endurance: $(VENV)/installed-dev
-	$(BIN)/pytest -q -n 3 --dist loadfile --no-loadscope-reorder -m endurance \
+	$(BIN)/pytest -q -n 4 --dist loadfile --no-loadscope-reorder -m endurance \
 		$$(grep -rl --include='test_*.py' 'mark\.endurance' tests)
 
 containers:

@@ -29,16 +29,23 @@ if TYPE_CHECKING:
 
 NOT_RUN = "no Elasticsearch node: "
 LONGEST = (
-    "tests/tools/test_containers.py",
-    "tests/test_collections.py",
     "tests/tools/test_release.py",
-    "tests/engines/test_cluster_chaos.py",
-    "tests/analysis/test_elasticsearch_analysis.py",
+    "tests/tools/test_containers.py",
     "tests/engines/test_conditions.py",
     "tests/loaders/test_fuzz.py",
     "tests/engines/test_chaos.py",
     "tests/engines/elasticsearch/test_faults.py",
+    "tests/engines/test_cluster_chaos.py",
+    "tests/cli/test_watch.py",
+    "tests/loaders/test_memory.py",
+    "tests/benchmarks/speed/test_command.py",
+    "tests/engines/embedded/test_crash.py",
+    "tests/queries/test_any_text.py",
+    "tests/features/test_subjectivity.py",
     "tests/engines/test_index_life.py",
+    "tests/engines/test_enrichment_crash.py",
+    "tests/test_collections.py",
+    "tests/analysis/test_elasticsearch_analysis.py",
 )
 """Files that take minutes. They begin, since nothing runs beside a long file that is left for the end."""
 MARKED_BY = {"elasticsearch": {"elasticsearch_url", "start_elasticsearch"}, "browser": {"browser"}}
