@@ -11,6 +11,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from esr.engines.embedded.search.kernel.instructions import choose
 from esr.engines.embedded.search.kernel.numba_support import inlined
 
 
@@ -46,22 +47,6 @@ def _loader(of: types.Type) -> Any:
 bits_32_at, bits_64_at = _loader(types.uint32), _loader(types.uint64)
 
 
-def _trailing_zeros() -> Any:
-    """A function of a word that is not 0: the place of its lowest bit that is 1."""
-
-    @intrinsic
-    def count(context: Any, word: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
-
-        return types.uint64(types.uint64), generate
-
-    return count
-
-
-count_trailing_zeros = _trailing_zeros()
-
-
 _byte_at, _short_at, _int_at, _long_at = (
     _reader(of) for of in (types.uint8, types.uint16, types.int32, types.int64)
 )
@@ -87,10 +72,11 @@ def column_number(segments, g, column, place):
 def lower_bound(segments, g, column, low, high, wanted):
     """The first place from low to high of a segment's column whose number is not below the one wanted."""
     address, width = segments[g, column], segments[g, column + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if number_at(address, width, middle) < wanted:
-            low = middle + 1
-        else:
-            high = middle
+    size = high - low
+    while size > 1:
+        half = size >> 1
+        low = choose(number_at(address, width, low + half - 1) < wanted, low + half, low)
+        size -= half
+    if size > 0:
+        low += number_at(address, width, low) < wanted
     return low

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from esr.engines.embedded.search.kernel.columns import bits_32_at, bits_64_at, count_trailing_zeros
+from esr.engines.embedded.search.kernel.columns import bits_32_at, bits_64_at
+from esr.engines.embedded.search.kernel.instructions import count_trailing_zeros
 from esr.engines.embedded.search.kernel.numba_support import eager_jit, inlined
 from esr.engines.embedded.search.kernel.signatures import LONG, MASK, PLACE_LISTS, SENTENCE_PLACES
 
