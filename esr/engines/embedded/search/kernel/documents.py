@@ -1,66 +1,68 @@
-"""One document: its terms are laid out, and its sentences that may be among the k best are selected."""
+"""Documents: their terms are laid out, and their sentences that may be among the k best are selected."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from esr.engines.embedded.search.kernel.columns import column_number, lower_bound
+from esr.engines.embedded.search.kernel.columns import column_number
 from esr.engines.embedded.search.kernel.heap import replace_least
 from esr.engines.embedded.search.kernel.layout import (
     COUNT_BITS,
     DOCUMENT_COUNTS,
     DOCUMENT_LEVEL,
-    DOCUMENT_NUMBERS,
-    DOCUMENTS_FROM,
-    DOCUMENTS_TO,
     FIRST,
     FIRST_SENTENCE,
     LENGTH,
-    LENGTHS,
     LONGEST,
     MIXTURE,
     SENTENCE_POSTINGS,
-    SENTENCES_FROM,
     SENTENCES_TO,
     SHORTEST,
     SIZE,
     SURROUNDING,
 )
 from esr.engines.embedded.search.kernel.numba_support import inlined, uncounted
-from esr.engines.embedded.search.kernel.score import bound_without_terms, value_sentence
+from esr.engines.embedded.search.kernel.score import (
+    bound_logarithm,
+    bound_without_terms,
+    sum_logarithms,
+    value_sentences,
+)
 
 
 @inlined
-def lay_out(scoring, commit, space, g, d):
+def lay_out(scoring, commit, batch, j, space):
     """Fill the workspace with a document. Gives how many terms are present, and the last place near one."""
     segments, records, ranges = commit.segments, commit.documents, scoring.posting_ranges
     shape, transform = scoring.shape, scoring.numbers
-    present, share, counts, near = space.present, space.share, space.counts, space.near
-    terms, m, last, local = len(share), 0, 0, d - commit.document_bases[g]
+    counts, around, near, m, last = space.counts, space.around, space.near, 0, 0
+    d, g = batch.documents[j], batch.owners[j]
     first, size = records[d, FIRST] - segments[g, FIRST_SENTENCE], records[d, SIZE]
     bits, before = segments[g, COUNT_BITS], first - 1
-    low, high, count_mask = first << bits, (first + size) << bits, (1 << bits) - 1
-    for t in range(terms):
-        end = ranges[t, g, DOCUMENTS_TO]
-        at = lower_bound(segments, g, DOCUMENT_NUMBERS, ranges[t, g, DOCUMENTS_FROM], end, local)
-        if at == end or column_number(segments, g, DOCUMENT_NUMBERS, at) != local:
+    high, count_mask = (first + size) << bits, (1 << bits) - 1
+    for t in range(len(ranges)):
+        at = batch.document_postings[t, j]
+        space.document_counts[t] = 0.0
+        if at < 0:
             continue
-        present[m] = t
+        space.present[m] = t
         m += 1
-        share[t] = column_number(segments, g, DOCUMENT_COUNTS, at)
+        share = space.document_counts[t] = column_number(segments, g, DOCUMENT_COUNTS, at)
         if shape == MIXTURE:
-            share[t] /= max(records[d, LENGTH], 1)
+            space.share[t] = share / max(records[d, LENGTH], 1)
         else:
             norm = 1.0 - transform[8] + transform[8] * records[d, LENGTH] / transform[9]
-            share[t] *= transform[7] / (norm if norm > 0 else 1.0)
-        end = ranges[t, g, SENTENCES_TO]
-        at = lower_bound(segments, g, SENTENCE_POSTINGS, ranges[t, g, SENTENCES_FROM], end, low)
+            space.share[t] = share * transform[7] / (norm if norm > 0 else 1.0)
+        at, end = batch.sentence_postings[t, j], ranges[t, g, SENTENCES_TO]
         while at < end:
             posting = column_number(segments, g, SENTENCE_POSTINGS, at)
             if posting >= high:
                 break
-            place = (posting >> bits) - before
-            counts[place * terms + t] = posting & count_mask
+            place, count = (posting >> bits) - before, posting & count_mask
+            counts[t, place] = count
+            around[t, place - 1] += count
+            around[t, place] += count
+            around[t, place + 1] += count
             near[place - 1] = near[place] = near[place + 1] = True
             last = max(last, place + 1)
             at += 1
@@ -68,70 +70,108 @@ def lay_out(scoring, commit, space, g, d):
 
 
 @inlined
-def is_candidate(candidates, mask, own, counts, at, s):
-    """Whether the mask and the rule take a sentence of a document that they reach."""
-    if len(mask) > 0 and not mask[s]:
-        return False
+def clear(space, m, last):
+    """Leave the workspace as it was before the document."""
+    for place in range(last + 1):
+        space.near[place] = False
+    for n in range(m):
+        t = space.present[n]
+        for place in range(last + 1):
+            space.counts[t, place] = 0.0
+            space.around[t, place] = 0.0
+
+
+@inlined
+def is_candidate(candidates, space, place):
+    """Whether the rule takes a sentence of a document that it reaches."""
     if candidates == DOCUMENT_LEVEL:
         return True
-    terms = len(own)
-    for t in range(terms):
-        if own[t]:
-            count = counts[at + t]
-            if candidates == SURROUNDING:
-                count += counts[at - terms + t] + counts[at + terms + t]
-            if count > 0:
-                return True
+    for t in range(len(space.own)):
+        count = space.around[t, place] if candidates == SURROUNDING else space.counts[t, place]
+        if space.own[t] and count > 0:
+            return True
     return False
 
 
-@uncounted
-def select_sentences(scoring, commit, statics, mask, space, selection, used, d):
-    """Value the sentences of a document. Those that may be among the k best are added to the selection.
+@inlined
+def list_places(scoring, space, begin, size, with_rest):
+    """List the places that are valued from 1 to `size`: those near a term, or all. Gives their number."""
+    candidates, mask, scores = scoring.candidates, scoring.mask, scoring.static_scores
+    near, places, n = space.near, space.listed.places, 0
+    if candidates == DOCUMENT_LEVEL and len(mask) == 0 and len(scores) == 0:
+        for place in range(1, size + 1):
+            # No branch: which places are near a term is hard to foresee.
+            places[n] = place
+            n += near[place] | with_rest
+        return n
+    for place in range(1, size + 1):
+        s = begin + place - 1
+        if not (near[place] or with_rest) or (len(mask) > 0 and not mask[s]):
+            continue
+        if (len(scores) == 0 or scores[s] > -np.inf) and is_candidate(candidates, space, place):
+            places[n] = place
+            n += 1
+    return n
 
-    `used` sentences are selected already. Gives how many there are then, and how many sentences were valued.
-    `space.counts` (0) and `space.near` (False) are left as they came.
+
+@inlined
+def add_sentence(selection, used, s, value, space, i, length):
+    """Add a listed sentence to the selection, with what its evidence is computed from.
+
+    `length` is that of its document.
     """
-    segments, records, bases = commit.segments, commit.documents, commit.document_bases
-    candidates, margin, scores = scoring.candidates, scoring.margin, statics.scores
-    own, counts, near = space.own, space.counts, space.near
-    sentences, values, top = selection.sentences, selection.values, selection.top
-    terms, valued, g = len(own), 0, 0
-    while bases[g + 1] <= d:
-        g += 1
-    m, last = lay_out(scoring, commit, space, g, d)
-    begin, size = records[d, FIRST], records[d, SIZE]
-    with_rest = candidates == DOCUMENT_LEVEL
-    if with_rest:
-        # Far from the terms, a sentence has what the document and its length give.
-        bound = margin + bound_without_terms(scoring, space, m, records[d, SHORTEST], records[d, LONGEST])
-        with_rest = bound + (statics.upper_bounds[d] if len(statics.upper_bounds) else 0.0) >= top[0]
-    for place in range(1, (size if with_rest else min(last, size)) + 1):
-        if not (near[place] or with_rest):
+    listed, terms, facts = space.listed, len(space.weight), selection.facts
+    place = listed.places[i]
+    selection.sentences[used], selection.values[used] = s, value
+    for t in range(terms):
+        facts[used, t] = space.counts[t, place]
+        facts[used, terms + t] = space.around[t, place]
+        facts[used, 2 * terms + t] = space.document_counts[t]
+    facts[used, 3 * terms] = listed.lengths[i]
+    facts[used, 3 * terms + 1] = listed.around_lengths[i]
+    facts[used, 3 * terms + 2] = length
+
+
+@uncounted
+def select_sentences(scoring, commit, batch, space, selection, used, at, end):
+    """Value the sentences of documents of a batch, from `at` to before `end`.
+
+    Those that may be among the k best are added to the selection, which has `used` sentences. Gives how many
+    it has then, the first document for which it has no room, and how many sentences were valued. The
+    workspace is left clear.
+    """
+    segments, records, margin, top = commit.segments, commit.documents, scoring.margin, selection.top
+    scores, upper_bounds = scoring.static_scores, scoring.static_bounds
+    listed, room, valued = space.listed, len(selection.sentences), 0
+    bits = listed.products.view(np.int64)
+    for j in range(at, end):
+        if batch.bounds[j] < top[0]:
             continue
-        s, local = begin + place - 1, begin + place - 1 - segments[g, FIRST_SENTENCE]
-        if not is_candidate(candidates, mask, own, counts, place * terms, s):
-            continue
-        value = margin
-        if len(scores):
-            value += scores[s]
-            if value == -np.inf:
+        d, g = batch.documents[j], batch.owners[j]
+        begin, size = records[d, FIRST], records[d, SIZE]
+        if used + size > room:
+            return used, j, valued
+        m, last = lay_out(scoring, commit, batch, j, space)
+        with_rest = scoring.candidates == DOCUMENT_LEVEL
+        if with_rest:
+            # Far from the terms, a sentence has what the document and its length give.
+            bound = margin + bound_without_terms(scoring, space, m, records[d, SHORTEST], records[d, LONGEST])
+            with_rest = bound + (upper_bounds[d] if len(upper_bounds) else 0.0) >= top[0]
+        n = list_places(scoring, space, begin, size if with_rest else min(last, size), with_rest)
+        valued += n
+        value_sentences(scoring, segments, g, space, m, n, begin - segments[g, FIRST_SENTENCE], size)
+        for i in range(n):
+            s, total = begin + listed.places[i] - 1, listed.totals[i] + margin
+            if len(scores):
+                total += scores[s]
+            # Most values are far below the k-th: this spares their logarithms.
+            if listed.products[i] < np.inf and total + bound_logarithm(bits[i]) < top[0]:
                 continue
-        length = around = column_number(segments, g, LENGTHS, local)
-        if place > 1:
-            around += column_number(segments, g, LENGTHS, local - 1)
-        if place < size:
-            around += column_number(segments, g, LENGTHS, local + 1)
-        value += value_sentence(scoring, space, m, place * terms if near[place] else 0, length, around)
-        valued += 1
-        if value >= top[0]:
-            sentences[used], values[used] = s, value
-            used += 1
-            if value - margin > top[0]:
-                replace_least(top, value - margin)
-    for place in range(last + 1):
-        if near[place]:
-            near[place] = False
-            for t in range(terms):
-                counts[place * terms + t] = 0.0
-    return used, valued
+            value = total + sum_logarithms(space, m, i)
+            if value >= top[0]:
+                add_sentence(selection, used, s, value, space, i, records[d, LENGTH])
+                used += 1
+                if value - margin > top[0]:
+                    replace_least(top, value - margin)
+        clear(space, m, last)
+    return used, end, valued

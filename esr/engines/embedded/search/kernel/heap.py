@@ -1,25 +1,8 @@
-"""Heaps: of documents by their bounds, the greatest first; of the k best values, the least first."""
+"""A heap of the k best values, the least first."""
 
 from __future__ import annotations
 
 from esr.engines.embedded.search.kernel.numba_support import inlined
-
-
-@inlined
-def sift_down(keys, documents, place, size):
-    """Let an element sink to its place in a heap whose first is the greatest."""
-    key, document = keys[place], documents[place]
-    while True:
-        child = 2 * place + 1
-        if child >= size:
-            break
-        if child + 1 < size and keys[child + 1] > keys[child]:
-            child += 1
-        if keys[child] <= key:
-            break
-        keys[place], documents[place] = keys[child], documents[child]
-        place = child
-    keys[place], documents[place] = key, document
 
 
 @inlined

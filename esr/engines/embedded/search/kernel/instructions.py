@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
@@ -40,4 +41,25 @@ def _chooser() -> Any:
     return choose
 
 
-count_trailing_zeros, choose = _trailing_zeros(), _chooser()
+def _prefetcher() -> Any:
+    """A function of an address: what stands there is brought into the cache, and nobody waits for it.
+
+    The address may be any number.
+    """
+
+    @intrinsic
+    def prefetch(context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+            kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+            function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
+            is_write, locality, is_data = number(0), number(3), number(1)
+            builder.call(function, [builder.inttoptr(arguments[0], pointer), is_write, locality, is_data])
+            return context.get_dummy_value()
+
+        return types.void(types.int64), generate
+
+    return prefetch
+
+
+count_trailing_zeros, choose, prefetch = _trailing_zeros(), _chooser(), _prefetcher()

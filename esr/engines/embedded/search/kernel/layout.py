@@ -37,6 +37,8 @@ collection's weight, in the sentence, per term of the surrounding, as a share of
 logarithm of that weight."""
 EVIDENCE_SENTENCE, EVIDENCE_SURROUNDING, EVIDENCE_DOCUMENT, EVIDENCE_COLLECTION = range(4)
 """Columns of `Bound.evidence_table`."""
+BATCH = 32
+"""Documents that are looked up together."""
 WEIGHT, BACKGROUND, OWN = range(3)
 """Columns of `Terms.table`."""
 SENTENCES_FROM, SENTENCES_TO, DOCUMENTS_FROM, DOCUMENTS_TO = range(4)
@@ -124,8 +126,8 @@ class Scratch(NamedTuple):
 
 
 class Scoring(NamedTuple):
-    """What the values of sentences are computed from, of `Rule`, `Transform` and `Terms`: the kernel hands no
-    more than that from function to function, since each document is a call."""
+    """What the values of sentences are computed from, of the groups above: the kernel hands no more than that
+    from function to function."""
 
     candidates: int
     margin: float
@@ -134,29 +136,73 @@ class Scoring(NamedTuple):
     length_table: Doubles
     posting_ranges: Longs
     termless: Doubles
+    static_bounds: Doubles
+    static_scores: Floats
+    mask: Mask
+
+
+class Batch(NamedTuple):
+    """B documents that are scored one after another.
+
+    Of each: its number, its bound, its segment (B,); the place of each term's posting of the document, -1 if
+    it lacks the term, and that of the first posting of its sentences (T, B).
+    """
+
+    documents: Longs
+    bounds: Doubles
+    owners: Longs
+    document_postings: Longs
+    sentence_postings: Longs
+
+
+class Listed(NamedTuple):
+    """The sentences of a document that are being valued, each array (P,).
+
+    Their places, their lengths and those of their surroundings; what one occurrence is worth in the sentence
+    and in the surrounding, and what the document's share is worth; what adds up to their values, and a
+    product whose logarithm does too.
+    """
+
+    places: Longs
+    lengths: Longs
+    around_lengths: Longs
+    here: Doubles
+    beside: Doubles
+    wide: Doubles
+    totals: Doubles
+    products: Doubles
 
 
 class Workspace(NamedTuple):
-    """The plan's terms, and the document that is being scored.
+    """The plan's terms, and the document that is being scored. Its sentences have places from 1 to P - 2.
 
-    Of the terms: `weight`, `background`, `own` (T,). Of the document: the terms that are `present`; what the
-    document gives for each term (`share`): c(t,d)/c(d), or its part of the saturation; `counts` of terms,
-    sentence after sentence from the place 1 on; and `near`, the places with a term in or beside them.
+    Of the terms: `weight`, `inverse_background` and `own` (T,). Of the document: the terms that are
+    `present`; its counts of all terms (T,); what it gives for each that is present (`share`): c(t,d)/c(d), or
+    its part of the saturation; the `counts` of the sentences, and of these with their neighbours (T, P); and
+    `near`, the places with a term in or beside them (P,). It is clear where all of the last three are 0.
     """
 
     weight: Doubles
-    background: Doubles
+    inverse_background: Doubles
     own: Mask
     present: Longs
+    document_counts: Doubles
     share: Doubles
     counts: Doubles
+    around: Doubles
     near: Mask
+    listed: Listed
 
 
 class Selection(NamedTuple):
     """The sentences that may be among the k best, their values, and `top` (k,), a heap of the k best values
-    less the margin, whose first is the least."""
+    less the margin, whose first is the least.
+
+    `facts` is what the evidence of each is computed from (3 T + 3): counts of all terms in it, in its
+    surrounding and in its document, and the lengths of these.
+    """
 
     sentences: Longs
     values: Doubles
+    facts: Doubles
     top: Doubles

@@ -1,21 +1,23 @@
-"""The value of a sentence, by the formulas of `esr.plans.evaluate`, with one logarithm for several terms."""
+"""The values of sentences, by the formulas of `esr.plans.evaluate`, with one logarithm for several terms."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from esr.engines.embedded.search.kernel.columns import number_at
 from esr.engines.embedded.search.kernel.layout import (
     IN_DOCUMENT,
     IN_SENTENCE,
     IN_SURROUNDING,
+    LENGTHS,
     LOG_COLLECTION,
     LOGARITHM,
     MIXTURE,
 )
 from esr.engines.embedded.search.kernel.numba_support import inlined
 
-GREAT = 1e100
-"""A product of evidence beyond it is turned to a logarithm before it becomes infinite."""
+LOG_2 = 0.6931471805599454
+"""Above the logarithm of 2, by some units in the last place."""
 
 
 @inlined
@@ -27,47 +29,78 @@ def saturate(shape, k1, x):
 
 
 @inlined
-def value_sentence(scoring, space, m, place, length, around):
-    """The value of a sentence with so many terms in itself and in its surrounding.
+def evidence_of(space, t, i):
+    """The evidence for a term in a listed sentence: of a mixture, over the collection's weight."""
+    listed = space.listed
+    place = listed.places[i]
+    x = listed.wide[i] * space.share[t] + listed.here[i] * space.counts[t, place]
+    return x + listed.beside[i] * space.around[t, place]
 
-    `m` terms are present in its document. Its counts begin at `place`, its neighbours' beside; at 0 there are
-    none.
+
+@inlined
+def weigh_listed(scoring, segments, g, listed, n, first, size):
+    """What one occurrence in each field is worth in the n listed sentences of a document, and their totals
+    without any term."""
+    shape, transform, table, termless = scoring.shape, scoring.numbers, scoring.length_table, scoring.termless
+    address, width, end = segments[g, LENGTHS], segments[g, LENGTHS + 1], first + size - 1
+    for i in range(n):
+        local = first + listed.places[i] - 1
+        length = around = number_at(address, width, local)
+        around += (local > first) * number_at(address, width, max(local - 1, first))
+        around += (local < end) * number_at(address, width, min(local + 1, end))
+        listed.lengths[i], listed.around_lengths[i], listed.products[i] = length, around, 1.0
+        if shape == MIXTURE:
+            listed.totals[i] = termless[0] + (termless[1] + termless[2]) * table[length, LOG_COLLECTION]
+            listed.here[i], listed.wide[i] = table[length, IN_SENTENCE], table[length, IN_DOCUMENT]
+            listed.beside[i] = table[length, IN_SURROUNDING] / max(around, 1)
+        else:
+            listed.totals[i], listed.wide[i] = 0.0, 1.0
+            norm = 1.0 - transform[2] + transform[2] * length / transform[3]
+            listed.here[i] = transform[1] / (norm if norm > 0 else 1.0)
+            norm = 1.0 - transform[5] + transform[5] * around / transform[6]
+            listed.beside[i] = transform[4] / (norm if norm > 0 else 1.0)
+
+
+@inlined
+def value_sentences(scoring, segments, g, space, m, n, first, size):
+    """The values of the n listed sentences of a document: the totals plus the logarithms of the products.
+
+    `m` terms are present in the document, whose first sentence is `first` in the segment. A product may be
+    infinite.
     """
-    shape, transform, table = scoring.shape, scoring.numbers, scoring.length_table
-    weight, background, present = space.weight, space.background, space.present
-    share, counts, termless = space.share, space.counts, scoring.termless
-    terms = len(weight)
-    if shape == MIXTURE:
-        total, product = termless[0] + (termless[1] + termless[2]) * table[length, LOG_COLLECTION], 1.0
-        here, wide = table[length, IN_SENTENCE], table[length, IN_DOCUMENT]
-        near = table[length, IN_SURROUNDING] / max(around, 1)
-        for n in range(m):
-            t = present[n]
-            x = wide * share[t]
-            if place > 0:
-                count = counts[place + t]
-                x += here * count + near * (counts[place - terms + t] + count + counts[place + terms + t])
-            x = 1.0 + x / background[t]
-            if weight[t] == 1.0 and x < GREAT:
-                product *= x
-                if product > GREAT:
-                    total += np.log(product)
-                    product = 1.0
-            else:
-                total += weight[t] * np.log(x)
-        return total + np.log(product)
+    shape, transform, listed = scoring.shape, scoring.numbers, space.listed
+    weigh_listed(scoring, segments, g, listed, n, first, size)
+    for k in range(m):
+        t = space.present[k]
+        weight, inverse = space.weight[t], space.inverse_background[t]
+        if shape != MIXTURE:
+            for i in range(n):
+                listed.totals[i] += weight * saturate(shape, transform[0], evidence_of(space, t, i))
+        elif weight == 1.0:
+            for i in range(n):
+                listed.products[i] *= 1.0 + evidence_of(space, t, i) * inverse
+        else:
+            for i in range(n):
+                listed.totals[i] += weight * np.log(1.0 + evidence_of(space, t, i) * inverse)
+
+
+@inlined
+def bound_logarithm(bits):
+    """What is not below the logarithm of a positive, finite number with these bits, and at most .06 above."""
+    return (bits * 2.0**-52 - 1022.9139) * LOG_2
+
+
+@inlined
+def sum_logarithms(space, m, i):
+    """The logarithm of the product of a listed sentence, also if the product is infinite."""
+    product = space.listed.products[i]
+    if product < np.inf:
+        return np.log(product)
     total = 0.0
-    norm = 1.0 - transform[2] + transform[2] * length / transform[3]
-    here = transform[1] / (norm if norm > 0 else 1.0)
-    norm = 1.0 - transform[5] + transform[5] * around / transform[6]
-    near = transform[4] / (norm if norm > 0 else 1.0)
-    for n in range(m):
-        t = present[n]
-        x = share[t]
-        if place > 0:
-            count = counts[place + t]
-            x += here * count + near * (counts[place - terms + t] + count + counts[place + terms + t])
-        total += weight[t] * saturate(shape, transform[0], x)
+    for k in range(m):
+        t = space.present[k]
+        if space.weight[t] == 1.0:
+            total += np.log(1.0 + evidence_of(space, t, i) * space.inverse_background[t])
     return total
 
 
@@ -78,7 +111,7 @@ def bound_without_terms(scoring, space, m, shortest, longest):
     `m` terms are present in the document, whose sentences have from `shortest` to `longest` terms.
     """
     shape, transform, table = scoring.shape, scoring.numbers, scoring.length_table
-    weight, background, own = space.weight, space.background, space.own
+    weight, inverse, own = space.weight, space.inverse_background, space.own
     present, share, termless = space.present, space.share, scoring.termless
     if shape != MIXTURE:
         total = 0.0
@@ -88,8 +121,8 @@ def bound_without_terms(scoring, space, m, shortest, longest):
     total, rising, falling = termless[0], termless[1], termless[2]
     for n in range(m):
         t = present[n]
-        at_shortest = weight[t] * np.log(1.0 + table[shortest, IN_DOCUMENT] * share[t] / background[t])
-        at_longest = weight[t] * np.log(1.0 + table[longest, IN_DOCUMENT] * share[t] / background[t])
+        at_shortest = weight[t] * np.log(1.0 + table[shortest, IN_DOCUMENT] * share[t] * inverse[t])
+        at_longest = weight[t] * np.log(1.0 + table[longest, IN_DOCUMENT] * share[t] * inverse[t])
         if own[t]:
             at_shortest += weight[t] * table[shortest, LOG_COLLECTION]
             at_longest += weight[t] * table[longest, LOG_COLLECTION]

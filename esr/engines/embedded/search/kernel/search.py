@@ -5,6 +5,8 @@ Importing this compiles the kernel, or reads it from numba's cache.
 
 from __future__ import annotations
 
+import numpy as np
+
 from esr.engines.embedded.search.kernel.counting import count_matches
 from esr.engines.embedded.search.kernel.evidence import compute_evidence
 from esr.engines.embedded.search.kernel.impacts import best_evidence, round_impacts
@@ -46,11 +48,12 @@ __all__ = [
 
 @compiled
 def _search(rule, transform, terms, commit, statics, filters, scratch):
-    ordinals, total, valued = top_k(rule, transform, terms, commit, statics, filters, scratch)
-    ordinals.sort()
+    selection, used, total, valued = top_k(rule, transform, terms, commit, statics, filters, scratch)
+    order = np.argsort(selection.sentences[:used])
     if rule.candidates != DOCUMENT_LEVEL:
         total = count_matches(rule, terms, commit, statics.scores, filters, scratch.marks)
-    return ordinals, compute_evidence(transform, terms, commit, ordinals), total, valued
+    evidence = compute_evidence(transform, terms.table, selection.facts, order)
+    return selection.sentences[order], evidence, total, valued
 
 
 @eager_jit(RULE, TRANSFORM, TERMS, COMMIT, STATICS, FILTERS, SCRATCH)
