@@ -10,6 +10,8 @@ from gunicorn.workers.gthread import ThreadWorker
 
 LINGER_SECONDS = 0.02
 """How long a thread waits for the next request of a connection that it has answered."""
+MAX_IN_A_ROW = 16
+"""Requests after which a connection waits for a thread with all others, of which there may be many."""
 
 
 class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
@@ -26,16 +28,17 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
 
     def handle(self, conn: Any) -> Any:
         """What it returns says whether the connection stays open. Runs in a thread."""
-        result = super().handle(conn)
-        while result is True and self.alive and self._has_next(conn):
+        result, answered = super().handle(conn), 1
+        while result is True and self.alive and self._has_next(conn, answered < MAX_IN_A_ROW):
             result = super().handle(conn)
+            answered += 1
         return result
 
-    def _has_next(self, conn: Any) -> bool:
-        """Whether the next request begins to come."""
-        if conn.parser.unreader.buf.getvalue():  # it came with the one before
+    def _has_next(self, conn: Any, may_wait: bool) -> bool:
+        """Whether the next request begins to come, or has come with the one before."""
+        if conn.parser.unreader.buf.getvalue():  # nobody else would read it
             return True
-        if not self._lingering.acquire(blocking=False):
+        if not may_wait or not self._lingering.acquire(blocking=False):
             return False
         try:
             poll = select.poll()

@@ -78,6 +78,15 @@ def test_a_thread_answers_requests_as_long_as_they_come_at_once(
     assert connection.answered == b"ab."
 
 
+def test_a_connection_gives_way_to_others_after_some_requests(
+    worker: KeepaliveWorker, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keepalive_worker, "MAX_IN_A_ROW", 3)
+    connection.client.sendall(b"abcd")
+    assert worker.handle(connection) is True
+    assert connection.answered == b"abc"
+
+
 def test_a_connection_that_is_idle_is_given_back(worker: KeepaliveWorker, connection: Connection) -> None:
     connection.client.sendall(b"a")
     assert worker.handle(connection) is True
