@@ -42,7 +42,7 @@ class Filters(Struct, frozen=True):
     attributes: tuple[HasAttribute, ...] = ()
 
     def __bool__(self) -> bool:
-        return self != NO_FILTERS
+        return self is not NO_FILTERS and self != NO_FILTERS
 
     def attribute_values(self, name: str) -> tuple[str, ...]:
         """The values that are wanted of an attribute."""

@@ -11,7 +11,6 @@ from esr.errors import UsageError
 from esr.models.model import Context, Query, Settings
 from esr.parameter import Parameter
 from esr.plans.plan import PlanTerm
-from esr.plans.statistics import TermStatistics
 
 ALL_CONTEXTS: tuple[Context, ...] = ("document", "surrounding", "both")
 
@@ -39,16 +38,12 @@ def mu_parameter(default: float = 30.0) -> Parameter:
 
 def weighted_terms(settings: Settings, query: Query, scale: float = 1.0) -> tuple[PlanTerm, ...]:
     """The query's terms with the weight c(t,q) * scale and the background p(t|C)."""
-    statistics = query.statistics
-    by_documents = settings.choice("background") == "documents"
-    collection = statistics.collection
-
-    def background(term: TermStatistics) -> float:
-        return term.df / max(collection.document_terms, 1) if by_documents else collection.background(term)
-
+    collection, statistics = query.statistics.collection, query.statistics.terms
+    background = collection.background
+    if settings.choice("background") == "documents":
+        background = collection.background_by_documents
     return tuple(
-        PlanTerm(term, count * scale, background(statistics.terms[term]))
-        for term, count in query.counts.items()
+        [PlanTerm(term, count * scale, background(statistics[term])) for term, count in query.counts.items()]
     )
 
 

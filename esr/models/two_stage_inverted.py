@@ -1,5 +1,7 @@
 """2S-I, the default model: the sentence mixed with its context, then Dirichlet with the collection."""
 
+from functools import lru_cache
+
 from esr.models.likelihood import (
     BACKGROUND,
     NU,
@@ -20,16 +22,20 @@ def plan(settings: Settings, query: Query) -> WeightedQuery:
     """
     lambda_, nu = settings["lambda"], settings.nu
     check_at_most_one("lambda + nu", lambda_ + nu)
-    shares = context_shares(settings, lambda_)
-    sentence = 1.0 - lambda_ - nu
-    transform = Mixture(
-        settings["mu"],
+    transform = _mix(settings["mu"], 1.0 - lambda_ - nu, *context_shares(settings, lambda_))
+    return WeightedQuery(weighted_terms(settings, query), transform)
+
+
+@lru_cache(maxsize=64)
+def _mix(mu: float, sentence: float, surrounding: float, document: float) -> Mixture:
+    """The mixture with these shares."""
+    return Mixture(
+        mu,
         Affine(sentence, -sentence),
-        Affine(shares.surrounding, -shares.surrounding),
-        Affine(shares.document, -shares.document),
+        Affine(surrounding, -surrounding),
+        Affine(document, -document),
         Affine(0.0, 1.0),
     )
-    return WeightedQuery(weighted_terms(settings, query), transform)
 
 
 TWO_STAGE_INVERTED = register(

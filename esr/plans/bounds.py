@@ -102,13 +102,17 @@ class Bound:
 
     def unavailable_reason(self, terms: Sequence[PlanTerm]) -> str | None:
         """Why there is no bound, or None. With one, every score is finite but for the statics."""
-        if not all(math.isfinite(term.weight) for term in terms):
-            return "a weight is no finite number"
+        background = 1.0
+        for term in terms:
+            if not math.isfinite(term.weight):
+                return "a weight is no finite number"
+            background = min(background, term.background)
         if self._reason is not None or isinstance(self._transform, Saturation):
             return self._reason
         # Evidence as small as that would have a finite logarithm in one sentence and not in another.
-        least = self._least_collection * min((term.background for term in terms), default=1.0)
-        return None if least > 1e-290 else "the mixture may be 0 without the collection's part"
+        if self._least_collection * background > 1e-290:
+            return None
+        return "the mixture may be 0 without the collection's part"
 
     def rounding_margin(self, plan: Plan, greatest: float) -> float:
         """What rounding may put between a bound and a score. `greatest`: the most a term or static adds."""
@@ -178,12 +182,14 @@ class Bound:
         """Of a plan with these terms."""
         if isinstance(self._transform, Saturation):
             return TermlessScore(0.0, 0.0, 0.0)
-        own = [term for term in terms if term.own]
-        return TermlessScore(
-            math.fsum(term.weight * math.log(term.background) for term in own),
-            math.fsum(term.weight for term in own if term.weight > 0),
-            math.fsum(term.weight for term in own if term.weight < 0),
-        )
+        logarithms: list[float] = []
+        positive: list[float] = []
+        negative: list[float] = []
+        for term in terms:
+            if term.own:
+                logarithms.append(term.weight * math.log(term.background))
+                (positive if term.weight > 0 else negative).append(term.weight)
+        return TermlessScore(math.fsum(logarithms), math.fsum(positive), math.fsum(negative))
 
     def upper_bounds(self, term: PlanTerm, sentences: SentencePostings, documents: DocumentPostings) -> Array:
         """The most that the term adds in each document above its part of `termless_score`, of shape (d,).

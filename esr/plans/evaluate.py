@@ -54,11 +54,16 @@ def combine_evidence(
             yield _sum(share * counts[name][row] for name, share in shares.items())
 
 
+def apply_transform(transform: Mixture | Saturation, evidence: Array) -> Array:
+    """What evidence of any shape adds to a score, for each unit of the weight of its term."""
+    return np.log(evidence) if isinstance(transform, Mixture) else saturate(transform, evidence)
+
+
 def sum_scores(plan: Plan, n: int, terms: Iterable[Array], columns: Mapping[str, Array]) -> Array:
     """The scores of n sentences, from what `combine_evidence` gives for each term."""
-    transform, total = plan.transform, np.zeros(n)
+    total = np.zeros(n)
     for term, x in zip(plan.terms, terms, strict=True):
-        total += term.weight * (np.log(x) if isinstance(transform, Mixture) else saturate(transform, x))
+        total += term.weight * apply_transform(plan.transform, x)
     for static in plan.statics:
         total += score_static(static, columns[static.column])
     return total

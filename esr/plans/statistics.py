@@ -50,6 +50,10 @@ class CollectionStatistics(Struct, frozen=True):
         """p(t|C). A term that stands in titles only counts as one occurrence, since log 0 ranks nothing."""
         return max(term.cf, 1) / max(self.occurrences, 1)
 
+    def background_by_documents(self, term: TermStatistics) -> float:
+        """p(t|C) from the documents that contain the term."""
+        return term.df / max(self.document_terms, 1)
+
     @property
     def average_sentence(self) -> float:
         return self.occurrences / self.sentences if self.sentences else 0.0

@@ -6,7 +6,6 @@ alone leave it to the ranking which sentences are candidates. So do fields besid
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from unicodedata import normalize
@@ -78,7 +77,9 @@ class Interpretation(Struct, frozen=True):
 
 def interpret(parsed: ParsedQuery, analyzer: Analyzer, require_all: bool = False) -> Interpretation:
     """What a query asks of an index with this analyzer. `require_all`: a sentence needs every wanted word."""
-    counts = dict(Counter(_terms_of(_ranked_texts(parsed), analyzer)))
+    counts: dict[str, int] = {}
+    for term in _terms_of(_ranked_texts(parsed), analyzer):
+        counts[term] = counts.get(term, 0) + 1
     if parsed.is_plain and not require_all:
         return Interpretation(parsed, counts, tuple(counts), None, (), False)
     wanted = tuple(dict.fromkeys(_terms_of([text for _, text in _wanted_texts(parsed)], analyzer)))
@@ -113,10 +114,12 @@ def _required_conditions(required: Sequence[Group], analyzer: Analyzer) -> Itera
     yield from (any_of(conditions) for conditions in single.values() if conditions)
 
 
-def _ranked_texts(parsed: ParsedQuery) -> Iterator[str]:
+def _ranked_texts(parsed: ParsedQuery) -> list[str]:
     """The pieces of the query whose terms are ranked: runs of wanted words, and required words and
     phrases."""
     pieces = _wanted_texts(parsed)
+    if parsed.is_plain:
+        return [text for _, text in pieces]
     pieces += [
         (clause.start, clause.text)
         for group in parsed.groups
@@ -124,7 +127,7 @@ def _ranked_texts(parsed: ParsedQuery) -> Iterator[str]:
         for clause in group.alternatives
         if clause.field == TEXT and clause.form != "prefix"
     ]
-    return (text for _, text in sorted(pieces))
+    return [text for _, text in sorted(pieces)]
 
 
 def _wanted_texts(parsed: ParsedQuery) -> list[tuple[int, str]]:
@@ -132,8 +135,8 @@ def _wanted_texts(parsed: ParsedQuery) -> list[tuple[int, str]]:
     return [(start, parsed.text[start:end]) for start, end in parsed.wanted_runs]
 
 
-def _terms_of(texts: Iterable[str], analyzer: Analyzer) -> Iterator[str]:
-    return (term for text in texts for term in analyzer.terms(normalize("NFC", text)))
+def _terms_of(texts: Iterable[str], analyzer: Analyzer) -> list[str]:
+    return [term for text in texts for term in analyzer.terms(normalize("NFC", text))]
 
 
 def is_searchable(group: Group) -> bool:

@@ -24,8 +24,11 @@ def parse(text: str) -> ParsedQuery:
 
 def literal(text: str) -> ParsedQuery:
     """The query with all of its text as words, whatever they look like."""
-    clauses = [Clause(TEXT, "word", match[0], *match.span()) for match in _WORDS.finditer(text)]
-    return ParsedQuery(text, tuple(Group("wanted", (c,), c.start, c.end) for c in clauses))
+    groups = []
+    for match in _WORDS.finditer(text):
+        start, end = match.span()
+        groups.append(Group("wanted", (Clause(TEXT, "word", match[0], start, end),), start, end))
+    return ParsedQuery(text, tuple(groups))
 
 
 def _bind_not(chunks: Sequence[Chunk], notes: list[Note]) -> Iterator[Chunk]:

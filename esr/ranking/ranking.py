@@ -14,7 +14,7 @@ from esr import adjustments, models, priors
 from esr.adjustments import Adjustment
 from esr.boosts import Expansion, from_json, plan_expansion, to_json
 from esr.errors import InputError, UsageError, unknown
-from esr.models import Settings
+from esr.models import Model, Settings
 from esr.plans.plan import CANDIDATES, CandidateRule, Mixture, Plan, Static
 from esr.plans.statistics import CollectionStatistics, Statistics
 from esr.priors.prior import check_weight
@@ -96,7 +96,11 @@ class Ranking(Struct, frozen=True, dict=True):
 
     @cached_property
     def _settings(self) -> Settings:
-        return models.get(self.model).settings(self.params, self.context)
+        return self._model.settings(self.params, self.context)
+
+    @cached_property
+    def _model(self) -> Model:
+        return models.get(self.model)
 
     def plan(
         self,
@@ -105,24 +109,28 @@ class Ranking(Struct, frozen=True, dict=True):
         expansions: Mapping[str, Expansion] = NO_EXPANSIONS,
     ) -> Plan:
         """The plan for a query's terms and its expansions. Terms that the collection lacks are dropped."""
-        model = models.get(self.model)
-        settings = self.settings()
-        length = sum(counts.values())
+        model, settings, length = self._model, self._settings, sum(counts.values())
         seen = {term: count for term, count in counts.items() if statistics.terms[term].is_seen}
         terms, transform = model.plan(settings, models.Query(seen, length, statistics))
-        weights = plan_expansion.term_weights(self.boosts, expansions)
+        weights = plan_expansion.term_weights(self.boosts, expansions) if expansions else None
         if weights:
             once = {term: 1 for term in weights if statistics.terms[term].is_seen}
             unit_terms = model.plan(settings, models.Query(once, length, statistics)).terms
             terms = plan_expansion.add_terms(terms, unit_terms, weights)
         rule: CandidateRule = self.candidates or model.candidates  # type: ignore[assignment]
+        has_statics = bool(self.priors or self.features or expansions)
         return Plan(
             terms=terms,
             transform=transform,
             candidates=rule,
             context="surrounding" if settings.context == "surrounding" else "document",
-            statics=tuple(static for _, static in self.statics(statistics.collection, expansions)),
+            statics=self._statics(statistics.collection, expansions) if has_statics else (),
         )
+
+    def _statics(
+        self, collection: CollectionStatistics, expansions: Mapping[str, Expansion]
+    ) -> tuple[Static, ...]:
+        return tuple(static for _, static in self.statics(collection, expansions))
 
     def statics(
         self, collection: CollectionStatistics, expansions: Mapping[str, Expansion] = NO_EXPANSIONS
@@ -158,6 +166,8 @@ class Ranking(Struct, frozen=True, dict=True):
 
     def feature_names(self) -> tuple[str, ...]:
         """The features that either stage uses."""
+        if not self.features and not self.rerank and not self.trees:
+            return ()
         signals = (*self.rerank, *(self.trees.inputs if self.trees else ()))
         names = (s.signal.removeprefix(FEATURE) for s in signals if s.signal.startswith(FEATURE))
         return (*(adjustment.feature for adjustment in self.features), *names)

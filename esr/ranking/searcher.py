@@ -26,7 +26,7 @@ from esr.queries.parser import literal
 from esr.queries.query import ParsedQuery
 from esr.ranking.nearest import find_nearest
 from esr.ranking.origin import Origin
-from esr.ranking.ranking import Ranking
+from esr.ranking.ranking import NO_EXPANSIONS, Ranking
 from esr.ranking.rerank_context import RerankContext, build_context
 from esr.ranking.reranker import rerank
 
@@ -83,8 +83,10 @@ class PreparedQuery(Struct, frozen=True):
         if k < 1:
             raise UsageError(f"k must be a positive number, not {k}")
         started = time.perf_counter() - self.took_ms / 1000.0
-        answer = self._search(k, filters, records, started)
-        unknown = find_unknown_filters(self.index, _with_fields(filters, self.interpretation.condition))
+        answer, condition = self._search(k, filters, records, started), self.interpretation.condition
+        if condition is None and not filters:
+            return answer
+        unknown = find_unknown_filters(self.index, _with_fields(filters, condition))
         return replace(answer, unknown_filters=unknown) if unknown else answer
 
     def _search(self, k: int, filters: Filters, records: bool, started: float) -> Answer:
@@ -226,10 +228,12 @@ class Searcher:
         if interpretation.prefixes:
             added_terms = self._prefix_terms(interpretation)
             counts = {**counts, **{term: 1 for term in added_terms if term not in counts}}
-        expansions = self._expand(interpretation.ranked_text, counts, ranking) if ranking.boosts else {}
-        added = (term for expansion in expansions.values() for term in expansion.terms)
-        terms = dict.fromkeys([*counts, *added])
-        statistics = self.index.statistics(list(terms))
+        terms, expansions = [*counts], NO_EXPANSIONS
+        if ranking.boosts:
+            expansions = self._expand(interpretation.ranked_text, counts, ranking)
+            added = (term for expansion in expansions.values() for term in expansion.terms)
+            terms = [*dict.fromkeys([*counts, *added])]
+        statistics = self.index.statistics(terms)
         unseen = {term for term in counts if not statistics.terms[term].is_seen}
         words = words_of_terms(self.index.analyzer, interpretation.ranked_text, unseen) if unseen else ()
         plan = _with_condition(ranking.plan(counts, statistics, expansions), interpretation)

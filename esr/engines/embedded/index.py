@@ -71,6 +71,9 @@ class EmbeddedIndex:
     def __init__(self, where: str, cache: SearchCache | None = None) -> None:
         """With a cache, the index stays at the commit of that cache."""
         self.where = where
+        self._pinned: EmbeddedIndex | None
+        """What `snapshot` gave last. It never changes, so searches of one commit share it."""
+        self._manifest = os.path.join(where, manifest.NAME)
         self._is_pinned = cache is not None
         self._use(cache or SearchCache(self._open()))
         if not self._is_pinned:
@@ -79,7 +82,10 @@ class EmbeddedIndex:
     def snapshot(self) -> EmbeddedIndex:
         if self._is_pinned:
             return self
-        return EmbeddedIndex(self.where, self._latest())
+        cache, pinned = self._latest(), self._pinned
+        if pinned is None or pinned._cache is not cache:
+            pinned = self._pinned = EmbeddedIndex(self.where, cache)
+        return pinned
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         statistics = self._snapshot().statistics
@@ -318,12 +324,13 @@ class EmbeddedIndex:
 
     def _use(self, cache: SearchCache) -> None:
         self._cache = cache
+        self._pinned = None
         self.description = cache.snapshot.manifest.description
         self.analyzer = analysis.get(self.description.analyzer)
 
     def _commit_mark(self) -> tuple[int, int]:
         """Differs from commit to commit."""
-        status = os.stat(os.path.join(self.where, manifest.NAME))
+        status = os.stat(self._manifest)
         return status.st_ino, status.st_mtime_ns
 
     def _latest(self) -> SearchCache:

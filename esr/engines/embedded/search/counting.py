@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.embedded.search.candidates import count_masked, mask_allowed
+from esr.engines.embedded.search.kernel.layout import Scratch
 from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.index import Filters
 from esr.plans.condition import AllOf, AnyOf, Condition, HasTerm, HasWords
@@ -87,7 +88,7 @@ class _Counter:
         if needs_all:
             return int(self._kernel.count_all(ranges, tables.commit.segments, allowed))
         scratch = tables.take_scratch()
-        count = self._kernel.count_any(ranges, tables.commit.segments, allowed, scratch.marks)
+        count = self._kernel.count_any(ranges, tables.commit.segments, allowed, Scratch(*scratch).marks)
         tables.put_back(scratch)
         return int(count)
 

@@ -78,7 +78,7 @@ class ImpactComputation:
         evidence, greatest = np.empty(len(impacts)), np.empty(len(terms))
         shape, numbers = self.transform_numbers
         kernel.best_evidence(
-            shape, numbers, self._evidence_table, table, ranges, tuple(tables.commit), evidence
+            shape, numbers, self._evidence_table, table, ranges, tables.commit_group, evidence
         )
         if isinstance(self._transform, Mixture):
             values = np.log(evidence, out=evidence)

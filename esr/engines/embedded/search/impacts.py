@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class Impacts:
         self._computation = computation
         self._limit = limit
         self._note_size = note_size
-        self._kernel_transform: Transform | None = None
+        self._kernel_transform: tuple[Any, ...] | None = None
         self._values: Values = np.zeros(0, np.float32)
         self._used = 0
         self._entries: dict[_Key, tuple[int, float]] = {}
@@ -63,30 +63,39 @@ class Impacts:
     def nbytes(self) -> int:
         """Memory in use."""
         transform = self._kernel_transform
-        return self._values.nbytes + (0 if transform is None else 2 * transform.high.nbytes)
+        return self._values.nbytes + (0 if transform is None else 2 * Transform(*transform).high.nbytes)
 
-    def kernel_transform(self) -> Transform:
-        """The transform as the kernel takes it."""
+    def kernel_transform(self) -> tuple[Any, ...]:
+        """The transform as the kernel takes it: `layout.Transform` as a plain tuple."""
         if self._kernel_transform is None:
             table = self._computation.statistics.document_table
             high, low = self.bound.log_collection_range(table.shortest, table.longest)
-            self._kernel_transform = Transform(
-                *self._computation.transform_numbers,
-                self.bound.length_table(),
-                round_outward(high, up=True),
-                round_outward(low, up=False),
+            self._kernel_transform = tuple(
+                Transform(
+                    *self._computation.transform_numbers,
+                    self.bound.length_table(),
+                    round_outward(high, up=True),
+                    round_outward(low, up=False),
+                )
             )
+            self._note_size(self.nbytes)
         return self._kernel_transform
 
     def get(self, terms: Sequence[PlanTerm]) -> TermImpacts:
         """The impacts of these terms. Those that are missing are computed."""
-        keys = [(term.term, term.background, term.own, term.weight < 0) for term in terms]
+        keys = [(term, background, own, weight < 0) for term, weight, background, own in terms]
         with self._lock:
-            if not all(map(self._entries.__contains__, keys)):
+            entries = list(map(self._entries.get, keys))
+            if None in entries:
                 self._add(dict(zip(keys, terms, strict=True)))
-            entries, values = [self._entries[key] for key in keys], self._values
-        greatest = [abs(term.weight) * impact for term, (_, impact) in zip(terms, entries, strict=True)]
-        return TermImpacts(values, [start for start, _ in entries], max(greatest, default=0.0))
+                entries = list(map(self._entries.get, keys))
+            values = self._values
+        starts, greatest = [], 0.0
+        for term, entry in zip(terms, entries, strict=True):
+            assert entry is not None
+            starts.append(entry[0])
+            greatest = max(greatest, abs(term.weight) * entry[1])
+        return TermImpacts(values, starts, greatest)
 
     def _add(self, terms: Mapping[_Key, PlanTerm]) -> None:
         """Keep the impacts of these terms. Where there is no room for more, all others go."""
@@ -132,11 +141,8 @@ class ImpactCache:
 
     def get(self, transform: Mixture | Saturation) -> Impacts:
         """The impacts of a transform."""
+        return self._memory.get(transform, partial(self._make, transform))
 
-        def make() -> Impacts:
-            computation = ImpactComputation(transform, self._statistics, self._tables)
-            return Impacts(
-                computation, LIMIT_SHARE * self._memory.limit, partial(self._memory.resize, transform)
-            )
-
-        return self._memory.get(transform, make)
+    def _make(self, transform: Mixture | Saturation) -> Impacts:
+        computation = ImpactComputation(transform, self._statistics, self._tables)
+        return Impacts(computation, LIMIT_SHARE * self._memory.limit, partial(self._memory.resize, transform))

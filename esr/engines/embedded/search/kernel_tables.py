@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
 
 import numpy as np
 
@@ -39,19 +40,22 @@ class KernelTables:
             table.size.astype(np.int32),
             np.packbits(is_first, bitorder="little").view("<u8").astype(np.uint64),
         )
-        self._idle: deque[Scratch] = deque()
+        self.commit_group = tuple(self.commit)
+        """As the kernel takes it."""
+        self._idle: deque[tuple[Any, ...]] = deque()
 
-    def take_scratch(self) -> Scratch:
-        """A scratch for one search, until it is put back. After an error it is not put back."""
+    def take_scratch(self) -> tuple[Any, ...]:
+        """A `Scratch` for one search, as a plain tuple, until it is put back. After an error it is not put
+        back."""
         try:
             return self._idle.pop()
         except IndexError:
             n = len(self.commit.sizes)
             # One place more: the kernel writes a document there before it knows whether it is new.
             documents, marks = np.empty(n + 1, np.int32), np.zeros(len(self.commit.begins), np.uint64)
-            return Scratch(np.full(n, -np.inf), np.zeros(n, bool), np.empty(n), documents, marks)
+            return tuple(Scratch(np.full(n, -np.inf), np.zeros(n, bool), np.empty(n), documents, marks))
 
-    def put_back(self, scratch: Scratch) -> None:
+    def put_back(self, scratch: tuple[Any, ...]) -> None:
         self._idle.append(scratch)
 
 

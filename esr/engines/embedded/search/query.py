@@ -59,18 +59,25 @@ class BoundQuery(NamedTuple):
 
 def bind(plan: Plan, cache: SearchCache, k: int, filters: Filters) -> BoundQuery | Unprunable:
     """The search, if there are bounds for the plan."""
-    segments, impacts = cache.snapshot.segments, cache.impacts.get(plan.transform)
+    impacts = cache.impacts.get(plan.transform)
     reason = impacts.bound.unavailable_reason(plan.terms)
     if reason is not None:
         return Unprunable(reason)
     statics = cache.statics.bounds(plan.statics) if plan.statics else None
+    masks = _mask(plan, cache, filters) if filters or plan.condition is not None else (None, None)
+    return BoundQuery(plan, cache, k, impacts, statics, *masks)
+
+
+def _mask(plan: Plan, cache: SearchCache, filters: Filters) -> tuple[Mask | None, Mask | None]:
+    """The documents and the sentences of `BoundQuery`."""
+    segments = cache.snapshot.segments
     document_mask = _concatenate(mask_documents(segment, filters) for segment in segments)
     sentence_masks = mask_sentences(plan.condition, cache, filters) or []
     sentence_mask = _concatenate(sentence_masks)
     if sentence_mask is not None and np.count_nonzero(sentence_mask) < _FEW * len(sentence_mask):
         has_sentence = np.concatenate(list(map(_mask_documents_of, segments, sentence_masks)))
         document_mask = has_sentence if document_mask is None else document_mask & has_sentence
-    return BoundQuery(plan, cache, k, impacts, statics, document_mask, sentence_mask)
+    return document_mask, sentence_mask
 
 
 def _mask_documents_of(segment: Segment, sentences: Mask) -> Mask:

@@ -33,15 +33,16 @@ class SearchMemory:
 
     def get(self, key: Hashable, make: Callable[[], V], size: Callable[[V], int] = attrgetter("nbytes")) -> V:
         """The value of a key, which is made if it is missing. Two threads may make it at once: both get the
-        same."""
+        same. If it grows later, `resize` is to be called."""
         with self._lock:
-            if key in self._values:
-                value: V = self._values[key][0]
-                self._use(key, value, size(value))
-                return value
+            entry = self._values.pop(key, None)
+            if entry is not None:
+                self._values[key] = entry  # behind all others: it was used last
+                used: V = entry[0]
+                return used
         made = make()
         with self._lock:
-            value = self._values[key][0] if key in self._values else made
+            value: V = self._values[key][0] if key in self._values else made
             self._use(key, value, size(value))
         return value
 

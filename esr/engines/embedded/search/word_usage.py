@@ -21,7 +21,7 @@ _ENTRY_BYTES = 200
 """Memory of a word and what is known of it."""
 
 
-class _Kept(dict[str, V]):
+class _WordFacts(dict[str, V]):
     """What is known of some words."""
 
     @property
@@ -48,13 +48,15 @@ class WordUsage:
         return self._recall("form", word, self._read_written_form)
 
     def _recall(self, what: str, word: str, make: Callable[[str], V]) -> V:
-        # Words with one beginning are kept together: each is much smaller than the least that is kept.
-        kept: _Kept[V] = self._memory.get((self._token, what, word[:2]), _Kept)
-        value = kept.get(word)
+        # Words with one beginning are stored together: each is much smaller than the least that is stored.
+        key = self._token, what, word[:2]
+        facts: _WordFacts[V] = self._memory.get(key, _WordFacts)
+        value = facts.get(word)
         if value is None:
             value = make(word)
             if value:  # who types what no sentence has must not fill the memory
-                kept[word] = value
+                facts[word] = value
+                self._memory.resize(key, facts.nbytes)
         return value
 
     def _count_sentences(self, word: str) -> int:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from esr.engines.embedded.index import EmbeddedIndex
+from esr.engines.embedded.search import word_usage
 from esr.engines.embedded.search.candidates import count_masked
 from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.embedded.search.word_search import PlaceCache
@@ -64,3 +65,12 @@ def test_what_is_known_of_words_is_remembered_within_the_limit(where: Path) -> N
     assert memory.used < 10_000
     assert usage.count_sentences("rain") == usage.count_sentences("rain") == 6
     assert memory.used <= memory.limit
+
+
+def test_what_is_remembered_counts_towards_the_limit(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(word_usage, "_ENTRY_BYTES", 100_000)
+    memory = SearchMemory(1 << 20)
+    usage = WordUsage(EmbeddedIndex(str(where))._latest().snapshot, PlaceCache(memory), memory)
+    before = memory.used
+    usage.count_sentences("rain")
+    assert memory.used >= before + 100_000

@@ -41,6 +41,12 @@ BATCH = 32
 """Documents that are looked up together."""
 WEIGHT, BACKGROUND, OWN = range(3)
 """Columns of `Terms.table`."""
+K, CANDIDATES, ALL_DOCUMENTS, STARTS = range(4)
+"""Places in the whole numbers of a query: those of `Rule`; from the last on `Terms.impact_starts`, and behind
+them `Terms.posting_ranges`."""
+MARGIN, TERMLESS, TABLE = 0, 1, 4
+"""Places in the real numbers of a query: `Rule.margin`, `Terms.termless`, and from the last on `Terms.table`.
+All numbers come in two arrays, since making a small array takes longer than filling it."""
 SENTENCES_FROM, SENTENCES_TO, DOCUMENTS_FROM, DOCUMENTS_TO = range(4)
 """Where a term's postings begin and end: the last dimension of `Terms.posting_ranges`."""
 
