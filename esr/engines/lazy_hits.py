@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from esr.engines.results import Hit
+from esr.engines.results import Hit, make_hits
 from esr.plans.evidence import Array
 
 Numbers = npt.NDArray[np.int64]
@@ -70,11 +70,11 @@ class LazyHits(Sequence[Hit]):
     def rescored(self, places: Places, scores: Array) -> list[Hit]:
         """The hits at these places with other scores, both of shape (m,). No other hit's id is read."""
         ordinals = self.ordinals[places].tolist()
-        return list(map(Hit, self._read_ids(places), scores.tolist(), repeat(None), ordinals))
+        return make_hits(self._read_ids(places), scores.tolist(), repeat(None), ordinals)
 
     @cached_property
     def _hits(self) -> list[Hit]:
-        return list(map(Hit, self.ids, self.scores.tolist(), repeat(None), self.ordinals.tolist()))
+        return make_hits(self.ids, self.scores.tolist(), repeat(None), self.ordinals.tolist())
 
     def __len__(self) -> int:
         return len(self.ordinals)

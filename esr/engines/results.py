@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from esr.plans.evidence import Array, Evidence
 
+_new_tuple = tuple.__new__
 EVIDENCE_COLUMNS = ("length", "importance", "importance_surrounding")
 """The columns that all evidence has. Others are `position` and those of the features."""
 
@@ -48,6 +49,16 @@ class Hit(NamedTuple):
     score: float
     record: SentenceRecord | None
     ordinal: int = 0
+
+
+def make_hits(
+    ids: Iterable[str],
+    scores: Iterable[float],
+    records: Iterable[SentenceRecord | None],
+    ordinals: Iterable[int],
+) -> list[Hit]:
+    """As Hit(...) makes each, in half of the time."""
+    return [_new_tuple(Hit, fields) for fields in zip(ids, scores, records, ordinals, strict=False)]
 
 
 class SearchResult(Struct, frozen=True):

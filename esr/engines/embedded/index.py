@@ -25,6 +25,7 @@ from esr.engines.embedded.search.facets import count_facets
 from esr.engines.embedded.search.kernel_loader import LOADER
 from esr.engines.embedded.search.pruning import search_pruned
 from esr.engines.embedded.search.records import (
+    Location,
     Locations,
     find_sentence,
     group_by_segment,
@@ -49,6 +50,7 @@ from esr.engines.index import (
 from esr.engines.lazy_hits import LazyHits
 from esr.engines.names import Name
 from esr.engines.resolve import resolve_condition, resolve_filters, resolve_plan
+from esr.engines.results import make_hits
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
 from esr.engines.segments.store.segment import SegmentDamaged
@@ -130,7 +132,9 @@ class EmbeddedIndex:
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         snapshot = self._snapshot()
-        return read_records(snapshot, self._locate(snapshot, ids, None))
+        bases = snapshot.statistics.sentence_bases
+        found = self._find(snapshot, ids)
+        return read_records(snapshot, [bases[location.segment] + location.number for location in found])
 
     def evidence(
         self,
@@ -351,21 +355,23 @@ class EmbeddedIndex:
 
     def _locate(self, snapshot: Snapshot, ids: Sequence[str], ordinals: Sequence[int] | None) -> Locations:
         """The sentences of these ids. Looking them up by ordinals, where these are known, is much faster."""
-        if ordinals is not None:
-            return locate(snapshot, ordinals)
+        return Locations.of(self._find(snapshot, ids)) if ordinals is None else locate(snapshot, ordinals)
+
+    def _find(self, snapshot: Snapshot, ids: Sequence[str]) -> list[Location]:
+        """The sentences of these ids. Raises UsageError for an unknown one."""
         locations = []
         for id in ids:
             location = find_sentence(snapshot, id)
             if location is None:
                 raise UsageError(f"there is no sentence {id!r} in {self.where}")
             locations.append(location)
-        return Locations.of(locations)
+        return locations
 
 
 def _read_hits(snapshot: Snapshot, best: TopK, records: bool) -> Sequence[Hit]:
     """The hits of these ordinals, with their sentences or their ids alone."""
     if not records:
         return LazyHits(best.ordinals, best.scores, lambda n: sentence_ids(snapshot, best.ordinals[n]))
-    entries = read_records(snapshot, locate(snapshot, best.ordinals))
-    ids = [record.sentence_id for record in entries]
-    return list(map(Hit, ids, best.scores.tolist(), entries, best.ordinals.tolist()))
+    ordinals = best.ordinals.tolist()
+    entries = read_records(snapshot, ordinals)
+    return make_hits([entry.sentence_id for entry in entries], best.scores.tolist(), entries, ordinals)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from esr.documents.document import default_id_prefix
 from esr.engines.index import SentenceRecord
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store.document_codec import NO_PARAGRAPH
-from esr.engines.segments.store.segment import PARAGRAPH, Segment
-from esr.engines.segments.store.shown_document import ShownDocument
+from esr.engines.segments.store.shown_document import read_shown
 
 Numbers = npt.NDArray[np.int64]
 _new_tuple = tuple.__new__
+_ID_INFIX = default_id_prefix("")
+"""Between a document's id and the position, in a default id."""
 
 
 class Location(NamedTuple):
@@ -73,65 +76,62 @@ def sentence_ids(snapshot: Snapshot, ordinals: Numbers) -> list[str]:
     return ids
 
 
-def read_records(snapshot: Snapshot, locations: Locations) -> list[SentenceRecord]:
-    """The records of these sentences, in this order. A document that has several is unpacked once."""
-    records: dict[int, SentenceRecord] = {}
-    features = _features(snapshot, locations)
-    for owner, places, numbers in group_by_segment(locations):
-        segment = snapshot.segments[owner]
-        entities = segment.enrichment.entities if segment.enrichment.entity_spans else None
-        documents = segment.column("document")[numbers]
-        columns = (
-            places,
-            numbers,
-            documents,
-            numbers - segment.column("first")[documents],
-            segment.column(PARAGRAPH)[numbers],
+def read_records(snapshot: Snapshot, ordinals: Sequence[int]) -> list[SentenceRecord]:
+    """The records of the sentences with these ordinals, in this order.
+
+    A document that has several is unpacked once.
+    """
+    segments, bases = snapshot.segments, snapshot.statistics.sentence_bases
+    columns = [segment.sentence_views for segment in segments]
+    rows, blobs = [], {}
+    for ordinal in ordinals:
+        owner = bisect_right(bases, ordinal) - 1
+        number = ordinal - bases[owner]
+        key = owner, columns[owner].document[number]
+        if key not in blobs:
+            blobs[key] = segments[owner].blob_view(key[1])
+        rows.append((key, number))
+    documents = dict(zip(blobs, read_shown(blobs.values()), strict=True))
+    features = _features(snapshot, ordinals) if snapshot.features else None
+    entities = [s.enrichment.entities if s.enrichment.entity_spans else None for s in segments]
+    records: list[SentenceRecord] = []
+    for key, number in rows:
+        owner, document = key[0], documents[key]
+        position = number - columns[owner].first[key[1]]
+        paragraph, of_sentence = columns[owner].paragraph[number], entities[owner]
+        sentences, end = document.sentences, position + 1
+        sentence = sentences[position]
+        # As SentenceRecord(...) makes it, in half of the time.
+        record = _new_tuple(
+            SentenceRecord,
+            (
+                f"{document.id}{_ID_INFIX}{position}" if sentence.id is None else sentence.id,
+                document.id,
+                position,
+                sentence.text,
+                sentences[position - 1].text if position else None,
+                sentences[end].text if end < len(sentences) else None,
+                document.title,
+                document.date,
+                document.source,
+                document.url,
+                document.language,
+                {} if features is None else features[len(records)],
+                None if of_sentence is None else of_sentence(number),
+                None if paragraph == NO_PARAGRAPH else paragraph - 1,
+                document.authors,
+                document.section,
+                document.keywords,
+            ),
         )
-        shown = _read_documents(segment, documents)
-        for place, number, owner_number, position, paragraph in zip(
-            *(column.tolist() for column in columns), strict=True
-        ):
-            document, prefix = shown[owner_number]
-            sentences, end = document.sentences, position + 1
-            sentence = sentences[position]
-            # As SentenceRecord(...) makes it, in half of the time.
-            records[place] = _new_tuple(
-                SentenceRecord,
-                (
-                    f"{prefix}{position}" if sentence.id is None else sentence.id,
-                    document.id,
-                    position,
-                    sentence.text,
-                    sentences[position - 1].text if position else None,
-                    sentences[end].text if end < len(sentences) else None,
-                    document.title,
-                    document.date,
-                    document.source,
-                    document.url,
-                    document.language,
-                    features[place],
-                    None if entities is None else entities(number),
-                    None if paragraph == NO_PARAGRAPH else paragraph - 1,
-                    document.authors,
-                    document.section,
-                    document.keywords,
-                ),
-            )
-    return [records[place] for place in range(len(records))]
+        records.append(record)
+    return records
 
 
-def _read_documents(segment: Segment, numbers: npt.NDArray[Any]) -> dict[int, tuple[ShownDocument, str]]:
-    """These documents by their numbers, each with the start of the default ids of its sentences."""
-    distinct = list(dict.fromkeys(numbers.tolist()))
-    documents = segment.shown_documents(np.array(distinct))
-    return {n: (document, document.id_prefix) for n, document in zip(distinct, documents, strict=True)}
-
-
-def _features(snapshot: Snapshot, locations: Locations) -> list[dict[str, float]]:
+def _features(snapshot: Snapshot, ordinals: Sequence[int]) -> list[dict[str, float]]:
     """The features that each of these sentences has."""
-    features: list[dict[str, float]] = [{} for _ in locations.numbers]
-    for owner, places, numbers in group_by_segment(locations):
+    features: list[dict[str, float]] = [{} for _ in ordinals]
+    for owner, places, numbers in group_by_segment(locate(snapshot, ordinals)):
         enriched = snapshot.segments[owner].enrichment
         for name in enriched.features:
             values = enriched.feature(name, numbers)

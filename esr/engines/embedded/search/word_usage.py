@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from esr.engines.embedded.search.records import Locations, Numbers, read_records
+from esr.engines.embedded.search.records import Numbers, read_records
 from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.embedded.search.word_search import PlaceCache
 from esr.engines.segments.reader.snapshot import Snapshot
@@ -63,16 +63,13 @@ class WordUsage:
         return sum(len(numbers) for _, numbers in self._find_sentences(word))
 
     def _read_written_form(self, word: str) -> str:
-        locations: list[Locations] = []
-        left = SAMPLE
+        bases = self._snapshot.statistics.sentence_bases
+        ordinals: list[int] = []
         for owner, numbers in self._find_sentences(word):
-            first = numbers[:left]
-            locations.append(Locations(np.full(len(first), owner), first))
-            left -= len(first)
-            if not left:
+            ordinals += (numbers[: SAMPLE - len(ordinals)] + bases[owner]).tolist()
+            if len(ordinals) == SAMPLE:
                 break
-        records = (record for each in locations for record in read_records(self._snapshot, each))
-        return choose_written_form(word, (record.text for record in records))
+        return choose_written_form(word, [record.text for record in read_records(self._snapshot, ordinals)])
 
     def _find_sentences(self, word: str) -> Iterator[tuple[int, Numbers]]:
         """The sentences that have a word, ascending, by the number of their segment."""

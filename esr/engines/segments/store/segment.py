@@ -20,7 +20,6 @@ from esr.engines.segments.store.layer import Layer
 from esr.engines.segments.store.layer_info import LayerInfo
 from esr.engines.segments.store.layer_stack import LayerStack
 from esr.engines.segments.store.packed_postings import COUNT_BITS, POSTINGS, unpack
-from esr.engines.segments.store.shown_document import ShownDocument, read_shown
 from esr.engines.segments.store.string_table import BlobTable, StringTable
 from esr.engines.segments.store.word_table import WordTable
 from esr.errors import IndexUnusable
@@ -38,6 +37,17 @@ class Postings(NamedTuple):
 
 
 NO_POSTINGS = Postings(np.zeros(0, np.int32), np.zeros(0, np.uint8))
+
+
+class SentenceViews(NamedTuple):
+    """Columns: the document of each sentence, the first sentence of each document, the paragraphs.
+
+    A number of a view takes a third of the time of one of an array.
+    """
+
+    document: memoryview
+    first: memoryview
+    paragraph: memoryview
 
 
 class SegmentDamaged(IndexUnusable):
@@ -214,13 +224,18 @@ class Segment:
         """A document, for callers that do not need all of it."""
         return StoredDocument(self._blobs[number])
 
-    def shown_documents(self, numbers: Numbers) -> list[ShownDocument]:
-        """Several documents as their sentences show them, in the order of their numbers."""
-        return list(map(read_shown, self._blobs.get_many(numbers)))
+    @cached_property
+    def sentence_views(self) -> SentenceViews:
+        """What is read for a single sentence."""
+        return SentenceViews(*(memoryview(self.columns[name]) for name in ("document", "first", PARAGRAPH)))  # type: ignore[arg-type]
 
     def blob(self, number: int) -> bytes:
         """A document as it is stored."""
         return self._blobs[number]
+
+    def blob_view(self, number: int) -> memoryview:
+        """The same where it is mapped."""
+        return self._blobs.view(number)
 
     def find_sentence(self, sentence_id: str) -> int | None:
         """The number of a sentence by its id, explicit or of the default form `<document id>.s<n>`."""

@@ -41,6 +41,10 @@ class BlobTable:
     def __getitem__(self, number: int) -> bytes:
         return bytes(self._bytes[self._end_view[number] : self._end_view[number + 1]])
 
+    def view(self, number: int) -> memoryview:
+        """A blob where it is mapped."""
+        return self._bytes[self._end_view[number] : self._end_view[number + 1]]
+
     def get_many(self, numbers: Numbers) -> list[memoryview]:
         """The blobs of these numbers, where they are mapped."""
         ends, content = self._ends, self._bytes

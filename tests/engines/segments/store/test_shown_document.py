@@ -7,6 +7,7 @@ import zlib
 import pytest
 
 from esr.documents import Document, ParseWord, Sentence
+from esr.documents.document import default_id_prefix
 from esr.engines.segments.store.document_codec import compress, encode_document
 from esr.engines.segments.store.shown_document import ShownDocument, read_shown
 
@@ -19,7 +20,8 @@ SENTENCES = (
 
 
 def store(document: Document) -> ShownDocument:
-    return read_shown(memoryview(compress(encode_document(document, [1]))))
+    (shown,) = read_shown([memoryview(compress(encode_document(document, [1])))])
+    return shown
 
 
 @pytest.mark.parametrize(
@@ -37,7 +39,7 @@ def test_it_has_what_was_stored(document: Document) -> None:
     shown = store(document)
     assert shown.id == document.id
     assert [getattr(shown, name) for name in FIELDS] == [getattr(document, name) for name in FIELDS]
-    ids = [s.id or f"{shown.id_prefix}{n}" for n, s in enumerate(shown.sentences)]
+    ids = [s.id or f"{default_id_prefix(shown.id)}{n}" for n, s in enumerate(shown.sentences)]
     assert ids == [sentence.id for sentence in document.sentences]
     assert [s.text for s in shown.sentences] == [s.text for s in document.sentences]
 
@@ -47,5 +49,7 @@ def test_numbers_that_json_lacks_do_not_matter(number: str) -> None:
     encoded = (
         f'{{"id":"d","title":"t","metadata":{{"n":{number}}},"sentences":[["a",null,{{"x":{number}}}]]}}'
     )
-    shown = read_shown(zlib.compress(encoded.encode()))
+    other = compress(encode_document(Document("e", SENTENCES), [1]))
+    shown, after = read_shown([zlib.compress(encoded.encode()), other])
+    assert (after.id, after.sentences[0].text) == ("e", SENTENCES[0].text)
     assert (shown.id, shown.title, shown.sentences[0].text, shown.sentences[0].id) == ("d", "t", "a", None)
