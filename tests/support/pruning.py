@@ -111,6 +111,8 @@ def documents(draw: st.DrawFn) -> list[Located]:
     return drawn
 
 
+TURNING_CURVE = Curve((0.0, 1.0, 3.0), (0.5, -1.0, 2.0), (0.0, 1.0, 0.0), None)
+"""A curve that falls below its least value between two others."""
 share = st.sampled_from([0.0, 1e-9, 0.1, 0.5, 1.0, 30.0])
 weight = st.sampled_from([-2.0, -0.3, 0.0, 1e-12, 0.5, 1.0, 1.0, 3.0, 1e4])
 smoothing = st.builds(
@@ -134,7 +136,7 @@ statics = st.builds(
     st.sampled_from([0.0, 1.0]),
     st.sampled_from([0.5, 3.0]),
     st.sampled_from([1.0, 2.0]),
-    st.just(Curve((0.0, 1.0, 3.0), (0.5, -1.0, 2.0), (0.0, 1.0, 0.0), None)),
+    st.just(TURNING_CURVE),
 )
 
 

@@ -27,7 +27,6 @@ from esr.errors import EsrError
 from esr.plans.plan import (
     CANDIDATES,
     Affine,
-    Curve,
     Mixture,
     Plan,
     PlanTerm,
@@ -46,6 +45,7 @@ from tests.support.pruning import (
     FIRST_STAGES,
     QUERIES,
     SETTINGS,
+    TURNING_CURVE,
     adverse_documents,
     make_plan,
     numbered_document,
@@ -65,15 +65,14 @@ MIXTURES = [
 
 
 SHARDS = [1, 3]
-_CURVE = Curve((0.0, 1.0, 3.0), (0.5, -1.0, 2.0), (0.0, 1.0, 0.0))
 TURNING_CURVES = Plan(
     (PlanTerm("bank", 0.0, 1e-9),),
     Saturation(None, Smoothing(1.0), Smoothing(), Smoothing()),
     "all",
     "surrounding",
     (
-        Static("features.x", "linear", -2.0, k=0.5, curve=_CURVE),
-        Static("importance", "curve", -2.0, k=0.5, curve=_CURVE),
+        Static("features.x", "linear", -2.0, k=0.5, curve=TURNING_CURVE),
+        Static("importance", "curve", -2.0, k=0.5, curve=TURNING_CURVE),
     ),
 )
 """A plan whose curve falls below its least value, where nothing else tells sentences apart."""
