@@ -103,7 +103,7 @@ class EmbeddedIndex:
                 best = search_exhaustive(plan, cache, k, filters)
         else:
             best = answer
-        hits = _read_hits(cache.snapshot, best, records)
+        hits = _read_hits(cache, best, records)
         return SearchResult(hits, best.total, None, best.scored, exhaustive)
 
     def request(
@@ -131,10 +131,11 @@ class EmbeddedIndex:
         threading.Thread(target=LOADER.load, name="esr-kernel", daemon=True).start()
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
-        snapshot = self._snapshot()
-        bases = snapshot.statistics.sentence_bases
-        found = self._find(snapshot, ids)
-        return read_records(snapshot, [bases[location.segment] + location.number for location in found])
+        cache = self._latest()
+        bases = cache.snapshot.statistics.sentence_bases
+        found = self._find(cache.snapshot, ids)
+        ordinals = [bases[location.segment] + location.number for location in found]
+        return read_records(cache.snapshot, cache.documents, ordinals)
 
     def evidence(
         self,
@@ -227,7 +228,7 @@ class EmbeddedIndex:
         condition, filters = resolve_condition(self, condition), resolve_filters(self, filters)
         ordinals, total = find_by_date(condition, cache, k, filters, oldest_first)
         best = TopK(ordinals, np.zeros(len(ordinals)), total, 0)
-        return SearchResult(_read_hits(cache.snapshot, best, records), total)
+        return SearchResult(_read_hits(cache, best, records), total)
 
     def values(self, field: str) -> ValueTable:
         return self._latest().values(field)
@@ -368,10 +369,11 @@ class EmbeddedIndex:
         return locations
 
 
-def _read_hits(snapshot: Snapshot, best: TopK, records: bool) -> Sequence[Hit]:
+def _read_hits(cache: SearchCache, best: TopK, records: bool) -> Sequence[Hit]:
     """The hits of these ordinals, with their sentences or their ids alone."""
+    snapshot = cache.snapshot
     if not records:
         return LazyHits(best.ordinals, best.scores, lambda n: sentence_ids(snapshot, best.ordinals[n]))
     ordinals = best.ordinals.tolist()
-    entries = read_records(snapshot, ordinals)
+    entries = read_records(snapshot, cache.documents, ordinals)
     return make_hits([entry.sentence_id for entry in entries], best.scores.tolist(), entries, ordinals)

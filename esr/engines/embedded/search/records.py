@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.documents.document import default_id_prefix
+from esr.engines.embedded.search.document_cache import DocumentCache, DocumentKey
 from esr.engines.index import SentenceRecord
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store.document_codec import NO_PARAGRAPH
-from esr.engines.segments.store.shown_document import read_shown
 
 Numbers = npt.NDArray[np.int64]
 _new_tuple = tuple.__new__
@@ -76,22 +76,16 @@ def sentence_ids(snapshot: Snapshot, ordinals: Numbers) -> list[str]:
     return ids
 
 
-def read_records(snapshot: Snapshot, ordinals: Sequence[int]) -> list[SentenceRecord]:
-    """The records of the sentences with these ordinals, in this order.
-
-    A document that has several is unpacked once.
-    """
+def read_records(snapshot: Snapshot, cache: DocumentCache, ordinals: Sequence[int]) -> list[SentenceRecord]:
+    """The records of the sentences with these ordinals, in this order."""
     segments, bases = snapshot.segments, snapshot.statistics.sentence_bases
     columns = [segment.sentence_views for segment in segments]
-    rows, blobs = [], {}
+    rows = []
     for ordinal in ordinals:
         owner = bisect_right(bases, ordinal) - 1
         number = ordinal - bases[owner]
-        key = owner, columns[owner].document[number]
-        if key not in blobs:
-            blobs[key] = segments[owner].blob_view(key[1])
-        rows.append((key, number))
-    documents = dict(zip(blobs, read_shown(blobs.values()), strict=True))
+        rows.append((_new_tuple(DocumentKey, (owner, columns[owner].document[number])), number))
+    documents = cache.read(dict.fromkeys([key for key, _ in rows]))
     features = _features(snapshot, ordinals) if snapshot.features else None
     entities = [s.enrichment.entities if s.enrichment.entity_spans else None for s in segments]
     records: list[SentenceRecord] = []

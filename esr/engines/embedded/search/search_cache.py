@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from esr.engines.aliases import Aliases
 from esr.engines.embedded.search.condition_cache import ConditionCache
+from esr.engines.embedded.search.document_cache import DocumentCache
 from esr.engines.embedded.search.name_table import NameTable
 from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.embedded.search.static_bounds import StaticCache
@@ -31,6 +32,7 @@ class _TextCache:
         self._statistics = statistics
         self.memory = SearchMemory()
         self.places = PlaceCache(self.memory)
+        self.documents = DocumentCache(statistics.segments, self.memory)
         self._values: dict[str, ValueTable] = {}
 
     # Only the kernel needs these, and a search from the command line ends before it is loaded.
@@ -79,6 +81,11 @@ class SearchCache:
         return self._texts.memory
 
     @property
+    def documents(self) -> DocumentCache:
+        """The documents whose sentences were shown."""
+        return self._texts.documents
+
+    @property
     def impacts(self) -> ImpactCache:
         """What terms add at most."""
         return self._texts.impacts
@@ -97,7 +104,7 @@ class SearchCache:
         """How many sentences have a word, and how it is written there."""
         from esr.engines.embedded.search.word_usage import WordUsage  # which few searches need
 
-        return WordUsage(self.snapshot, self._texts.places, self.memory)
+        return WordUsage(self.snapshot, self._texts.places, self.documents, self.memory)
 
     @cached_property
     def names(self) -> NameTable:

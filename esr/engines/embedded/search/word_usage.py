@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from esr.engines.embedded.search.document_cache import DocumentCache
 from esr.engines.embedded.search.records import Numbers, read_records
 from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.embedded.search.word_search import PlaceCache
@@ -32,8 +33,11 @@ class _WordFacts(dict[str, V]):
 class WordUsage:
     """How the sentences of a snapshot use the words that were asked for. Threads share it."""
 
-    def __init__(self, snapshot: Snapshot, places: PlaceCache, memory: SearchMemory) -> None:
+    def __init__(
+        self, snapshot: Snapshot, places: PlaceCache, documents: DocumentCache, memory: SearchMemory
+    ) -> None:
         self._snapshot = snapshot
+        self._documents = documents
         self._places = places
         self._memory = memory
         self._token = object()
@@ -69,7 +73,8 @@ class WordUsage:
             ordinals += (numbers[: SAMPLE - len(ordinals)] + bases[owner]).tolist()
             if len(ordinals) == SAMPLE:
                 break
-        return choose_written_form(word, [record.text for record in read_records(self._snapshot, ordinals)])
+        records = read_records(self._snapshot, self._documents, ordinals)
+        return choose_written_form(word, [record.text for record in records])
 
     def _find_sentences(self, word: str) -> Iterator[tuple[int, Numbers]]:
         """The sentences that have a word, ascending, by the number of their segment."""

@@ -59,7 +59,7 @@ def test_a_value_above_the_limit_is_alone() -> None:
 
 
 def test_many_small_values_count() -> None:
-    memory = SearchMemory(1_000_000)
+    memory = SearchMemory(250_000)
     for number in range(1000):
         memory.get(number, lambda: np.zeros(1))
     assert len(memory) < 300

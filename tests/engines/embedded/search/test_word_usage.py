@@ -7,6 +7,7 @@ import pytest
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.embedded.search import word_usage
 from esr.engines.embedded.search.candidates import count_masked
+from esr.engines.embedded.search.document_cache import DocumentCache
 from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.embedded.search.word_search import PlaceCache
 from esr.engines.embedded.search.word_usage import WordUsage
@@ -56,10 +57,14 @@ def test_an_index_that_grows_is_counted_anew(where: Path) -> None:
     assert index._latest().word_usage.count_sentences("rain") == before + 2
 
 
-def test_what_is_known_of_words_is_remembered_within_the_limit(where: Path) -> None:
+def make_usage(where: Path, memory: SearchMemory) -> WordUsage:
     snapshot = EmbeddedIndex(str(where))._latest().snapshot
+    return WordUsage(snapshot, PlaceCache(memory), DocumentCache(snapshot.segments, memory), memory)
+
+
+def test_what_is_known_of_words_is_remembered_within_the_limit(where: Path) -> None:
     memory = SearchMemory(1 << 20)
-    usage = WordUsage(snapshot, PlaceCache(memory), memory)
+    usage = make_usage(where, memory)
     for n in range(1000):
         assert usage.count_sentences(f"unseen{n}") == 0
     assert memory.used < 10_000
@@ -70,7 +75,7 @@ def test_what_is_known_of_words_is_remembered_within_the_limit(where: Path) -> N
 def test_what_is_remembered_counts_towards_the_limit(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(word_usage, "_ENTRY_BYTES", 100_000)
     memory = SearchMemory(1 << 20)
-    usage = WordUsage(EmbeddedIndex(str(where))._latest().snapshot, PlaceCache(memory), memory)
+    usage = make_usage(where, memory)
     before = memory.used
     usage.count_sentences("rain")
     assert memory.used >= before + 100_000
