@@ -11,6 +11,7 @@ and the document give, which is far less than what the best sentence gets.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from esr.engines.elasticsearch.search.condition_query import document_query
@@ -35,6 +36,10 @@ _SMALL_LOSS = 0.05
 """A loss up to this is added for all documents: a clause for those that have the term costs more."""
 
 
+_bound = lru_cache(64)(Bound)
+"""Queries are many, transforms few."""
+
+
 class BoundQuery(NamedTuple):
     """A query for documents. Its scores plus `shift` are upper bounds, but for rounding.
 
@@ -57,7 +62,7 @@ def bound_query(
 
     `widening`: what makes bounds of the documents' impacts, if these apply to the plan.
     """
-    bound = Bound(plan.transform, collection.longest_sentence)
+    bound = _bound(plan.transform, collection.longest_sentence)
     reason = bound.unavailable_reason(plan.terms)
     if reason is not None:
         return Unprunable(reason)
@@ -76,7 +81,7 @@ def _with_rest(
         if widening is not None:
             weight = math.fsum(term.weight for term in plan.terms)
             query = {"bool": {"must": [query], "should": [_impact_clause(EMPTY, weight)]}}
-            constants.append(weight * Bound(transform, widening.longest).least_log_collection)
+            constants.append(weight * _bound(transform, widening.longest).least_log_collection)
             constants.append(weight * widening.growth)
             constants += [
                 term.weight * loss

@@ -34,9 +34,9 @@ from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
 from esr.plans.unprunable import Unprunable
 
-FIRST_DOCUMENTS, FIRST_PER_HIT = 48, 2
+FIRST_DOCUMENTS, FIRST_PER_HIT = 20, 3
 """Documents whose candidates are scored first: a base, and so many more for each hit."""
-LISTED_DOCUMENTS, LISTED_PER_FIRST = 150, 1
+LISTED_DOCUMENTS, LISTED_PER_FIRST = 60, 1.1
 """Documents that are listed at first: a base, and so many more for each whose candidates are scored first."""
 NEXT_DOCUMENTS, NEXT_GROWTH = 2000, 4
 """Documents that are listed next, and how many times as many each time after that."""
@@ -120,7 +120,7 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
     if isinstance(queries, Unprunable):
         return queries
     first_size = FIRST_DOCUMENTS + FIRST_PER_HIT * k
-    size = min(LISTED_DOCUMENTS + LISTED_PER_FIRST * first_size, PAGE)
+    size = min(round(LISTED_DOCUMENTS + LISTED_PER_FIRST * first_size), PAGE)
     page, total = list_documents(search, queries, size)
     best = _BestSentences(search, queries, k)
     best.score(page.documents[:first_size])
