@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from esr.analysis import Analyzer
 from esr.documents import Document
@@ -40,9 +40,12 @@ __all__ = [
     "Histogram",
     "Hit",
     "Index",
+    "Result",
     "SearchResult",
     "SentenceRecord",
 ]
+
+Result = TypeVar("Result")
 
 
 class Index(Vocabulary, Protocol):
@@ -57,6 +60,12 @@ class Index(Vocabulary, Protocol):
 
     def snapshot(self) -> Index:
         """The index as it is now. Loads that finish later do not change what it shows."""
+
+    def on_latest(self, work: Callable[[Index], Result]) -> Result:
+        """What `work` gives for the index as it is now, at less cost than by `snapshot` for a single search.
+
+        `work` may run twice: it must do nothing but ask the index that it is given.
+        """
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """The statistics of the whole collection, and of these terms in it."""

@@ -199,8 +199,13 @@ class Searcher:
         if ranking is not None and settings:
             raise UsageError("give a ranking or its settings, not both")
         ranking = ranking or (Ranking.from_dict(settings) if settings else _DEFAULT)
-        prepared = self.prepare(query, ranking, require_all=require_all)
-        return prepared.search(k, filters or NO_FILTERS, records=records)
+        started = time.perf_counter()
+
+        def search(index: Index) -> Answer:
+            prepared = Searcher(index)._prepare(query, ranking, require_all, started)
+            return prepared.search(k, filters or NO_FILTERS, records=records)
+
+        return self.index.on_latest(search)
 
     def snapshot(self) -> Searcher:
         """A searcher of the index as it is now, for several steps that must see the same state."""
@@ -214,9 +219,13 @@ class Searcher:
         Raises UsageError if the query has no terms, or the index lacks a feature of the ranking.
         """
         started = time.perf_counter()
-        snapshot = self.snapshot()
-        interpretation = snapshot.interpret(query, require_all=require_all)
-        return snapshot.prepare_interpretation(interpretation, ranking, started)
+        return self.snapshot()._prepare(query, ranking, require_all, started)
+
+    def _prepare(
+        self, query: str | ParsedQuery, ranking: Ranking, require_all: bool, started: float
+    ) -> PreparedQuery:
+        interpretation = self.interpret(query, require_all=require_all)
+        return self.prepare_interpretation(interpretation, ranking, started)
 
     def prepare_interpretation(
         self, interpretation: Interpretation, ranking: Ranking, started: float | None = None

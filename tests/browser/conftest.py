@@ -40,6 +40,9 @@ class AdjustableIndex:
     def snapshot(self) -> AdjustableIndex:
         return self
 
+    def on_latest(self, work: Callable[[Any], Any]) -> Any:
+        return work(self)
+
     def search(self, *args: Any, **kwargs: Any) -> Any:
         self.released.wait(20)
         if self.error:

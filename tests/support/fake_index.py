@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,9 @@ class FakeIndex:
 
     def snapshot(self) -> FakeIndex:
         return self
+
+    def on_latest(self, work: Callable[[Any], Any]) -> Any:
+        return work(self)
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         self._fail()

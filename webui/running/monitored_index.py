@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
 from esr.engines import deadline
-from esr.engines.index import Index
+from esr.engines.index import Index, Result
 from esr.errors import EngineUnreachable
 from webui.running.circuit_breaker import CircuitBreaker
 from webui.running.stage_times import time_stage
@@ -70,6 +71,9 @@ class MonitoredIndex:
 
     def snapshot(self) -> Index:
         return monitor(self._call("snapshot"), self._breaker)
+
+    def on_latest(self, work: Callable[[Index], Result]) -> Result:
+        return work(self.snapshot())
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._index, name)

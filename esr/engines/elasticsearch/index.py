@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from typing import Any
@@ -28,6 +28,7 @@ from esr.engines.elasticsearch.search.date_order import find_by_date
 from esr.engines.elasticsearch.search.evidence import EvidenceReader
 from esr.engines.elasticsearch.search.facets import count_facets
 from esr.engines.elasticsearch.search.filter_clauses import filter_clauses
+from esr.engines.elasticsearch.search.presumption import Presumption, SnapshotOutdated
 from esr.engines.elasticsearch.search.pruned_search import search_pruned
 from esr.engines.elasticsearch.search.search_body import RECORD_FIELDS, search_body
 from esr.engines.elasticsearch.search.sentence_lookup import look_up_parses, look_up_sources
@@ -38,7 +39,7 @@ from esr.engines.elasticsearch.store import meta
 from esr.engines.elasticsearch.store.columns import read_histogram
 from esr.engines.elasticsearch.store.documents import read_documents, read_documents_at
 from esr.engines.elasticsearch.store.encoders import EncoderReader
-from esr.engines.elasticsearch.store.impacts import find_widening
+from esr.engines.elasticsearch.store.impacts import Widening, find_widening
 from esr.engines.elasticsearch.store.names import NameReader
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document, decode_sentence
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
@@ -50,6 +51,8 @@ from esr.engines.index import (
     Filters,
     Histogram,
     Hit,
+    Index,
+    Result,
     SearchResult,
     SentenceRecord,
 )
@@ -57,7 +60,7 @@ from esr.engines.names import Name
 from esr.engines.resolve import resolve_condition, resolve_filters, resolve_plan
 from esr.engines.similarities import Similarities, SimilarityRescoring
 from esr.engines.values import ValueTable
-from esr.errors import UsageError
+from esr.errors import EngineUnreachable, EsrError, UsageError
 from esr.plans.condition import Condition
 from esr.plans.evidence import Evidence
 from esr.plans.plan import Plan
@@ -72,6 +75,7 @@ class ElasticsearchIndex:
         self._where_with_login = where
         self._latest: tuple[AliasTargets, ElasticsearchIndex] | None = None
         self._is_snapshot = False
+        self._presumption: Presumption | None = None
         self._connect(Cluster(where))
 
     def _connect(self, cluster: Cluster, is_pinned: bool = False) -> None:
@@ -88,6 +92,8 @@ class ElasticsearchIndex:
         self._names = NameReader(cluster)
         self._encoders = EncoderReader(cluster)
         self._values = ValueReader(cluster, is_pinned)
+        self._shards: dict[str, int] = {}
+        """The numbers of shards of the indices that were searched."""
 
     def close(self) -> None:
         self.cluster.close()
@@ -106,6 +112,47 @@ class ElasticsearchIndex:
         if latest is None or latest[0] != targets:
             latest = self._latest = targets, self._pin(targets)
         return latest[1]
+
+    def on_latest(self, work: Callable[[Index], Result]) -> Result:
+        presumed, failure = self._presume(), None
+        if presumed is None:
+            return work(self.snapshot())
+        try:
+            result = work(presumed)
+            if presumed.is_confirmed:
+                return result
+        except SnapshotOutdated:
+            return work(self.snapshot())
+        except EngineUnreachable:
+            raise
+        except EsrError as error:  # perhaps of an index that is not served any more
+            failure = error
+        latest = self.snapshot()
+        if latest.cluster is not presumed.cluster:
+            return work(latest)
+        if failure is not None:
+            raise failure
+        return result
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether an answer has shown that this is the latest state, where that was presumed."""
+        return self._presumption is not None and self._presumption.confirmed
+
+    def _presume(self) -> ElasticsearchIndex | None:
+        """What the last snapshot showed, whose searches find out whether it is still the latest.
+
+        None where answers could not tell: of several loads, one may have no hits, and of several nodes, one
+        may not know of a switch yet.
+        """
+        if self._latest is None or self.cluster.has_several_nodes:
+            return None
+        targets, latest = self._latest
+        if not latest._is_pinned or not latest._shards or "," in targets.sentences:
+            return None
+        presumed = copy(latest)
+        presumed._presumption = Presumption(self.cluster.aliases, targets, latest._shards)
+        return presumed
 
     def _pin(self, targets: AliasTargets) -> ElasticsearchIndex:
         cluster = meta.pin_targets(self.cluster, targets)
@@ -143,14 +190,18 @@ class ElasticsearchIndex:
     def search(self, plan: Plan, k: int, filters: Filters, *, records: bool = True) -> SearchResult:
         plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
         collection = self.bounded_collection(plan)
+
+        def start(widening: Widening | None = None) -> Search:
+            presumption, shards = self._presumption, self._shards
+            return Search(self.cluster, plan, collection, filters, records, widening, presumption, shards)
+
         result: SearchResult | Unprunable = Unprunable("the alias may move between two requests")
         if self._is_pinned:
             statistics = self.statistics(plan.candidate_terms)
             widening = find_widening(self._impacts, plan, statistics)
-            search = Search(self.cluster, plan, collection, filters, records, widening)
-            result = search_pruned(search, k, statistics)
+            result = search_pruned(start(widening), k, statistics)
         if isinstance(result, Unprunable):
-            return Search(self.cluster, plan, collection, filters, records).exhaustive(k, result.reason)
+            return start().exhaustive(k, result.reason)
         return result
 
     def request(

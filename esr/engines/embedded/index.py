@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +44,8 @@ from esr.engines.index import (
     Filters,
     Histogram,
     Hit,
+    Index,
+    Result,
     SearchResult,
     SentenceRecord,
 )
@@ -88,6 +90,9 @@ class EmbeddedIndex:
         if pinned is None or pinned._cache is not cache:
             pinned = self._pinned = EmbeddedIndex(self.where, cache)
         return pinned
+
+    def on_latest(self, work: Callable[[Index], Result]) -> Result:
+        return work(self.snapshot())
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         statistics = self._snapshot().statistics

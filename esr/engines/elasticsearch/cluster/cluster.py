@@ -48,7 +48,8 @@ class Cluster:
         self._attempts = min(len(urls), _MAX_ATTEMPTS)
         self._timeout = request_timeout
         self._confirmed = ConfirmedNodes()
-        self._aliases = self.alias, self.documents_alias
+        self.aliases = AliasTargets(self.alias, self.documents_alias)
+        """Those of the location, also where the cluster is pinned."""
         self._targets: AliasTargets | None = None
         self._client = Elasticsearch(
             urls,
@@ -80,7 +81,7 @@ class Cluster:
 
     def look_up_targets(self) -> AliasTargets:
         """Where the aliases lead, as the node says that gets the requests of this thread."""
-        targets, node = alias_targets.look_up(self.client, *self._aliases)
+        targets, node = alias_targets.look_up(self.client, *self.aliases)
         self._confirmed.confirm(node, targets)
         return targets
 
@@ -92,9 +93,14 @@ class Cluster:
         return pinned
 
     @property
+    def has_several_nodes(self) -> bool:
+        """Whether more than one node may answer."""
+        return self._attempts > 1
+
+    @property
     def has_other_nodes(self) -> bool:
         """Whether it means certain indices, and more than one node may answer."""
-        return self._targets is not None and self._attempts > 1
+        return self._targets is not None and self.has_several_nodes
 
     def is_current(self, node: NodeConfig) -> bool:
         """Whether a node's answers are of the indices that are meant, and not of an older state of theirs.

@@ -13,6 +13,7 @@ from esr.engines import deadline
 from esr.engines.elasticsearch.cluster.cluster import REQUEST_TIMEOUT, SEARCH_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.requests import msearch, search
 from esr.engines.elasticsearch.search.filter_clauses import Query
+from esr.engines.elasticsearch.search.presumption import Presumption
 from esr.engines.elasticsearch.search.score_query import score_query
 from esr.engines.elasticsearch.search.search_body import RECORD_FIELDS, SORT
 from esr.engines.elasticsearch.store.impacts import Widening
@@ -30,7 +31,8 @@ class Search:
     """A plan, and where it runs. `incomplete` says what any answer so far has lacked.
 
     `records`: hits come with their records. `widening`: what makes bounds of the documents' impacts, if these
-    apply to the plan.
+    apply to the plan. `presumption`: that the cluster's indices are those behind the aliases.
+    `shards` takes the number of shards of each index that was searched.
     """
 
     cluster: Cluster
@@ -39,6 +41,8 @@ class Search:
     filters: Filters
     records: bool
     widening: Widening | None = None
+    presumption: Presumption | None = None
+    shards: dict[str, int] = field(default_factory=dict)
     incomplete: str | None = field(default=None, init=False)
 
     def exhaustive(self, k: int, reason: str | None) -> SearchResult:
@@ -68,15 +72,23 @@ class Search:
         return decode_hits(answer["hits"]["hits"], self.records, shift), answer["hits"]["total"]["value"]
 
     def send(self, *, index: str | None = None, **body: Any) -> Any:
-        """The answer to one request, which searches the sentences if it names no index."""
-        seconds = _search_seconds()
+        """The answer to one request, which searches the sentences if it names no index.
+
+        Raises SnapshotOutdated.
+        """
+        seconds, index, presumption = _search_seconds(), index or self.cluster.alias, self.presumption
+        if presumption is not None and not presumption.needs(index):
+            presumption = None
         answer = search(
             self.cluster,
             allow_partial=True,
-            index=index or self.cluster.alias,
+            index=index if presumption is None else presumption.alias(index),
             timeout=_milliseconds(seconds),
             **body,
         )
+        if presumption is not None:
+            presumption.check(index, answer)
+        self.shards[index] = answer["_shards"]["total"]
         self._note_missing(answer, seconds)
         return answer
 
