@@ -1,13 +1,14 @@
 """The best k sentences, without scoring those of documents that their bound rules out.
 
 1. The index of documents lists the documents with the highest bounds (`bound_query.py`).
-2. The candidates in the first of them are scored, by the scripts that score any candidate.
-3. So are those in the others whose bound reaches the k-th score so far.
-4. As long as the bound of the last listed document reaches it, the next documents are listed and scored.
+2. The candidates in them are scored, by the scripts that score any candidate.
+3. As long as the bound of the last listed document reaches the k-th score so far, the next documents are
+   listed that reach it, and scored.
 
 Where a document's sentences without any term cannot reach the k-th score, only the others are scored.
 
-Equal scores reach the bound, so the result is that of scoring everything, ties included.
+Equal scores reach the bound, so the result is that of scoring everything, ties included. (Elasticsearch
+sums up in an order of its own: where a term adds 2**29 times less than others, the last of 32 bits may differ.)
 """
 
 from __future__ import annotations
@@ -34,10 +35,8 @@ from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
 from esr.plans.unprunable import Unprunable
 
-FIRST_DOCUMENTS, FIRST_PER_HIT = 20, 3
-"""Documents whose candidates are scored first: a base, and so many more for each hit."""
-LISTED_DOCUMENTS, LISTED_PER_FIRST = 60, 1.1
-"""Documents that are listed at first: a base, and so many more for each whose candidates are scored first."""
+FIRST_DOCUMENTS, FIRST_PER_HIT = 30, 3
+"""Documents that are listed and scored first: a base, and so many more for each hit."""
 NEXT_DOCUMENTS, NEXT_GROWTH = 2000, 4
 """Documents that are listed next, and how many times as many each time after that."""
 MAX_K = 1000
@@ -119,12 +118,9 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
     queries = _bound_queries(search)
     if isinstance(queries, Unprunable):
         return queries
-    first_size = FIRST_DOCUMENTS + FIRST_PER_HIT * k
-    size = min(round(LISTED_DOCUMENTS + LISTED_PER_FIRST * first_size), PAGE)
-    page, total = list_documents(search, queries, size)
+    page, total = list_documents(search, queries, min(FIRST_DOCUMENTS + FIRST_PER_HIT * k, PAGE))
     best = _BestSentences(search, queries, k)
-    best.score(page.documents[:first_size])
-    best.score(page.documents[first_size:])
+    best.score(page.documents)
     many = max(MANY_DOCUMENTS, MANY_SHARE * statistics.collection.documents)
     size = NEXT_DOCUMENTS
     while page.after is not None and page.documents[-1].bound >= best.least_bound:
