@@ -8,7 +8,8 @@
 Where a document's sentences without any term cannot reach the k-th score, only the others are scored.
 
 Equal scores reach the bound, so the result is that of scoring everything, ties included. (Elasticsearch
-sums up in an order of its own: where a term adds 2**29 times less than others, the last of 32 bits may differ.)
+sums up in an order of its own: what a term adds may change the last of 32 bits or not, if the others add
+2**29 times as much.)
 """
 
 from __future__ import annotations
