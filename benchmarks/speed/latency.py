@@ -16,10 +16,14 @@ from benchmarks.speed import peers, queries
 from benchmarks.speed.setup import RESULT_SIZES, Setup
 from benchmarks.speed.timing import Search, time_interleaved, time_search
 from benchmarks.speed.workspace import esr_index
+from esr.engines.embedded.search.document_cache import DocumentCache
 from esr.engines.embedded.search.exhaustive import search_exhaustive
 from esr.engines.embedded.search.kernel_loader import LOADER
+from esr.engines.embedded.search.records import read_records
 from esr.engines.embedded.search.search_cache import SearchCache
+from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.index import NO_FILTERS, Hit
+from esr.engines.lazy_hits import LazyHits
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
 from esr.models import MODELS
@@ -38,7 +42,8 @@ class Exhaustive:
 
     def __init__(self, where: Path) -> None:
         self.searcher = esr.open(str(where))
-        self._cache = SearchCache(Snapshot(where, manifest.read(where)))
+        self.snapshot = Snapshot(where, manifest.read(where))
+        self._cache = SearchCache(self.snapshot)
 
     def search(self, query: str, k: int) -> list[tuple[int, float]]:
         plan = self.searcher.prepare(query, Ranking()).plan
@@ -59,6 +64,12 @@ def latency(setup: Setup) -> Iterator[dict[str, Any]]:
     def search_ids(query: str, k: int) -> object:
         return list(searcher.search(query, k=k, records=False).hits)
 
+    def search_unpacking(query: str, k: int) -> object:
+        """With texts, where no document was shown before."""
+        hits = LazyHits.of(searcher.search(query, k=k, records=False).hits)
+        documents = DocumentCache(exhaustive.snapshot.segments, SearchMemory(0))
+        return read_records(exhaustive.snapshot, documents, hits.ordinals.tolist())
+
     for k in RESULT_SIZES:
         searches: dict[str, Search] = {
             "esr": partial(searcher.search, k=k, records=False),
@@ -66,6 +77,7 @@ def latency(setup: Setup) -> Iterator[dict[str, Any]]:
             "esr, plan made before": partial(search_planned, k=k),
             "esr, with ids": partial(search_ids, k=k),
             "esr, with texts": partial(searcher.search, k=k),
+            "esr, with texts of new documents": partial(search_unpacking, k=k),
             "esr, own terms only": partial(searcher.search, k=k, ranking=OWN_TERMS, records=False),
         }
         times = time_interleaved(searches, sample, setup.rounds)

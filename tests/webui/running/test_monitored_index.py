@@ -11,7 +11,7 @@ from tests.support.fake_index import STORM, FakeIndex
 from webui.running.circuit_breaker import FAILURES, CircuitBreaker
 from webui.running.monitored_index import CACHED_METHODS, ENGINE_METHODS, monitor
 
-OTHER_METHODS = {"close", "documents", "enrichment", "warm_up"}  # no page reads all documents
+OTHER_METHODS = {"close", "documents", "enrichment", "on_latest", "warm_up"}  # no page reads all documents
 
 
 def test_every_method_of_an_index_that_asks_its_engine_is_monitored() -> None:
@@ -25,6 +25,7 @@ def test_attributes_pass_through_and_snapshots_are_monitored_too() -> None:
     assert monitored.where == "memory"
     assert monitored.snapshot().analyzer is index.analyzer
     assert type(monitored.snapshot()) is type(monitored)
+    assert monitored.on_latest(type) is type(monitored)
 
 
 @pytest.mark.parametrize(("error", "counts"), [(EngineUnreachable("away"), True), (UsageError("bad"), False)])

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple
+from weakref import WeakMethod
 
 import numpy as np
 
@@ -145,4 +146,11 @@ class ImpactCache:
 
     def _make(self, transform: Mixture | Saturation) -> Impacts:
         computation = ImpactComputation(transform, self._statistics, self._tables)
-        return Impacts(computation, LIMIT_SHARE * self._memory.limit, partial(self._memory.resize, transform))
+        # Weak: the memory has the impacts, and would have itself.
+        resize = WeakMethod(self._memory.resize)
+
+        def note_size(size: int) -> None:
+            if (note := resize()) is not None:
+                note(transform, size)
+
+        return Impacts(computation, LIMIT_SHARE * self._memory.limit, note_size)

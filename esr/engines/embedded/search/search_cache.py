@@ -25,28 +25,42 @@ if TYPE_CHECKING:
     from esr.engines.embedded.search.word_usage import WordUsage
 
 
+class _LazyTables:
+    """The segments as the kernel takes them, made when it is first used.
+
+    A search from the command line ends before the kernel is loaded.
+    """
+
+    def __init__(self, statistics: CommitStatistics) -> None:
+        self._statistics = statistics
+
+    @cached_property
+    def tables(self) -> KernelTables:
+        from esr.engines.embedded.search.kernel_tables import KernelTables
+
+        return KernelTables(self._statistics)
+
+
 class _TextCache:
-    """What depends on the segments alone: no layer changes it."""
+    """What depends on the segments alone: no layer changes it.
+
+    Nothing in it refers to itself, so that the files of its segments are closed with its last use.
+    """
 
     def __init__(self, statistics: CommitStatistics) -> None:
         self._statistics = statistics
         self.memory = SearchMemory()
         self.places = PlaceCache(self.memory)
         self.documents = DocumentCache(statistics.segments, self.memory)
+        self.kernel = _LazyTables(statistics)
         self._values: dict[str, ValueTable] = {}
 
-    # Only the kernel needs these, and a search from the command line ends before it is loaded.
     @cached_property
     def impacts(self) -> ImpactCache:
-        from esr.engines.embedded.search.impacts import ImpactCache
+        from esr.engines.embedded.search.impacts import ImpactCache  # which only the kernel needs
 
-        return ImpactCache(self._statistics, self.memory, lambda: self.kernel_tables)
-
-    @cached_property
-    def kernel_tables(self) -> KernelTables:
-        from esr.engines.embedded.search.kernel_tables import KernelTables
-
-        return KernelTables(self._statistics)
+        kernel = self.kernel
+        return ImpactCache(self._statistics, self.memory, lambda: kernel.tables)
 
     def values(self, field: str) -> ValueTable:
         table = self._values.get(field)
@@ -93,7 +107,7 @@ class SearchCache:
     @property
     def kernel_tables(self) -> KernelTables:
         """The segments as the kernel takes them."""
-        return self._texts.kernel_tables
+        return self._texts.kernel.tables
 
     def values(self, field: str) -> ValueTable:
         """The values of the field `source` or of an attribute in the documents; of META, the keys."""

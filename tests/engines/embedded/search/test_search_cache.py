@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import esr
 from esr.documents import Sentence
 from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.embedded.index import EmbeddedIndex
+from esr.engines.embedded.search.kernel_loader import LOADER
 from esr.engines.index import Filters
 from esr.enrichment.recipe import Recipe
+from esr.plans.condition import HasTerm, HasWords
 from esr.plans.plan import Plan, Static
 from esr.ranking.ranking import Ranking
 from tests.support.folder_index import document, load
@@ -79,3 +86,58 @@ def test_a_pinned_index_stays_at_its_commit(index: EmbeddedIndex, where: Path) -
     assert pinned.search(plan(index), 9, Filters()).total == 3
     assert pinned.snapshot()._latest() is pinned._latest()
     assert pinned.where == index.where and pinned.analyzer is index.analyzer
+
+
+def search(where: str, query: str, **ranking: Any) -> esr.Searcher:
+    searcher = esr.open(where)
+    searcher.search(esr.parse_query(query), **ranking)
+    return searcher
+
+
+def facets(where: str) -> esr.Searcher:
+    searcher = esr.open(where)
+    index = searcher.index
+    plan = searcher.prepare("flood", Ranking()).plan
+    index.facets(plan, {"source": Filters()}, 5)
+    index.count_days([None], Filters())
+    return searcher
+
+
+def spelling(where: str) -> esr.Searcher:
+    searcher = esr.open(where)
+    searcher.index.similar_words("flod", 2, 1)
+    searcher.index.written_forms(["flood"])
+    searcher.index.count([HasTerm("flood"), HasWords(("bank",))], Filters())
+    return searcher
+
+
+FEATURES = [{"feature": "x", "form": "linear", "w": 1.0}]
+USES: dict[str, Callable[[str], esr.Searcher]] = {
+    "words": lambda where: search(where, "flood bank"),
+    "a condition": lambda where: search(where, '+flood "flood bank" -river'),
+    "a prior and a feature": lambda where: search(
+        where, "flood", priors={"importance": 1.0}, features=FEATURES
+    ),
+    "a second stage": lambda where: search(where, "flood", rerank=[{"signal": "sdm"}]),
+    "facets": facets,
+    "a misspelt word": spelling,
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_an_index_that_is_not_used_any_more_closes_its_files_at_once(
+    index: EmbeddedIndex, use: Callable[[str], esr.Searcher]
+) -> None:
+    """A garbage collector that comes late would leave thousands of files open."""
+    LOADER.load()
+    gc.collect()
+    gc.disable()
+    try:
+        searcher = use(index.where)
+        snapshot = searcher.index._latest().snapshot  # type: ignore[attr-defined]
+        parts = [weakref.ref(snapshot), weakref.ref(snapshot.statistics)]
+        searcher.close()
+        del searcher, snapshot
+        assert [part() for part in parts] == [None, None]
+    finally:
+        gc.enable()

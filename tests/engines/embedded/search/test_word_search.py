@@ -72,7 +72,7 @@ def test_a_phrase_is_found_where_its_words_follow_each_other(tmp_path: Path, see
 
 def test_frequent_words_are_remembered_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("esr.engines.embedded.search.word_search._FREQUENT", 1)
-    memory = SearchMemory(9000)  # for where words occur, and the places of one word
+    memory = SearchMemory(2500)  # for where words occur, and the places of one word
     table, cache = write(tmp_path / "table", [["a", "b", "a"], ["b", "a"]]), PlaceCache(memory)
     number = table.find("a")
     assert number is not None
