@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esr.queries import TEXT, NoteKind, ParsedQuery, literal, parse
+from esr.queries.parser import parse_syntax
 from esr.queries.query import OPERATORS
 from tests.support.odd_texts import spoilt_texts
 from tests.support.query_texts import Shape, query_texts, random_query_text, shape_of
@@ -122,3 +123,10 @@ def test_a_megabyte_is_parsed_in_linear_time(piece: str) -> None:
     check_places(query)
     assert len(query.without(query.groups[0])) < len(query.text)
     assert len(str(query)) <= 2 * len(query.text)
+
+
+@FEW_HUNDRED
+@given(query_texts() | st.text("aO\u00e9 \u3000\n:*+-\"“」1'ORANDNOT", max_size=12))
+def test_texts_without_syntax_are_read_as_those_with_it(text: str) -> None:
+    """They are not scanned, which takes most of the time."""
+    assert parse(text) == parse_syntax(text)
