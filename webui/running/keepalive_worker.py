@@ -6,7 +6,10 @@ import select
 from threading import BoundedSemaphore
 from typing import Any
 
+from gunicorn.http.body import LengthReader
 from gunicorn.workers.gthread import ThreadWorker
+
+from webui.running.joined_writes import JoinedWrites
 
 LINGER_SECONDS = 0.02
 """How long a thread waits for the next request of a connection that it has answered."""
@@ -32,6 +35,20 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
         while result is True and self.alive and self._has_next(conn, answered < MAX_IN_A_ROW):
             result = super().handle(conn)
             answered += 1
+        return result
+
+    def handle_request(self, req: Any, conn: Any) -> Any:
+        """What it returns says whether the connection may stay open. The answer is sent at the end."""
+        joined = conn.sock = JoinedWrites(conn.sock)
+        try:
+            result = super().handle_request(req, conn)
+        finally:
+            conn.sock = joined.socket
+            joined.flush()
+        reader = req.body.reader
+        if isinstance(reader, LengthReader) and not reader.length:
+            # Nothing is left of the request. gunicorn would make sure of it with four changes of a timeout.
+            conn.parser.mesg = None
         return result
 
     def _has_next(self, conn: Any, may_wait: bool) -> bool:
