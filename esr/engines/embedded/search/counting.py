@@ -6,7 +6,7 @@ Without the kernel, `count_masked` counts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from esr.engines.embedded.search.candidates import count_masked, mask_allowed
 from esr.engines.embedded.search.kernel.layout import Scratch
 from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.index import Filters
+from esr.engines.segments.reader.commit_statistics import TermEntry
 from esr.plans.condition import AllOf, AnyOf, Condition, HasTerm, HasWords
 
 Bits = npt.NDArray[np.uint64]
@@ -82,9 +83,18 @@ class _Counter:
         entries.sort(key=lambda entry: entry.statistics.sf)
         if needs_all and not entries[0].statistics.sf:
             return 0
+        if others or self._filters:
+            return self._count_postings(entries, needs_all, self._find_allowed(others))
+        # Each page of an answer asks anew.
+        make = partial(self._count_postings, entries, needs_all, _NO_BITS)
+        return self._cache.memory.get(("count", needs_all, frozenset(terms)), make, _no_size)
+
+    def _count_postings(self, entries: Sequence[TermEntry], needs_all: bool, allowed: Bits) -> int:
+        """How many of the allowed sentences have the terms, of which the rarest is the first."""
+        statistics = self._cache.snapshot.statistics
         shape = len(entries), len(statistics.segments), 4
         ranges = np.array([entry.posting_ranges for entry in entries], np.int64).reshape(shape)
-        allowed, tables = self._find_allowed(others), self._cache.kernel_tables
+        tables = self._cache.kernel_tables
         if needs_all:
             return int(self._kernel.count_all(ranges, tables.commit.segments, allowed))
         scratch = tables.take_scratch()
@@ -107,3 +117,8 @@ class _Counter:
             bits = self._bits[conditions] = np.zeros(words, np.uint64)
             bits.view(np.uint8)[: -(-len(mask) // 8)] = np.packbits(mask, bitorder="little")
         return bits
+
+
+def _no_size(count: int) -> int:
+    """A number takes hardly any memory."""
+    return 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain, compress
 
@@ -58,11 +59,23 @@ def words_with_prefix(segments: Sequence[Segment], prefix: str, limit: int) -> l
 
 def similar_words(
     segments: Sequence[Segment], memory: SearchMemory, word: str, max_edits: int, least: int
-) -> dict[str, int]:
+) -> Mapping[str, int]:
     """The words within so many edits of another, swapped neighbours being one, and how often each occurs.
 
-    Only those that occur at least `least` times.
+    Only those that occur at least `least` times. They are kept: each page of an answer asks for the same.
     """
+    make = partial(_find_similar, segments, memory, word, max_edits, least)
+    return memory.get(("similar", word, max_edits, least), make, _measure_words)
+
+
+def _measure_words(words: Mapping[str, int]) -> int:
+    """Bytes that words take, with what the table of them takes."""
+    return sum(map(sys.getsizeof, words)) + sys.getsizeof(words)
+
+
+def _find_similar(
+    segments: Sequence[Segment], memory: SearchMemory, word: str, max_edits: int, least: int
+) -> Mapping[str, int]:
     found: list[dict[str, int]] = []
     encoded, margin = word.encode(), max_edits * (1 if word.isascii() else _LONGEST_CHARACTER)
     # What occurs so often in all segments occurs that often in one of them.

@@ -76,3 +76,30 @@ def test_an_index_without_sentences_has_none(tmp_path: Path, kernel: Any) -> Non
     conditions = [HasTerm("a"), AnyOf((HasTerm("a"), HasTerm("b"))), HasWords(("a",)), HasPrefix("a")]
     for filters in (NO_FILTERS, Filters(sources=("s",))):
         assert count_sentences(kernel, conditions, cache, filters) == [0] * len(conditions)
+
+
+def test_postings_are_counted_once_for_the_same_terms(index: EmbeddedIndex, kernel: Any) -> None:
+    cache, calls = index._latest(), []
+
+    class Counting:
+        def count_any(self, *args: Any) -> int:
+            calls.append("any")
+            return int(kernel.count_any(*args))
+
+        def count_all(self, *args: Any) -> int:
+            calls.append("all")
+            return int(kernel.count_all(*args))
+
+    def count(filters: Filters, *conditions: Condition) -> list[int]:
+        return count_sentences(Counting(), conditions, cache, filters)
+
+    cache.memory.__init__()  # type: ignore[misc]  # other tests have counted
+    terms = HasTerm("w1"), HasTerm("w2")
+    first = count(NO_FILTERS, AllOf(terms), AnyOf(terms))
+    assert count(NO_FILTERS, AnyOf(terms[::-1]), AllOf(terms[::-1])) == first[::-1]
+    assert calls == ["all", "any"]
+    source = Filters(sources=("s1",))
+    assert count(source, AllOf(terms), AnyOf(terms)) == [
+        count_masked(condition(terms), cache, source) for condition in (AllOf, AnyOf)
+    ]
+    assert calls == ["all", "any"] * 2

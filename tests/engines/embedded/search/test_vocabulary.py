@@ -7,6 +7,7 @@ import pytest
 from rapidfuzz.distance import OSA
 
 import esr
+from esr.engines.embedded.search import vocabulary
 from esr.engines.segments.writer import segment_builder
 from tests.support.elasticsearch import document, load
 
@@ -51,3 +52,23 @@ def test_similar_words_are_those_that_a_comparison_with_all_words_finds(
                         and not (word.isascii() and len(other.encode()) > len(word) + max_edits)
                     }
                     assert index.similar_words(word, max_edits, least) == expected
+
+
+def test_similar_words_are_looked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where, looked_for = str(tmp_path / "index"), []
+    load(where, [document("d0", "The election, elections")])
+    near = vocabulary._FrequentWords.near
+
+    def record(words: vocabulary._FrequentWords, encoded: bytes, *limits: int) -> dict[str, int]:
+        looked_for.append((encoded, *limits))
+        return near(words, encoded, *limits)
+
+    monkeypatch.setattr(vocabulary._FrequentWords, "near", record)
+    with esr.open(where) as searcher:
+        similar = searcher.index.similar_words
+        assert similar("electon", 2, 1) == similar("electon", 2, 1) == {"election": 1, "elections": 1}
+        assert len(looked_for) == 1
+        assert similar("electon", 1, 1) == {"election": 1}
+        assert similar("electon", 2, 2) == {}
+        load(where, [document("d1", "An election")], if_exists="append")
+        assert similar("electon", 2, 2) == {"election": 2}
