@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec import structs
 
 from esr.engines.index import Hit
 from esr.ranking import answers
@@ -78,7 +80,7 @@ def compare_rankings(
     """The best k of both rankings, over one snapshot of the index."""
     snapshot = searcher.snapshot()
     left = rank_sentences(snapshot, search, search.k, settings).answer
-    right = rank_sentences(snapshot, replace(search, ranking=versus), search.k, settings).answer
+    right = rank_sentences(snapshot, structs.replace(search, ranking=versus), search.k, settings).answer
     return Comparison(
         Side(search.ranking, left, compare_hits(left.hits, right.hits)),
         Side(versus, right, compare_hits(right.hits, left.hits)),

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
+
 from esr.ranking.searcher import Searcher
 from webui.arguments.query_string import Arguments
 from webui.running.settings import Settings
@@ -38,8 +40,7 @@ class Parameter:
     is_repeatable: bool = False
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(Struct, frozen=True):
     """What a handler gets: a searcher of the request's index, the settings, and the arguments."""
 
     searcher: Searcher

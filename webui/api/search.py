@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from esr.ranking.answers import answer_dict
 from esr.ranking.query_report import report_query
@@ -26,7 +25,7 @@ def search(call: Call) -> dict[str, Any]:
     check_state(page, state)
     answer, prepared, entries, has_more = rank_and_arrange(snapshot, search, end, call.settings)
     units = [[folded.hit for folded in entry.folded] for entry in entries]
-    page_answer = structs.replace(answer, hits=[hit for unit in units[page.offset : end] for hit in unit])
+    page_answer = replace(answer, hits=[hit for unit in units[page.offset : end] for hit in unit])
     return {
         **answer_dict(page_answer, report_query(prepared, search.filters)),
         "offset": page.offset,

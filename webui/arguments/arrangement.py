@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from esr.following.overlap import DEFAULT_THRESHOLD
 
@@ -11,8 +12,7 @@ Sort = Literal["score", "date"]
 SORTS: dict[Sort, str] = {"score": "best first", "date": "newest first"}
 
 
-@dataclass(frozen=True)
-class Arrangement:
+class Arrangement(Struct, frozen=True):
     """`group` puts the sentences of a document together; `fold` folds those that repeat another.
 
     `novel` lists the oldest first, and only what is new. A sentence repeats one that has the share `overlap`

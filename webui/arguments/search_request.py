@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct
 
 from esr.documents import dates
 from esr.documents.attributes import ATTRIBUTES, META
 from esr.engines.filters import build_attribute_filters, can_be_counted
-from esr.engines.index import FACET_FIELDS, Filters
+from esr.engines.index import FACET_FIELDS, NO_FILTERS, Filters
 from esr.errors import EsrError, unknown
 from esr.following.overlap import DEFAULT_THRESHOLD, parse_threshold
 from esr.queries import ParsedQuery, literal, parse
@@ -24,16 +25,19 @@ from webui.running.settings import Settings
 _CHOICES = {"sort": tuple(SORTS), "group": ("document",), "fold": ("no",), "novel": ("yes",)}
 """The values of the arguments that say how to arrange."""
 
+_RANKING, _ARRANGEMENT = Ranking(), Arrangement()
+_FILTERS = frozenset(("from", "to", "source", "document", "entity", META, *ATTRIBUTES))
+"""The arguments that filter."""
 
-@dataclass(frozen=True)
-class SearchRequest:
+
+class SearchRequest(Struct, frozen=True, dict=True):
     """A search as an address asks for it."""
 
     query: str
-    ranking: Ranking = field(default_factory=Ranking)
-    filters: Filters = field(default_factory=Filters)
+    ranking: Ranking = _RANKING
+    filters: Filters = NO_FILTERS
     k: int = 10
-    arrangement: Arrangement = field(default_factory=Arrangement)
+    arrangement: Arrangement = _ARRANGEMENT
     is_literal: bool = False
     require_all: bool = False
     facet: str | None = None
@@ -71,6 +75,8 @@ def parse_search(arguments: Arguments, settings: Settings) -> SearchRequest:
 
 def parse_filters(arguments: Arguments) -> Filters:
     """The filters among the arguments. Raises RequestError."""
+    if _FILTERS.isdisjoint(arguments):
+        return NO_FILTERS
     first = _parse_moment("from", arguments, dates.parse_date_start)
     last = _parse_moment("to", arguments, dates.parse_date_end)
     if first is not None and last is not None and first > last:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, cast
+
+from msgspec import structs
 
 from esr.errors import unknown
 from esr.following.periods import INTERVALS, Interval
@@ -45,7 +47,7 @@ def parse_timeline(arguments: Arguments, settings: Settings) -> TimelineRequest:
     scale = _parse_choice("scale", arguments, tuple(SCALES)) or "count"
     return TimelineRequest(
         search,
-        [replace(search, query=query) for query in others],
+        [structs.replace(search, query=query) for query in others],
         cast("Interval | None", interval),
         cast(Scale, scale),
     )

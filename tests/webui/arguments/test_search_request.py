@@ -7,9 +7,11 @@ from urllib.parse import quote, urlencode
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from esr import models, priors
 from esr.documents import dates
+from esr.documents.attributes import ATTRIBUTES
 from esr.engines.index import Filters
 from esr.ranking.ranking import Ranking
 from webui.arguments.names import SEARCH_ARGUMENTS
@@ -173,3 +175,19 @@ def test_exactly_control_characters_and_those_of_direction_are_refused() -> None
 def test_an_address_without_a_ranking_has_the_default_one() -> None:
     assert parsed(("q", "storm"), ("source", "BBC")).ranking == Ranking()
     assert parsed(("q", "storm"), ("depth", "7")).ranking == Ranking(depth=7)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("from", "2017"), ("to", "2017"), ("source", "a"), ("document", "a"), ("entity", "a"), ("meta", "a=b")]
+    + [(name, "a") for name in ATTRIBUTES],
+)
+def test_each_filter_by_itself_filters(name: str, value: str) -> None:
+    assert parsed(("q", "storm"), (name, value)).filters
+    assert not parsed(("q", "storm"), ("k", "5")).filters
+
+
+def test_a_query_is_parsed_once() -> None:
+    search = parsed(("q", "storm -damage"))
+    assert search.parsed is search.parsed
+    assert replace(search, query="flood").parsed.text == "flood"
