@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
+import random
 import re
 import time
 
@@ -25,7 +25,7 @@ def install(app: Flask, settings: Settings) -> None:
     @app.before_request
     def begin() -> None:
         client_id = request.headers.get(REQUEST_ID, "")
-        g.request_id = client_id if _ID.fullmatch(client_id) else os.urandom(16).hex()
+        g.request_id = client_id if _ID.fullmatch(client_id) else f"{random.getrandbits(128):032x}"
         g.started = time.perf_counter()
         g.is_in_flight = True
         metrics.IN_FLIGHT.inc()

@@ -16,11 +16,11 @@ class FairSemaphore:
 
     def acquire(self, seconds: float) -> bool:
         """Whether a slot became free in time."""
-        turn = threading.Event()
         with self._lock:
             if self._free:
                 self._free -= 1
                 return True
+            turn = threading.Event()
             self._waiting.append(turn)
         if turn.wait(seconds):
             return True

@@ -36,5 +36,7 @@ def log_to_standard_error() -> None:
     """Send this process's log to standard error as JSON lines: our own, and warnings of libraries."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonFormatter())
+    # The lines have none of these, and they take most of the time of a record.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("webui").setLevel(logging.INFO)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import AbstractContextManager
 
-from flask import g, has_request_context
+from flask import g
 
 QUEUE, OPEN, REST = "queue", "open", "rest"
 """Waiting for a slot; opening an index; everything else: reading the request and writing the answer."""
@@ -21,9 +21,13 @@ class _Stage:
         self._started = time.perf_counter()
 
     def __exit__(self, *error: object) -> None:
-        if has_request_context():
-            seconds = g.setdefault("stage_seconds", {})
-            seconds[self._name] = seconds.get(self._name, 0.0) + time.perf_counter() - self._started
+        spent = time.perf_counter() - self._started
+        try:
+            of_request = g._get_current_object()  # once: each use of `g` looks for it
+        except RuntimeError:  # there is no request
+            return
+        seconds = of_request.setdefault("stage_seconds", {})
+        seconds[self._name] = seconds.get(self._name, 0.0) + spent
 
 
 def time_stage(name: str) -> AbstractContextManager[None]:

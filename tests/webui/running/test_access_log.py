@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
 import sys
 from collections.abc import Iterator
 
@@ -87,3 +88,9 @@ def test_the_access_log_can_be_turned_off(log: Log) -> None:
     client = create_app(Searcher(FakeIndex(STORM)), Settings(access_log=0)).test_client()
     client.get("/search?q=storm")
     assert log.lines() == []
+
+
+def test_each_request_gets_an_id_of_its_own(client: FlaskClient) -> None:
+    ids = [client.get("/healthz").headers[REQUEST_ID] for _ in range(100)]
+    assert len(set(ids)) == 100
+    assert all(re.fullmatch("[0-9a-f]{32}", id) for id in ids)

@@ -43,3 +43,10 @@ def test_errors_have_them_too(client: FlaskClient, index: FakeIndex, error: Exce
 def test_static_files_can_be_cached(client: FlaskClient) -> None:
     with client.get("/static/esr.css") as answer:
         assert "max-age" in answer.headers["Cache-Control"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_header_comes_twice(client: FlaskClient, path: str) -> None:
+    with client.get(path) as answer:
+        names = [name.lower() for name, _ in answer.headers]
+    assert sorted(names) == sorted(set(names))
