@@ -11,7 +11,16 @@ from esr.documents.attributes import META, META_PREFIX
 from esr.engines.filters import Filters
 from esr.engines.names import Name, parse_name_filter
 from esr.engines.values import ValueTable
-from esr.plans.condition import Condition, HasAttribute, HasEntity, HasSource, replace_leaves
+from esr.plans.condition import (
+    AllOf,
+    AnyOf,
+    Condition,
+    HasAttribute,
+    HasEntity,
+    HasSource,
+    HasTerm,
+    replace_leaves,
+)
 from esr.plans.plan import Plan
 
 _NOTHING = ""
@@ -58,6 +67,8 @@ def resolve_plan(vocabulary: Vocabulary, plan: Plan) -> Plan:
 
 def resolve_condition(vocabulary: Vocabulary, condition: Condition) -> Condition:
     """The condition as engines execute it: with written forms of sources, and keys of names."""
+    if _has_only_terms(condition):  # as those that each answer counts
+        return condition
 
     def resolve(leaf: Condition) -> Condition:
         match leaf:
@@ -71,6 +82,11 @@ def resolve_condition(vocabulary: Vocabulary, condition: Condition) -> Condition
                 return leaf
 
     return replace_leaves(condition, resolve)
+
+
+def _has_only_terms(condition: Condition) -> bool:
+    parts = condition.conditions if isinstance(condition, AllOf | AnyOf) else (condition,)
+    return {type(part) for part in parts} == {HasTerm}
 
 
 def resolve_source(vocabulary: Vocabulary, text: str) -> tuple[str, ...]:
