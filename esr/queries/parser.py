@@ -11,6 +11,7 @@ from esr.queries.query import OPERATORS, Clause, Group, ParsedQuery, Role
 from esr.queries.quotes import CLOSING_MARKS
 from esr.queries.scanner import SIGNS, Chunk, Scanner
 
+_new_tuple = tuple.__new__
 _WORDS = re.compile(r"\S+")
 _SYNTAX = re.compile(
     rf"[:*]|(?<!\S)(?:[{re.escape(SIGNS + ''.join(CLOSING_MARKS))}]|(?:{'|'.join(sorted(OPERATORS))})(?!\S))"
@@ -38,7 +39,9 @@ def literal(text: str) -> ParsedQuery:
     groups = []
     for match in _WORDS.finditer(text):
         start, end = match.span()
-        groups.append(Group("wanted", (Clause(TEXT, "word", match[0], start, end),), start, end))
+        # As Clause(...) and Group(...) make them, in half of the time.
+        clause = _new_tuple(Clause, (TEXT, "word", match[0], start, end))
+        groups.append(_new_tuple(Group, ("wanted", (clause,), start, end)))
     return ParsedQuery(text, tuple(groups))
 
 
