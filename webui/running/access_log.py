@@ -14,7 +14,6 @@ from webui.running.settings import Settings
 from webui.running.stage_times import stage_times
 
 REQUEST_ID = "X-Request-Id"
-_VARIABLE = "HTTP_" + REQUEST_ID.upper().replace("-", "_")
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _PATH_CHARS = 200
 ACCESS_LOG = logging.getLogger("webui.access")
@@ -25,19 +24,17 @@ def install(app: Flask, settings: Settings) -> None:
 
     @app.before_request
     def begin() -> None:
-        client_id = request.environ.get(_VARIABLE, "")
-        own = g._get_current_object()  # once: each use of `g` looks for it
-        own.request_id = client_id if _ID.fullmatch(client_id) else f"{random.getrandbits(128):032x}"
-        own.started = time.perf_counter()
-        own.is_in_flight = True
+        client_id = request.headers.get(REQUEST_ID, "")
+        g.request_id = client_id if _ID.fullmatch(client_id) else f"{random.getrandbits(128):032x}"
+        g.started = time.perf_counter()
+        g.is_in_flight = True
         metrics.IN_FLIGHT.inc()
 
     @app.after_request
     def end(response: Response) -> Response:
-        now = time.perf_counter()
-        seconds = now - g.get("started", now)
+        seconds = time.perf_counter() - g.get("started", time.perf_counter())
         route = request.endpoint or "none"
-        response.headers.add(REQUEST_ID, g.get("request_id", ""))
+        response.headers[REQUEST_ID] = g.get("request_id", "")
         stages = stage_times(seconds)
         metrics.count_request(route, response.status_code, seconds, stages)
         if settings.access_log:
