@@ -117,9 +117,10 @@ class ElasticsearchIndex:
         presumed, failure = self._presume(), None
         if presumed is None:
             return work(self.snapshot())
+        snapshot, presumption = presumed
         try:
-            result = work(presumed)
-            if presumed.is_confirmed:
+            result = work(snapshot)
+            if presumption.confirmed:
                 return result
         except SnapshotOutdated:
             return work(self.snapshot())
@@ -128,19 +129,14 @@ class ElasticsearchIndex:
         except EsrError as error:  # perhaps of an index that is not served any more
             failure = error
         latest = self.snapshot()
-        if latest.cluster is not presumed.cluster:
+        if latest.cluster is not snapshot.cluster:
             return work(latest)
         if failure is not None:
             raise failure
         return result
 
-    @property
-    def is_confirmed(self) -> bool:
-        """Whether an answer has shown that this is the latest state, where that was presumed."""
-        return self._presumption is not None and self._presumption.confirmed
-
-    def _presume(self) -> ElasticsearchIndex | None:
-        """What the last snapshot showed, whose searches find out whether it is still the latest.
+    def _presume(self) -> tuple[ElasticsearchIndex, Presumption] | None:
+        """The last snapshot, and that it is still the latest, which its searches find out.
 
         None where answers could not tell: of several loads, one may have no hits, and of several nodes, one
         may not know of a switch yet.
@@ -151,8 +147,8 @@ class ElasticsearchIndex:
         if not latest._is_pinned or not latest._shards or "," in targets.sentences:
             return None
         presumed = copy(latest)
-        presumed._presumption = Presumption(self.cluster.aliases, targets, latest._shards)
-        return presumed
+        presumed._presumption = presumption = Presumption(self.cluster.aliases, targets, latest._shards)
+        return presumed, presumption
 
     def _pin(self, targets: AliasTargets) -> ElasticsearchIndex:
         cluster = meta.pin_targets(self.cluster, targets)

@@ -42,4 +42,4 @@ class Presumption:
         others = any(hit["_index"] != index for hit in answer["hits"]["hits"])
         if others or answer["_shards"]["total"] != self._shards[index]:
             raise SnapshotOutdated
-        self.confirmed = self.confirmed or bool(answer["hits"]["hits"])
+        self.confirmed = bool(answer["hits"]["hits"])
