@@ -11,6 +11,8 @@ from esr.engines.index import Hit, SentenceRecord
 from esr.ranking.query_report import QueryReport
 from esr.ranking.searcher import Answer
 
+_RECORD_FIELDS = SentenceRecord._fields
+
 
 def answer_dict(answer: Answer, report: QueryReport | None = None) -> dict[str, Any]:
     """`{"hits": [...], "total", "took_ms", "unseen", "incomplete", "scored", "exhaustive",
@@ -40,8 +42,9 @@ def hit_dict(hit: Hit) -> dict[str, Any]:
         "document_id": record.document_id,
         "score": hit.score,
     }
-    fields.update(record._asdict())
-    fields |= {name: list(getattr(record, name)) for name in LIST_FIELDS}
+    fields.update(zip(_RECORD_FIELDS, record, strict=True))
+    for name in LIST_FIELDS:
+        fields[name] = list(fields[name])
     fields["direction"] = text_direction(record.language)
     return fields
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from flask import Flask, Response
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from flask import Flask
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 CONTENT_POLICY = "; ".join(
     [
@@ -25,16 +31,22 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 _PAIRS = list(HEADERS.items())
-NO_CACHE = "private, no-cache"
+_NO_CACHE = ("Cache-Control", "private, no-cache")
 """An answer depends on the index as it is now, so browsers must ask again."""
 
 
 def install(app: Flask) -> None:
-    """Add the headers to every answer of the application, errors and static files included."""
+    """Add the headers to every answer of the application, errors and static files included.
 
-    @app.after_request
-    def add(response: Response) -> Response:
-        response.headers.extend(_PAIRS)  # nothing else sets these, so none has to be looked for
-        if "Cache-Control" not in response.headers:
-            response.headers["Cache-Control"] = NO_CACHE
-        return response
+    They are added to the finished list: as headers of a response, they would be checked and copied twice.
+    """
+    inner = app.wsgi_app
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Callable[[bytes], object]:
+            is_cached = any(name.lower() == "cache-control" for name, _ in headers)
+            return start_response(status, headers + _PAIRS + ([] if is_cached else [_NO_CACHE]), *error)
+
+        return inner(environ, start)
+
+    app.wsgi_app = answer  # type: ignore[method-assign]

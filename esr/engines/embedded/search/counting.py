@@ -16,7 +16,6 @@ from esr.engines.embedded.search.candidates import count_masked, mask_allowed
 from esr.engines.embedded.search.kernel.layout import Scratch
 from esr.engines.embedded.search.search_cache import SearchCache
 from esr.engines.index import Filters
-from esr.engines.segments.reader.commit_statistics import TermEntry
 from esr.plans.condition import AllOf, AnyOf, Condition, HasTerm, HasWords
 
 Bits = npt.NDArray[np.uint64]
@@ -77,21 +76,20 @@ class _Counter:
         statistics = self._cache.snapshot.statistics
         if not statistics.sentence_bases[-1]:
             return 0
-        entries = [statistics.find(term) for term in terms]
-        if len(entries) == 1 and not others and not self._filters:
-            return entries[0].statistics.sf
-        entries.sort(key=lambda entry: entry.statistics.sf)
-        if needs_all and not entries[0].statistics.sf:
-            return 0
         if others or self._filters:
-            return self._count_postings(entries, needs_all, self._find_allowed(others))
+            return self._count_postings(terms, needs_all, self._find_allowed(others))
+        if len(terms) == 1:
+            return statistics.find(terms[0]).statistics.sf
         # Each page of an answer asks anew.
-        make = partial(self._count_postings, entries, needs_all, _NO_BITS)
+        make = partial(self._count_postings, terms, needs_all, _NO_BITS)
         return self._cache.memory.get(("count", needs_all, frozenset(terms)), make, _no_size)
 
-    def _count_postings(self, entries: Sequence[TermEntry], needs_all: bool, allowed: Bits) -> int:
-        """How many of the allowed sentences have the terms, of which the rarest is the first."""
+    def _count_postings(self, terms: Sequence[str], needs_all: bool, allowed: Bits) -> int:
+        """How many of the allowed sentences have the terms."""
         statistics = self._cache.snapshot.statistics
+        entries = sorted(map(statistics.find, terms), key=lambda entry: entry.statistics.sf)  # rarest first
+        if needs_all and not entries[0].statistics.sf:
+            return 0
         shape = len(entries), len(statistics.segments), 4
         ranges = np.array([entry.posting_ranges for entry in entries], np.int64).reshape(shape)
         tables = self._cache.kernel_tables
