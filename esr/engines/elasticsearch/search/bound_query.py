@@ -4,8 +4,9 @@ It searches the index of documents, and uses the term maxima that their entries 
 scripts compute from them what `esr.plans.bounds` computes for arrays; they know less, so their bounds are
 somewhat higher. For one mixture the bounds of `esr.plans.bounds` are stored as impacts, and no script runs.
 
-A second query bounds the sentences that do not contain any term themselves. They get what their neighbours
-and the document give, which is far less than what the best sentence gets.
+Most sentences of a document get far less than its best one. What they get depends on the terms near them: in
+the sentence, or in its surrounding if that counts. So two more queries say what a sentence gets at most from
+the document alone, and how much more it gets for any term near it.
 """
 
 from __future__ import annotations
@@ -22,16 +23,19 @@ from esr.engines.elasticsearch.store.impacts import EMPTY, IMPACTS_FIELD, Wideni
 from esr.engines.elasticsearch.store.static_bounds import static_bounds
 from esr.engines.index import Filters
 from esr.plans.bounds import Bound
+from esr.plans.evidence import Array
 from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm
 from esr.plans.statistics import CollectionStatistics
 from esr.plans.unprunable import Unprunable
 
-MIXTURE_SCRIPT, SATURATION_SCRIPT = "esr-mixture-bound-v2", "esr-saturation-bound-v1"
+MIXTURE_SCRIPT, SATURATION_SCRIPT = "esr-mixture-bound-v3", "esr-saturation-bound-v2"
 BASE_SCRIPT = "esr-base-v2"
 SCRIPTS = (MIXTURE_SCRIPT, SATURATION_SCRIPT, BASE_SCRIPT)
 ROLES: dict[str, FieldName] = {"own": "sentence", "middle": "surrounding", "wide": "document"}
 _ROUNDING = 1e-6
 """More than the relative error of one operation on 32-bit scores."""
+MANY_TERMS = 100
+"""With more terms, no query says what a term near a sentence adds: a request has only so many clauses."""
 _SMALL_LOSS = 0.05
 """A loss up to this is added for all documents: a clause for those that have the term costs more."""
 
@@ -99,16 +103,31 @@ def _with_rest(
     return BoundQuery(query, shift, _ROUNDING * (len(plan.terms) + 4) * magnitude)
 
 
-def termless_bound_query(plan: Plan, collection: CollectionStatistics) -> BoundQuery | None:
-    """The query for the candidates that do not contain any of the plan's terms; None if there are none.
+class NearQueries(NamedTuple):
+    """Queries for what the sentences of a document can get, by the number of terms near them.
 
-    The plan has bounds. The query matches every document.
+    A sentence with n of the terms near it gets `far` + n `lift` at most; `near` is the field that contains
+    these terms. `lift` is None if it is not known.
     """
-    if plan.candidates == "matching":
-        return None
-    clauses = [_term_clause(plan, term, is_termless=True) for term in plan.terms]
+
+    far: BoundQuery
+    lift: Query | None
+    near: FieldName
+
+    def lift_per_term(self, scores: Array) -> Array:
+        """The lifts of documents by their scores of the query `lift`."""
+        return scores * (1 + _ROUNDING)
+
+
+def near_queries(plan: Plan, collection: CollectionStatistics) -> NearQueries:
+    """The queries of a plan that has bounds. `far` matches every document."""
+    clauses = [_term_clause(plan, term, is_far=True) for term in plan.terms]
     query: Query = {"bool": {"should": clauses, "filter": [{"match_all": {}}]}}
-    return _with_rest(plan, collection, query, None)
+    lift: Query | None = None
+    if 0 < len(plan.terms) <= MANY_TERMS:
+        lift = {"dis_max": {"queries": [_term_clause(plan, term, is_lift=True) for term in plan.terms]}}
+    near: FieldName = "surrounding" if "surrounding" in plan.transform.fields() else "sentence"
+    return NearQueries(_with_rest(plan, collection, query, None), lift, near)
 
 
 def _term_sum(plan: Plan, filters: Filters, widening: Widening | None) -> Query:
@@ -146,23 +165,24 @@ def _impact_clause(term: str, weight: float) -> Query:
     return {"term": {IMPACTS_FIELD: {"value": term, "boost": weight}}}
 
 
-def _term_clause(plan: Plan, term: PlanTerm, is_termless: bool = False) -> Query:
+def _term_clause(plan: Plan, term: PlanTerm, is_far: bool = False, is_lift: bool = False) -> Query:
     """The script gets the weight of the term maxima; `context` adds nothing, and is there to be counted.
 
-    `is_termless`: for the sentences that do not contain the term.
+    `is_far`: for the sentences that do not have the term near them. `is_lift`: how much more the others get.
     """
     maxima = {"term": {term_maxima.FIELD: term.term}}
     count = {"term": {"context": {"value": term.term, "boost": 0}}}
     transform = plan.transform
     params: dict[str, Any] = {role: list(getattr(transform, name)) for role, name in ROLES.items()}
-    if is_termless:
-        params["own"] = [0, 0, 1][: len(params["own"])]
+    if is_far:
+        params |= {role: [0, 0, 1][: len(params[role])] for role in ("own", "middle")}
     if isinstance(transform, Mixture):
         script = MIXTURE_SCRIPT
-        params = {"numbers": [*mixture_numbers(transform, term, **params), not term.own]}
+        params = {"numbers": [*mixture_numbers(transform, term, **params), not term.own, is_lift]}
     else:
         script = SATURATION_SCRIPT
-        params |= {"weight": term.weight, "k1": -1 if transform.k1 is None else transform.k1}
+        k1 = -1 if transform.k1 is None else transform.k1
+        params |= {"weight": term.weight, "k1": k1, "is_lift": is_lift}
     query = {"bool": {"should": [maxima, count]}}
     return {"script_score": {"query": query, "script": {"id": script, "params": params}}}
 

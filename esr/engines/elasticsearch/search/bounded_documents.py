@@ -5,27 +5,53 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from esr.engines.elasticsearch.search.bound_query import BoundQuery
+import numpy as np
+import numpy.typing as npt
+
+from esr.engines.elasticsearch.search.bound_query import BoundQuery, NearQueries
 from esr.engines.elasticsearch.search.candidate_query import (
     has_document_level_candidates,
     scored_candidate_query,
 )
 from esr.engines.elasticsearch.search.search_body import SORT
 from esr.engines.elasticsearch.search.sentence_search import Search
+from esr.plans.bounds import Numbers
+from esr.plans.evidence import Array
 
-_TERMLESS = "termless"
-"""The name of the query that bounds the sentences without a term."""
+_FAR, _LIFT = "far", "lift"
+"""The names of the queries for what sentences get by the number of terms near them."""
 
 
-class BoundedDocument(NamedTuple):
-    """A document, the bound of its sentences, and that of its sentences that do not contain any term.
-
-    The second is infinite where it is not known.
+class BoundedDocuments(NamedTuple):
+    """Documents, the bounds of their sentences, and those of sentences with n of the terms near: `far` + n
+    `lift`. Columns of one length; the last two are infinite where they are not known.
     """
 
-    id: str
-    bound: float
-    termless_bound: float
+    ids: npt.NDArray[np.object_]
+    bounds: Array
+    far: Array
+    lift: Array
+
+    def select(self, which: npt.NDArray[np.bool_]) -> BoundedDocuments:
+        return BoundedDocuments(self.ids[which], self.bounds[which], self.far[which], self.lift[which])
+
+    def join(self, others: BoundedDocuments) -> BoundedDocuments:
+        return BoundedDocuments(
+            np.append(self.ids, others.ids),
+            np.append(self.bounds, others.bounds),
+            np.append(self.far, others.far),
+            np.append(self.lift, others.lift),
+        )
+
+    def least_terms(self, bound: float, most: int) -> Numbers:
+        """How many terms, at least, are near a sentence that has this bound; `most` + 1 if too many."""
+        lacking = bound - self.far
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.ceil(lacking / self.lift)
+        return np.where(lacking <= 0, 0, np.clip(terms, 1, most + 1)).astype(np.intp)
+
+
+NO_DOCUMENTS = BoundedDocuments(np.empty(0, object), *(np.empty(0) for _ in range(3)))
 
 
 class DocumentPage(NamedTuple):
@@ -34,22 +60,24 @@ class DocumentPage(NamedTuple):
     `after` are sort values if there may be others, whose bounds are not higher; else None.
     """
 
-    documents: list[BoundedDocument]
+    documents: BoundedDocuments
     after: list[float] | None
 
 
 class BoundQueries(NamedTuple):
-    """The query for all sentences, and that for those without a term, if they are bounded on their own."""
+    """The query for all sentences, and those by the terms near them."""
 
     all: BoundQuery
-    termless: BoundQuery | None
+    near: NearQueries
 
 
 def list_documents(search: Search, queries: BoundQueries, size: int) -> tuple[DocumentPage, int]:
     """The documents with the highest bounds, and how many candidates the plan has."""
     plan, filters = search.plan, search.filters
-    request = _request(search, queries, size)
-    if has_document_level_candidates(plan, filters):
+    # In a request of several searches, none answers with the scores of named queries.
+    near = queries.near if has_document_level_candidates(plan, filters) else None
+    request = _request(search, queries.all, near, size)
+    if near is not None:
         request["aggs"] = {"total": {"sum": {"field": "size"}}}
         answer = search.send(**request)
         total = round(answer["aggregations"]["total"]["value"])
@@ -62,7 +90,7 @@ def list_documents(search: Search, queries: BoundQueries, size: int) -> tuple[Do
         }
         answer, count = search.send_together(request, count_request)
         total = count["hits"]["total"]["value"]
-    return _page(answer, queries, size), total
+    return _page(answer, queries.all, near, size), total
 
 
 def list_more_documents(
@@ -72,45 +100,50 @@ def list_more_documents(
 
     After a first page, documents of it whose bound equals that of its last one may be among them again.
     """
-    request = _request(search, queries, size)
+    request = _request(search, queries.all, queries.near, size)
     request |= {"sort": SORT, "search_after": page.after, "track_total_hits": True}
     if (min_score := least_bound - queries.all.shift) > 0:
         request["min_score"] = min_score
     answer = search.send(**request)
-    return _page(answer, queries, size), answer["hits"]["total"]["value"]
+    return _page(answer, queries.all, queries.near, size), answer["hits"]["total"]["value"]
 
 
-def _request(search: Search, queries: BoundQueries, size: int) -> dict[str, Any]:
+def _request(search: Search, all: BoundQuery, near: NearQueries | None, size: int) -> dict[str, Any]:
     """Without a sort, which takes Elasticsearch a third longer for a first page."""
     request = {
         "index": search.cluster.documents_alias,
-        "query": queries.all.query,
+        "query": all.query,
         "size": size,
         # Doc values alone, as when parses are read: stored fields lie in blocks with complete texts.
         "stored_fields": "_none_",
         "docvalue_fields": [{"field": "document_id"}],
         "track_total_hits": False,
     }
-    if queries.termless is not None:
+    if near is not None:
         # An optional clause of a filter decides nothing, so it is not run for what matches. But it has a
         # name, so Elasticsearch scores the documents of the answer by it.
-        named = {"bool": {"should": [queries.termless.query], "_name": _TERMLESS}}
-        optional = {"bool": {"filter": [{"match_all": {}}], "should": [named]}}
-        request["query"] = {"bool": {"must": [queries.all.query], "filter": [optional]}}
+        named = [{"bool": {"should": [near.far.query], "_name": _FAR}}]
+        if near.lift is not None:
+            named.append({"bool": {"should": [near.lift], "_name": _LIFT}})
+        optional = {"bool": {"filter": [{"match_all": {}}], "should": named}}
+        request["query"] = {"bool": {"must": [all.query], "filter": [optional]}}
         request["include_named_queries_score"] = True
     return request
 
 
-def _page(answer: Any, queries: BoundQueries, size: int) -> DocumentPage:
-    hits, shift, termless = answer["hits"]["hits"], queries.all.shift, queries.termless
-    ids = [hit["fields"]["document_id"][0] for hit in hits]
-    bounds = [hit["_score"] + shift for hit in hits]
-    if termless is None:
-        termless_bounds = [math.inf] * len(hits)
-    else:
-        termless_bounds = [hit["matched_queries"][_TERMLESS] + termless.shift for hit in hits]
+def _page(answer: Any, all: BoundQuery, near: NearQueries | None, size: int) -> DocumentPage:
+    hits = answer["hits"]["hits"]
+    ids = np.array([hit["fields"]["document_id"][0] for hit in hits], object)
+    bounds = np.array([hit["_score"] for hit in hits]) + all.shift
+    far = lift = np.full(len(hits), math.inf)
+    if near is not None:
+        scores = [hit["matched_queries"] for hit in hits]
+        far = np.array([of_document[_FAR] for of_document in scores]) + near.far.shift
+        if near.lift is not None:
+            # A document that lacks all terms matches where every sentence is a candidate.
+            lift = near.lift_per_term(np.array([of_document.get(_LIFT, 0.0) for of_document in scores]))
     after = None
     if len(hits) == size:
         # A first page has no sort values: all with the bound of its last document come after it.
         after = hits[-1].get("sort", [hits[-1]["_score"], -1])
-    return DocumentPage(list(map(BoundedDocument, ids, bounds, termless_bounds)), after)
+    return DocumentPage(BoundedDocuments(ids, bounds, far, lift), after)

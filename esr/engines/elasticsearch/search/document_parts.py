@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from esr.engines.elasticsearch.search.candidate_query import INDEXED_FIELD
 from esr.engines.elasticsearch.search.filter_clauses import Query
-from esr.plans.plan import Plan
+from esr.plans.plan import FieldName
 
 
-class DocumentParts(NamedTuple):
-    """Ids of documents: of all sentences, of those that contain a term of the plan, and of the others."""
+class TermRange(NamedTuple):
+    """So many different terms near a sentence: at least `least`, and fewer than `below`."""
 
-    whole: Sequence[str]
-    with_terms: Sequence[str]
-    termless: Sequence[str]
+    least: int
+    below: int
 
 
-def part_clause(plan: Plan, parts: DocumentParts) -> Query:
-    """Matches the sentences of these parts."""
-    has_term = {"terms": {INDEXED_FIELD["sentence"]: [term.term for term in plan.terms]}}
+class DocumentPart(NamedTuple):
+    """Of some documents, the sentences with so many of a plan's terms near them."""
+
+    ids: Sequence[str]
+    terms: TermRange
+
+
+def part_clause(terms: Sequence[str], near: FieldName, parts: Iterable[DocumentPart]) -> Query:
+    """Matches the sentences of these parts. `near` is the field that contains the terms near a sentence."""
+    has_term = [{"term": {INDEXED_FIELD[near]: term}} for term in terms]
+
+    def has_terms(least: int) -> Query:
+        return {"bool": {"should": has_term, "minimum_should_match": least}}
+
     clauses: list[Query] = []
-    if parts.whole:
-        clauses.append(_of_documents(parts.whole))
-    if parts.with_terms:
-        clauses.append({"bool": {"filter": [_of_documents(parts.with_terms), has_term]}})
-    if parts.termless:
-        clauses.append({"bool": {"filter": [_of_documents(parts.termless)], "must_not": [has_term]}})
+    for ids, (least, below) in parts:
+        of_documents: Query = {"terms": {"document_id": list(ids)}}
+        conditions: Query = {"filter": [of_documents, *([has_terms(least)] if least else [])]}
+        if below <= len(terms):
+            conditions["must_not"] = [has_terms(below)]
+        clauses.append({"bool": conditions})
     return clauses[0] if len(clauses) == 1 else {"bool": {"should": clauses, "minimum_should_match": 1}}
-
-
-def _of_documents(ids: Sequence[str]) -> Query:
-    return {"terms": {"document_id": list(ids)}}

@@ -5,7 +5,7 @@
 3. As long as the bound of the last listed document reaches the k-th score so far, the next documents are
    listed that reach it, and scored.
 
-Where a document's sentences without any term cannot reach the k-th score, only the others are scored.
+Of a document, only the sentences are scored that have enough of the terms near them to reach the k-th score.
 
 Equal scores reach the bound, so the result is that of scoring everything, ties included. (Elasticsearch
 sums up in an order of its own: what a term adds may change the last of 32 bits or not, if the others add
@@ -15,29 +15,32 @@ sums up in an order of its own: what a term adds may change the last of 32 bits 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from esr.engines.elasticsearch.search.bound_query import bound_query, termless_bound_query
+import numpy as np
+
+from esr.engines.elasticsearch.search.bound_query import bound_query, near_queries
 from esr.engines.elasticsearch.search.bounded_documents import (
-    BoundedDocument,
+    NO_DOCUMENTS,
+    BoundedDocuments,
     BoundQueries,
     list_documents,
     list_more_documents,
 )
-from esr.engines.elasticsearch.search.candidate_query import (
-    has_document_level_candidates,
-    scored_candidate_query,
-)
-from esr.engines.elasticsearch.search.document_parts import DocumentParts, part_clause
+from esr.engines.elasticsearch.search.candidate_query import scored_candidate_query
+from esr.engines.elasticsearch.search.document_parts import DocumentPart, TermRange, part_clause
 from esr.engines.elasticsearch.search.sentence_search import PAGE, Search
 from esr.engines.index import Hit, SearchResult
+from esr.plans.bounds import Numbers
+from esr.plans.evidence import Array
 from esr.plans.plan import Plan
 from esr.plans.statistics import Statistics
 from esr.plans.unprunable import Unprunable
 
 FIRST_DOCUMENTS, FIRST_PER_HIT = 30, 3
 """Documents that are listed and scored first: a base, and so many more for each hit."""
+EXPECTED_BELOW = 0.1
+"""How far below the last of the first bounds the k-th score is expected, as a share of their range."""
 NEXT_DOCUMENTS, NEXT_GROWTH = 2000, 4
 """Documents that are listed next, and how many times as many each time after that."""
 MAX_K = 1000
@@ -52,8 +55,8 @@ MANY_DOCUMENTS, MANY_SHARE = 10_000, 0.25
 class _BestSentences:
     """The best k of the candidates that have been scored.
 
-    In most documents, those are only the sentences that contain a term. `_without_termless` are the documents
-    whose other sentences have not been scored.
+    `_partly` has the documents of which not all sentences have been scored, but only those with as many terms
+    near them as `_scored_from` says, or more.
     """
 
     search: Search
@@ -63,51 +66,59 @@ class _BestSentences:
     scored: int = 0
     least_bound: float = -math.inf
     """The least bound of documents that can have a sentence among the best k."""
-    _least_termless_bound: float = -math.inf
+    _least_near_bound: float = -math.inf
+    """The same by the bounds of `BoundedDocuments.least_terms`."""
     _reached: set[str] = field(default_factory=set)
-    _without_termless: list[BoundedDocument] = field(default_factory=list)
+    _partly: BoundedDocuments = NO_DOCUMENTS
+    _scored_from: Numbers = field(default_factory=lambda: np.empty(0, np.intp))
 
-    def score(self, documents: Sequence[BoundedDocument]) -> None:
+    def score(self, documents: BoundedDocuments) -> None:
         """Score the candidates in those of the documents that can have one of the best."""
-        reaching = [
-            document
-            for document in documents
-            if document.bound >= self.least_bound and document.id not in self._reached
-        ]
-        self._reached.update(_ids(reaching))
-        least = self._least_termless_bound
-        if reaching and math.isinf(least):
-            least = reaching[-1].bound  # stands for the k-th score that is to be expected
-        whole = [document for document in reaching if document.termless_bound >= least]
-        others = [document for document in reaching if document.termless_bound < least]
-        self._score(DocumentParts(_ids(whole), _ids(others), self._take_termless()))
-        self._without_termless += others
+        reached = self._reached
+        is_new = np.array([id not in reached for id in documents.ids], bool)
+        reaching = documents.select(is_new & (documents.bounds >= self.least_bound))
+        reached.update(reaching.ids)
+        least = self._least_near_bound
+        if math.isinf(least) and len(reaching.ids):
+            least = _expected_score(reaching.bounds)
+        nothing_yet = np.full(len(reaching.ids), len(self.search.plan.terms) + 1)
+        self._score(self._partly.join(reaching), np.append(self._scored_from, nothing_yet), least)
 
-    def finish(self) -> None:
-        """Score the sentences without a term that have been left out, where they can be among the best."""
-        self._score(DocumentParts((), (), self._take_termless()))
+    def finish(self) -> bool:
+        """Score the sentences left out that can be among the best; False if there are none."""
+        return self._score(self._partly, self._scored_from, self._least_near_bound)
 
-    def _take_termless(self) -> list[str]:
-        documents, least = self._without_termless, self._least_termless_bound
-        self._without_termless = [document for document in documents if document.termless_bound < least]
-        return _ids([document for document in documents if document.termless_bound >= least])
+    def _score(self, documents: BoundedDocuments, scored_from: Numbers, least_bound: float) -> bool:
+        """Score the sentences that reach the bound, but for those scored before; False if there are none.
 
-    def _score(self, parts: DocumentParts) -> None:
-        if not any(parts):
-            return
-        hits, scored = self.search.within(part_clause(self.search.plan, parts), self.k)
+        `scored_from`: from how many terms near them on sentences have been scored.
+        """
+        terms = [term.term for term in self.search.plan.terms]
+        least = np.minimum(documents.least_terms(least_bound, len(terms)), scored_from)
+        parts = []
+        for pair in sorted(set(zip(least.tolist(), scored_from.tolist(), strict=True))):
+            if pair[0] < pair[1]:
+                ids = documents.ids[(least == pair[0]) & (scored_from == pair[1])]
+                parts.append(DocumentPart(ids.tolist(), TermRange(*pair)))
+        self._partly, self._scored_from = documents.select(least > 0), least[least > 0]
+        if not parts:
+            return False
+        clause = part_clause(terms, self.queries.near.near, parts)
+        hits, scored = self.search.within(clause, self.k)
         self.scored += scored
         self.hits = sorted([*self.hits, *hits], key=lambda hit: (-hit.score, hit.ordinal))[: self.k]
         # As long as there are fewer than k hits, no bound is too low.
         if len(self.hits) == self.k:
-            score, termless = self.hits[-1].score, self.queries.termless
+            score = self.hits[-1].score
             self.least_bound = self.queries.all.least_bound(score)
-            if termless is not None:
-                self._least_termless_bound = termless.least_bound(score)
+            self._least_near_bound = self.queries.near.far.least_bound(score)
+        return True
 
 
-def _ids(documents: Sequence[BoundedDocument]) -> list[str]:
-    return [document.id for document in documents]
+def _expected_score(bounds: Array) -> float:
+    """What the k-th score may be, if these are the highest bounds of documents, in falling order."""
+    first, last = bounds[0], bounds[-1]
+    return float(last - EXPECTED_BELOW * (first - last))
 
 
 def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResult | Unprunable:
@@ -124,7 +135,9 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
     best.score(page.documents)
     many = max(MANY_DOCUMENTS, MANY_SHARE * statistics.collection.documents)
     size = NEXT_DOCUMENTS
-    while page.after is not None and page.documents[-1].bound >= best.least_bound:
+    while page.after is not None and page.documents.bounds[-1] >= best.least_bound:
+        if best.finish():
+            continue  # the k-th score may be higher now
         page, reaching = list_more_documents(search, queries, size, page, best.least_bound)
         if reaching > many:
             return Unprunable("most documents may contain one of the best sentences")
@@ -138,11 +151,7 @@ def _bound_queries(search: Search) -> BoundQueries | Unprunable:
     query = bound_query(search.plan, search.collection, search.filters, search.widening)
     if isinstance(query, Unprunable):
         return query
-    termless = None
-    # In a request of several searches, none answers with the scores of named queries.
-    if has_document_level_candidates(search.plan, search.filters):
-        termless = termless_bound_query(search.plan, search.collection)
-    return BoundQueries(query, termless)
+    return BoundQueries(query, near_queries(search.plan, search.collection))
 
 
 def _estimate_candidates(search: Search, statistics: Statistics) -> int:

@@ -9,6 +9,7 @@ from contextlib import closing
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from esr.documents import Located
 from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.elasticsearch.index import ElasticsearchIndex
 from esr.engines.elasticsearch.search import bound_query, pruned_search
+from esr.engines.elasticsearch.search.bounded_documents import BoundedDocuments
 from esr.engines.elasticsearch.search.sentence_search import Search
 from esr.engines.elasticsearch.store.impacts import find_widening, has_bounds
 from esr.engines.factory import LoadOptions, open_delivery, open_writer
@@ -246,7 +248,7 @@ def test_documents_are_listed_as_long_as_their_bounds_reach_the_last_hit(
 
     def record(*arguments: Any) -> Any:
         answer = list_more(*arguments)
-        listed.append(len(answer[0].documents))
+        listed.append(len(answer[0].documents.ids))
         return answer
 
     monkeypatch.setattr(pruned_search, "list_more_documents", record)
@@ -259,13 +261,15 @@ def test_documents_are_listed_as_long_as_their_bounds_reach_the_last_hit(
 
 
 @pytest.mark.parametrize("k", [1, 7, 40])
-def test_sentences_without_a_term_are_scored_where_they_can_be_among_the_best(
+def test_sentences_with_few_terms_near_are_scored_where_they_can_be_among_the_best(
     adverse: ElasticsearchIndex, monkeypatch: pytest.MonkeyPatch, k: int
 ) -> None:
     plan = make_plan(adverse, "rare stone", Ranking())
     result = check_pruned(adverse, plan, k, Filters())
     assert not isinstance(result, Unprunable)
-    monkeypatch.setattr(pruned_search, "termless_bound_query", lambda plan, collection: None)
+    monkeypatch.setattr(
+        BoundedDocuments, "least_terms", lambda documents, bound, most: np.zeros(len(documents.ids), np.intp)
+    )
     whole = check_pruned(adverse, plan, k, Filters())
     assert not isinstance(whole, Unprunable)
     assert result.scored is not None and whole.scored is not None
