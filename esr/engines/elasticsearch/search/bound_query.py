@@ -51,6 +51,8 @@ class BoundQuery(NamedTuple):
     """
 
     query: Query
+    ranked: Query
+    """For the documents with the highest scores alone: it may match others too, with scores below theirs."""
     shift: float
     rounding_margin: float
 
@@ -79,12 +81,15 @@ def _with_rest(
     """A query that sums up what terms can add, with all else that scores consist of."""
     ranges = [static_bounds(static, collection) for static in plan.statics]
     shift, magnitude = math.fsum(high for _, high in ranges), 1.0
-    transform = plan.transform
+    transform, ranked = plan.transform, query
     if isinstance(transform, Mixture):
         constants = [term.weight * math.log(term.background) for term in plan.terms if term.own]
         if widening is not None:
             weight = math.fsum(term.weight for term in plan.terms)
-            query = {"bool": {"must": [query], "should": [_impact_clause(EMPTY, weight)]}}
+            empty, terms = _impact_clause(EMPTY, weight), query["bool"]
+            query = {"bool": {"must": [query], "should": [empty]}}
+            # Clauses of one level: then Lucene leaves out documents that cannot be among the highest.
+            ranked = {"bool": {"should": [*terms["should"], empty], "filter": terms["filter"]}}
             constants.append(weight * _bound(transform, widening.longest).least_log_collection)
             constants.append(weight * widening.growth)
             constants += [
@@ -95,12 +100,12 @@ def _with_rest(
         else:
             numbers, offset = _base_numbers(plan, transform, collection)
             script = {"id": BASE_SCRIPT, "params": {"numbers": numbers}}
-            query = {"script_score": {"query": query, "script": script}}
+            ranked = query = {"script_score": {"query": query, "script": script}}
             constants.append(-offset)
         shift += math.fsum(constants)
         magnitude += sum(map(abs, constants))
     magnitude += sum(sum(map(abs, range)) for range in ranges)
-    return BoundQuery(query, shift, _ROUNDING * (len(plan.terms) + 4) * magnitude)
+    return BoundQuery(query, ranked, shift, _ROUNDING * (len(plan.terms) + 4) * magnitude)
 
 
 class NearQueries(NamedTuple):

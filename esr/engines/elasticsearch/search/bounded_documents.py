@@ -13,11 +13,13 @@ from esr.engines.elasticsearch.search.candidate_query import (
     has_document_level_candidates,
     scored_candidate_query,
 )
+from esr.engines.elasticsearch.search.filter_clauses import Query
 from esr.engines.elasticsearch.search.search_body import SORT
 from esr.engines.elasticsearch.search.sentence_search import Search
 from esr.plans.bounds import Numbers
 from esr.plans.evidence import Array
 
+_TOTAL = "total"
 _FAR, _LIFT = "far", "lift"
 """The names of the queries for what sentences get by the number of terms near them."""
 
@@ -71,26 +73,28 @@ class BoundQueries(NamedTuple):
     near: NearQueries
 
 
-def list_documents(search: Search, queries: BoundQueries, size: int) -> tuple[DocumentPage, int]:
-    """The documents with the highest bounds, and how many candidates the plan has."""
+def list_documents(search: Search, queries: BoundQueries, size: int) -> DocumentPage:
+    """The documents with the highest bounds."""
+    request = _request(search, queries.all.ranked, queries.near, size)
+    return _page(search.send(**request), queries, size)
+
+
+def count_request(search: Search, queries: BoundQueries) -> dict[str, Any]:
+    """Counts the candidates: see `read_count`."""
     plan, filters = search.plan, search.filters
-    # In a request of several searches, none answers with the scores of named queries.
-    near = queries.near if has_document_level_candidates(plan, filters) else None
-    request = _request(search, queries.all, near, size)
-    if near is not None:
-        request["aggs"] = {"total": {"sum": {"field": "size"}}}
-        answer = search.send(**request)
-        total = round(answer["aggregations"]["total"]["value"])
-    else:
-        count_request = {
-            "index": search.cluster.alias,
-            "size": 0,
-            "track_total_hits": True,
-            "query": scored_candidate_query(plan, filters),
-        }
-        answer, count = search.send_together(request, count_request)
-        total = count["hits"]["total"]["value"]
-    return _page(answer, queries.all, near, size), total
+    request: dict[str, Any] = {"index": search.cluster.alias, "size": 0, "track_total_hits": True}
+    if has_document_level_candidates(plan, filters):
+        query = {"bool": {"filter": [queries.all.query]}}
+        request |= {"index": search.cluster.documents_alias, "query": query, "track_total_hits": False}
+        return request | {"aggs": {_TOTAL: {"sum": {"field": "size"}}}}
+    return request | {"query": scored_candidate_query(plan, filters)}
+
+
+def read_count(answer: Any) -> int:
+    """How many candidates there are, by the answer to `count_request`."""
+    if "aggregations" in answer:
+        return int(answer["aggregations"][_TOTAL]["value"])
+    return int(answer["hits"]["total"]["value"])
 
 
 def list_more_documents(
@@ -98,52 +102,49 @@ def list_more_documents(
 ) -> tuple[DocumentPage, int]:
     """The documents after this page whose bound is at least `least_bound`, and how many have such a bound.
 
-    After a first page, documents of it whose bound equals that of its last one may be among them again.
+    After a first page, documents of it whose bounds are those of its last ones may be among them again.
     """
-    request = _request(search, queries.all, queries.near, size)
+    request = _request(search, queries.all.query, queries.near, size)
     request |= {"sort": SORT, "search_after": page.after, "track_total_hits": True}
     if (min_score := least_bound - queries.all.shift) > 0:
         request["min_score"] = min_score
     answer = search.send(**request)
-    return _page(answer, queries.all, queries.near, size), answer["hits"]["total"]["value"]
+    return _page(answer, queries, size), answer["hits"]["total"]["value"]
 
 
-def _request(search: Search, all: BoundQuery, near: NearQueries | None, size: int) -> dict[str, Any]:
+def _request(search: Search, query: Query, near: NearQueries, size: int) -> dict[str, Any]:
     """Without a sort, which takes Elasticsearch a third longer for a first page."""
-    request = {
+    # An optional clause of a filter decides nothing, so it is not run for what matches. But it has a name, so
+    # Elasticsearch scores the documents of the answer by it.
+    named = [{"bool": {"should": [near.far.query], "_name": _FAR}}]
+    if near.lift is not None:
+        named.append({"bool": {"should": [near.lift], "_name": _LIFT}})
+    optional = {"bool": {"filter": [{"match_all": {}}], "should": named}}
+    return {
         "index": search.cluster.documents_alias,
-        "query": all.query,
+        "query": {"bool": {"must": [query], "filter": [optional]}},
+        "include_named_queries_score": True,
         "size": size,
         # Doc values alone, as when parses are read: stored fields lie in blocks with complete texts.
         "stored_fields": "_none_",
         "docvalue_fields": [{"field": "document_id"}],
         "track_total_hits": False,
     }
-    if near is not None:
-        # An optional clause of a filter decides nothing, so it is not run for what matches. But it has a
-        # name, so Elasticsearch scores the documents of the answer by it.
-        named = [{"bool": {"should": [near.far.query], "_name": _FAR}}]
-        if near.lift is not None:
-            named.append({"bool": {"should": [near.lift], "_name": _LIFT}})
-        optional = {"bool": {"filter": [{"match_all": {}}], "should": named}}
-        request["query"] = {"bool": {"must": [all.query], "filter": [optional]}}
-        request["include_named_queries_score"] = True
-    return request
 
 
-def _page(answer: Any, all: BoundQuery, near: NearQueries | None, size: int) -> DocumentPage:
-    hits = answer["hits"]["hits"]
+def _page(answer: Any, queries: BoundQueries, size: int) -> DocumentPage:
+    hits, all, near = answer["hits"]["hits"], queries.all, queries.near
     ids = np.array([hit["fields"]["document_id"][0] for hit in hits], object)
     bounds = np.array([hit["_score"] for hit in hits]) + all.shift
-    far = lift = np.full(len(hits), math.inf)
-    if near is not None:
-        scores = [hit["matched_queries"] for hit in hits]
-        far = np.array([of_document[_FAR] for of_document in scores]) + near.far.shift
-        if near.lift is not None:
-            # A document that lacks all terms matches where every sentence is a candidate.
-            lift = near.lift_per_term(np.array([of_document.get(_LIFT, 0.0) for of_document in scores]))
+    scores = [hit["matched_queries"] for hit in hits]
+    far = np.array([of_document[_FAR] for of_document in scores]) + near.far.shift
+    lift = np.full(len(hits), math.inf)
+    if near.lift is not None:
+        # A document that lacks all terms matches where every sentence is a candidate.
+        lift = near.lift_per_term(np.array([of_document.get(_LIFT, 0.0) for of_document in scores]))
     after = None
     if len(hits) == size:
-        # A first page has no sort values: all with the bound of its last document come after it.
-        after = hits[-1].get("sort", [hits[-1]["_score"], -1])
+        # A first page has no sort values. Its sums may be rounded in another way than those of the next.
+        score = hits[-1]["_score"]
+        after = hits[-1].get("sort", [score + all.rounding_margin * (1 + abs(score)), -1])
     return DocumentPage(BoundedDocuments(ids, bounds, far, lift), after)

@@ -24,8 +24,10 @@ from esr.engines.elasticsearch.search.bounded_documents import (
     NO_DOCUMENTS,
     BoundedDocuments,
     BoundQueries,
+    count_request,
     list_documents,
     list_more_documents,
+    read_count,
 )
 from esr.engines.elasticsearch.search.candidate_query import scored_candidate_query
 from esr.engines.elasticsearch.search.document_parts import DocumentPart, TermRange, part_clause
@@ -64,6 +66,8 @@ class _BestSentences:
     k: int
     hits: list[Hit] = field(default_factory=list)
     scored: int = 0
+    total: int | None = None
+    """How many candidates there are. They are counted while the first are scored."""
     least_bound: float = -math.inf
     """The least bound of documents that can have a sentence among the best k."""
     _least_near_bound: float = -math.inf
@@ -104,7 +108,12 @@ class _BestSentences:
         if not parts:
             return False
         clause = part_clause(terms, self.queries.near.near, parts)
-        hits, scored = self.search.within(clause, self.k)
+        if self.total is None:
+            request = count_request(self.search, self.queries)
+            hits, scored, count = self.search.within_beside(clause, self.k, request)
+            self.total = read_count(count)
+        else:
+            hits, scored = self.search.within(clause, self.k)
         self.scored += scored
         self.hits = sorted([*self.hits, *hits], key=lambda hit: (-hit.score, hit.ordinal))[: self.k]
         # As long as there are fewer than k hits, no bound is too low.
@@ -130,7 +139,7 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
     queries = _bound_queries(search)
     if isinstance(queries, Unprunable):
         return queries
-    page, total = list_documents(search, queries, min(FIRST_DOCUMENTS + FIRST_PER_HIT * k, PAGE))
+    page = list_documents(search, queries, min(FIRST_DOCUMENTS + FIRST_PER_HIT * k, PAGE))
     best = _BestSentences(search, queries, k)
     best.score(page.documents)
     many = max(MANY_DOCUMENTS, MANY_SHARE * statistics.collection.documents)
@@ -144,7 +153,7 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
         best.score(page.documents)
         size = min(size * NEXT_GROWTH, PAGE)
     best.finish()
-    return SearchResult(best.hits, total, search.incomplete, best.scored)
+    return SearchResult(best.hits, best.total or 0, search.incomplete, best.scored)
 
 
 def _bound_queries(search: Search) -> BoundQueries | Unprunable:

@@ -24,6 +24,8 @@ from esr.plans.statistics import CollectionStatistics
 
 PAGE = 10_000
 """Hits in one answer; Elasticsearch gives no more."""
+_FIELDS = {"source": "_source"}
+"""What the client calls otherwise than Elasticsearch."""
 
 
 @dataclass(slots=True)
@@ -66,9 +68,22 @@ class Search:
 
         The clause replaces the filter for documents.
         """
+        body, shift = self._body_within(clause, k)
+        return self._read_within(self.send(**body), shift)
+
+    def within_beside(self, clause: Query, k: int, other: dict[str, Any]) -> tuple[list[Hit], int, Any]:
+        """The same, and the answer to another request, which names its index and is sent with it."""
+        body, shift = self._body_within(clause, k)
+        answer, of_other = self.send_together({"index": self.cluster.alias, **body}, other)
+        return *self._read_within(answer, shift), of_other
+
+    def _body_within(self, clause: Query, k: int) -> tuple[dict[str, Any], float]:
         filters = replace(self.filters, documents=())
         query, shift = score_query(self.plan, self.collection, filters, is_own=True, within=clause)
-        answer = self.send(query=query, size=k, sort=SORT, track_total_hits=True, **hit_fields(self.records))
+        body = {"query": query, "size": k, "sort": SORT, "track_total_hits": True}
+        return body | hit_fields(self.records), shift
+
+    def _read_within(self, answer: Any, shift: float) -> tuple[list[Hit], int]:
         return decode_hits(answer["hits"]["hits"], self.records, shift), answer["hits"]["total"]["value"]
 
     def send(self, *, index: str | None = None, **body: Any) -> Any:
@@ -97,7 +112,7 @@ class Search:
         seconds = _search_seconds()
         lines: list[dict[str, Any]] = []
         for request in requests:
-            body = {name: value for name, value in request.items() if name != "index"}
+            body = {_FIELDS.get(name, name): value for name, value in request.items() if name != "index"}
             lines += [{"index": request["index"]}, {**body, "timeout": _milliseconds(seconds)}]
         answers = msearch(self.cluster, lines, allow_partial=True)
         if any("error" in answer for answer in answers):
