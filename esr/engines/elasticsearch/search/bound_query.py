@@ -12,8 +12,9 @@ the document alone, and how much more it gets for any term near it.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from esr.engines.elasticsearch.search.condition_query import document_query
 from esr.engines.elasticsearch.search.filter_clauses import Query, filter_clauses
@@ -28,9 +29,20 @@ from esr.plans.plan import FieldName, Mixture, Plan, PlanTerm
 from esr.plans.statistics import CollectionStatistics
 from esr.plans.unprunable import Unprunable
 
-MIXTURE_SCRIPT, SATURATION_SCRIPT = "esr-mixture-bound-v3", "esr-saturation-bound-v2"
+Amount = Literal["bound", "far", "lift"]
+"""What a term adds at most: anywhere, to a sentence far from it, and how much more to one near it."""
+_MIXTURE_SCRIPTS: Mapping[Amount, str] = {
+    "bound": "esr-mixture-bound-v2",
+    "far": "esr-mixture-far-v1",
+    "lift": "esr-mixture-lift-v1",
+}
+_SATURATION_SCRIPTS: Mapping[Amount, str] = {
+    "bound": "esr-saturation-bound-v1",
+    "far": "esr-saturation-far-v1",
+    "lift": "esr-saturation-lift-v1",
+}
 BASE_SCRIPT = "esr-base-v2"
-SCRIPTS = (MIXTURE_SCRIPT, SATURATION_SCRIPT, BASE_SCRIPT)
+SCRIPTS = (*_MIXTURE_SCRIPTS.values(), *_SATURATION_SCRIPTS.values(), BASE_SCRIPT)
 ROLES: dict[str, FieldName] = {"own": "sentence", "middle": "surrounding", "wide": "document"}
 _ROUNDING = 1e-6
 """More than the relative error of one operation on 32-bit scores."""
@@ -126,11 +138,11 @@ class NearQueries(NamedTuple):
 
 def near_queries(plan: Plan, collection: CollectionStatistics) -> NearQueries:
     """The queries of a plan that has bounds. `far` matches every document."""
-    clauses = [_term_clause(plan, term, is_far=True) for term in plan.terms]
+    clauses = [_term_clause(plan, term, "far") for term in plan.terms]
     query: Query = {"bool": {"should": clauses, "filter": [{"match_all": {}}]}}
     lift: Query | None = None
     if 0 < len(plan.terms) <= MANY_TERMS:
-        lift = {"dis_max": {"queries": [_term_clause(plan, term, is_lift=True) for term in plan.terms]}}
+        lift = {"dis_max": {"queries": [_term_clause(plan, term, "lift") for term in plan.terms]}}
     near: FieldName = "surrounding" if "surrounding" in plan.transform.fields() else "sentence"
     return NearQueries(_with_rest(plan, collection, query, None), lift, near)
 
@@ -170,25 +182,20 @@ def _impact_clause(term: str, weight: float) -> Query:
     return {"term": {IMPACTS_FIELD: {"value": term, "boost": weight}}}
 
 
-def _term_clause(plan: Plan, term: PlanTerm, is_far: bool = False, is_lift: bool = False) -> Query:
-    """The script gets the weight of the term maxima; `context` adds nothing, and is there to be counted.
-
-    `is_far`: for the sentences that do not have the term near them. `is_lift`: how much more the others get.
-    """
-    maxima = {"term": {term_maxima.FIELD: term.term}}
-    count = {"term": {"context": {"value": term.term, "boost": 0}}}
+def _term_clause(plan: Plan, term: PlanTerm, amount: Amount = "bound") -> Query:
+    """The script gets the weight of the term maxima; `context` adds nothing, and is there to be counted."""
+    count: Query = {"term": {"context": {"value": term.term, "boost": 0}}}
+    query = {"bool": {"should": [{"term": {term_maxima.FIELD: term.term}}, count]}}
     transform = plan.transform
     params: dict[str, Any] = {role: list(getattr(transform, name)) for role, name in ROLES.items()}
-    if is_far:
-        params |= {role: [0, 0, 1][: len(params[role])] for role in ("own", "middle")}
     if isinstance(transform, Mixture):
-        script = MIXTURE_SCRIPT
-        params = {"numbers": [*mixture_numbers(transform, term, **params), not term.own, is_lift]}
+        script = _MIXTURE_SCRIPTS[amount]
+        params = {"numbers": [*mixture_numbers(transform, term, **params), not term.own]}
     else:
-        script = SATURATION_SCRIPT
-        k1 = -1 if transform.k1 is None else transform.k1
-        params |= {"weight": term.weight, "k1": k1, "is_lift": is_lift}
-    query = {"bool": {"should": [maxima, count]}}
+        script = _SATURATION_SCRIPTS[amount]
+        params |= {"weight": term.weight, "k1": -1 if transform.k1 is None else transform.k1}
+    if amount == "far":
+        query = count
     return {"script_score": {"query": query, "script": {"id": script, "params": params}}}
 
 

@@ -75,8 +75,10 @@ class BoundQueries(NamedTuple):
 
 def list_documents(search: Search, queries: BoundQueries, size: int) -> DocumentPage:
     """The documents with the highest bounds."""
-    request = _request(search, queries.all.ranked, queries.near, size)
-    return _page(search.send(**request), queries, size)
+    # Where every candidate contains a term, there are few in a document: to know less takes less time.
+    near = None if search.plan.candidates == "matching" else queries.near
+    request = _request(search, queries.all.ranked, near, size)
+    return _page(search.send(**request), queries.all, near, size)
 
 
 def count_request(search: Search, queries: BoundQueries) -> dict[str, Any]:
@@ -109,39 +111,43 @@ def list_more_documents(
     if (min_score := least_bound - queries.all.shift) > 0:
         request["min_score"] = min_score
     answer = search.send(**request)
-    return _page(answer, queries, size), answer["hits"]["total"]["value"]
+    return _page(answer, queries.all, queries.near, size), answer["hits"]["total"]["value"]
 
 
-def _request(search: Search, query: Query, near: NearQueries, size: int) -> dict[str, Any]:
+def _request(search: Search, query: Query, near: NearQueries | None, size: int) -> dict[str, Any]:
     """Without a sort, which takes Elasticsearch a third longer for a first page."""
-    # An optional clause of a filter decides nothing, so it is not run for what matches. But it has a name, so
-    # Elasticsearch scores the documents of the answer by it.
-    named = [{"bool": {"should": [near.far.query], "_name": _FAR}}]
-    if near.lift is not None:
-        named.append({"bool": {"should": [near.lift], "_name": _LIFT}})
-    optional = {"bool": {"filter": [{"match_all": {}}], "should": named}}
-    return {
+    request = {
         "index": search.cluster.documents_alias,
-        "query": {"bool": {"must": [query], "filter": [optional]}},
-        "include_named_queries_score": True,
+        "query": query,
         "size": size,
         # Doc values alone, as when parses are read: stored fields lie in blocks with complete texts.
         "stored_fields": "_none_",
         "docvalue_fields": [{"field": "document_id"}],
         "track_total_hits": False,
     }
+    if near is not None:
+        # An optional clause of a filter decides nothing, so it is not run for what matches. But it has a
+        # name, so Elasticsearch scores the documents of the answer by it.
+        named = [{"bool": {"should": [near.far.query], "_name": _FAR}}]
+        if near.lift is not None:
+            named.append({"bool": {"should": [near.lift], "_name": _LIFT}})
+        optional = {"bool": {"filter": [{"match_all": {}}], "should": named}}
+        request["query"] = {"bool": {"must": [query], "filter": [optional]}}
+        request["include_named_queries_score"] = True
+    return request
 
 
-def _page(answer: Any, queries: BoundQueries, size: int) -> DocumentPage:
-    hits, all, near = answer["hits"]["hits"], queries.all, queries.near
+def _page(answer: Any, all: BoundQuery, near: NearQueries | None, size: int) -> DocumentPage:
+    hits = answer["hits"]["hits"]
     ids = np.array([hit["fields"]["document_id"][0] for hit in hits], object)
     bounds = np.array([hit["_score"] for hit in hits]) + all.shift
-    scores = [hit["matched_queries"] for hit in hits]
-    far = np.array([of_document[_FAR] for of_document in scores]) + near.far.shift
-    lift = np.full(len(hits), math.inf)
-    if near.lift is not None:
-        # A document that lacks all terms matches where every sentence is a candidate.
-        lift = near.lift_per_term(np.array([of_document.get(_LIFT, 0.0) for of_document in scores]))
+    far = lift = np.full(len(hits), math.inf)
+    if near is not None:
+        scores = [hit["matched_queries"] for hit in hits]
+        far = np.array([of_document[_FAR] for of_document in scores]) + near.far.shift
+        if near.lift is not None:
+            # A document that lacks all terms matches where every sentence is a candidate.
+            lift = near.lift_per_term(np.array([of_document.get(_LIFT, 0.0) for of_document in scores]))
     after = None
     if len(hits) == size:
         # A first page has no sort values. Its sums may be rounded in another way than those of the next.

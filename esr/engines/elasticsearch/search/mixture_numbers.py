@@ -14,7 +14,7 @@ def mixture_numbers(
     middle: Iterable[float],
     wide: Iterable[float],
 ) -> list[float]:
-    """What esr-mixture-list-v1 and esr-mixture-bound-v3 read of a term; they read one and two values more.
+    """What esr-mixture-list-v1 and the scripts of the bounds read of a term; each reads one value more.
 
     `own`, `middle` and `wide` are two numbers each: a field's share at beta = 0, and its slope in beta.
     """
