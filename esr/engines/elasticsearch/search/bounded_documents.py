@@ -75,8 +75,7 @@ class BoundQueries(NamedTuple):
 
 def list_documents(search: Search, queries: BoundQueries, size: int) -> DocumentPage:
     """The documents with the highest bounds."""
-    # Where every candidate contains a term, there are few in a document: to know less takes less time.
-    near = None if search.plan.candidates == "matching" else queries.near
+    near = _near(search, queries)
     request = _request(search, queries.all.ranked, near, size)
     return _page(search.send(**request), queries.all, near, size)
 
@@ -106,12 +105,18 @@ def list_more_documents(
 
     After a first page, documents of it whose bounds are those of its last ones may be among them again.
     """
-    request = _request(search, queries.all.query, queries.near, size)
+    near = _near(search, queries)
+    request = _request(search, queries.all.query, near, size)
     request |= {"sort": SORT, "search_after": page.after, "track_total_hits": True}
     if (min_score := least_bound - queries.all.shift) > 0:
         request["min_score"] = min_score
     answer = search.send(**request)
-    return _page(answer, queries.all, queries.near, size), answer["hits"]["total"]["value"]
+    return _page(answer, queries.all, near, size), answer["hits"]["total"]["value"]
+
+
+def _near(search: Search, queries: BoundQueries) -> NearQueries | None:
+    """None where every candidate contains a term: there are few in a document, so to know less is faster."""
+    return None if search.plan.candidates == "matching" else queries.near
 
 
 def _request(search: Search, query: Query, near: NearQueries | None, size: int) -> dict[str, Any]:
