@@ -46,7 +46,7 @@ SCRIPTS = (*_MIXTURE_SCRIPTS.values(), *_SATURATION_SCRIPTS.values(), BASE_SCRIP
 ROLES: dict[str, FieldName] = {"own": "sentence", "middle": "surrounding", "wide": "document"}
 _ROUNDING = 1e-6
 """More than the relative error of one operation on 32-bit scores."""
-MANY_TERMS = 100
+_MANY_TERMS = 100
 """With more terms, no query says what a term near a sentence adds: a request has only so many clauses."""
 _SMALL_LOSS = 0.05
 """A loss up to this is added for all documents: a clause for those that have the term costs more."""
@@ -141,7 +141,7 @@ def near_queries(plan: Plan, collection: CollectionStatistics) -> NearQueries:
     clauses = [_term_clause(plan, term, "far") for term in plan.terms]
     query: Query = {"bool": {"should": clauses, "filter": [{"match_all": {}}]}}
     lift: Query | None = None
-    if 0 < len(plan.terms) <= MANY_TERMS:
+    if 0 < len(plan.terms) <= _MANY_TERMS:
         lift = {"dis_max": {"queries": [_term_clause(plan, term, "lift") for term in plan.terms]}}
     near: FieldName = "surrounding" if "surrounding" in plan.transform.fields() else "sentence"
     return NearQueries(_with_rest(plan, collection, query, None), lift, near)

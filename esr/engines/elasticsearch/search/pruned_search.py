@@ -100,10 +100,10 @@ class _BestSentences:
         terms = [term.term for term in self.search.plan.terms]
         least = np.minimum(documents.least_terms(least_bound, len(terms)), scored_from)
         parts = []
-        for pair in sorted(set(zip(least.tolist(), scored_from.tolist(), strict=True))):
-            if pair[0] < pair[1]:
-                ids = documents.ids[(least == pair[0]) & (scored_from == pair[1])]
-                parts.append(DocumentPart(ids.tolist(), TermRange(*pair)))
+        for start, end in sorted(set(zip(least.tolist(), scored_from.tolist(), strict=True))):
+            if start < end:
+                ids = documents.ids[(least == start) & (scored_from == end)]
+                parts.append(DocumentPart(ids.tolist(), TermRange(start, end)))
         self._partly, self._scored_from = documents.select(least > 0), least[least > 0]
         if not parts:
             return False
