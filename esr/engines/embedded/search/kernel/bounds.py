@@ -31,6 +31,18 @@ def are_all_own(rule, terms):
 
 
 @inlined
+def offset_impacts(terms, segments):
+    """`Scoring.impact_offsets`."""
+    ranges, offsets = terms.posting_ranges, np.empty((len(terms.table), segments), np.int64)
+    for t in range(len(offsets)):
+        start = terms.impact_starts[t]
+        for g in range(segments):
+            offsets[t, g] = start - ranges[t, g, DOCUMENTS_FROM]
+            start += ranges[t, g, DOCUMENTS_TO] - ranges[t, g, DOCUMENTS_FROM]
+    return offsets
+
+
+@inlined
 def add_impacts(terms, commit, g, weight, starts, scratch, reached):
     """Add up the impacts of a segment's documents, and append those that have any to `scratch.documents`.
 

@@ -23,8 +23,10 @@ from esr.engines.embedded.search.kernel.layout import (
 )
 from esr.engines.embedded.search.kernel.numba_support import inlined, uncounted
 from esr.engines.embedded.search.kernel.score import (
+    add_far,
+    begin_far,
     bound_logarithm,
-    bound_without_terms,
+    end_far,
     sum_logarithms,
     value_sentences,
 )
@@ -32,11 +34,15 @@ from esr.engines.embedded.search.kernel.score import (
 
 @inlined
 def lay_out(scoring, commit, batch, j, space):
-    """Fill the workspace with a document. Gives how many terms are present, and the last place near one."""
+    """Fill the workspace with a document.
+
+    Gives how many terms are present, the last place near one, and the most that a sentence near none has.
+    """
     segments, records, ranges = commit.segments, commit.documents, scoring.posting_ranges
     shape, transform = scoring.shape, scoring.numbers
-    counts, around, near, m, last = space.counts, space.around, space.near, 0, 0
+    counts, around, lifts, m, last = space.counts, space.around, space.lifts, 0, 0
     d, g = batch.documents[j], batch.owners[j]
+    far = begin_far(scoring, records[d, SHORTEST], records[d, LONGEST])
     first, size = records[d, FIRST] - segments[g, FIRST_SENTENCE], records[d, SIZE]
     bits, before = segments[g, COUNT_BITS], first - 1
     high, count_mask = (first + size) << bits, (1 << bits) - 1
@@ -53,6 +59,10 @@ def lay_out(scoring, commit, batch, j, space):
         else:
             norm = 1.0 - transform[8] + transform[8] * records[d, LENGTH] / transform[9]
             space.share[t] = share * transform[7] / (norm if norm > 0 else 1.0)
+        impact = scoring.impacts[scoring.impact_offsets[t, g] + at]
+        far, lift = add_far(scoring, space, t, far, impact)
+        before_place = -2
+        lift_beside = lift if scoring.reads_surrounding else 0.0
         at, end = batch.sentence_postings[t, j], ranges[t, g, SENTENCES_TO]
         while at < end:
             posting = column_number(segments, g, SENTENCE_POSTINGS, at)
@@ -63,17 +73,21 @@ def lay_out(scoring, commit, batch, j, space):
             around[t, place - 1] += count
             around[t, place] += count
             around[t, place + 1] += count
-            near[place - 1] = near[place] = near[place + 1] = True
+            # Near two occurrences, a sentence is lifted once.
+            lifts[place - 1] += lift_beside * (before_place < place - 2)
+            lifts[place] += lift_beside * (before_place < place - 1) + (lift - lift_beside)
+            lifts[place + 1] += lift_beside
+            before_place = place
             last = max(last, place + 1)
             at += 1
-    return m, last
+    return m, last, end_far(far)
 
 
 @inlined
 def clear(space, m, last):
     """Leave the workspace as it was before the document."""
     for place in range(last + 1):
-        space.near[place] = False
+        space.lifts[place] = 0.0
     for n in range(m):
         t = space.present[n]
         for place in range(last + 1):
@@ -94,19 +108,19 @@ def is_candidate(candidates, space, place):
 
 
 @inlined
-def list_places(scoring, space, begin, size, with_rest):
-    """List the places that are valued from 1 to `size`: those near a term, or all. Gives their number."""
+def list_places(scoring, space, begin, size, least_lift):
+    """List the places from 1 to `size` that are valued, those with such a lift. Gives their number."""
     candidates, mask, scores = scoring.candidates, scoring.mask, scoring.static_scores
-    near, places, n = space.near, space.listed.places, 0
+    lifts, places, n = space.lifts, space.listed.places, 0
     if candidates == DOCUMENT_LEVEL and len(mask) == 0 and len(scores) == 0:
         for place in range(1, size + 1):
             # No branch: which places are near a term is hard to foresee.
             places[n] = place
-            n += near[place] | with_rest
+            n += lifts[place] >= least_lift
         return n
     for place in range(1, size + 1):
         s = begin + place - 1
-        if not (near[place] or with_rest) or (len(mask) > 0 and not mask[s]):
+        if lifts[place] < least_lift or (len(mask) > 0 and not mask[s]):
             continue
         if (len(scores) == 0 or scores[s] > -np.inf) and is_candidate(candidates, space, place):
             places[n] = place
@@ -151,13 +165,11 @@ def select_sentences(scoring, commit, batch, space, selection, used, at, end):
         begin, size = records[d, FIRST], records[d, SIZE]
         if used + size > room:
             return used, j, valued
-        m, last = lay_out(scoring, commit, batch, j, space)
-        with_rest = scoring.candidates == DOCUMENT_LEVEL
-        if with_rest:
-            # Far from the terms, a sentence has what the document and its length give.
-            bound = margin + bound_without_terms(scoring, space, m, records[d, SHORTEST], records[d, LONGEST])
-            with_rest = bound + (upper_bounds[d] if len(upper_bounds) else 0.0) >= top[0]
-        n = list_places(scoring, space, begin, size if with_rest else min(last, size), with_rest)
+        m, last, far = lay_out(scoring, commit, batch, j, space)
+        least_lift = top[0] - (far + margin + (upper_bounds[d] if len(upper_bounds) else 0.0))
+        # Far from the terms, a sentence has what the document and its length give.
+        with_rest = scoring.candidates == DOCUMENT_LEVEL and least_lift <= 0
+        n = list_places(scoring, space, begin, size if with_rest else min(last, size), least_lift)
         valued += n
         value_sentences(scoring, segments, g, space, m, n, begin - segments[g, FIRST_SENTENCE], size)
         for i in range(n):

@@ -37,7 +37,7 @@ collection's weight, in the sentence, per term of the surrounding, as a share of
 logarithm of that weight."""
 EVIDENCE_SENTENCE, EVIDENCE_SURROUNDING, EVIDENCE_DOCUMENT, EVIDENCE_COLLECTION = range(4)
 """Columns of `Bound.evidence_table`."""
-BATCH = 32
+BATCH = 128
 """Documents that are looked up together."""
 WEIGHT, BACKGROUND, OWN = range(3)
 """Columns of `Terms.table`."""
@@ -133,7 +133,10 @@ class Scratch(NamedTuple):
 
 class Scoring(NamedTuple):
     """What the values of sentences are computed from, of the groups above: the kernel hands no more than that
-    from function to function."""
+    from function to function.
+
+    `impact_offsets` (T, G): what is added to the place of a posting of documents for that of its impact.
+    """
 
     candidates: int
     margin: float
@@ -142,16 +145,37 @@ class Scoring(NamedTuple):
     length_table: Doubles
     posting_ranges: Longs
     termless: Doubles
+    impacts: Floats
+    impact_offsets: Longs
+    reads_surrounding: bool
     static_bounds: Doubles
     static_scores: Floats
     mask: Mask
+
+
+class Far(NamedTuple):
+    """The bound of a document's sentences that are near none of its terms, while the terms are added.
+
+    `rising` and `falling` are the weights of the terms that it lacks, `low` and `high` what the logarithm of
+    the collection's weight may be, `shortest` and `longest` what the lengths of its sentences may be.
+    """
+
+    bound: float
+    rising: float
+    falling: float
+    low: float
+    high: float
+    shortest: int
+    longest: int
 
 
 class Batch(NamedTuple):
     """B documents that are scored one after another.
 
     Of each: its number, its bound, its segment (B,); the place of each term's posting of the document, -1 if
-    it lacks the term, and that of the first posting of its sentences (T, B).
+    it lacks the term, and that of the first posting of its sentences (T, B). While these are looked up, each
+    (B + 1,): the `members` of one segment, those `having` a term, the numbers `wanted`, and where these were
+    `found`.
     """
 
     documents: Longs
@@ -159,6 +183,10 @@ class Batch(NamedTuple):
     owners: Longs
     document_postings: Longs
     sentence_postings: Longs
+    members: Longs
+    having: Longs
+    wanted: Longs
+    found: Longs
 
 
 class Listed(NamedTuple):
@@ -185,7 +213,7 @@ class Workspace(NamedTuple):
     Of the terms: `weight`, `inverse_background` and `own` (T,). Of the document: the terms that are
     `present`; its counts of all terms (T,); what it gives for each that is present (`share`): c(t,d)/c(d), or
     its part of the saturation; the `counts` of the sentences, and of these with their neighbours (T, P); and
-    `near`, the places with a term in or beside them (P,). It is clear where all of the last three are 0.
+    `lifts`, what the terms near each place add at most (P,). It is clear where all of the last three are 0.
     """
 
     weight: Doubles
@@ -196,7 +224,7 @@ class Workspace(NamedTuple):
     share: Doubles
     counts: Doubles
     around: Doubles
-    near: Mask
+    lifts: Doubles
     listed: Listed
 
 

@@ -6,8 +6,8 @@ documents of a batch are looked up together: none waits for the one before.
 
 from __future__ import annotations
 
-from esr.engines.embedded.search.kernel.columns import column_number, lower_bound
-from esr.engines.embedded.search.kernel.instructions import prefetch
+from esr.engines.embedded.search.kernel.columns import column_number, number_at
+from esr.engines.embedded.search.kernel.instructions import choose, prefetch
 from esr.engines.embedded.search.kernel.layout import (
     COUNT_BITS,
     DOCUMENT_COUNTS,
@@ -56,35 +56,87 @@ def locate_postings(commit, ranges, batch, n):
     """Find the segments of the first n documents of the batch, and the postings of each term."""
     segments, records, bases = commit.segments, commit.documents, commit.document_bases
     documents, owners = batch.documents, batch.owners
-    document_postings, sentence_postings = batch.document_postings, batch.sentence_postings
     for j in range(n):
         prefetch(records.ctypes.data + records.strides[0] * documents[j])
         g = 0
         while bases[g + 1] <= documents[j]:
             g += 1
         owners[j] = g
-    for t in range(len(ranges)):
-        for j in range(n):
-            g = owners[j]
-            local, end = documents[j] - bases[g], ranges[t, g, DOCUMENTS_TO]
-            at = lower_bound(segments, g, DOCUMENT_NUMBERS, ranges[t, g, DOCUMENTS_FROM], end, local)
-            is_present = at < end and column_number(segments, g, DOCUMENT_NUMBERS, at) == local
-            document_postings[t, j] = at if is_present else -1
+    for g in range(len(segments)):
+        members = find_members(batch, g, n)
+        for t in range(len(ranges)):
+            if members:
+                locate_in_documents(commit, ranges, batch, t, g, members)
     for j in range(n):
         g = owners[j]
         first = records[documents[j], FIRST] - segments[g, FIRST_SENTENCE]
         prefetch(segments[g, LENGTHS] + segments[g, LENGTHS + 1] * first)
-    for t in range(len(ranges)):
-        for j in range(n):
-            g, at = owners[j], document_postings[t, j]
-            if at >= 0:
-                prefetch(segments[g, DOCUMENT_COUNTS] + segments[g, DOCUMENT_COUNTS + 1] * at)
-                first = records[documents[j], FIRST] - segments[g, FIRST_SENTENCE]
-                sentence_postings[t, j] = lower_bound(
-                    segments,
-                    g,
-                    SENTENCE_POSTINGS,
-                    ranges[t, g, SENTENCES_FROM],
-                    ranges[t, g, SENTENCES_TO],
-                    first << segments[g, COUNT_BITS],
-                )
+    for g in range(len(segments)):
+        members = find_members(batch, g, n)
+        for t in range(len(ranges)):
+            if members:
+                locate_in_sentences(commit, ranges, batch, t, g, members)
+
+
+@inlined
+def find_members(batch, g, n):
+    """Set `batch.members` to the first n documents of the batch that are in a segment. Gives their number."""
+    members = 0
+    for j in range(n):
+        batch.members[members] = j
+        members += batch.owners[j] == g
+    return members
+
+
+@inlined
+def locate_in_documents(commit, ranges, batch, t, g, members):
+    """Find a term's postings of documents, -1 for documents without it."""
+    segments, base, end = commit.segments, commit.document_bases[g], ranges[t, g, DOCUMENTS_TO]
+    for i in range(members):
+        batch.wanted[i] = batch.documents[batch.members[i]] - base
+    lower_bounds(segments, g, DOCUMENT_NUMBERS, ranges[t, g, DOCUMENTS_FROM], end, batch, members)
+    for i in range(members):
+        at = batch.found[i]
+        is_present = at < end and column_number(segments, g, DOCUMENT_NUMBERS, at) == batch.wanted[i]
+        batch.document_postings[t, batch.members[i]] = at if is_present else -1
+
+
+@inlined
+def locate_in_sentences(commit, ranges, batch, t, g, members):
+    """Find a term's first postings of sentences in the documents that have it."""
+    segments, records = commit.segments, commit.documents
+    shift, bits, n = segments[g, FIRST_SENTENCE], segments[g, COUNT_BITS], 0
+    counts, width = segments[g, DOCUMENT_COUNTS], segments[g, DOCUMENT_COUNTS + 1]
+    for i in range(members):
+        j = batch.members[i]
+        at = batch.document_postings[t, j]
+        batch.having[n] = j
+        batch.wanted[n] = (records[batch.documents[j], FIRST] - shift) << bits
+        if at >= 0:
+            prefetch(counts + width * at)
+        n += at >= 0
+    low, high = ranges[t, g, SENTENCES_FROM], ranges[t, g, SENTENCES_TO]
+    lower_bounds(segments, g, SENTENCE_POSTINGS, low, high, batch, n)
+    for i in range(n):
+        batch.sentence_postings[t, batch.having[i]] = batch.found[i]
+
+
+@inlined
+def lower_bounds(segments, g, column, low, high, batch, n):
+    """Set `batch.found` to the first places of a column whose numbers are not below each of the n wanted.
+
+    Step by step for all of them: none waits for the memory that another one reads.
+    """
+    address, width, size = segments[g, column], segments[g, column + 1], high - low
+    found, wanted = batch.found, batch.wanted
+    for i in range(n):
+        found[i] = low
+    while size > 1:
+        half = size >> 1
+        for i in range(n):
+            at = found[i]
+            found[i] = choose(number_at(address, width, at + half - 1) < wanted[i], at + half, at)
+        size -= half
+    if size > 0:
+        for i in range(n):
+            found[i] += number_at(address, width, found[i]) < wanted[i]

@@ -13,6 +13,7 @@ from esr.engines.embedded.search.kernel.layout import (
     LOG_COLLECTION,
     LOGARITHM,
     MIXTURE,
+    Far,
 )
 from esr.engines.embedded.search.kernel.numba_support import inlined
 
@@ -105,28 +106,40 @@ def sum_logarithms(space, m, i):
 
 
 @inlined
-def bound_without_terms(scoring, space, m, shortest, longest):
-    """The most that a sentence of a document has with no term in its window.
+def begin_far(scoring, shortest, longest):
+    """The bound of a sentence that is near none of a document's terms, before any of these is added.
 
-    `m` terms are present in the document, whose sentences have from `shortest` to `longest` terms.
+    The document's sentences have from `shortest` to `longest` terms.
     """
-    shape, transform, table = scoring.shape, scoring.numbers, scoring.length_table
-    weight, inverse, own = space.weight, space.inverse_background, space.own
-    present, share, termless = space.present, space.share, scoring.termless
-    if shape != MIXTURE:
-        total = 0.0
-        for n in range(m):
-            total += weight[present[n]] * saturate(shape, transform[0], share[present[n]])
-        return total
-    total, rising, falling = termless[0], termless[1], termless[2]
-    for n in range(m):
-        t = present[n]
-        at_shortest = weight[t] * np.log(1.0 + table[shortest, IN_DOCUMENT] * share[t] * inverse[t])
-        at_longest = weight[t] * np.log(1.0 + table[longest, IN_DOCUMENT] * share[t] * inverse[t])
-        if own[t]:
-            at_shortest += weight[t] * table[shortest, LOG_COLLECTION]
-            at_longest += weight[t] * table[longest, LOG_COLLECTION]
-            rising, falling = rising - max(weight[t], 0.0), falling - min(weight[t], 0.0)
-        total += max(at_shortest, at_longest)
-    total += rising * max(table[shortest, LOG_COLLECTION], table[longest, LOG_COLLECTION])
-    return total + falling * min(table[shortest, LOG_COLLECTION], table[longest, LOG_COLLECTION])
+    termless, table, low, high = scoring.termless, scoring.length_table, 0.0, 0.0
+    if scoring.shape == MIXTURE:
+        low, high = table[shortest, LOG_COLLECTION], table[longest, LOG_COLLECTION]
+        low, high = min(low, high), max(low, high)
+    return Far(termless[0], termless[1], termless[2], low, high, shortest, longest)
+
+
+@inlined
+def add_far(scoring, space, t, far, impact):
+    """The bound with a term that the document has, and how much more a sentence near it has at most."""
+    weight, share, table = space.weight[t], space.share[t], scoring.length_table
+    near, rising, falling = weight * impact, far.rising, far.falling
+    if scoring.shape != MIXTURE:
+        most = weight * saturate(scoring.shape, scoring.numbers[0], share)
+    else:
+        x = share * space.inverse_background[t]
+        at_shortest = weight * np.log(1.0 + table[far.shortest, IN_DOCUMENT] * x)
+        at_longest = weight * np.log(1.0 + table[far.longest, IN_DOCUMENT] * x)
+        if space.own[t]:
+            at_shortest += weight * table[far.shortest, LOG_COLLECTION]
+            at_longest += weight * table[far.longest, LOG_COLLECTION]
+            near += max(weight, 0.0) * far.high + min(weight, 0.0) * far.low
+            rising, falling = rising - max(weight, 0.0), falling - min(weight, 0.0)
+        most = max(at_shortest, at_longest)
+    bound = Far(far.bound + most, rising, falling, far.low, far.high, far.shortest, far.longest)
+    return bound, max(near - most, 0.0)
+
+
+@inlined
+def end_far(far):
+    """The bound, when all terms that the document has were added."""
+    return far.bound + far.rising * far.high + far.falling * far.low

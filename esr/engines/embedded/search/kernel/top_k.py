@@ -13,9 +13,10 @@ from esr.engines.embedded.search.kernel.bounds import (
     are_all_own,
     bound_documents,
     mark_reached,
+    offset_impacts,
 )
 from esr.engines.embedded.search.kernel.documents import select_sentences
-from esr.engines.embedded.search.kernel.layout import Scoring
+from esr.engines.embedded.search.kernel.layout import MIXTURE, Scoring
 from esr.engines.embedded.search.kernel.location import locate_postings, prefetch_postings
 from esr.engines.embedded.search.kernel.numba_support import compiled
 from esr.engines.embedded.search.kernel.order import fill_batch, order_documents, take_documents
@@ -45,6 +46,9 @@ def top_k(rule, transform, terms, commit, statics, filters, scratch):
         transform.length_table,
         ranges,
         terms.termless,
+        terms.impacts,
+        offset_impacts(terms, len(commit.segments)),
+        transform.numbers[4] != 0 or (transform.shape == MIXTURE and transform.numbers[3] != 0),
         statics.upper_bounds,
         statics.scores,
         filters.sentences,

@@ -28,9 +28,9 @@ def open_workspace(table):
     for t in range(terms):
         weight[t], inverse[t], own[t] = table[t, WEIGHT], 1.0 / table[t, BACKGROUND], table[t, OWN] > 0
     present, document_counts, share = np.zeros(terms, np.int64), np.zeros(terms), np.zeros(terms)
-    counts, around, near = np.zeros((terms, PLACES)), np.zeros((terms, PLACES)), np.zeros(PLACES, np.bool_)
+    counts, around, lifts = np.zeros((terms, PLACES)), np.zeros((terms, PLACES)), np.zeros(PLACES)
     return Workspace(
-        weight, inverse, own, present, document_counts, share, counts, around, near, open_list(PLACES)
+        weight, inverse, own, present, document_counts, share, counts, around, lifts, open_list(PLACES)
     )
 
 
@@ -38,7 +38,7 @@ def open_workspace(table):
 def enlarge(space, places):
     """The workspace with so many places."""
     terms = len(space.weight)
-    counts, around, near = np.zeros((terms, places)), np.zeros((terms, places)), np.zeros(places, np.bool_)
+    counts, around, lifts = np.zeros((terms, places)), np.zeros((terms, places)), np.zeros(places)
     return Workspace(
         space.weight,
         space.inverse_background,
@@ -48,7 +48,7 @@ def enlarge(space, places):
         space.share,
         counts,
         around,
-        near,
+        lifts,
         open_list(places),
     )
 
@@ -70,7 +70,9 @@ def open_batch(terms):
     """Room for a batch of documents."""
     documents, bounds, owners = np.empty(BATCH, np.int64), np.empty(BATCH), np.empty(BATCH, np.int64)
     in_documents, in_sentences = np.empty((terms, BATCH), np.int64), np.empty((terms, BATCH), np.int64)
-    return Batch(documents, bounds, owners, in_documents, in_sentences)
+    members, having = np.empty(BATCH + 1, np.int64), np.empty(BATCH + 1, np.int64)
+    wanted, found = np.empty(BATCH + 1, np.int64), np.empty(BATCH + 1, np.int64)
+    return Batch(documents, bounds, owners, in_documents, in_sentences, members, having, wanted, found)
 
 
 @inlined
