@@ -7,6 +7,7 @@ that many will come. Until then every candidate is scored.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from importlib import import_module
 from typing import Any
 
 KERNEL = "esr.engines.embedded.search.kernel.search"
+SUPPORT = "esr.engines.embedded.search.kernel.numba_support"
 LOAD_AFTER = 0.5
 """Seconds of exhaustive searches after which the kernel is loaded."""
 MAX_COUNTED = 0.05
@@ -42,13 +44,19 @@ class Loader:
         if self._spent > LOAD_AFTER:
             self.load()
 
-    def load(self) -> None:
-        """Load the kernel, where numba is installed. Other threads score every candidate meanwhile."""
+    def load(self, *, apart: bool = False) -> None:
+        """Load the kernel, where numba is installed. Other threads score every candidate meanwhile.
+
+        `apart`: another process compiles it, if that is to be done. In this one, searches that come meanwhile
+        would leave the compiler no time.
+        """
         if self._is_tried or not self._lock.acquire(blocking=False):
             return
         import logging  # which a search without the kernel does not need
 
         try:
+            if apart and not import_module(SUPPORT).is_kept("search", "search"):
+                _compile_apart()
             self.kernel = import_module(KERNEL)
         except ModuleNotFoundError as error:
             self.reason = "numba is not installed"
@@ -59,6 +67,15 @@ class Loader:
         finally:
             self._is_tried = True
             self._lock.release()
+
+
+def _compile_apart() -> None:
+    """Compile the kernel in a process of its own, which leaves it in numba's cache."""
+    import subprocess  # which other processes do not need
+
+    code = f"import sys; sys.path[:] = {sys.path!r}; import {KERNEL}"
+    nowhere = subprocess.DEVNULL
+    subprocess.run([sys.executable, "-c", code], stdin=nowhere, stdout=nowhere, stderr=nowhere, check=False)
 
 
 LOADER = Loader()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -70,6 +72,33 @@ def test_without_it_searches_go_on_and_it_is_tried_once(
     assert "searches go without numba" in caplog.text
 
 
+LOAD_APART = """
+import resource
+from esr.engines.embedded.search.kernel_loader import LOADER
+LOADER.load(apart=True)
+assert LOADER.kernel is not None
+spent = [resource.getrusage(who).ru_utime for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+print(*spent)
+"""
+
+
+@pytest.mark.slow
+def test_a_server_compiles_it_in_another_process_once_on_a_machine(tmp_path: Path) -> None:
+    pytest.importorskip("numba", reason="needs numba")
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+
+    def spend() -> list[float]:
+        """Seconds of processor time that loading took in the process, and in one that it started."""
+        command = [sys.executable, "-c", LOAD_APART]
+        output = subprocess.run(command, env=environment, capture_output=True, check=True, timeout=300).stdout
+        return [float(seconds) for seconds in output.split()]
+
+    own, other = spend()
+    assert own < other
+    _, other = spend()
+    assert other == 0
+
+
 def test_while_one_thread_loads_it_others_do_not_wait(kernel: ModuleType) -> None:
     own_loader = Loader()
     with own_loader._lock:
@@ -84,7 +113,7 @@ def test_an_index_loads_it_in_the_background_when_many_searches_will_come(
 ) -> None:
     load(tmp_path / "index", [document("A", "one")])
     began, ends = threading.Event(), threading.Event()
-    monkeypatch.setattr(LOADER, "load", lambda: (began.set(), ends.wait(5)))
+    monkeypatch.setattr(LOADER, "load", lambda apart: (began.set(), ends.wait(5)))
     EmbeddedIndex(str(tmp_path / "index")).warm_up()
     assert began.wait(5)
     ends.set()

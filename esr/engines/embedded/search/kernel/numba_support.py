@@ -13,12 +13,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from numba import __version__ as numba_version
 from numba import njit, types
 
 
 def digest_sources(folder: Path) -> str:
-    """Changes with any Python file of the folder."""
-    digest = hashlib.sha256()
+    """Changes with any Python file of the folder, and with numba."""
+    digest = hashlib.sha256(f"numba {numba_version}\n".encode())
     for path in sorted(folder.glob("*.py")):
         digest.update(f"{path.name} {path.stat().st_size}\n".encode())
         digest.update(path.read_bytes())
@@ -47,6 +48,12 @@ def eager_jit(*signature: types.Type) -> Callable[[Callable[..., Any]], Any]:
         return dispatcher
 
     return compile
+
+
+def is_kept(module: str, name: str) -> bool:
+    """Whether the compiled form of this function, of a module of this folder, is kept on disk."""
+    folder = njit(cache=True)(digest_sources).stats.cache_path  # compiles nothing
+    return folder is not None and any(Path(folder).glob(f"{module}.{name}_{SOURCES}*.nbi"))
 
 
 def _delete_outdated(folder: Path, prefix: str) -> None:
