@@ -29,7 +29,7 @@ from benchmarks.speed import cluster as plain
 from benchmarks.speed import figures
 from benchmarks.speed.figures import ROOT
 from benchmarks.speed.setup import ANALYZER, RESULT_SIZES, Setup
-from benchmarks.speed.timing import Search, p50, p95, time_interleaved
+from benchmarks.speed.timing import Search, p50, p95, time_interleaved, warm_up
 from benchmarks.speed.workspace import ESR, collection_file
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
@@ -40,6 +40,8 @@ ALIAS, PLAIN = "esr-scale", "esr-scale-plain"
 SHARDS, SLICES = 4, 2
 QUERIES, COMPARED = 60, 20
 """Queries that are timed, and those whose pruned answer is compared with that of scoring everything."""
+WARM_UP = 120
+"""Seconds in which other queries are asked before times are taken."""
 PATIENT = 3600
 """Seconds for a request that moves or merges an index."""
 
@@ -60,7 +62,7 @@ def main() -> None:
 
 
 def measure(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    queries = headlines(options.queries)[:QUERIES]
+    queries = headlines(options.queries)
     location = f"{options.elasticsearch}/{ALIAS}"
     for times in options.times:
         source = collection_file(Setup(options.documents, options.queries, options.work), times)
@@ -110,13 +112,18 @@ def _rate(sentences: int, seconds: float) -> dict[str, Any]:
 
 
 def search(location: str, queries: list[str]) -> dict[str, Any]:
-    """Times of both indices in turns, answers beside those of scoring everything, bytes and segments."""
+    """Times of both indices in turns, answers beside those of scoring everything, bytes and segments.
+
+    The first queries are timed, the others warm the nodes up.
+    """
+    queries, others = queries[:QUERIES], queries[QUERIES:]
     cluster = Cluster(location)
     with esr.open(location) as searcher:
         searches: dict[str, Search] = {}
         for k in RESULT_SIZES:
             searches[f"match, top {k}"] = partial(plain.match, cluster, PLAIN, k=k)
             searches[f"esr, top {k}"] = partial(searcher.search, k=k, records=False)
+        warm_up(searches, others, WARM_UP)
         times = time_interleaved(searches, queries, 1)
         answers = plain.compare_answers(cluster, searcher, queries[:COMPARED])
     result = {

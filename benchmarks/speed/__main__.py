@@ -96,7 +96,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--report", action="store_true", help="measure nothing, only write the page")
     for name in ("number", "rounds", "enriched", "depth", "clients", "runs", "loads"):
         parser.add_argument(f"--{name}", type=int, default=defaults[name])
-    parser.add_argument("--seconds", type=float, default=defaults["seconds"])
+    for name in ("seconds", "warm_up"):
+        parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=defaults[name])
     return parser
 
 

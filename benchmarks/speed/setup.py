@@ -22,6 +22,8 @@ class Setup:
     work: Path
     elasticsearch: str | None = None
     number: int = 100
+    warm_up: float = 60.0
+    """Seconds in which a node is asked other queries before its times are taken."""
     rounds: int = 3
     sizes: tuple[int, ...] = (1, 3)
     enriched: int = 20_000

@@ -6,6 +6,7 @@ import gc
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 
 import numpy as np
 
@@ -31,6 +32,16 @@ def time_interleaved(searches: Mapping[str, Search], queries: Sequence[str], rou
         name: [round(float(np.median(of_query)), 4) for of_query in of_peer]
         for name, of_peer in times.items()
     }
+
+
+def warm_up(searches: Mapping[str, Search], queries: Sequence[str], seconds: float) -> None:
+    """Ask queries for so long, every peer in its turn. A Java process compiles what it has run often."""
+    end = time.perf_counter() + seconds
+    for query in cycle(queries):
+        for search in searches.values():
+            search(query)
+        if time.perf_counter() >= end:
+            return
 
 
 def time_search(search: Search, query: str) -> float:

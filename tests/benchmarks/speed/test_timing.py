@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import time
 
-from benchmarks.speed.timing import p50, p95, time_interleaved
+from benchmarks.speed.timing import p50, p95, time_interleaved, warm_up
 
 
 def test_every_peer_answers_a_query_before_the_next_query() -> None:
@@ -18,6 +18,15 @@ def test_the_first_round_does_not_count() -> None:
     times = time_interleaved({"a": lambda query: time.sleep(next(turns))}, ["x"], rounds=1)
     assert len(times["a"]) == 1
     assert times["a"][0] < 50
+
+
+def test_a_warm_up_asks_every_peer_until_its_time_is_over() -> None:
+    searched: list[tuple[str, str]] = []
+    searches = {name: lambda query, name=name: searched.append((name, query)) for name in "ab"}
+    warm_up(searches, ["x", "y"], seconds=0.0)
+    assert searched == [("a", "x"), ("b", "x")]
+    warm_up(searches, ["x", "y"], seconds=0.01)
+    assert searched[2:8] == [(peer, query) for query in "xyx" for peer in "ab"]
 
 
 def test_percentiles_are_computed_over_queries() -> None:
