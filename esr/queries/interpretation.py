@@ -33,6 +33,7 @@ from esr.plans.condition import (
     any_of,
 )
 from esr.queries.fields import TEXT
+from esr.queries.parser import literal
 from esr.queries.query import Clause, Group, ParsedQuery
 from esr.queries.values import date_start
 
@@ -47,18 +48,24 @@ _SINGLE_VALUED = ("source", "section", "language")
 class Interpretation(Struct, frozen=True):
     """A query as an index understands it.
 
-    `counts` has c(t,q) of its terms, in order. The ranking adds terms for `prefixes`, beginnings of words.
+    `query` is a string if all of it is words. `counts` has c(t,q) of its terms, in order. The ranking adds
+    terms for `prefixes`, beginnings of words.
     `decides_candidates`: the condition, and not the ranking, says which sentences are candidates.
     `require_all`: a sentence needs every wanted word. `wanted` are the terms of the wanted words alone.
     """
 
-    parsed: ParsedQuery
+    query: str | ParsedQuery
     counts: Mapping[str, int]
     wanted: tuple[str, ...]
     condition: Condition | None
     prefixes: tuple[str, ...]
     decides_candidates: bool
     require_all: bool = False
+
+    @property
+    def parsed(self) -> ParsedQuery:
+        """The query in groups, which a search for a string's words does without."""
+        return literal(self.query) if isinstance(self.query, str) else self.query
 
     @property
     def ranked_text(self) -> str:
@@ -75,11 +82,16 @@ class Interpretation(Struct, frozen=True):
         return all_of([*map(HasTerm, self.wanted), *condition])
 
 
-def interpret(parsed: ParsedQuery, analyzer: Analyzer, require_all: bool = False) -> Interpretation:
-    """What a query asks of an index with this analyzer. `require_all`: a sentence needs every wanted word."""
-    counts: dict[str, int] = {}
-    for term in _terms_of(_ranked_texts(parsed), analyzer):
-        counts[term] = counts.get(term, 0) + 1
+def interpret(query: str | ParsedQuery, analyzer: Analyzer, require_all: bool = False) -> Interpretation:
+    """What a query asks of an index with this analyzer. `require_all`: a sentence needs every wanted word.
+
+    Of a string, all is words.
+    """
+    if isinstance(query, str) and not require_all:
+        counts = _count_terms([query], analyzer)
+        return Interpretation(query, counts, tuple(counts), None, (), False)
+    parsed = literal(query) if isinstance(query, str) else query
+    counts = _count_terms(_ranked_texts(parsed), analyzer)
     if parsed.is_plain and not require_all:
         return Interpretation(parsed, counts, tuple(counts), None, (), False)
     wanted = tuple(dict.fromkeys(_terms_of([text for _, text in _wanted_texts(parsed)], analyzer)))
@@ -133,6 +145,13 @@ def _ranked_texts(parsed: ParsedQuery) -> list[str]:
 def _wanted_texts(parsed: ParsedQuery) -> list[tuple[int, str]]:
     """The runs of wanted words, each with its place."""
     return [(start, parsed.text[start:end]) for start, end in parsed.wanted_runs]
+
+
+def _count_terms(texts: Iterable[str], analyzer: Analyzer) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for term in _terms_of(texts, analyzer):
+        counts[term] = counts.get(term, 0) + 1
+    return counts
 
 
 def _terms_of(texts: Iterable[str], analyzer: Analyzer) -> list[str]:

@@ -22,7 +22,6 @@ from esr.plans.condition import Condition, HasAttribute, HasEntity, HasSource, l
 from esr.plans.plan import CandidateRule, Plan, Static
 from esr.plans.statistics import Statistics
 from esr.queries.interpretation import Interpretation, interpret
-from esr.queries.parser import literal
 from esr.queries.query import ParsedQuery
 from esr.ranking.nearest import find_nearest
 from esr.ranking.origin import Origin
@@ -298,11 +297,10 @@ class Searcher:
 
     def interpret(self, query: str | ParsedQuery, *, require_all: bool = False) -> Interpretation:
         """What a query asks of the index. Raises UsageError if that is nothing, or too much."""
-        parsed = literal(query) if isinstance(query, str) else query
-        interpretation = interpret(parsed, self.index.analyzer, require_all)
+        interpretation = interpret(query, self.index.analyzer, require_all)
         counts = interpretation.counts
         if not counts and not interpretation.decides_candidates:
-            raise UnsearchableQuery(_explain_empty(parsed))
+            raise UnsearchableQuery(_explain_empty(interpretation.parsed))
         if len(counts) > MAX_TERMS:
             raise UnsearchableQuery(
                 f"the query has {len(counts)} distinct terms: at most {MAX_TERMS} are allowed"

@@ -6,6 +6,8 @@ from unicodedata import normalize
 
 import pytest
 from hypothesis import given
+from hypothesis.strategies import booleans
+from msgspec import structs
 
 from esr import analysis
 from esr.plans.condition import (
@@ -148,3 +150,12 @@ def test_any_query_can_be_interpreted(text: str) -> None:
 def test_a_literal_query_has_the_terms_of_its_text(text: str) -> None:
     counts = interpret(literal(text), ANALYZER).counts
     assert sum(counts.values()) == len(ANALYZER.terms(normalize("NFC", text)))
+
+
+@given(query_texts(), booleans())
+def test_a_string_is_interpreted_as_the_literal_query(text: str, require_all: bool) -> None:
+    of_string = interpret(text, ANALYZER, require_all)
+    of_query = interpret(literal(text), ANALYZER, require_all)
+    assert of_string.parsed == of_query.parsed
+    assert of_string.ranked_text == of_query.ranked_text
+    assert structs.replace(of_string, query=of_query.query) == of_query

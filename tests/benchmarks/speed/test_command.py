@@ -15,7 +15,10 @@ from tests.support import toy_collection as toy
 
 ROOT = Path(__file__).resolve().parents[3]
 PEERS = ("bm25s", "geventhttpclient", "numba", "psutil", "tantivy")
-SMALL = "--sizes 1 2 --number 5 --rounds 1 --runs 1 --loads 1 --seconds 0.3 --warm-up 0.3 --clients 3 --enriched 60 --depth 20"
+SMALL = (
+    "--sizes 1 2 --number 5 --rounds 1 --runs 1 --loads 1 --seconds 0.3 --warm-up 0.3"
+    " --clients 3 --enriched 60 --depth 20"
+)
 WITH_ELASTICSEARCH = ("elasticsearch", "page", "throughput")
 WITHOUT_ELASTICSEARCH = tuple(part for part in PARTS if part != "elasticsearch")
 
