@@ -1,8 +1,12 @@
-"""gunicorn's worker with threads, which answers the requests of a busy connection one after another."""
+"""gunicorn's worker with threads, which answers the requests of a busy connection one after another.
+
+It also leaves new connections to workers that have fewer.
+"""
 
 from __future__ import annotations
 
 import select
+import time
 from threading import BoundedSemaphore
 from typing import Any
 
@@ -16,6 +20,9 @@ LINGER_SECONDS = 0.02
 MAX_IN_A_ROW = 16
 """Requests after which a connection waits for a thread with all others, of which there may be many."""
 
+ACCEPT_SECONDS, MAX_ACCEPT_SECONDS = 0.0002, 0.002
+"""How long a worker waits for another one to take a new connection: for each that it has, and at most."""
+
 
 class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
     """A thread keeps a connection as long as its next request comes at once.
@@ -28,6 +35,15 @@ class KeepaliveWorker(ThreadWorker):  # type: ignore[misc]
         super().__init__(*args, **settings)
         # The other threads are free for connections that come meanwhile.
         self._lingering = BoundedSemaphore(max(1, self.cfg.threads // 2))
+
+    def accept(self, listener: Any) -> None:
+        """Take a new connection, if there still is one. All workers hear of it; those with fewer come first.
+
+        Otherwise one of two workers may have most of the clients, and half of the processors little to do.
+        """
+        if self.cfg.workers > 1:
+            time.sleep(min(self.nr_conns * ACCEPT_SECONDS, MAX_ACCEPT_SECONDS))
+        super().accept(listener)
 
     def handle(self, conn: Any) -> Any:
         """What it returns says whether the connection stays open. Runs in a thread."""

@@ -205,6 +205,34 @@ def test_the_metrics_of_several_workers_are_added_up(start: Callable[..., Runnin
 
 
 @pytest.mark.slow
+def test_connections_spread_over_the_workers(start: Callable[..., Running]) -> None:
+    server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0")
+    wait_until(lambda: len(server.workers()) == 2)
+    workers = server.workers()
+    for stopped in workers:  # so that each of them has begun
+        os.kill(stopped, signal.SIGSTOP)
+        assert server.get("healthz")[0] == 200
+        os.kill(stopped, signal.SIGCONT)
+    before = [count_sockets(worker) for worker in workers]
+    host, port = server.address.removeprefix("http://").rstrip("/").split(":")
+    with ExitStack() as connections:
+        for _ in range(16):
+            connection = socket.create_connection((host, int(port)), timeout=20)
+            connections.enter_context(connection)
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert connection.recv(65_536).startswith(b"HTTP/1.1 200")
+        now = [count_sockets(worker) for worker in workers]
+        # A connection of the requests before may have been there, and is closed.
+        assert all(after - earlier >= 5 for after, earlier in zip(now, before, strict=True))
+    server.stop()
+
+
+def count_sockets(process: int) -> int:
+    links = [os.readlink(link) for link in Path(f"/proc/{process}/fd").iterdir()]
+    return sum(link.startswith("socket:") for link in links)
+
+
+@pytest.mark.slow
 def test_workers_count_the_requests_of_a_client_together(start: Callable[..., Running]) -> None:
     server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0", ESR_RATE="20/hour")
     wait_until(lambda: len(server.workers()) == 2)
