@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,8 +133,8 @@ class EmbeddedIndex:
 
     def warm_up(self) -> None:
         # Until it is loaded, searches score every candidate.
-        load = partial(LOADER.load, apart=True)
-        threading.Thread(target=load, name="esr-kernel", daemon=True).start()
+        apart = {"apart": True}
+        threading.Thread(target=LOADER.load, kwargs=apart, name="esr-kernel", daemon=True).start()
 
     def sentences(self, ids: Sequence[str]) -> list[SentenceRecord]:
         cache = self._latest()

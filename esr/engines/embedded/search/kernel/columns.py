@@ -80,3 +80,23 @@ def lower_bound(segments, g, column, low, high, wanted):
     if size > 0:
         low += number_at(address, width, low) < wanted
     return low
+
+
+@inlined
+def lower_bounds(segments, g, column, low, high, wanted, found):
+    """Set `found` to what `lower_bound` gives for each number that is wanted.
+
+    Step by step for all of them: none waits for the memory that another one reads.
+    """
+    address, width, size = segments[g, column], segments[g, column + 1], high - low
+    for i in range(len(wanted)):
+        found[i] = low
+    while size > 1:
+        half = size >> 1
+        for i in range(len(wanted)):
+            at = found[i]
+            found[i] = choose(number_at(address, width, at + half - 1) < wanted[i], at + half, at)
+        size -= half
+    if size > 0:
+        for i in range(len(wanted)):
+            found[i] += number_at(address, width, found[i]) < wanted[i]

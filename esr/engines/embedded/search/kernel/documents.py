@@ -23,10 +23,9 @@ from esr.engines.embedded.search.kernel.layout import (
 )
 from esr.engines.embedded.search.kernel.numba_support import inlined, uncounted
 from esr.engines.embedded.search.kernel.score import (
-    add_far,
-    begin_far,
+    bound_far,
     bound_logarithm,
-    end_far,
+    bound_termless,
     sum_logarithms,
     value_sentences,
 )
@@ -42,7 +41,8 @@ def lay_out(scoring, commit, batch, j, space):
     shape, transform = scoring.shape, scoring.numbers
     counts, around, lifts, m, last = space.counts, space.around, space.lifts, 0, 0
     d, g = batch.documents[j], batch.owners[j]
-    far = begin_far(scoring, records[d, SHORTEST], records[d, LONGEST])
+    shortest, longest = records[d, SHORTEST], records[d, LONGEST]
+    far = bound_termless(scoring, shortest, longest)
     first, size = records[d, FIRST] - segments[g, FIRST_SENTENCE], records[d, SIZE]
     bits, before = segments[g, COUNT_BITS], first - 1
     high, count_mask = (first + size) << bits, (1 << bits) - 1
@@ -59,9 +59,10 @@ def lay_out(scoring, commit, batch, j, space):
         else:
             norm = 1.0 - transform[8] + transform[8] * records[d, LENGTH] / transform[9]
             space.share[t] = share * transform[7] / (norm if norm > 0 else 1.0)
+        most = bound_far(scoring, space, t, shortest, longest)
+        far += most
         impact = scoring.impacts[scoring.impact_offsets[t, g] + at]
-        far, lift = add_far(scoring, space, t, far, impact)
-        before_place = -2
+        lift, before_place = max(space.weight[t] * impact - most, 0.0), -2
         lift_beside = lift if scoring.reads_surrounding else 0.0
         at, end = batch.sentence_postings[t, j], ranges[t, g, SENTENCES_TO]
         while at < end:
@@ -80,7 +81,7 @@ def lay_out(scoring, commit, batch, j, space):
             before_place = place
             last = max(last, place + 1)
             at += 1
-    return m, last, end_far(far)
+    return m, last, far
 
 
 @inlined

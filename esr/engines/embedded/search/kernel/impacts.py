@@ -36,6 +36,7 @@ from esr.engines.embedded.search.kernel.layout import (
     Commit,
 )
 from esr.engines.embedded.search.kernel.numba_support import eager_jit, inlined, uncounted
+from esr.engines.embedded.search.kernel.score import reads_surrounding
 from esr.engines.embedded.search.kernel.signatures import (
     COMMIT,
     DOUBLE_TABLE,
@@ -97,7 +98,7 @@ def read_postings(transform, term, commit, g, ranges, best, place):
     counts, count_width = segments[g, DOCUMENT_COUNTS], segments[g, DOCUMENT_COUNTS + 1]
     bits, base, shift = segments[g, COUNT_BITS], segments[g, FIRST_DOCUMENT], segments[g, FIRST_SENTENCE]
     count_mask, worst = (1 << bits) - 1, np.inf if falls else -np.inf
-    with_surrounding = numbers[4] != 0 or (is_mixture and numbers[3] != 0)
+    with_surrounding = reads_surrounding(is_mixture, numbers)
     at, end = ranges[SENTENCES_FROM], ranges[SENTENCES_TO]
     posting = number_at(postings, posting_width, at) if at < end else 0
     for i in range(ranges[DOCUMENTS_FROM], ranges[DOCUMENTS_TO]):

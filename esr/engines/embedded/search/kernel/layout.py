@@ -153,22 +153,6 @@ class Scoring(NamedTuple):
     mask: Mask
 
 
-class Far(NamedTuple):
-    """The bound of a document's sentences that are near none of its terms, while the terms are added.
-
-    `rising` and `falling` are the weights of the terms that it lacks, `low` and `high` what the logarithm of
-    the collection's weight may be, `shortest` and `longest` what the lengths of its sentences may be.
-    """
-
-    bound: float
-    rising: float
-    falling: float
-    low: float
-    high: float
-    shortest: int
-    longest: int
-
-
 class Batch(NamedTuple):
     """B documents that are scored one after another.
 

@@ -6,8 +6,8 @@ documents of a batch are looked up together: none waits for the one before.
 
 from __future__ import annotations
 
-from esr.engines.embedded.search.kernel.columns import column_number, number_at
-from esr.engines.embedded.search.kernel.instructions import choose, prefetch
+from esr.engines.embedded.search.kernel.columns import column_number, lower_bounds
+from esr.engines.embedded.search.kernel.instructions import prefetch
 from esr.engines.embedded.search.kernel.layout import (
     COUNT_BITS,
     DOCUMENT_COUNTS,
@@ -64,18 +64,15 @@ def locate_postings(commit, ranges, batch, n):
         owners[j] = g
     for g in range(len(segments)):
         members = find_members(batch, g, n)
+        if members == 0:
+            continue
         for t in range(len(ranges)):
-            if members:
-                locate_in_documents(commit, ranges, batch, t, g, members)
-    for j in range(n):
-        g = owners[j]
-        first = records[documents[j], FIRST] - segments[g, FIRST_SENTENCE]
-        prefetch(segments[g, LENGTHS] + segments[g, LENGTHS + 1] * first)
-    for g in range(len(segments)):
-        members = find_members(batch, g, n)
+            locate_in_documents(commit, ranges, batch, t, g, members)
+        for i in range(members):
+            first = records[documents[batch.members[i]], FIRST] - segments[g, FIRST_SENTENCE]
+            prefetch(segments[g, LENGTHS] + segments[g, LENGTHS + 1] * first)
         for t in range(len(ranges)):
-            if members:
-                locate_in_sentences(commit, ranges, batch, t, g, members)
+            locate_in_sentences(commit, ranges, batch, t, g, members)
 
 
 @inlined
@@ -94,7 +91,8 @@ def locate_in_documents(commit, ranges, batch, t, g, members):
     segments, base, end = commit.segments, commit.document_bases[g], ranges[t, g, DOCUMENTS_TO]
     for i in range(members):
         batch.wanted[i] = batch.documents[batch.members[i]] - base
-    lower_bounds(segments, g, DOCUMENT_NUMBERS, ranges[t, g, DOCUMENTS_FROM], end, batch, members)
+    low, wanted = ranges[t, g, DOCUMENTS_FROM], batch.wanted[:members]
+    lower_bounds(segments, g, DOCUMENT_NUMBERS, low, end, wanted, batch.found)
     for i in range(members):
         at = batch.found[i]
         is_present = at < end and column_number(segments, g, DOCUMENT_NUMBERS, at) == batch.wanted[i]
@@ -116,27 +114,6 @@ def locate_in_sentences(commit, ranges, batch, t, g, members):
             prefetch(counts + width * at)
         n += at >= 0
     low, high = ranges[t, g, SENTENCES_FROM], ranges[t, g, SENTENCES_TO]
-    lower_bounds(segments, g, SENTENCE_POSTINGS, low, high, batch, n)
+    lower_bounds(segments, g, SENTENCE_POSTINGS, low, high, batch.wanted[:n], batch.found)
     for i in range(n):
         batch.sentence_postings[t, batch.having[i]] = batch.found[i]
-
-
-@inlined
-def lower_bounds(segments, g, column, low, high, batch, n):
-    """Set `batch.found` to the first places of a column whose numbers are not below each of the n wanted.
-
-    Step by step for all of them: none waits for the memory that another one reads.
-    """
-    address, width, size = segments[g, column], segments[g, column + 1], high - low
-    found, wanted = batch.found, batch.wanted
-    for i in range(n):
-        found[i] = low
-    while size > 1:
-        half = size >> 1
-        for i in range(n):
-            at = found[i]
-            found[i] = choose(number_at(address, width, at + half - 1) < wanted[i], at + half, at)
-        size -= half
-    if size > 0:
-        for i in range(n):
-            found[i] += number_at(address, width, found[i]) < wanted[i]

@@ -13,7 +13,6 @@ from esr.engines.embedded.search.kernel.layout import (
     LOG_COLLECTION,
     LOGARITHM,
     MIXTURE,
-    Far,
 )
 from esr.engines.embedded.search.kernel.numba_support import inlined
 
@@ -106,40 +105,37 @@ def sum_logarithms(space, m, i):
 
 
 @inlined
-def begin_far(scoring, shortest, longest):
-    """The bound of a sentence that is near none of a document's terms, before any of these is added.
+def reads_surrounding(is_mixture, numbers):
+    """Whether a transform reads what stands beside a sentence."""
+    return numbers[4] != 0 or (is_mixture and numbers[3] != 0)
+
+
+@inlined
+def bound_termless(scoring, shortest, longest):
+    """The most that a sentence has in a document without any of the terms.
 
     The document's sentences have from `shortest` to `longest` terms.
     """
-    termless, table, low, high = scoring.termless, scoring.length_table, 0.0, 0.0
-    if scoring.shape == MIXTURE:
-        low, high = table[shortest, LOG_COLLECTION], table[longest, LOG_COLLECTION]
-        low, high = min(low, high), max(low, high)
-    return Far(termless[0], termless[1], termless[2], low, high, shortest, longest)
-
-
-@inlined
-def add_far(scoring, space, t, far, impact):
-    """The bound with a term that the document has, and how much more a sentence near it has at most."""
-    weight, share, table = space.weight[t], space.share[t], scoring.length_table
-    near, rising, falling = weight * impact, far.rising, far.falling
+    termless, table = scoring.termless, scoring.length_table
     if scoring.shape != MIXTURE:
-        most = weight * saturate(scoring.shape, scoring.numbers[0], share)
-    else:
-        x = share * space.inverse_background[t]
-        at_shortest = weight * np.log(1.0 + table[far.shortest, IN_DOCUMENT] * x)
-        at_longest = weight * np.log(1.0 + table[far.longest, IN_DOCUMENT] * x)
-        if space.own[t]:
-            at_shortest += weight * table[far.shortest, LOG_COLLECTION]
-            at_longest += weight * table[far.longest, LOG_COLLECTION]
-            near += max(weight, 0.0) * far.high + min(weight, 0.0) * far.low
-            rising, falling = rising - max(weight, 0.0), falling - min(weight, 0.0)
-        most = max(at_shortest, at_longest)
-    bound = Far(far.bound + most, rising, falling, far.low, far.high, far.shortest, far.longest)
-    return bound, max(near - most, 0.0)
+        return termless[0]
+    at_shortest, at_longest = table[shortest, LOG_COLLECTION], table[longest, LOG_COLLECTION]
+    rising, falling = max(at_shortest, at_longest), min(at_shortest, at_longest)
+    return termless[0] + termless[1] * rising + termless[2] * falling
 
 
 @inlined
-def end_far(far):
-    """The bound, when all terms that the document has were added."""
-    return far.bound + far.rising * far.high + far.falling * far.low
+def bound_far(scoring, space, t, shortest, longest):
+    """The most that a term of a document adds to that in a sentence that is not near it."""
+    weight, share, table = space.weight[t], space.share[t], scoring.length_table
+    if scoring.shape != MIXTURE:
+        return weight * saturate(scoring.shape, scoring.numbers[0], share)
+    x = share * space.inverse_background[t]
+    at_shortest = weight * np.log(1.0 + table[shortest, IN_DOCUMENT] * x)
+    at_longest = weight * np.log(1.0 + table[longest, IN_DOCUMENT] * x)
+    if not space.own[t]:
+        return max(at_shortest, at_longest)
+    lacking_shortest = weight * table[shortest, LOG_COLLECTION]
+    lacking_longest = weight * table[longest, LOG_COLLECTION]
+    most = max(at_shortest + lacking_shortest, at_longest + lacking_longest)
+    return most - max(lacking_shortest, lacking_longest)

@@ -20,6 +20,7 @@ from esr.engines.embedded.search.kernel.layout import MIXTURE, Scoring
 from esr.engines.embedded.search.kernel.location import locate_postings, prefetch_postings
 from esr.engines.embedded.search.kernel.numba_support import compiled
 from esr.engines.embedded.search.kernel.order import fill_batch, order_documents, take_documents
+from esr.engines.embedded.search.kernel.score import reads_surrounding
 from esr.engines.embedded.search.kernel.workspace import (
     PLACES,
     compact,
@@ -48,7 +49,7 @@ def top_k(rule, transform, terms, commit, statics, filters, scratch):
         terms.termless,
         terms.impacts,
         offset_impacts(terms, len(commit.segments)),
-        transform.numbers[4] != 0 or (transform.shape == MIXTURE and transform.numbers[3] != 0),
+        reads_surrounding(transform.shape == MIXTURE, transform.numbers),
         statics.upper_bounds,
         statics.scores,
         filters.sentences,
