@@ -77,12 +77,10 @@ def elasticsearch(setup: Setup) -> Iterator[dict[str, Any]]:
     """The default model beside native BM25 `match`: times of the client, by both kinds of queries."""
     location = prepare_indexes(setup)
     for key, sample in (("", queries.sample(setup)), (HEADLINES, queries.headlines(setup))):
-        others = [query for query in queries.all_queries(setup) if query not in sample]
-        yield {"key": key, **_measure(location, sample, others, setup)}
+        yield {"key": key, **_measure(location, sample, setup)}
 
 
-def _measure(location: str, sample: Sequence[str], others: Sequence[str], setup: Setup) -> dict[str, Any]:
-    """`others` are asked before, to warm the node up."""
+def _measure(location: str, sample: Sequence[str], setup: Setup) -> dict[str, Any]:
     cluster, searcher = Cluster(location), esr.open(location)
     native = {f"match, top {k}": partial(match, cluster, PLAIN, k=k) for k in RESULT_SIZES}
     native |= {f"match in esr's index, top {k}": partial(match, cluster, ALIAS, k=k) for k in RESULT_SIZES}
@@ -100,6 +98,7 @@ def _measure(location: str, sample: Sequence[str], others: Sequence[str], setup:
     }
     for name, ranking in rankings.items():
         searches[f"esr, {name}, top 100"] = partial(searcher.search, k=100, ranking=ranking, records=False)
+    others = [query for query in queries.all_queries(setup) if query not in sample]
     warm_up(searches, others, setup.warm_up)
     times = time_interleaved(searches, sample, setup.rounds)
     answers = compare_answers(cluster, searcher, sample)

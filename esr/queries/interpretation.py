@@ -87,13 +87,12 @@ def interpret(query: str | ParsedQuery, analyzer: Analyzer, require_all: bool = 
 
     Of a string, all is words.
     """
-    if isinstance(query, str) and not require_all:
-        counts = _count_terms([query], analyzer)
+    counts: dict[str, int] = {}
+    for term in _terms_of([query] if isinstance(query, str) else _ranked_texts(query), analyzer):
+        counts[term] = counts.get(term, 0) + 1
+    if not require_all and (isinstance(query, str) or query.is_plain):
         return Interpretation(query, counts, tuple(counts), None, (), False)
     parsed = literal(query) if isinstance(query, str) else query
-    counts = _count_terms(_ranked_texts(parsed), analyzer)
-    if parsed.is_plain and not require_all:
-        return Interpretation(parsed, counts, tuple(counts), None, (), False)
     wanted = tuple(dict.fromkeys(_terms_of([text for _, text in _wanted_texts(parsed)], analyzer)))
     required = [g for g in parsed.groups if g.role == "required" and is_searchable(g)]
     excluded = [g for g in parsed.groups if g.role == "excluded" and is_searchable(g)]
@@ -145,13 +144,6 @@ def _ranked_texts(parsed: ParsedQuery) -> list[str]:
 def _wanted_texts(parsed: ParsedQuery) -> list[tuple[int, str]]:
     """The runs of wanted words, each with its place."""
     return [(start, parsed.text[start:end]) for start, end in parsed.wanted_runs]
-
-
-def _count_terms(texts: Iterable[str], analyzer: Analyzer) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for term in _terms_of(texts, analyzer):
-        counts[term] = counts.get(term, 0) + 1
-    return counts
 
 
 def _terms_of(texts: Iterable[str], analyzer: Analyzer) -> list[str]:
