@@ -81,6 +81,10 @@ class Running:
             with error:
                 return error.code, error.read().decode()
 
+    def connect(self) -> socket.socket:
+        host, port = self.address.removeprefix("http://").rstrip("/").split(":")
+        return socket.create_connection((host, int(port)), timeout=20)
+
     def stop(self) -> str:
         """Stops it cleanly. Returns what it wrote to standard error."""
         self.process.send_signal(signal.SIGTERM)
@@ -131,6 +135,15 @@ def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
         time.sleep(0.1)
 
 
+def each_alone(server: Running) -> Iterator[None]:
+    """For each of two workers, a while in which it answers alone: the other one is stopped."""
+    first, second = server.workers()
+    for stopped in (first, second):
+        os.kill(stopped, signal.SIGSTOP)
+        yield
+        os.kill(stopped, signal.SIGCONT)
+
+
 @pytest.mark.slow
 def test_the_server_answers_and_stops_gracefully(start: Callable[..., Running]) -> None:
     server = start()
@@ -154,8 +167,7 @@ def test_the_server_answers_and_stops_gracefully(start: Callable[..., Running]) 
 def test_an_open_request_is_answered_before_the_server_stops(start: Callable[..., Running]) -> None:
     server = start(ESR_ACCESS_LOG="0")
     body = json.dumps({"queries": [{"id": "1", "query": "storm"}]}).encode()
-    host, port = server.address.removeprefix("http://").rstrip("/").split(":")
-    with socket.create_connection((host, int(port)), timeout=20) as connection:
+    with server.connect() as connection:
         head = "POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
         connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body[:10])
         wait_until(lambda: in_flight(server) == 2)  # the request for the metrics is the other one
@@ -193,12 +205,9 @@ def test_a_worker_that_dies_while_the_index_is_missing_is_replaced(start: Callab
 def test_the_metrics_of_several_workers_are_added_up(start: Callable[..., Running]) -> None:
     server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0")
     wait_until(lambda: len(server.workers()) == 2)
-    first, second = server.workers()
-    for stopped in (first, second):  # so that each of them answers
-        os.kill(stopped, signal.SIGSTOP)
+    for _ in each_alone(server):
         for _ in range(15):
             assert server.get("search.json?q=storm")[0] == 200
-        os.kill(stopped, signal.SIGCONT)
     for _ in range(4):
         assert 'esr_requests_total{route="search_json",status="200"} 30.0' in server.get("metrics")[1]
     assert server.stop() == ""
@@ -209,16 +218,12 @@ def test_connections_spread_over_the_workers(start: Callable[..., Running]) -> N
     server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0")
     wait_until(lambda: len(server.workers()) == 2)
     workers = server.workers()
-    for stopped in workers:  # so that each of them has begun
-        os.kill(stopped, signal.SIGSTOP)
-        assert server.get("healthz")[0] == 200
-        os.kill(stopped, signal.SIGCONT)
+    for _ in each_alone(server):
+        assert server.get("healthz")[0] == 200  # it has begun
     before = [count_sockets(worker) for worker in workers]
-    host, port = server.address.removeprefix("http://").rstrip("/").split(":")
     with ExitStack() as connections:
         for _ in range(16):
-            connection = socket.create_connection((host, int(port)), timeout=20)
-            connections.enter_context(connection)
+            connection = connections.enter_context(server.connect())
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert connection.recv(65_536).startswith(b"HTTP/1.1 200")
         now = [count_sockets(worker) for worker in workers]
@@ -236,12 +241,9 @@ def count_sockets(process: int) -> int:
 def test_workers_count_the_requests_of_a_client_together(start: Callable[..., Running]) -> None:
     server = start(ESR_WORKERS="2", ESR_ACCESS_LOG="0", ESR_RATE="20/hour")
     wait_until(lambda: len(server.workers()) == 2)
-    one, other = server.workers()
     statuses = []
-    for stopped in (one, other):  # so that each of them answers
-        os.kill(stopped, signal.SIGSTOP)
+    for _ in each_alone(server):
         statuses += [server.get("search.json?q=storm")[0] for _ in range(15)]
-        os.kill(stopped, signal.SIGCONT)
     assert statuses == [200] * 20 + [429] * 10
     assert server.stop() == ""
 
@@ -255,11 +257,10 @@ def test_a_dead_worker_leaves_its_counts_and_no_requests_in_flight(
     for _ in range(10):
         assert server.get("search.json?q=storm")[0] == 200
     # One request hangs in each worker: its body does not come.
-    host, port = server.address.removeprefix("http://").rstrip("/").split(":")
     head = "POST /api/v1/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     with ExitStack() as connections:
         for _ in range(6):
-            hanging = connections.enter_context(socket.create_connection((host, int(port)), timeout=20))
+            hanging = connections.enter_context(server.connect())
             hanging.sendall(f"{head}Content-Length: 99\r\n\r\n".encode())
         wait_until(lambda: in_flight(server) == 7)  # /metrics is one itself
         dying = server.workers()
