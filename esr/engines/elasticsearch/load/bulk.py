@@ -6,7 +6,6 @@ back all at once. So requests are composed and retried here, and the client only
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +17,7 @@ from elasticsearch.helpers import expand_action
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.errors import BUSY, with_advice
+from esr.engines.elasticsearch.cluster.serializer import FastJsonSerializer
 from esr.errors import EngineUnreachable
 
 REQUEST_ITEMS = 1000
@@ -25,6 +25,7 @@ REQUEST_BYTES = 8_000_000
 MAX_ATTEMPTS = 9
 """Of each item, over some two minutes."""
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
+_JSON = FastJsonSerializer()
 _BLOCKED = (401, 403)
 """The login lacks a privilege, or the index has a write block."""
 Action = dict[str, Any]
@@ -55,7 +56,7 @@ def _requests(actions: Iterable[Action]) -> Iterator[list[bytes]]:
     size = 0
     for action in actions:
         lines = [part for part in expand_action(action) if part is not None]
-        item = b"\n".join(json.dumps(part, ensure_ascii=False).encode() for part in lines)
+        item = b"\n".join(map(_JSON.json_dumps, lines))
         if items and (size + len(item) > REQUEST_BYTES or len(items) >= REQUEST_ITEMS):
             yield items
             items, size = [], 0

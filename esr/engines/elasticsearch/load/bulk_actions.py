@@ -18,9 +18,10 @@ from esr.documents.dates import parse_date_start
 from esr.documents.fields import METADATA, encode_fields
 from esr.documents.serialisation import checksum
 from esr.engines.elasticsearch.load.bulk import Action
-from esr.engines.elasticsearch.store import term_maxima
+from esr.engines.elasticsearch.load.document_terms import DocumentTerms
+from esr.engines.elasticsearch.store.term_maxima import FIELD as TERM_MAXIMA_FIELD
+from esr.engines.elasticsearch.store.term_maxima import pack_lengths
 from esr.engines.elasticsearch.store.values import KEYS_FIELD, SEPARATOR, VALUES_FIELD
-from esr.engines.index import Description
 
 _ELASTICSEARCH_DATE = re.compile(
     r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?)?)?", re.ASCII
@@ -39,42 +40,37 @@ class DocumentActions:
 class ActionBuilder:
     """Builds the actions of a load, document by document. Ids are fixed, so a repeat overwrites."""
 
-    def __init__(
-        self, analyzer: Analyzer, description: Description, sentences_index: str, documents_index: str
-    ) -> None:
+    def __init__(self, analyzer: Analyzer, sentences_index: str, documents_index: str) -> None:
         self._analyzer = analyzer
-        self._indexes_title = description.title
         self._sentences_index = sentences_index
         self._documents_index = documents_index
 
     def build(
-        self, document: Document, ordinal: int, document_ordinal: int, priors: Mapping[str, Any]
+        self,
+        document: Document,
+        terms: DocumentTerms,
+        ordinal: int,
+        document_ordinal: int,
+        priors: Mapping[str, Any],
     ) -> DocumentActions:
         """`ordinal` is that of the first sentence, `document_ordinal` that of the document.
 
         `priors` has the stored priors of the sentences by column, in the document's order.
         """
-        analyze = self._analyzer.terms
-        terms = [analyze(sentence.text) for sentence in document.sentences]
-        context = [term for of_sentence in terms for term in of_sentence]
-        if self._indexes_title and document.title:
-            context = analyze(document.title) + context
-        lengths = [len(of_sentence) for of_sentence in terms]
         metadata = _metadata(document)
         given_date = {} if metadata.get("date") == document.date else {"given_date": document.date}
-        joined_context = " ".join(context)
         entry = {
             "_index": self._documents_index,
             "_id": document.id,
             "document_id": document.id,
             "checksum": checksum(document),
             "ordinal": document_ordinal,
-            "context": joined_context,
-            "length": len(context),
-            "terms": len(set(context)),
-            "size": len(lengths),
-            "extent": term_maxima.pack_lengths(len(context), lengths),
-            term_maxima.FIELD: term_maxima.term_maxima(terms),
+            "context": terms.context,
+            "length": terms.length,
+            "terms": terms.distinct,
+            "size": len(terms.lengths),
+            "extent": pack_lengths(terms.length, terms.lengths),
+            TERM_MAXIMA_FIELD: terms.maxima,
             "sentences": [_stored_sentence(sentence) for sentence in document.sentences],
             **given_date,
             **_given_metadata(document),
@@ -90,10 +86,10 @@ class ActionBuilder:
                 **({} if sentence.paragraph is None else {"paragraph": sentence.paragraph}),
                 "ordinal": ordinal + n,
                 "text": sentence.text,
-                "context": joined_context,
-                "length": lengths[n],
-                "surrounding_length": sum(lengths[max(n - 1, 0) : n + 2]),
-                "document_length": len(context),
+                "context": terms.context,
+                "length": terms.lengths[n],
+                "surrounding_length": terms.surrounding_lengths[n],
+                "document_length": terms.length,
                 **{name: float(column[n]) for name, column in priors.items()},
                 **({"features": dict(sentence.features)} if sentence.features else {}),
                 **({} if sentence.parse is None else {"parse": encode_parse(sentence.parse, self._analyzer)}),

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from esr.engines.elasticsearch.load.document_terms import PostingsByDocument
 from esr.engines.elasticsearch.store.impacts import EMPTY, SMALLEST
 from esr.engines.elasticsearch.store.term_maxima import short_float
 from esr.engines.segments.reader.snapshot import Snapshot
@@ -24,25 +25,22 @@ class SegmentImpacts:
         self,
         spool: Snapshot,
         owner: int,
+        postings: PostingsByDocument,
         transform: Mixture,
         longest: int,
         elsewhere: Mapping[str, int],
         total_elsewhere: int,
     ) -> None:
-        """`owner` is the number of the segment, `longest` the longest sentence that the index describes.
+        """`owner` is the number of the segment, and `postings` are its own. `longest` is the longest sentence
+        that the index describes.
 
         `elsewhere` has the occurrences of terms outside of the spool, and `total_elsewhere` is their sum.
         """
         statistics = spool.statistics
-        segment, table = spool.segments[owner], statistics.document_table
-        documents = segment.column("document_numbers")
-        by_document = np.argsort(documents, kind="stable")
-        self._ends = np.cumsum(np.bincount(documents, minlength=segment.document_count)).tolist()
-        terms = np.arange(len(segment.terms), dtype=np.int32)
-        self._terms = np.repeat(terms, np.diff(segment.column("document_starts")))[by_document]
+        table = statistics.document_table
+        self._postings = postings
         upper_bounds = compute_upper_bounds(statistics, owner, transform, elsewhere, total_elsewhere)
-        self._upper_bits = _upper_bits(upper_bounds)[by_document]
-        self._names = segment.terms.get_many(terms)
+        self._upper_bits = _upper_bits(upper_bounds)[postings.order]
         in_segment = slice(int(table.document_bases[owner]), int(table.document_bases[owner + 1]))
         bound = Bound(transform, longest)
         highest, _ = bound.log_collection_range(table.shortest[in_segment], table.longest[in_segment])
@@ -50,9 +48,9 @@ class SegmentImpacts:
 
     def of_document(self, document: int) -> dict[str, float]:
         """The field `impacts` of the document with this number in the segment."""
-        postings = slice(self._ends[document - 1] if document else 0, self._ends[document])
-        names = map(self._names.__getitem__, self._terms[postings].tolist())
-        impacts = dict(zip(names, map(_impact, self._upper_bits[postings].tolist()), strict=True))
+        postings = self._postings.of_document(document)
+        upper_bits = self._upper_bits[postings].tolist()
+        impacts = dict(zip(self._postings.terms(postings), map(_impact, upper_bits), strict=True))
         impacts[EMPTY] = _impact(int(self._empty_bits[document]))
         return impacts
 

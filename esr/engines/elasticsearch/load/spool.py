@@ -15,6 +15,7 @@ from esr.batches import batched
 from esr.documents import Located
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.load.bulk_actions import ActionBuilder, DocumentActions
+from esr.engines.elasticsearch.load.document_terms import PostingsByDocument, SegmentTerms
 from esr.engines.elasticsearch.load.impacts import SegmentImpacts
 from esr.engines.elasticsearch.store.collection_statistics import read_next_ordinals
 from esr.engines.elasticsearch.store.impacts import IMPACTS_FIELD, described_mixture
@@ -78,15 +79,14 @@ def spool_actions(
     or not.
     """
     ordinal, document_ordinal = existing.next_ordinal, existing.next_document_ordinal
-    builder = ActionBuilder(
-        analysis.get(load.description.analyzer), load.description, load.index, load.documents_index
-    )
+    builder = ActionBuilder(analysis.get(load.description.analyzer), load.index, load.documents_index)
     mixture = described_mixture(load.impacts) if load.impacts else None
     for owner, segment in enumerate(spool.segments):
-        impacts = None
+        postings = PostingsByDocument(segment)
+        terms, impacts = SegmentTerms(segment, postings), None
         if mixture is not None:
             elsewhere = existing.occurrences, existing.total_occurrences
-            impacts = SegmentImpacts(spool, owner, mixture, load.impacts["longest"], *elsewhere)
+            impacts = SegmentImpacts(spool, owner, postings, mixture, load.impacts["longest"], *elsewhere)
         priors = spool.statistics.importance_of(owner, existing.occurrences, existing.total_occurrences)
         first = segment.column("first")
         for number in range(segment.document_count):
@@ -94,6 +94,7 @@ def spool_actions(
             if is_selected(segment.document_ids[number]):
                 actions = builder.build(
                     segment.document(number),
+                    terms.of_document(number),
                     ordinal + sentences.start,
                     document_ordinal,
                     {name: column[sentences] for name, column in priors.items()},

@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import math
 import struct
-import sys
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from esr.plans.evidence import Array
 
 FIELD = "term_maxima"
 """The stored field of the term maxima."""
@@ -33,49 +36,27 @@ _LENGTH_BITS = 21
 """Bits of each number in `extent`: no entry contains a text of two million terms."""
 
 
-def term_maxima(sentences: Sequence[Sequence[str]]) -> dict[str, float]:
-    """The weights of the field for a document whose sentences have these terms."""
-    greatest_count: dict[str, int] = {}
-    shortest_length: dict[str, int] = {}
-    greatest_share: dict[str, float] = {}
-    # Much of the time of a load is spent here: hence plain comparisons, and a cache of weights.
-    for n, terms in enumerate(sentences):
-        length = len(terms)
-        for term, count in Counter(terms).items():
-            if count > greatest_count.get(term, 0):
-                greatest_count[term] = count
-            if length < shortest_length.get(term, sys.maxsize):
-                shortest_length[term] = length
-        surrounding = list(chain.from_iterable(sentences[max(n - 1, 0) : n + 2]))
-        size = len(surrounding)
-        for term, count in Counter(surrounding).items():
-            share = count / size
-            if share > greatest_share.get(term, 0.0):
-                greatest_share[term] = share
-    return {
-        term: _weight(count, shortest_length[term], greatest_share[term])
-        for term, count in greatest_count.items()
-    }
-
-
-@lru_cache(1 << 16)
-def _weight(count: int, length: int, share: float) -> float:
-    return code_weight(pack_maxima(count, length, share))
-
-
 def pack_lengths(document_length: int, sentence_lengths: Sequence[int]) -> int:
     """The field `extent`: the lengths of a document, of its longest and of its shortest sentence."""
     longest, shortest = max(sentence_lengths, default=0), min(sentence_lengths, default=0)
     return document_length << 2 * _LENGTH_BITS | longest << _LENGTH_BITS | shortest
 
 
-def pack_maxima(count: int, length: int, share: float) -> int:
-    """The code of three maxima: the count and the share are rounded up, the length is rounded down."""
-    count_code = count - 1 if count <= 4 else min((count - 1).bit_length() + 1, COUNTS - 1)
-    length_code = (_bits(float(length)) >> _DROPPED_BITS) - (_bits(_SHORTEST_LENGTH) >> _DROPPED_BITS)
-    share_bits = _bits(min(share * (1 + 1e-6), 1.0))  # a float of 32 bits may be less than the share
-    share_code = -(-share_bits >> _DROPPED_BITS) - (_bits(_SMALLEST_SHARE) >> _DROPPED_BITS)
-    return (max(share_code, 0) * LENGTHS + min(length_code, LENGTHS - 1)) * COUNTS + count_code
+def pack_maxima(
+    counts: npt.NDArray[np.integer], lengths: npt.NDArray[np.integer], shares: Array
+) -> npt.NDArray[np.int32]:
+    """The codes of maxima, of one shape: counts and shares are rounded up, lengths are rounded down.
+
+    Counts and lengths are 1 or more, shares above 0.
+    """
+    bit_lengths = np.frexp(counts - 1.0)[1]
+    count_codes = np.where(counts <= 4, counts - 1, np.minimum(bit_lengths + 1, COUNTS - 1))
+    length_codes = (_small_floats(lengths) >> _DROPPED_BITS) - (_bits(_SHORTEST_LENGTH) >> _DROPPED_BITS)
+    share_bits = _small_floats(np.minimum(shares * (1 + 1e-6), 1.0))  # 32 bits may be less than the share
+    share_codes = -(-share_bits >> _DROPPED_BITS) - (_bits(_SMALLEST_SHARE) >> _DROPPED_BITS)
+    high = np.maximum(share_codes, 0) * LENGTHS + np.minimum(length_codes, LENGTHS - 1)
+    codes: npt.NDArray[np.int32] = (high * COUNTS + count_codes).astype(np.int32)
+    return codes
 
 
 def unpack_maxima(code: int) -> tuple[float, float, float]:
@@ -91,6 +72,7 @@ def unpack_maxima(code: int) -> tuple[float, float, float]:
     return count, length, share
 
 
+@lru_cache(COUNTS * LENGTHS * SHARES)
 def code_weight(code: int) -> float:
     """The weight of a code: `code + FIRST` are the upper bits that Elasticsearch keeps of its float."""
     return short_float(code + FIRST)
@@ -103,6 +85,11 @@ def short_float(upper_bits: int) -> float:
     """
     low, high = (_float((upper_bits + more) << 15) for more in (0, 1))
     return float(f"{(low + high) / 2:.3e}")
+
+
+def _small_floats(numbers: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    """The bits of the numbers as floats of 32 bits."""
+    return numbers.astype(np.float32).view(np.int32)
 
 
 def _bits(number: float) -> int:

@@ -33,7 +33,7 @@ def compute_upper_bounds(
     background = statistics.background(owner, elsewhere, total_elsewhere)
     sentence_starts, document_starts = segment.column("sentence_starts"), segment.column("document_starts")
     upper_bounds = np.empty(int(document_starts[-1]))
-    for first, last in _batches(sentence_starts):
+    for first, last in batch_terms(sentence_starts):
         batch = slice(int(document_starts[first]), int(document_starts[last]))
         by_posting = np.repeat(background[first:last], np.diff(document_starts[first : last + 1]))
         postings = read_batch(statistics, owner, first, last, set(transform.fields()))
@@ -49,7 +49,7 @@ def round_outward(values: npt.NDArray[np.float64], *, up: bool) -> npt.NDArray[n
     return rounded
 
 
-def _batches(sentence_starts: npt.NDArray[np.integer]) -> list[tuple[int, int]]:
+def batch_terms(sentence_starts: npt.NDArray[np.integer]) -> list[tuple[int, int]]:
     """Terms, from the first to before the last, that have about `BATCH` sentence postings together."""
     borders = np.searchsorted(sentence_starts, np.arange(0, int(sentence_starts[-1]), BATCH))
     ends = [*dict.fromkeys(borders.tolist()), len(sentence_starts) - 1]

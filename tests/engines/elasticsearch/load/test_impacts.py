@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esr.documents import Located
+from esr.engines.elasticsearch.load.document_terms import PostingsByDocument
 from esr.engines.elasticsearch.load.impacts import SegmentImpacts
 from esr.engines.elasticsearch.load.spool import greatest_loss, write_spool
 from esr.engines.elasticsearch.store.impacts import (
@@ -77,7 +78,8 @@ class Collection:
     ) -> None:
         self.documents |= {located.document.id: located for located in documents}
         for owner, segment in enumerate(spool.segments):
-            of_segment = SegmentImpacts(spool, owner, self.mixture, self.longest, elsewhere, total)
+            postings = PostingsByDocument(segment)
+            of_segment = SegmentImpacts(spool, owner, postings, self.mixture, self.longest, elsewhere, total)
             for number in range(segment.document_count):
                 self.impacts[segment.document_ids[number]] = of_segment.of_document(number)
 
