@@ -123,13 +123,13 @@ def _with_rest(
 class NearQueries(NamedTuple):
     """Queries for what the sentences of a document can get, by the number of terms near them.
 
-    A sentence with n of the terms near it gets `far` + n `lift` at most; `near` is the field that contains
+    A sentence with n of the terms near it gets `far` + n `lift` at most; `field` is the one that contains
     these terms. `lift` is None if it is not known.
     """
 
     far: BoundQuery
     lift: Query | None
-    near: FieldName
+    field: FieldName
 
     def lift_per_term(self, scores: Array) -> Array:
         """The lifts of documents by their scores of the query `lift`."""
@@ -143,8 +143,8 @@ def near_queries(plan: Plan, collection: CollectionStatistics) -> NearQueries:
     lift: Query | None = None
     if 0 < len(plan.terms) <= _MANY_TERMS:
         lift = {"dis_max": {"queries": [_term_clause(plan, term, "lift") for term in plan.terms]}}
-    near: FieldName = "surrounding" if "surrounding" in plan.transform.fields() else "sentence"
-    return NearQueries(_with_rest(plan, collection, query, None), lift, near)
+    field: FieldName = "surrounding" if "surrounding" in plan.transform.fields() else "sentence"
+    return NearQueries(_with_rest(plan, collection, query, None), lift, field)
 
 
 def _term_sum(plan: Plan, filters: Filters, widening: Widening | None) -> Query:

@@ -67,17 +67,20 @@ class DocumentPage(NamedTuple):
 
 
 class BoundQueries(NamedTuple):
-    """The query for all sentences, and those by the terms near them."""
+    """The query for all sentences, and those by the terms near them.
+
+    The latter are None where every candidate contains a term: there are few in a document, so to know less is
+    faster.
+    """
 
     all: BoundQuery
-    near: NearQueries
+    near: NearQueries | None
 
 
 def list_documents(search: Search, queries: BoundQueries, size: int) -> DocumentPage:
     """The documents with the highest bounds."""
-    near = _near(search, queries)
-    request = _request(search, queries.all.ranked, near, size)
-    return _page(search.send(**request), queries.all, near, size)
+    request = _request(search, queries.all.ranked, queries.near, size)
+    return _page(search.send(**request), queries, size)
 
 
 def count_request(search: Search, queries: BoundQueries) -> dict[str, Any]:
@@ -105,18 +108,12 @@ def list_more_documents(
 
     After a first page, documents of it whose bounds are those of its last ones may be among them again.
     """
-    near = _near(search, queries)
-    request = _request(search, queries.all.query, near, size)
+    request = _request(search, queries.all.query, queries.near, size)
     request |= {"sort": SORT, "search_after": page.after, "track_total_hits": True}
     if (min_score := least_bound - queries.all.shift) > 0:
         request["min_score"] = min_score
     answer = search.send(**request)
-    return _page(answer, queries.all, near, size), answer["hits"]["total"]["value"]
-
-
-def _near(search: Search, queries: BoundQueries) -> NearQueries | None:
-    """None where every candidate contains a term: there are few in a document, so to know less is faster."""
-    return None if search.plan.candidates == "matching" else queries.near
+    return _page(answer, queries, size), answer["hits"]["total"]["value"]
 
 
 def _request(search: Search, query: Query, near: NearQueries | None, size: int) -> dict[str, Any]:
@@ -142,8 +139,8 @@ def _request(search: Search, query: Query, near: NearQueries | None, size: int) 
     return request
 
 
-def _page(answer: Any, all: BoundQuery, near: NearQueries | None, size: int) -> DocumentPage:
-    hits = answer["hits"]["hits"]
+def _page(answer: Any, queries: BoundQueries, size: int) -> DocumentPage:
+    hits, (all, near) = answer["hits"]["hits"], queries
     ids = np.array([hit["fields"]["document_id"][0] for hit in hits], object)
     bounds = np.array([hit["_score"] for hit in hits]) + all.shift
     far = lift = np.full(len(hits), math.inf)

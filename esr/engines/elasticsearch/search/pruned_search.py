@@ -107,7 +107,8 @@ class _BestSentences:
         self._partly, self._scored_from = documents.select(least > 0), least[least > 0]
         if not parts:
             return False
-        clause = part_clause(terms, self.queries.near.near, parts)
+        near = self.queries.near
+        clause = part_clause(terms, "sentence" if near is None else near.field, parts)
         if self.total is None:
             request = count_request(self.search, self.queries)
             hits, scored, count = self.search.within_beside(clause, self.k, request)
@@ -120,7 +121,8 @@ class _BestSentences:
         if len(self.hits) == self.k:
             score = self.hits[-1].score
             self.least_bound = self.queries.all.least_bound(score)
-            self._least_near_bound = self.queries.near.far.least_bound(score)
+            if near is not None:
+                self._least_near_bound = near.far.least_bound(score)
         return True
 
 
@@ -160,7 +162,8 @@ def _bound_queries(search: Search) -> BoundQueries | Unprunable:
     query = bound_query(search.plan, search.collection, search.filters, search.widening)
     if isinstance(query, Unprunable):
         return query
-    return BoundQueries(query, near_queries(search.plan, search.collection))
+    near = None if search.plan.candidates == "matching" else near_queries(search.plan, search.collection)
+    return BoundQueries(query, near)
 
 
 def _estimate_candidates(search: Search, statistics: Statistics) -> int:
