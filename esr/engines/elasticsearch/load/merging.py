@@ -1,4 +1,8 @@
-"""Merges the segments of a load, since a search visits each segment of a shard on its own."""
+"""Merges the segments of a load, since a search visits each segment of a shard on its own.
+
+Elasticsearch divides the search of a large shard among threads, but never a segment. So a large shard keeps a
+segment for each processor.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,8 @@ from esr.errors import EsrError
 
 LARGEST_SEGMENT = 5 * 2**30
 """Bytes. Elasticsearch itself merges no further, as it drops deleted entries of larger segments late."""
+SMALLEST_PART = 200_000
+"""Entries. A thread of its own searches so many in a shorter time than a further segment costs."""
 _POLL_SECONDS = 2.0
 
 
@@ -31,15 +37,32 @@ def merge_segments(cluster: Cluster, index: str) -> list[str]:
 
 def _merge(cluster: Cluster, index: str) -> None:
     with cluster.translate_errors():
-        stats = cluster.client.indices.stats(index=index, metric=["store"])
-        store = stats["_all"]["primaries"]["store"]["size_in_bytes"]
-        shard_bytes = store / max(stats["_shards"]["successful"], 1)
-        segments = max(1, math.ceil(shard_bytes / LARGEST_SEGMENT))
+        segments = _segments_per_shard(cluster, index)
         try:
             cluster.client.indices.forcemerge(index=index, max_num_segments=segments)
         except ConnectionTimeout:  # a large merge takes longer than a request, and goes on
             while _is_merging(cluster, index):
                 time.sleep(_POLL_SECONDS)
+
+
+def _segments_per_shard(cluster: Cluster, index: str) -> int:
+    stats = cluster.client.indices.stats(index=index, metric=["store", "docs"])
+    shards, primaries = max(int(stats["_shards"]["successful"]), 1), stats["_all"]["primaries"]
+    processors = _data_processors(cluster)
+    shards_of_node = math.ceil(shards / len(processors))
+    entries, size = int(primaries["docs"]["count"]), int(primaries["store"]["size_in_bytes"])
+    parts = min(min(processors) // shards_of_node, entries // shards // SMALLEST_PART)
+    return max(1, parts, math.ceil(size / shards / LARGEST_SEGMENT))
+
+
+def _data_processors(cluster: Cluster) -> list[int]:
+    """The processors that each node with data may use."""
+    nodes = cluster.client.nodes.info(metric="os")["nodes"].values()
+    return [
+        node["os"]["allocated_processors"]
+        for node in nodes
+        if any(role.startswith("data") for role in node["roles"])
+    ]
 
 
 def _is_merging(cluster: Cluster, index: str) -> bool:

@@ -46,6 +46,43 @@ def test_segments_up_to_the_largest_size_become_one(
         assert count_segments(elasticsearch_url, served.index) == [expected]
 
 
+@pytest.mark.parametrize(
+    "processors, smallest, shards, expected",
+    [
+        ([2], 4, 1, [2]),
+        ([8], 4, 1, [3]),
+        ([8, 2], 4, 1, [2]),
+        ([1], 4, 1, [1]),
+        ([2], 1, 2, [1, 1]),
+    ],
+)
+def test_a_large_shard_keeps_a_segment_for_each_processor(
+    where: str,
+    elasticsearch_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    processors: list[int],
+    smallest: int,
+    shards: int,
+    expected: list[int],
+) -> None:
+    """Twelve sentences have three parts of four: more processors would find nothing to do."""
+    load(where, [document(f"d{n}", "one", "two") for n in range(6)], shards=shards)
+    monkeypatch.setattr(merging, "SMALLEST_PART", smallest)
+    monkeypatch.setattr(merging, "_data_processors", lambda cluster: processors)
+    with closing(Cluster(where)) as cluster:
+        (served,) = meta.searchable_loads(cluster)
+        make_segments(elasticsearch_url, served.index, 4)
+        assert merging.merge_segments(cluster, served.index) == []
+        http("POST", f"{elasticsearch_url}/{served.index}/_refresh")
+        assert count_segments(elasticsearch_url, served.index) == expected
+
+
+def test_the_processors_are_those_of_the_nodes_with_data(where: str, elasticsearch_url: str) -> None:
+    nodes = http("GET", f"{elasticsearch_url}/_nodes/os")["nodes"].values()
+    with closing(Cluster(where)) as cluster:
+        assert merging._data_processors(cluster) == [node["os"]["allocated_processors"] for node in nodes]
+
+
 def test_a_load_merges_if_it_is_told_to(
     where: str, elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
