@@ -19,8 +19,7 @@ from esr.documents.fields import METADATA, encode_fields
 from esr.documents.serialisation import checksum
 from esr.engines.elasticsearch.load.bulk import Action
 from esr.engines.elasticsearch.load.document_terms import DocumentTerms
-from esr.engines.elasticsearch.store.term_maxima import FIELD as TERM_MAXIMA_FIELD
-from esr.engines.elasticsearch.store.term_maxima import pack_lengths
+from esr.engines.elasticsearch.store import term_maxima
 from esr.engines.elasticsearch.store.values import KEYS_FIELD, SEPARATOR, VALUES_FIELD
 
 _ELASTICSEARCH_DATE = re.compile(
@@ -69,8 +68,8 @@ class ActionBuilder:
             "length": terms.length,
             "terms": terms.distinct,
             "size": len(terms.lengths),
-            "extent": pack_lengths(terms.length, terms.lengths),
-            TERM_MAXIMA_FIELD: terms.maxima,
+            "extent": term_maxima.pack_lengths(terms.length, terms.lengths),
+            term_maxima.FIELD: terms.maxima,
             "sentences": [_stored_sentence(sentence) for sentence in document.sentences],
             **given_date,
             **_given_metadata(document),

@@ -11,6 +11,7 @@ import numpy as np
 
 from esr.engines.elasticsearch.load.greatest_evidence import ABSENT, greatest_evidence
 from esr.engines.elasticsearch.store.term_maxima import code_weight
+from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store.segment import Segment
 
 
@@ -54,10 +55,12 @@ class PostingsByDocument:
 class SegmentTerms:
     """The terms of the documents of one segment of a spool."""
 
-    def __init__(self, segment: Segment, postings: PostingsByDocument) -> None:
+    def __init__(self, spool: Snapshot, owner: int, postings: PostingsByDocument) -> None:
+        """`owner` is the number of the segment, and `postings` are its own."""
+        segment = spool.segments[owner]
         self._postings = postings
         self._counts = segment.column("document_counts")[postings.order]
-        self._codes = greatest_evidence(segment)[postings.order]
+        self._codes = greatest_evidence(spool.statistics, owner)[postings.order]
         self._first = segment.column("first")
         self._document_length = segment.column("document_length")
         self._length = segment.column("length")

@@ -83,7 +83,7 @@ def spool_actions(
     mixture = described_mixture(load.impacts) if load.impacts else None
     for owner, segment in enumerate(spool.segments):
         postings = PostingsByDocument(segment)
-        terms, impacts = SegmentTerms(segment, postings), None
+        terms, impacts = SegmentTerms(spool, owner, postings), None
         if mixture is not None:
             elsewhere = existing.occurrences, existing.total_occurrences
             impacts = SegmentImpacts(spool, owner, postings, mixture, load.impacts["longest"], *elsewhere)

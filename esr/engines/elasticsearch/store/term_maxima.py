@@ -15,7 +15,6 @@ import math
 import struct
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,14 +41,12 @@ def pack_lengths(document_length: int, sentence_lengths: Sequence[int]) -> int:
     return document_length << 2 * _LENGTH_BITS | longest << _LENGTH_BITS | shortest
 
 
-def pack_maxima(
-    counts: npt.NDArray[np.integer], lengths: npt.NDArray[np.integer], shares: Array
-) -> npt.NDArray[np.int32]:
+def pack_maxima(counts: Array, lengths: Array, shares: Array) -> npt.NDArray[np.int32]:
     """The codes of maxima, of one shape: counts and shares are rounded up, lengths are rounded down.
 
     Counts and lengths are 1 or more, shares above 0.
     """
-    bit_lengths = np.frexp(counts - 1.0)[1]
+    bit_lengths = np.frexp(counts - 1)[1]
     count_codes = np.where(counts <= 4, counts - 1, np.minimum(bit_lengths + 1, COUNTS - 1))
     length_codes = (_small_floats(lengths) >> _DROPPED_BITS) - (_bits(_SHORTEST_LENGTH) >> _DROPPED_BITS)
     share_bits = _small_floats(np.minimum(shares * (1 + 1e-6), 1.0))  # 32 bits may be less than the share
@@ -87,7 +84,7 @@ def short_float(upper_bits: int) -> float:
     return float(f"{(low + high) / 2:.3e}")
 
 
-def _small_floats(numbers: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+def _small_floats(numbers: Array) -> npt.NDArray[np.int32]:
     """The bits of the numbers as floats of 32 bits."""
     return numbers.astype(np.float32).view(np.int32)
 

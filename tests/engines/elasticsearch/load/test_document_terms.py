@@ -30,7 +30,7 @@ def read_terms(documents: list[Located], title: bool = False) -> list[DocumentTe
     with tempfile.TemporaryDirectory() as folder:
         spool = write_spool(Path(folder) / "spool", Description("plain", title), documents)
         (segment,) = spool.segments
-        terms = SegmentTerms(segment, PostingsByDocument(segment))
+        terms = SegmentTerms(spool, 0, PostingsByDocument(segment))
         return [terms.of_document(number) for number in range(segment.document_count)]
 
 

@@ -22,7 +22,7 @@ from esr.engines.elasticsearch.store.term_maxima import (
 
 def pack(count: int, length: int, share: float) -> tuple[float, float, float]:
     """What is left of three maxima."""
-    (code,) = pack_maxima(np.array([count]), np.array([length]), np.array([share])).tolist()
+    (code,) = pack_maxima(np.array([float(count)]), np.array([float(length)]), np.array([share])).tolist()
     return unpack_maxima(code)
 
 
