@@ -60,11 +60,11 @@ class Heartbeat:
                     continue
 
     def _renew(self, load: Load) -> None:
-        (stored,) = meta.read(self._cluster, load.index)
-        if stored.owner == load.owner:
-            meta.write_sentences(self._cluster, replace(stored, heartbeat=time.time()))
-        else:
-            self._lost = LoadOwner.parse(stored.owner)
+        for stored in meta.read(self._cluster, load.index):  # none if the index was deleted
+            if stored.owner == load.owner:
+                meta.write_sentences(self._cluster, replace(stored, heartbeat=time.time()))
+            else:
+                self._lost = LoadOwner.parse(stored.owner)
 
 
 def is_killed(load: Load) -> bool:

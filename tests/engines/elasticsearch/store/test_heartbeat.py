@@ -15,6 +15,7 @@ from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
 from esr.engines.elasticsearch.load.unfinished_loads import create_indices
 from esr.engines.elasticsearch.store import heartbeat, load_owner, meta
+from esr.engines.elasticsearch.store.generations import delete_indices
 from esr.engines.elasticsearch.store.heartbeat import Heartbeat, is_killed, is_known_alive, wait_for_end
 from esr.engines.elasticsearch.store.load_owner import LoadOwner
 from esr.engines.elasticsearch.store.meta import Load
@@ -84,6 +85,17 @@ def test_a_load_that_was_taken_over_ends(cluster: Cluster, monkeypatch: pytest.M
     with pytest.raises(EsrError, match="has taken this load over"), Heartbeat(cluster, begun):
         time.sleep(1)
     assert meta.read(cluster, begun.index)[0].owner == ELSEWHERE
+
+
+def test_other_loads_are_renewed_after_an_index_was_deleted(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heartbeat, "INTERVAL", 0.05)
+    deleted, begun = (begin(cluster, str(OWN), 1000) for _ in range(2))
+    delete_indices(cluster, [deleted.index])
+    with Heartbeat(cluster, deleted, begun):
+        time.sleep(1)
+    assert meta.read(cluster, begun.index)[0].heartbeat > begun.heartbeat
 
 
 def test_a_load_elsewhere_is_waited_for(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
