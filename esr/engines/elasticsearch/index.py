@@ -76,7 +76,9 @@ class ElasticsearchIndex:
         self._latest: tuple[AliasTargets, ElasticsearchIndex] | None = None
         self._is_snapshot = False
         self._presumption: Presumption | None = None
-        self._connect(Cluster(where))
+        cluster = Cluster(where)
+        with cluster.closed_on_error():
+            self._connect(cluster)
 
     def _connect(self, cluster: Cluster, is_pinned: bool = False) -> None:
         """`is_pinned`: the cluster's aliases are names of indices, which lead nowhere else."""

@@ -65,6 +65,15 @@ class Cluster:
     def close(self) -> None:
         self._client.close()
 
+    @contextmanager
+    def closed_on_error(self) -> Iterator[None]:
+        """Close the connections if the block fails: whoever opened them has no object that would."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
     @property
     def client(self) -> Elasticsearch:
         """The client. Under a deadline, it waits no longer than the time that is left."""

@@ -72,7 +72,8 @@ class ElasticsearchDelivery:
         """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
         self._cluster = Cluster(where, LOAD_TIMEOUT)
         self._options = options
-        self._loads = meta.searchable_loads(self._cluster)
+        with self._cluster.closed_on_error():
+            self._loads = meta.searchable_loads(self._cluster)
         self._description = self._loads[0].description
 
     def append(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:

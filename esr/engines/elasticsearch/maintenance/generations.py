@@ -25,14 +25,11 @@ class ElasticsearchGenerations:
     def __init__(self, where: str) -> None:
         """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
         self._cluster = Cluster(where, LOAD_TIMEOUT)
-        try:
+        with self._cluster.closed_on_error():
             self._cluster.check_version()
             meta.aliased_loads(self._cluster)
             if not meta.all_loads(self._cluster):
                 raise self._cluster.index_missing()
-        except BaseException:
-            self._cluster.close()
-            raise
 
     def close(self) -> None:
         self._cluster.close()

@@ -58,8 +58,9 @@ class ElasticsearchPriors:
     def __init__(self, where: str) -> None:
         """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
         self._cluster = Cluster(where, LOAD_TIMEOUT)
-        self._loads = meta.searchable_loads(self._cluster)
-        (self._description,) = {load.description for load in self._loads}
+        with self._cluster.closed_on_error():
+            self._loads = meta.searchable_loads(self._cluster)
+            (self._description,) = {load.description for load in self._loads}
 
     def close(self) -> None:
         self._cluster.close()
