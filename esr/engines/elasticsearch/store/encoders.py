@@ -9,11 +9,9 @@ from esr.documents.enrichment import VECTORS
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import count
 from esr.engines.elasticsearch.store import meta
+from esr.engines.elasticsearch.store.cache_age import MAX_AGE
 from esr.engines.similarities import find_main_encoder
 from esr.enrichment.recipe import Recipe
-
-MAX_AGE = 10.0
-"""Seconds for which what was read is cached: enrichment changes it, in the same indices."""
 
 
 class EncoderReader:

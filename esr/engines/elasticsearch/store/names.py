@@ -16,6 +16,8 @@ from esr.engines.aliases import NO_ALIASES, Aliases
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import search
 from esr.engines.elasticsearch.store import meta
+from esr.engines.elasticsearch.store.cache_age import MAX_AGE
+from esr.engines.elasticsearch.store.values import SEPARATOR
 from esr.engines.entities import ENTITY_TYPES, EntitiesByType
 from esr.engines.keys import KEY_VERSION, name_key
 from esr.engines.names import Name, keys_by_type, majority_form, majority_type
@@ -27,10 +29,7 @@ FINGERPRINT = f"{FIELD}:{KEY_VERSION}"
 """What `enriched` of a sentence has whose names have the keys of this version of esr."""
 SHARD_SIZE = 20_000
 """Values that each shard counts: counts are exact where no shard has more."""
-MAX_AGE = 10.0
-"""Seconds for which what was read is cached: enrichment changes it, in the same indices."""
 _FORMS = f"{FIELD}.form"
-_SEPARATOR = "\x1f"  # blank, so no key has it
 _MAX_PATTERN = 1000  # characters, by Elasticsearch's default
 _MAX_FORMS = 10_000
 _KEYS_PER_REQUEST = 5_000
@@ -39,7 +38,7 @@ _KEYS_PER_REQUEST = 5_000
 def encode_names(entities: EntitiesByType) -> dict[str, list[str]]:
     """The field `names` of a sentence with these entities."""
     forms = dict.fromkeys(form for names in entities.values() for form in names)
-    return {**keys_by_type(entities), "form": [f"{name_key(form)}{_SEPARATOR}{form}" for form in forms]}
+    return {**keys_by_type(entities), "form": [f"{name_key(form)}{SEPARATOR}{form}" for form in forms]}
 
 
 class NameReader:
@@ -60,10 +59,11 @@ class NameReader:
     def aliases(self) -> Aliases:
         """The aliases that the loads store."""
         self._expire()
-        if self._aliases is None:
+        aliases = self._aliases  # another thread may clear it meanwhile
+        if aliases is None:
             stored = meta.aliases_of(meta.aliased_loads(self._cluster))
-            self._aliases = Aliases(stored) if stored else NO_ALIASES
-        return self._aliases
+            aliases = self._aliases = Aliases(stored) if stored else NO_ALIASES
+        return aliases
 
     def find(self, keys: Iterable[str]) -> dict[str, Name]:
         """The names with these keys, by key."""
@@ -159,7 +159,7 @@ def _count_names(cluster: Cluster, members: Mapping[str, Sequence[str]]) -> dict
 
 def _read_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, str]:
     """The form of each of these keys that most sentences have."""
-    patterns = [f"({pattern}){_SEPARATOR}.*" for pattern in _join_patterns(map(_escape, keys))]
+    patterns = [f"({pattern}){SEPARATOR}.*" for pattern in _join_patterns(map(_escape, keys))]
     aggs: dict[str, Any] = {
         str(n): {"terms": {"field": _FORMS, "include": pattern, "size": _MAX_FORMS}}
         for n, pattern in enumerate(patterns)
@@ -169,7 +169,7 @@ def _read_forms(cluster: Cluster, keys: Sequence[str]) -> dict[str, str]:
     counts: dict[str, list[tuple[str, int]]] = {}
     for aggregation in answer["aggregations"].values():
         for bucket in aggregation["buckets"]:
-            key, _, form = bucket["key"].partition(_SEPARATOR)
+            key, _, form = bucket["key"].partition(SEPARATOR)
             counts.setdefault(key, []).append((form, bucket["doc_count"]))
     return {key: majority_form(counts.get(key, [(key, 0)])) for key in keys}
 

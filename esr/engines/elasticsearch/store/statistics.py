@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from esr.batches import batched
 from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.store.cache_age import MAX_AGE
 from esr.engines.elasticsearch.store.collection_statistics import read_collection_statistics
 from esr.engines.elasticsearch.store.columns import Domain, column_domain, read_features, read_value_ranges
 from esr.engines.elasticsearch.store.term_dictionary import read_terms_with_prefix
@@ -16,8 +17,6 @@ from esr.engines.elasticsearch.store.term_statistics import read_term_statistics
 from esr.plans.plan import Static
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
 
-MAX_AGE = 10.0
-"""Seconds for which statistics are cached, where indices may change or others replace them."""
 _MAX_TERMS = 200_000
 _BATCH = 300
 
@@ -66,17 +65,18 @@ class AliasStatistics:
     def features(self) -> list[str]:
         """The names of the features that an index of the alias has a field for."""
         self._expire()
-        if self._features is None:
-            self._features = read_features(self._cluster)
-        return self._features
+        features = self._features  # another thread may clear the caches meanwhile
+        if features is None:
+            features = self._features = read_features(self._cluster)
+        return features
 
     def terms_with_prefix(self, prefix: str, limit: int) -> list[str]:
         """The first `limit` terms with this prefix, in the order of their characters' codes."""
         self._expire()
-        key = prefix, limit
-        if key not in self._prefixes:
-            self._prefixes[key] = read_terms_with_prefix(self._cluster, prefix, limit)
-        return self._prefixes[key]
+        cache, key = self._prefixes, (prefix, limit)
+        if key not in cache:
+            cache[key] = read_terms_with_prefix(self._cluster, prefix, limit)
+        return cache[key]
 
     def _expire(self) -> None:
         is_old = time.monotonic() - self._cached_since > MAX_AGE

@@ -11,7 +11,7 @@ from esr.documents.attributes import ATTRIBUTES, META, META_PREFIX
 from esr.documents.fields import METADATA
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import search
-from esr.engines.elasticsearch.store.names import MAX_AGE
+from esr.engines.elasticsearch.store.cache_age import MAX_AGE
 from esr.engines.resolve import attribute_names
 from esr.engines.values import ValueTable
 
@@ -21,7 +21,7 @@ VALUES_FIELD = "metadata_values"
 """The field of a document that has its metadata as keys and values. Composite aggregations count those of a
 `flattened` field wrongly where there are several segments."""
 SEPARATOR = "\x1f"
-"""Stands between a key and a value. It is blank, so neither has it."""
+"""Stands between a key and a value, or a form. It is blank, so none has it."""
 _PAGE = 10_000
 
 
