@@ -12,8 +12,6 @@ from esr.documents.vector import QuantizedVector
 from esr.plans.evidence import Array
 
 Numbers = npt.NDArray[np.int64]
-CONTEXTS = ("neighbours", "document")
-"""What the sentence stands in, and similarities may also be of."""
 
 
 class Similarities(Struct, frozen=True):

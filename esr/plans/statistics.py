@@ -23,9 +23,6 @@ class TermStatistics(NamedTuple):
         return self.df > 0
 
 
-UNSEEN = TermStatistics(0, 0, 0)
-
-
 class CollectionStatistics(Struct, frozen=True):
     """Of the whole collection. Lengths are in terms, stop words already removed.
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 from esr.plans.plan import Affine, Mixture, Plan, PlanTerm, Saturation, Smoothing, Static
-from esr.plans.statistics import UNSEEN, CollectionStatistics, TermStatistics
+from esr.plans.statistics import CollectionStatistics, TermStatistics
 
 MIXTURE = Mixture(30.0, Affine(0.5, -0.5), Affine(), Affine(0.0, 0.25), Affine(0.0, 1.0))
 
@@ -34,7 +34,7 @@ def test_a_plan_is_plain_data() -> None:
 
 def test_a_term_in_a_title_alone_is_seen() -> None:
     assert TermStatistics(0, 1, 0).is_seen
-    assert not UNSEEN.is_seen
+    assert not TermStatistics(0, 0, 0).is_seen
 
 
 def test_averages_of_nothing_are_nothing() -> None:

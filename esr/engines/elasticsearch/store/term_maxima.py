@@ -11,7 +11,6 @@ Of the document: its length, its longest and its shortest sentence, packed into 
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Sequence
 from functools import lru_cache
@@ -54,19 +53,6 @@ def pack_maxima(counts: Array, lengths: Array, shares: Array) -> npt.NDArray[np.
     high = np.maximum(share_codes, 0) * LENGTHS + np.minimum(length_codes, LENGTHS - 1)
     codes: npt.NDArray[np.int32] = (high * COUNTS + count_codes).astype(np.int32)
     return codes
-
-
-def unpack_maxima(code: int) -> tuple[float, float, float]:
-    """Count (infinite if unknown), length and share of a code, as the scripts unpack them."""
-    count_code, rest = code % COUNTS, code // COUNTS
-    length_code, share_code = rest % LENGTHS, rest // LENGTHS
-    if count_code < 4:
-        count = count_code + 1.0
-    else:
-        count = 2.0 ** (count_code - 1) if count_code < COUNTS - 1 else math.inf
-    length = _float((length_code << _DROPPED_BITS) + _bits(_SHORTEST_LENGTH))
-    share = _float((share_code << _DROPPED_BITS) + _bits(_SMALLEST_SHARE))
-    return count, length, share
 
 
 @lru_cache(COUNTS * LENGTHS * SHARES)

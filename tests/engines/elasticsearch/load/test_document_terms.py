@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from esr.documents import Located
 from esr.engines.elasticsearch.load.document_terms import DocumentTerms, PostingsByDocument, SegmentTerms
 from esr.engines.elasticsearch.load.spool import write_spool
-from esr.engines.elasticsearch.store.term_maxima import FIRST, unpack_maxima
+from esr.engines.elasticsearch.store.term_maxima import FIRST
 from esr.engines.index import Description
 from esr.engines.segments.reader import term_bounds
 from tests.engines.elasticsearch.store.test_term_maxima import upper_bits
 from tests.support.folder_index import document
+from tests.support.term_maxima import unpack_maxima
 
 words = st.lists(st.sampled_from(["a", "b", "c"]), max_size=40) | st.builds(
     lambda n, rest: ["a"] * n + rest, st.integers(1, 400), st.lists(st.sampled_from("bcd"), max_size=5)

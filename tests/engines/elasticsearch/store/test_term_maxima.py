@@ -16,8 +16,8 @@ from esr.engines.elasticsearch.store.term_maxima import (
     code_weight,
     pack_lengths,
     pack_maxima,
-    unpack_maxima,
 )
+from tests.support.term_maxima import unpack_maxima
 
 
 def pack(count: int, length: int, share: float) -> tuple[float, float, float]:

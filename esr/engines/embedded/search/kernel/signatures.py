@@ -20,7 +20,7 @@ def group(*fields: types.Type) -> Any:
     return types.BaseTuple.from_types(fields)  # type: ignore[no-untyped-call]
 
 
-DOUBLE, LONG, FLAG = types.float64, types.int64, types.boolean
+LONG, FLAG = types.int64, types.boolean
 DOUBLES, FLOATS, LONGS, INTS, SHORTS, WORDS, MASK = (
     array(of)
     for of in (
