@@ -24,7 +24,15 @@ from esr.cli import main
 from esr.documents.enrichment import SentenceEnrichment
 from esr.engines import login_variables
 from esr.engines.elasticsearch.cluster.roles import role_descriptors
-from esr.engines.factory import LoadOptions, open_delivery, open_generations, open_index
+from esr.engines.elasticsearch.store import templates
+from esr.engines.factory import (
+    LoadOptions,
+    open_delivery,
+    open_generations,
+    open_index,
+    open_migration,
+    open_priors,
+)
 from esr.enrichment.recipe import Recipe
 from esr.errors import EngineUnreachable, EsrError, UsageError
 from tests.conftest import without_node
@@ -236,6 +244,18 @@ def test_the_loader_can_do_all_it_does_and_touch_nothing_else(
     with closing(open_generations(where)) as generations:
         generations.delete_all()
     assert Api(secured).ask("GET", f"/{OTHER}/_count")[1]["count"] == 6
+
+
+def test_the_loader_can_migrate_and_refresh_priors(
+    where: str, secured: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    act_as("loader", secured, monkeypatch)
+    with monkeypatch.context() as older:
+        older.setattr(templates, "FORMAT", templates.FORMAT - 1)
+        load(where, DOCUMENTS[:20])
+    assert open_migration(where, LoadOptions()).run().documents == 20
+    with closing(open_priors(where)) as priors:
+        assert priors.refresh(lambda *_: None).sentences
 
 
 def test_the_operator_can_take_a_snapshot_and_bring_it_back(

@@ -25,7 +25,10 @@ _PRIVILEGES: Mapping[str, tuple[list[str], list[str]]] = {
 """By role: privileges on the cluster, and on the indices of the aliases."""
 ROLES = {
     "page": "search and read: esr serve, esr search, esr export",
-    "loader": "write to its indices: esr load, append, remove, enrich, rollback, delete",
+    "loader": (
+        "write to its indices: esr load, append, sync, remove, enrich, refresh-priors, migrate, rollback, "
+        "delete"
+    ),
     "operator": "what a loader may, snapshots, and the cluster's settings",
 }
 
