@@ -73,7 +73,8 @@ def _compile_apart() -> None:
     """Compile the kernel in a process of its own, which leaves it in numba's cache."""
     import subprocess  # which other processes do not need
 
-    code = f"import sys; sys.path[:] = {sys.path!r}; import {KERNEL}"
+    code = f"import sys; sys.path[:] = {sys.path!r}; from {SUPPORT} import compile_alone; "
+    code += f"compile_alone({KERNEL!r})"
     nowhere = subprocess.DEVNULL
     subprocess.run([sys.executable, "-c", code], stdin=nowhere, stdout=nowhere, stderr=nowhere, check=False)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ def digest_sources(folder: Path) -> str:
 
 
 SOURCES = digest_sources(Path(__file__).parent)
+LOCK = "compiling.lock"
+"""The file that whoever compiles the kernel holds locked, beside what is kept."""
 
 inlined = njit(inline="always", error_model="numpy")
 compiled = njit(error_model="numpy")
@@ -52,8 +55,30 @@ def eager_jit(*signature: types.Type) -> Callable[[Callable[..., Any]], Any]:
 
 def is_kept(module: str, name: str) -> bool:
     """Whether the compiled form of this function, of a module of this folder, is kept on disk."""
-    folder = njit(cache=True)(digest_sources).stats.cache_path  # compiles nothing
-    return folder is not None and any(Path(folder).glob(f"{module}.{name}_{SOURCES}*.nbi"))
+    folder = _cache_folder()
+    return folder is not None and any(folder.glob(f"{module}.{name}_{SOURCES}*.nbi"))
+
+
+def compile_alone(module: str) -> None:
+    """Import a module, and so compile what is not kept of it, when no other process is doing that.
+
+    Several workers of a server start at once: the first compiles, and the others read what it keeps.
+    """
+    folder = _cache_folder()
+    with ExitStack() as locked:
+        if folder is not None:
+            with suppress(ImportError, OSError):  # a system or a file system without such locks
+                import fcntl
+
+                folder.mkdir(parents=True, exist_ok=True)
+                fcntl.flock(locked.enter_context((folder / LOCK).open("w")), fcntl.LOCK_EX)
+        import_module(module)
+
+
+def _cache_folder() -> Path | None:
+    """Where compiled functions of this folder are kept. None if there is no place for them."""
+    path = njit(cache=True)(digest_sources).stats.cache_path  # compiles nothing
+    return None if path is None else Path(path)
 
 
 def _delete_outdated(folder: Path, prefix: str) -> None:
