@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 
 from esr import analysis, boosts, features, loaders, models, priors
@@ -14,9 +17,8 @@ from esr.encoders import KNOWN
 from esr.ranking.shipped import SHIPPED
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = "\n".join(
-    path.read_text("utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-)
+PATHS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = "\n".join(path.read_text("utf-8") for path in PATHS)
 NAMES = {
     "model": models.MODELS,
     "context": models.CONTEXTS,
@@ -29,6 +31,30 @@ NAMES = {
     "shipped ranking": SHIPPED,
     "command": main.commands,
 }
+SHELL = re.compile(r"^```(?:sh|crontab|ini)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def find_commands(page: str) -> list[str]:
+    """What follows `esr` in blocks for the shell, in indented lines, after `$` and in code within a line."""
+    page = re.sub(r"sh -c '([^']*)'", r"\1", page.replace("\\\n", " "))
+    shell = re.findall(r"(?<![\w.-])esr ([^|;<>\n]+)", "\n".join(SHELL.findall(page)))
+    typed = re.findall(r"^(?:    |\$ )esr ([^|;<>\n]+)", page, re.MULTILINE)
+    return shell + typed + re.findall(r"`esr ([^`\n]+)`", page)
+
+
+def parse(line: str) -> None:
+    """Raise what click says of unknown commands and options. Nothing is run, and no value is read."""
+    command: click.Command = main
+    words = shlex.split(line, comments=True)
+    while isinstance(command, click.Group) and words:
+        context = click.Context(command)
+        _, words, _ = command.make_parser(context).parse_args(words)
+        _, found, words = command.resolve_command(context, words)
+        assert found is not None
+        command = found
+    _, extra, _ = command.make_parser(click.Context(command)).parse_args(words)
+    if extra:
+        raise click.UsageError(f"{extra} are too many arguments")
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in NAMES.items() for name in names])
@@ -43,6 +69,15 @@ def test_the_docs_name_every_parameter_of_a_model(model: models.Model) -> None:
     for parameter in model.parameters:
         assert f"| `{parameter.name}` |" in section
         assert parameter.range.replace("|", "\\|") in section
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_the_docs_name_only_commands_and_options_that_there_are(path: Path) -> None:
+    for line in find_commands(path.read_text("utf-8")):
+        try:
+            parse(line)
+        except click.UsageError as error:
+            pytest.fail(f"esr {line}: {error.format_message()}")
 
 
 def test_the_reference_is_what_its_generator_prints() -> None:
@@ -66,6 +101,19 @@ def test_the_python_of_the_features_page_prints_what_it_says(capsys: pytest.Capt
     code = page.split("```python\n", 1)[1].split("```", 1)[0]
     exec(code, {})
     assert capsys.readouterr().out.strip() == code.rstrip().rpartition("# ")[2]
+
+
+def test_the_python_of_the_evaluation_page_prints_the_mean_and_p(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "qrels.txt").write_text("1 0 d.s0 1\n2 0 d.s1 1\n", "utf-8")
+    (tmp_path / "2si.run").write_text("1 Q0 d.s0 1 2.0 a\n2 Q0 d.s1 1 2.0 a\n", "utf-8")
+    (tmp_path / "tfisf.run").write_text("1 Q0 d.s0 1 2.0 b\n2 Q0 d.s0 1 2.0 b\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "evaluation.md").read_text("utf-8")
+    exec(page.split("```python\n", 1)[1].split("```", 1)[0], {})
+    mean, p = capsys.readouterr().out.split()
+    assert (float(mean), float(p)) == (1.0, pytest.approx(0.5))
 
 
 def test_the_features_page_names_every_feature() -> None:
