@@ -119,3 +119,8 @@ def test_the_python_of_the_evaluation_page_prints_the_mean_and_p(
 def test_the_features_page_names_every_feature() -> None:
     page = (ROOT / "docs" / "features.md").read_text("utf-8")
     assert all(f"`{name}`" in page for name in features.FEATURES)
+
+
+def test_the_changelog_counts_the_languages_that_have_an_analyzer() -> None:
+    languages = {definition.languages for definition in analysis.all_definitions().values()} - {()}
+    assert f"Analyzers for {len(languages)} languages" in (ROOT / "CHANGELOG.md").read_text("utf-8")
