@@ -10,6 +10,7 @@ import click
 import esr
 from esr.cli import options
 from esr.cli.options import FILE
+from esr.cli.output_file import check_output
 from esr.following.saved_searches import read_searches
 from esr.following.watch import WatchFailed, find_news, tell_lines, tell_stream, write_feeds
 from esr.following.watch_state import WatchState
@@ -53,9 +54,12 @@ def watch(
       esr watch searches.toml --index my-index
       esr watch searches.toml --output news.jsonl --feeds feeds --index my-index
     """
+    state = state or searches.with_name(f"{searches.name}.state")
+    if output:
+        check_output(output, searches, state)
     saved = read_searches(searches)
     failure: WatchFailed | None = None
-    with WatchState(state or searches.with_name(f"{searches.name}.state")) as known:
+    with WatchState(state) as known:
         with esr.open(where) as searcher:
             try:
                 find_news(searcher, saved, known, tell_all=from_start)

@@ -171,6 +171,14 @@ def test_a_search_that_fails_does_not_keep_the_others_from_telling(esr: Esr, tmp
     assert result.exit_code == 1 and json.loads(result.stdout)["search"] == "good"
 
 
+def test_the_lines_are_never_written_into_the_searches(
+    esr_error: Esr, tmp_path: Path, searches: Path
+) -> None:
+    line = esr_error("watch", searches, "--index", tmp_path / "index", "--output", searches)
+    assert f"{searches} is an input of this command" in str(line)
+    assert searches.read_text() == SEARCHES
+
+
 def test_two_runs_at_once_are_refused(esr: Esr, tmp_path: Path, searches: Path) -> None:
     from esr.following.watch_state import WatchState
 
