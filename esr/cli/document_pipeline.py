@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
+from esr.cli.output_file import check_output
 from esr.cli.source import Callbacks, Source
 from esr.cli.source_summary import SourceSummary
 from esr.documents import Document, Located
@@ -39,18 +40,23 @@ class DocumentPipeline:
         bad_documents: Path | None,
         read: ReadDocuments | None = None,
         on_refused: Callable[[str], None] = lambda id: None,
+        is_dry_run: bool = False,
     ) -> None:
         """`read` yields the documents; by default all of the sources, in their order.
 
-        `on_refused` is called with the id of each document that was read and is not loaded.
+        `on_refused` is called with the id of each document that was read and is not loaded. A dry run does
+        not write the file of bad documents. Raises UsageError or EsrError if that file must not be written.
         """
+        if bad_documents is not None:
+            _check_bad_documents(bad_documents, sources)
         self._sources = sources
         self._read = read or self._read_sources
         self._on_refused = on_refused
         self._same_id = same_id
         self._same_ids: SameIdFilter | None = None
         self._duplicates = DuplicateFilter(duplicates) if duplicates != "keep" else None
-        self._malformed_file = bad_documents
+        self.tolerates_malformed = bad_documents is not None
+        self._malformed_file = None if is_dry_run else bad_documents
         self._malformed_stream: IO[str] | None = None
         self.malformed: list[Malformed] = []  # the first ones
         self.malformed_count = 0
@@ -74,10 +80,6 @@ class DocumentPipeline:
 
     def _read_sources(self, callbacks: Callbacks) -> Iterator[Located]:
         return chain.from_iterable([source.read(callbacks) for source in self._sources])
-
-    @property
-    def tolerates_malformed(self) -> bool:
-        return self._malformed_file is not None
 
     def reject(self, document: Document, problem: str) -> None:
         """Record a document that the index does not accept. Its text is written too: its place is unknown."""
@@ -137,11 +139,24 @@ def open_pipeline(
     same_id: str,
     duplicates: str,
     bad_documents: Path | None,
+    is_dry_run: bool = False,
     **source_options: Any,
 ) -> DocumentPipeline:
-    """The pipeline of a command with `source_options`. Raises UsageError."""
+    """The pipeline of a command with `source_options`. Raises like `DocumentPipeline`."""
     source = Source(paths, **source_options)
-    return DocumentPipeline([source], same_id=same_id, duplicates=duplicates, bad_documents=bad_documents)
+    return DocumentPipeline(
+        [source],
+        same_id=same_id,
+        duplicates=duplicates,
+        bad_documents=bad_documents,
+        is_dry_run=is_dry_run,
+    )
+
+
+def _check_bad_documents(file: Path, sources: Sequence[Source]) -> None:
+    if any(source.holds(file) for source in sources):
+        raise UsageError(f"{file} is a file to read: list the bad documents in another, outside the sources")
+    check_output(file)
 
 
 def _raise(located: Located, problem: str) -> None:

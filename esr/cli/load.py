@@ -94,7 +94,7 @@ def load(
       esr load delivery/ --index http://es1:9200/news --if-exists replace --slice 2/8
       esr load table.csv --mapping id=url --mapping text=body --dry-run
     """
-    pipeline = open_pipeline(paths, **pipeline_options)
+    pipeline = open_pipeline(paths, is_dry_run=is_dry_run, **pipeline_options)
     if is_dry_run:
         dry_run(pipeline, analyzer, as_json)
         return

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from esr.cli.read_options import build_read_options
@@ -20,6 +22,7 @@ from esr.loaders import (
     read_file,
 )
 from esr.loaders.language import LanguageDetector
+from esr.loaders.paths import is_hidden
 
 
 class Callbacks(NamedTuple):
@@ -50,6 +53,18 @@ class Source:
     def detected(self) -> int | None:
         """How many documents got a detected language; None if that was not asked for."""
         return self._detector.detected if self._detector else None
+
+    def holds(self, file: Path) -> bool:
+        """Whether this is one of the files to read, or would be if it existed."""
+        target = os.path.realpath(file)
+        return any(self._holds(path, os.path.relpath(target, os.path.realpath(path))) for path in self.paths)
+
+    def _holds(self, path: str, below: str) -> bool:
+        if below == os.curdir:
+            return True
+        # What is outside of the folder begins with "..", as if hidden.
+        is_visible = os.path.isdir(path) and not any(map(is_hidden, below.split(os.sep)))
+        return is_visible and self._options.files.accepts(below.replace(os.sep, "/"))
 
     def read(self, callbacks: Callbacks) -> Iterator[Located]:
         """All documents. Raises InputError."""

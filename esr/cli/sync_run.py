@@ -75,12 +75,13 @@ class SyncRun:
                 "use another CONFIG, or another state in it"
             )
         record.remember("where", known_as)
-        options = dict(config.delivery)
-        self._tolerates_malformed = options["bad_documents"] is not None
-        if is_dry_run:
-            options["bad_documents"] = None
-        sources = [source.source for source in config.sources]
-        self.pipeline = DocumentPipeline(sources, read=self._read, on_refused=record.reopen, **options)
+        self.pipeline = DocumentPipeline(
+            [source.source for source in config.sources],
+            read=self._read,
+            on_refused=record.reopen,
+            is_dry_run=is_dry_run,
+            **config.delivery,
+        )
 
     def deliver(self, *, reread: bool) -> SyncReport:
         """Deliver what is new, and record it. Raises EsrError if nothing was delivered."""
@@ -168,14 +169,14 @@ class SyncRun:
         except IndexMissing:
             return self._count() if self._is_dry_run else self._load(options)
         step = delivery.compare if self._is_dry_run else delivery.append
-        with self.pipeline.open(collect_all=self._tolerates_malformed) as documents:
+        with self.pipeline.open() as documents:
             report = step(documents, self._find_gone)
         report.notes += self.pipeline.notes()
         return report
 
     def _count(self) -> DeliveryReport:
         """What a dry run finds where there is no index yet."""
-        with self.pipeline.open(collect_all=self._tolerates_malformed) as documents:
+        with self.pipeline.open() as documents:
             report = DeliveryReport(added=sum(1 for _ in documents))
         report.notes += self.pipeline.notes()
         return report

@@ -27,6 +27,11 @@ def display_name(path: str) -> str:
     return path.encode("utf-8", "backslashreplace").decode()
 
 
+def is_hidden(name: str) -> bool:
+    """Whether a file or folder with this name is left out of the folder that it is in."""
+    return name.startswith(".")
+
+
 def iterate_files(
     folder: str,
     below: str = "",
@@ -41,9 +46,7 @@ def iterate_files(
     try:
         status = os.stat(current)
         with os.scandir(current) as scan:
-            entries = sorted(
-                (entry for entry in scan if not entry.name.startswith(".")), key=lambda e: e.name
-            )
+            entries = sorted((entry for entry in scan if not is_hidden(entry.name)), key=lambda e: e.name)
     except OSError as error:
         problem = InputError(display_name(current), f"cannot be read: {error.strerror or error}")
         if on_error is None:

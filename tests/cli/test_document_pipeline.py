@@ -155,8 +155,35 @@ def test_an_unwritable_file_is_rejected_before_anything_is_loaded(
     esr_error: Esr, copies: Path, tmp_path: Path
 ) -> None:
     line = esr_error("load", copies, "--index", tmp_path / "i", "--bad-documents", tmp_path / "no" / "bad")
-    assert "cannot be written" in str(line)
+    assert f"create the folder {tmp_path}/no first" in str(line)
     assert not (tmp_path / "i").exists()
+
+
+@pytest.mark.parametrize("name", ["copies.jsonl", "link.jsonl", "new.jsonl"])
+@pytest.mark.parametrize("command", ["load", "append", "dry run"])
+def test_bad_documents_are_never_written_over_what_is_read(
+    esr_error: Esr, esr: Esr, copies: Path, tmp_path: Path, name: str, command: str
+) -> None:
+    (tmp_path / "link.jsonl").symlink_to(copies)
+    source = tmp_path if name == "new.jsonl" else copies
+    commands = {
+        "load": ["load", source, "--index", tmp_path / "i"],
+        "append": ["append", tmp_path / "i", source],
+        "dry run": ["load", source, "--dry-run"],
+    }
+    line = esr_error(*commands[command], "--bad-documents", tmp_path / name)
+    assert f"{tmp_path / name} is a file to read: list the bad documents in another" in str(line)
+    assert copies.read_text() == COPIES and not (tmp_path / "new.jsonl").exists()
+
+
+def test_bad_documents_go_to_a_file_of_the_folder_that_is_not_read(
+    esr: Esr, copies: Path, tmp_path: Path
+) -> None:
+    for options in (
+        ["--bad-documents", tmp_path / ".bad.jsonl"],
+        ["--bad-documents", tmp_path / "bad.jsonl", "--exclude", "bad.jsonl"],
+    ):
+        assert esr("load", tmp_path, "--dry-run", *options).exit_code == 0
 
 
 def test_limits_of_packed_files_can_be_set(esr_error: Esr, tmp_path: Path) -> None:

@@ -39,6 +39,14 @@ def test_all_problems_are_reported_and_the_exit_status_is_1(esr: Esr, tmp_path: 
     assert "Error: 6 documents cannot be loaded; nothing was written" in result.stderr
 
 
+def test_the_file_of_bad_documents_stays_as_it_was(esr: Esr, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text("{\n")
+    (tmp_path / "bad").write_text("of the last load")
+    result = esr("load", tmp_path / "x.jsonl", "--bad-documents", tmp_path / "bad", "--dry-run")
+    assert "Error: 1 documents cannot be loaded; nothing was written" in result.stderr
+    assert (tmp_path / "bad").read_text() == "of the last load"
+
+
 def test_an_unreadable_source_is_a_problem_too(esr: Esr, tmp_path: Path) -> None:
     (tmp_path / "x.odd").write_bytes(b"\x00\x01")
     result = esr("load", tmp_path / "x.odd", "--dry-run")

@@ -241,6 +241,13 @@ def test_bad_documents_are_set_aside_and_told_until_they_are_mended(desk: Desk, 
     assert desk.counts() == (1, 0, 0, 1, 1)
 
 
+def test_bad_documents_are_not_listed_among_the_sources(desk: Desk, esr_error: Esr) -> None:
+    desk.configure('bad-documents = "feeds/1.jsonl"\n[[source]]\npaths = "feeds"\n')
+    desk.put("1.jsonl", a="A storm.")
+    assert "feeds/1.jsonl is a file to read" in str(esr_error("sync", desk.where, desk.config))
+    assert "A storm." in (desk.folder / "feeds" / "1.jsonl").read_text()
+
+
 def test_a_refused_document_is_told_until_its_files_are_mended(desk: Desk, esr: Esr) -> None:
     desk.configure('bad-documents = "bad.jsonl"\nsame-id = "refuse"\n[[source]]\npaths = "feeds"\n')
     desk.put("1.jsonl", a="A storm.")
