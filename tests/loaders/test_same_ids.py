@@ -89,6 +89,20 @@ def test_every_part_of_a_document_is_content(other: Document) -> None:
     assert len(refused) == 1
 
 
+@pytest.mark.parametrize("values", [(-1.0, -2.0), (0.5, 0.25), (float(2**61 - 1), 0.0)])
+def test_any_other_value_of_a_feature_is_other_content(values: tuple[float, float]) -> None:
+    documents = (Document("a", (Sentence("a.s0", "A flood.", {"subj": value}),)) for value in values)
+    assert len(run("refuse", *documents)[1]) == 1
+
+
+def test_the_order_of_features_and_metadata_is_no_content() -> None:
+    features, metadata = {"a": 1.0, "b": 2.0}, {"c": {"d": 2**80, "e": None}, "f": [True]}
+    one = Document("a", (Sentence("a.s0", "A flood.", features),), metadata=metadata)
+    reverse_features, reverse_metadata = (dict(reversed(table.items())) for table in (features, metadata))
+    other = Document("a", (Sentence("a.s0", "A flood.", reverse_features),), metadata=reverse_metadata)
+    assert run("refuse", one, other)[:2] == ([one], [])
+
+
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz"))))
 def test_the_last_policy_loads_what_appending_one_by_one_would(entries: list[tuple[str, str]]) -> None:
     expected = {}
