@@ -12,6 +12,7 @@ from esr.cli.progress import SendProgress
 from esr.cli.signals import exit_on_sigterm
 from esr.cli.writing_options import keep, workers
 from esr.engines.factory import LoadOptions, open_migration
+from esr.engines.redact import redact
 from esr.ranking.ranking import Ranking
 
 
@@ -46,7 +47,7 @@ def migrate(where: str, keep: int, workers: int, as_json: bool) -> None:
     if report.documents:
         click.echo(
             f"migrated {report.documents:,} documents with {report.sentences:,} sentences "
-            f"of {where} in {report.seconds:.1f} s"
+            f"of {redact(where)} in {report.seconds:.1f} s"
         )
     for note in report.notes:
         click.echo(note)

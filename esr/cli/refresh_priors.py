@@ -12,6 +12,7 @@ from esr.cli.options import as_json, place
 from esr.cli.progress import SendProgress
 from esr.cli.signals import exit_on_sigterm
 from esr.engines.factory import open_priors
+from esr.engines.redact import redact
 
 
 @click.command("refresh-priors")
@@ -36,7 +37,7 @@ def refresh_priors(where: str, as_json: bool) -> None:
         return
     if report.sentences:
         click.echo(
-            f"{where}: {report.changed:,} of {report.sentences:,} sentences got another prior, "
+            f"{redact(where)}: {report.changed:,} of {report.sentences:,} sentences got another prior, "
             f"in {report.seconds:.1f} s"
         )
     for note in report.notes:

@@ -56,5 +56,12 @@ def test_a_refresh_reports_its_counts(esr: Esr, index: Path, monkeypatch: pytest
     assert json.loads(esr("refresh-priors", index, "--json").stdout)["changed"] == 20
 
 
+def test_a_refresh_does_not_print_a_password(esr: Esr, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EmbeddedPriors, "refresh", lambda self, step: RefreshReport(1000, 20, 1.5))
+    monkeypatch.setattr("esr.cli.refresh_priors.open_priors", lambda where: EmbeddedPriors(str(index)))
+    message = esr("refresh-priors", "http://me:secret@h:9200/news").stdout
+    assert message.startswith("http://…@h:9200/news: 20 of")
+
+
 def test_refreshing_needs_an_index(esr_error: Esr, tmp_path: Path) -> None:
     assert "there is no index" in str(esr_error("refresh-priors", tmp_path / "none"))
