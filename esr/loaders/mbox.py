@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC
 from email import message_from_bytes
+from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message
 from email.utils import parseaddr, parsedate_to_datetime
@@ -35,8 +36,8 @@ def read(source: Source) -> Iterator[Record | Malformed]:
     for where, raw in _split_messages(source):
         try:
             yield _build_record(where, raw)
-        # The parser is lenient, but unusual headers make it raise various exceptions.
-        except Exception as error:
+        # The parser is lenient, but unusual headers and deeply nested parts make it fail.
+        except (ValueError, LookupError, MessageError, RecursionError) as error:
             yield Malformed(
                 where, f"this message cannot be read ({to_one_line(error)}): correct it or leave it out"
             )
@@ -67,7 +68,7 @@ def _split_messages(source: Source) -> Iterator[tuple[str, bytes]]:
 
 def _build_record(where: str, raw: bytes) -> Record | Malformed:
     message = message_from_bytes(_QUOTED_FROM.sub(rb"\1", raw))
-    id = make_id((message["Message-ID"] or "").strip("<> \t\r\n"))
+    id = make_id(_decode_header(message, "Message-ID").strip("<> \t\r\n"))
     if not id:
         return Malformed(where, "this message has no Message-ID: every message needs one")
     if message.is_multipart() and message.defects:

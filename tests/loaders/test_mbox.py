@@ -47,6 +47,12 @@ def test_a_broken_message_is_malformed_and_its_neighbours_are_read(load, old, ne
     assert [b.where for b in bad] == ["standard input:14"] and problem in bad[0].problem
 
 
+def test_a_message_whose_id_has_undeclared_letters_is_read(load):
+    bad = []
+    documents = load(MBOX.replace(b"<2@news.example>", b"<2-\xe0@news.example>"), "mbox", bad)
+    assert [d.id for d in documents] == ["1@news.example", "2-à@news.example", "3@news.example"] and not bad
+
+
 def test_a_text_wrongly_declared_as_utf8_is_read_as_windows_1252(load):
     data = MBOX.replace(b"The ferry sails=\n again.", b"Caf\xe9 open.")
     assert texts(load(data, "mbox")[0])[0] == "Café open."
