@@ -60,7 +60,7 @@ def extract_article(data: bytes, url: str | None = None) -> dict[str, Any]:
     _silence_libraries()
     try:
         article = trafilatura.bare_extraction(
-            data,
+            _parse(data),
             url=url,
             include_comments=False,
             with_metadata=True,
@@ -93,6 +93,19 @@ def _find_source(article: Any) -> str | None:
     name: str | None = article.sitename or article.hostname
     host = _HOST.fullmatch(name or "")
     return host[1] if host else name
+
+
+def _parse(data: bytes) -> Any:
+    """The tree of a page. trafilatura's own parser leaves out all after 256 nested elements."""
+    from lxml import etree
+    from lxml import html as lxml_html
+    from trafilatura.utils import HTML_PARSER, decode_file, load_html
+
+    tree = load_html(data)
+    if all(entry.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in HTML_PARSER.error_log):
+        return tree
+    parser = lxml_html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    return lxml_html.document_fromstring(decode_file(data).encode("utf-8", "surrogatepass"), parser=parser)
 
 
 def _extract_text(body: Any) -> str:
@@ -152,14 +165,18 @@ def _find_language(data: bytes) -> str | None:
 def html_to_text(fragment: str) -> str:
     """The text of an HTML fragment, as in feeds and mails, with blank lines between paragraphs."""
     from lxml import etree
-    from lxml import html as parser
+    from lxml import html as lxml_html
 
     if "<" not in fragment and "&" not in fragment:
         return fragment
     try:
-        return markup.to_text(parser.fragment_fromstring(fragment.replace("\0", " "), create_parent="div"))
+        parser = lxml_html.HTMLParser(huge_tree=True)  # others leave out all after 256 nested elements
+        fragment = fragment.replace("\0", " ")
+        return markup.to_text(lxml_html.fragment_fromstring(fragment, create_parent="div", parser=parser))
     except (etree.LxmlError, ValueError, AssertionError) as error:
         raise NoArticle(f"the HTML cannot be read ({to_one_line(error)})") from None
+    except RecursionError:
+        raise NoArticle("the HTML cannot be read: its elements are nested too deeply") from None
 
 
 def _silence_libraries() -> None:

@@ -1,6 +1,9 @@
 """The sample is a page with the parts that pages of news have: menus, advertisements, comments."""
 
+import pytest
+
 from esr.loaders import read_documents
+from esr.loaders.page import NoArticle, html_to_text
 from tests.loaders.conftest import texts
 from tests.support.samples import sample
 
@@ -96,3 +99,19 @@ def test_the_headline_above_the_text_is_not_a_sentence(load):
     title = b"<h1>Ferry back in service</h1>"
     data = PAGE.replace(title, b"").replace(b"<article>", b"<article>" + title, 1)
     assert texts(load(data, "html")[0])[0] != "Ferry back in service"
+
+
+DEPTH = 300
+
+
+@pytest.mark.parametrize("closing", ["</font>" * DEPTH, ""])
+def test_text_in_and_after_deeply_nested_elements_is_read(load, closing):
+    article = f"{'<font>' * DEPTH}<p>{'It was deep down. ' * 30}</p>{closing}<p>{'It came up. ' * 30}</p>"
+    (document,) = load(f"<html><body><article>{article}</article></body></html>".encode(), "html")
+    assert set(texts(document)) == {"It was deep down.", "It came up."}
+    assert html_to_text(f"{'<div>' * DEPTH}Deep.{'</div>' * DEPTH}<p>After.</p>") == "Deep.\n\nAfter."
+
+
+def test_elements_that_are_nested_without_end_are_an_error():
+    with pytest.raises(NoArticle, match="nested too deeply"):
+        html_to_text("<div>" * 20_000 + "Deep.")
