@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from hashlib import blake2b
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -54,24 +55,24 @@ class DuplicateFilter:
         self._policy = policy
         self.exact = self.near = 0
         self.examples: list[str] = []
-        self._digests = KeyStore()
         self._sketches: OrderedDict[str, Any] = OrderedDict()
         self._index = MinHashLSH(threshold=SIMILARITY, num_perm=_PERMUTATIONS)
         self._empty_sketch = MinHash(num_perm=_PERMUTATIONS, hashfunc=crc32)
 
     def filter(self, documents: Iterable[Located]) -> Iterator[Located]:
         """The documents, with duplicates unchanged, marked or left out, as the policy says."""
-        for located in documents:
-            match = self._find_match(located.document)
-            if match is None:
-                yield located
-                continue
-            if len(self.examples) < _MAX_EXAMPLES:
-                self.examples.append(f"{located.document.id} at {located.where} repeats {match.id}")
-            if self._policy == "mark":
-                located = located._replace(document=_mark(located.document, match.similarity))
-            if self._policy != "drop":
-                yield located
+        with closing(KeyStore()) as digests:
+            for located in documents:
+                match = self._find_match(located.document, digests)
+                if match is None:
+                    yield located
+                    continue
+                if len(self.examples) < _MAX_EXAMPLES:
+                    self.examples.append(f"{located.document.id} at {located.where} repeats {match.id}")
+                if self._policy == "mark":
+                    located = located._replace(document=_mark(located.document, match.similarity))
+                if self._policy != "drop":
+                    yield located
 
     def notes(self) -> list[str]:
         """The lines about duplicates for the report of a load."""
@@ -86,7 +87,7 @@ class DuplicateFilter:
             *self.examples,
         ]
 
-    def _find_match(self, document: Document) -> _Match | None:
+    def _find_match(self, document: Document, digests: KeyStore) -> _Match | None:
         """The earlier document that this one repeats; counts it."""
         words = _WORD.findall(" ".join(sentence.text for sentence in document.sentences).casefold())
         if not words:
@@ -94,7 +95,7 @@ class DuplicateFilter:
         is_short = len(words) < _MIN_WORDS
         text = " ".join([(document.title or "").casefold(), "", *words] if is_short else words)
         digest = blake2b(text.encode(), digest_size=16).digest()
-        if original := self._digests.insert(digest, document.id):
+        if original := digests.insert(digest, document.id):
             self.exact += 1
             return _Match(original, 1.0)
         return None if is_short else self._find_near_match(document.id, words)

@@ -4,6 +4,7 @@ import pytest
 
 from esr.documents import Document, Located, Sentence
 from esr.loaders.duplicates import FEATURE, POLICIES, DuplicateFilter
+from esr.loaders.key_store import KeyStore
 
 WORDS = [f"word{n}" for n in range(500)]
 
@@ -42,6 +43,13 @@ def test_exact_and_near_duplicates_are_counted_and_dropped_only_on_request(polic
     assert duplicates.examples == ["c at x:c repeats a", "d at x:d repeats b"]
     assert ids == (["a", "b", "e"] if policy == "drop" else ["a", "b", "c", "d", "e"])
     assert duplicates.notes()[0].startswith("1 documents repeat an earlier one word for word, and 1 nearly")
+
+
+def test_the_file_of_digests_is_closed_when_all_documents_have_been_read(monkeypatch):
+    closed = []
+    monkeypatch.setattr(KeyStore, "close", lambda self: closed.append(self._database.close()))
+    run_filter("count", *SAME)
+    assert len(closed) == 1
 
 
 def test_marked_sentences_have_the_similarity_as_a_feature():
