@@ -13,6 +13,7 @@ from esr.cli.query_options import ReadQuery, query_argument
 from esr.cli.ranking_options import ranking_options
 from esr.dependency.explain import TermSet
 from esr.dependency.text_tree import text_tree
+from esr.json_numbers import replace_nonfinite
 from esr.ranking.explain import Explanation
 from esr.ranking.explain import explain as explain_sentence
 from esr.ranking.explain_parts import FeaturePart
@@ -38,7 +39,7 @@ def explain(query: ReadQuery, sentence_id: str, where: str, ranking: Ranking, as
         explanation = explain_sentence(prepared, sentence_id)
         (record,) = prepared.index.sentences([sentence_id])
     if as_json:
-        click.echo(json.dumps(explanation.as_dict(), indent=1))
+        click.echo(json.dumps(replace_nonfinite(explanation.as_dict()), indent=1))
         return
     click.echo(f"{sentence_id}  {record.text}\n")
     click.echo(_format(explanation))

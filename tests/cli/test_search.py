@@ -219,6 +219,13 @@ def test_an_explanation_is_a_table_for_people(esr: Esr, news: Path) -> None:
     assert sum(adds[:-1]) == pytest.approx(adds[-1], abs=2e-4)
 
 
+def test_a_sentence_without_a_score_is_explained_in_valid_json(esr: Esr, news: Path) -> None:
+    options = ["--prior", "length", "--rerank", "mrf_sdm", "--json"]
+    text = esr("explain", "storm", "c.s1", "--index", news, *options).stdout
+    explanation = json.loads(text, parse_constant=pytest.fail)
+    assert explanation["score"] is None and explanation["second"]["score"] is None
+
+
 def test_the_status_shows_the_counts(esr: Esr, news: Path) -> None:
     data = json.loads(esr("status", "--index", news, "--json").stdout)
     assert (data["engine"], data["documents"], data["sentences"]) == ("embedded", 3, 6)

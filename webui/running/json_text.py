@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import codecs
 import json
-import math
 from typing import Any
 
 import msgspec
+
+from esr.json_numbers import replace_nonfinite
 
 _sorted, _unsorted = msgspec.json.Encoder(order="sorted"), msgspec.json.Encoder()
 _ESCAPE = "esr-json"
@@ -27,17 +28,6 @@ def write_json(data: Any, *, sort_keys: bool = True) -> bytes:
     if not encoded.isascii():
         encoded = encoded.decode().encode("ascii", _ESCAPE)
     return encoded.replace(b"\x7f", b"\\u007f")
-
-
-def replace_nonfinite(data: Any) -> Any:
-    """The same data, with null in place of numbers that JSON does not have."""
-    if isinstance(data, float):
-        return data if math.isfinite(data) else None
-    if isinstance(data, dict):
-        return {name: replace_nonfinite(value) for name, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [replace_nonfinite(value) for value in data]
-    return data
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
