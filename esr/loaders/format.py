@@ -98,6 +98,8 @@ class Format:
 
 WITHDRAWN = "cancelled or withheld"
 """Why a document is skipped that its publisher has withdrawn."""
+WITHDRAWN_STATUSES = ("canceled", "cancelled", "withheld")
+"""The statuses of such documents in the IPTC's standards, one of which agencies also spell in another way."""
 
 FORMATS: Registry[Format] = Registry("format")
 register = FORMATS.register

@@ -14,6 +14,8 @@ from esr.loaders.format import Source
 
 # A tree takes ten times the memory of its XML. No article is this long.
 MAX_ELEMENT_BYTES = 16 * 2**20
+LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+"""The attribute xml:lang."""
 _PARSER_OPTIONS = {"resolve_entities": False, "no_network": True, "huge_tree": False, "load_dtd": False}
 
 # Each of these is a paragraph of its own.

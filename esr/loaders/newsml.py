@@ -8,14 +8,21 @@ from typing import Any
 
 from esr.documents.newspaper_dates import to_iso_date
 from esr.loaders import embargo, markup, nitf, page
-from esr.loaders.format import WITHDRAWN, Format, Malformed, ReadResult, Record, Skipped, Source, register
+from esr.loaders.format import (
+    WITHDRAWN,
+    WITHDRAWN_STATUSES,
+    Format,
+    Malformed,
+    ReadResult,
+    Record,
+    Skipped,
+    Source,
+    register,
+)
 from esr.loaders.ids import make_id
 from esr.loaders.list_values import read_list
 
-_XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _OTHER_ITEMS = frozenset({"packageItem", "conceptItem", "knowledgeItem", "planningItem", "catalogItem"})
-# The statuses of items that their publisher has withdrawn.
-_WITHDRAWN_STATUSES = ("canceled", "withheld")
 _TEXT_TYPES = ("text/plain", "text/html", "application/xhtml")
 _HTML = re.compile(r"</(?:p|div|body)>|<br\s?/?>", re.I)
 
@@ -71,7 +78,7 @@ def _find_skip_reason(item: Any) -> str | None:
     """Why an item must not be loaded; None if it may be."""
     status = markup.find_first(item, "itemMeta", "pubStatus")
     codes = "" if status is None else f"{status.get('qcode', '')} {status.get('uri', '')}"
-    if codes.strip().endswith(_WITHDRAWN_STATUSES):
+    if codes.strip().endswith(WITHDRAWN_STATUSES):
         return WITHDRAWN
     until = markup.find_first(item, "itemMeta", "embargoed")
     return embargo.REASON if until is not None and embargo.is_active(markup.to_line(until)) else None
@@ -156,7 +163,7 @@ def _find_keywords(item: Any) -> list[str]:
 
 def _find_language(item: Any) -> str | None:
     element = markup.find_first(item, "contentMeta", "language")
-    language = (None if element is None else element.get("tag")) or item.get(_XML_LANG)
+    language = (None if element is None else element.get("tag")) or item.get(markup.LANGUAGE)
     return str(language) if language else None
 
 

@@ -12,12 +12,20 @@ from typing import Any, NamedTuple
 
 from esr.documents.newspaper_dates import to_iso_date
 from esr.loaders import embargo, markup, nitf, page
-from esr.loaders.format import WITHDRAWN, Format, Malformed, ReadResult, Record, Skipped, Source, register
+from esr.loaders.format import (
+    WITHDRAWN,
+    WITHDRAWN_STATUSES,
+    Format,
+    Malformed,
+    ReadResult,
+    Record,
+    Skipped,
+    Source,
+    register,
+)
 from esr.loaders.ids import make_id
 from esr.loaders.list_values import read_list
 
-_XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
-_WITHDRAWN_STATUSES = ("canceled", "cancelled", "withheld")
 # Components with these roles have no text of an article.
 _OTHER_ROLES = frozenset(("title", "headline", "caption", "keywords", "byline"))
 _REVISION = re.compile(r":\d+[AUN]?$")
@@ -83,7 +91,7 @@ def _read_article(article: _Component) -> dict[str, Any]:
 def _find_articles(item: Any) -> list[_Component]:
     """The innermost components with a headline; the item itself if there is none."""
     domain = markup.to_line(_find_child(item, "Identification", "NewsIdentifier", "ProviderId"))
-    whole = _Component(item, domain or None, item.get(_XML_LANG))
+    whole = _Component(item, domain or None, item.get(markup.LANGUAGE))
     with_headline = [part for part in _iterate_components(whole) if _find_headline(part.element)]
     outer = {ancestor for part in with_headline for ancestor in part.element.iterancestors()}
     return [part for part in with_headline if part.element not in outer] or [whole]
@@ -93,7 +101,7 @@ def _iterate_components(parent: _Component) -> Iterator[_Component]:
     """The components in a component, outer ones first."""
     for element in _iterate_children(parent.element):
         language = _formal_name(_find_child(element, "DescriptiveMetadata", "Language")) or element.get(
-            _XML_LANG
+            markup.LANGUAGE
         )
         component = _Component(element, _find_source(element) or parent.source, language or parent.language)
         yield component
@@ -136,7 +144,7 @@ def _find_skip_reason(item: Any) -> str | None:
     """Why an item must not be loaded; None if it may be."""
     management = _find_child(item, "NewsManagement")
     status = _formal_name(_find_child(management, "Status")).lower()
-    if status in _WITHDRAWN_STATUSES:
+    if status in WITHDRAWN_STATUSES:
         return WITHDRAWN
     if status != "embargoed":
         return None

@@ -8,14 +8,23 @@ from typing import Any
 
 from esr.documents.newspaper_dates import to_iso_date
 from esr.loaders import embargo, markup
-from esr.loaders.format import WITHDRAWN, Format, Malformed, ReadResult, Record, Skipped, Source, register
+from esr.loaders.format import (
+    WITHDRAWN,
+    WITHDRAWN_STATUSES,
+    Format,
+    Malformed,
+    ReadResult,
+    Record,
+    Skipped,
+    Source,
+    register,
+)
 from esr.loaders.ids import make_id, make_id_from_path
 from esr.loaders.list_values import read_list
 
 _SECTIONS = ("online_sections", "print_section", "section", "dsk")
 """The names in the head of what is a section, in the archives of The New York Times and others."""
 _DESCRIPTORS = ("descriptor", "general_descriptor", "online_producer")
-_XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
 def read(source: Source) -> Iterator[ReadResult]:
@@ -46,7 +55,7 @@ def read(source: Source) -> Iterator[ReadResult]:
                 "date": _find_date(nitf),
                 "source": _find_source(nitf),
                 "url": None if publication is None else publication.get("ex-ref"),
-                "language": nitf.get(_XML_LANG) or nitf.get("baselang"),
+                "language": nitf.get(markup.LANGUAGE) or nitf.get("baselang"),
                 **_find_attributes(nitf),
                 "text": markup.remove_title(extract_body(nitf), title),
             },
@@ -101,7 +110,7 @@ def _find_skip_reason(nitf: Any) -> str | None:
         release = markup.find_first(nitf, "date.release")
         until = "" if release is None else release.get("norm", "")
         return embargo.REASON if embargo.is_active(until) else None
-    return WITHDRAWN if status in ("canceled", "withheld") else None
+    return WITHDRAWN if status in WITHDRAWN_STATUSES else None
 
 
 def _find_source(nitf: Any) -> str | None:

@@ -22,8 +22,10 @@ def test_items_give_their_text_in_xhtml_nitf_or_plain(load):
     assert (plain.title, texts(plain)) == ("Plain", ["Nobody said why.", "It rained."])
 
 
-def test_withdrawn_items_pictures_and_packages_are_skipped(load):
-    ids = [document.id.rpartition(":")[2] for document in load(NEWSML, "newsml")]
+@pytest.mark.parametrize("status", [b"canceled", b"cancelled", b"withheld"])
+def test_withdrawn_items_pictures_and_packages_are_skipped(load, status):
+    data = NEWSML.replace(b"stat:canceled", b"stat:" + status)
+    ids = [document.id.rpartition(":")[2] for document in load(data, "newsml")]
     assert ids == ["ferry", "nitf", "plain"]
     back = NEWSML.replace(b"stat:canceled", b"stat:usable")
     assert [d.id.rpartition(":")[2] for d in load(back, "newsml")] == [*ids, "taken-back"]

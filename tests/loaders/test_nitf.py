@@ -57,6 +57,7 @@ def test_without_a_publication_the_source_is_the_distributor_or_the_owner(load, 
     [
         (b"usable", b"29990101T000000Z", True),
         (b"canceled", b"20240116T000000Z", False),
+        (b"cancelled", b"20240116T000000Z", False),
         (b"withheld", b"20240116T000000Z", False),
         (b"embargoed", b"20240116T000000Z", True),
         (b"embargoed", b"29990101T000000Z", False),
