@@ -90,3 +90,11 @@ def content_conflict(where: str, document_id: str) -> InputError:
         f"document {document_id!r} is in the index with other content: "
         "update it with esr append, or load everything again with --if-exists replace",
     )
+
+
+def sentence_id_conflict(where: str, sentence_id: str, owner: str | None = None) -> InputError:
+    """The error for a new sentence with the id of another one, which is of the document `owner` if known."""
+    by = "" if owner is None else f" by document {owner!r}"
+    return InputError(
+        where, f"sentence id {sentence_id!r} is already used{by}: give every sentence a unique id"
+    )

@@ -50,7 +50,8 @@ from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document
 from esr.engines.options import LoadOptions
 from esr.engines.segments.reader.snapshot import Snapshot
-from esr.errors import EngineUnreachable, EsrError, InputError
+from esr.engines.writer import sentence_id_conflict
+from esr.errors import EngineUnreachable, EsrError
 from esr.plans.statistics import CollectionStatistics
 
 _BATCH = 500
@@ -181,12 +182,9 @@ class ElasticsearchDelivery:
                 source={"includes": ["document_id"]},
             )
             for hit in answer["hits"]["hits"]:
-                if hit["_source"]["document_id"] not in removed:
-                    raise InputError(
-                        f"sentence {hit['_id']!r}",
-                        f"its id belongs to a sentence of document {hit['_source']['document_id']!r}: "
-                        "give every sentence an id of its own",
-                    )
+                owner = hit["_source"]["document_id"]
+                if owner not in removed:
+                    raise sentence_id_conflict("this delivery", hit["_id"], owner)
 
     def _change(
         self, new_spool: Snapshot, old_spool: Snapshot, removed: Sequence[str], report: DeliveryReport

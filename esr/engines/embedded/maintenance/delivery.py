@@ -23,8 +23,8 @@ from esr.engines.segments.writer.load_session import find_document
 from esr.engines.segments.writer.prefetch import prepare
 from esr.engines.segments.writer.recovery import recover
 from esr.engines.segments.writer.segment_writer import SegmentWriter
-from esr.engines.writer import Description
-from esr.errors import EsrError, IndexMissing, InputError
+from esr.engines.writer import Description, sentence_id_conflict
+from esr.errors import EsrError, IndexMissing
 
 MakeChanges = Callable[[Description, list[Segment], DeliveryReport], Changes]
 """Given the segments of the index, writes what is new, and counts it in the report."""
@@ -170,11 +170,7 @@ def _check_sentence_ids(changes: Changes, old: list[Segment]) -> None:
             owner = _find_owner(id, changes, old)
             if owner is not None:
                 document = segment.document_ids[int(segment.column("document")[number])]
-                raise InputError(
-                    f"document {document!r}",
-                    f"sentence id {id!r} is already used by document {owner!r}: "
-                    "give every sentence a unique id",
-                )
+                raise sentence_id_conflict(f"document {document!r}", id, owner)
 
 
 def _find_owner(sentence_id: str, changes: Changes, old: list[Segment]) -> str | None:

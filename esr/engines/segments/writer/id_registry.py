@@ -10,6 +10,7 @@ from esr.documents.document import default_sentence_id
 from esr.engines.segments.store.segment import Segment, is_position
 from esr.engines.segments.store.string_table import hash_strings
 from esr.engines.segments.writer.prepared_document import PreparedDocument
+from esr.engines.writer import sentence_id_conflict
 from esr.errors import InputError
 
 
@@ -59,15 +60,9 @@ class IdRegistry:
             is_default = sentence.id == default
             needs_check = not is_default or default in doubtful
             if needs_check and self._is_used(sentence.id, document.id, written):
-                raise InputError(
-                    where, f"sentence id {sentence.id!r} is already used: give every sentence a unique id"
-                )
+                raise sentence_id_conflict(where, sentence.id)
             if sentence.id in ids:
-                raise InputError(
-                    where,
-                    f"sentence id {sentence.id!r} is duplicated in document {document.id!r}: "
-                    "give every sentence a unique id",
-                )
+                raise sentence_id_conflict(where, sentence.id, document.id)
             ids.add(sentence.id)
             if not is_default:
                 explicit_ids.append(sentence.id)
