@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from typing import Any
 
 _NAMES = ("value", "name", "term", "label", "title", "tag", "@value", "text")
@@ -47,7 +48,11 @@ def _read_literal(text: str) -> list[Any] | None:
     if not (text.startswith("[") and text.endswith("]")) or len(text) > _MAX_LITERAL_CHARS:
         return None
     try:
-        value = ast.literal_eval(text)
+        with warnings.catch_warnings():
+            # Python warns of backslashes in texts that are not its own code.
+            warnings.simplefilter("ignore", SyntaxWarning)
+            warnings.simplefilter("ignore", DeprecationWarning)
+            value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
     return value if isinstance(value, list) else None

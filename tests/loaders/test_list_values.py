@@ -29,6 +29,7 @@ def test_authors_in_one_text_are_separated(text, names):
         ("Trade; Brexit, soft; ", ["Trade", "Brexit, soft"]),
         ("black and white", ["black and white"]),
         ("[]", []),
+        (r"['a\d', 'b']", [r"a\d", "b"]),
     ],
 )
 def test_keywords_in_one_text_are_separated(text, keywords):
