@@ -62,7 +62,7 @@ def attributes(document: Document) -> dict[str, tuple[str, ...]]:
 def metadata_values(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """The values of each key of the metadata that are attributes.
 
-    Keys and values that differ in case alone are one: only the first form of each value is there.
+    Values that differ in case alone are one, also under keys that do: the first is there, under its key.
     """
     forms: dict[tuple[str, str], tuple[str, str]] = {}
     for key, values in flat_metadata(metadata).items() if metadata else ():
