@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Callable
 from textwrap import fill
+from typing import Any
 
 import click
 from msgspec import Struct
@@ -100,11 +101,16 @@ for _format in (
     ),
 ):
     FORMATS.register(_format)
-format_option = click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(FORMATS)),
-    default="text",
-    show_default=True,
-    help=describe_choices({name: f.description for name, f in FORMATS.items()}),
-)
+
+
+def format_option(default: str | None) -> Callable[[Any], Any]:
+    """`--format`. Without a default, a command knows whether it was given, and takes text if not."""
+    choices = describe_choices({name: format.description for name, format in FORMATS.items()})
+    return click.option(
+        "--format",
+        "format_name",
+        type=click.Choice(list(FORMATS)),
+        default=default,
+        show_default=default is not None,
+        help=choices if default else f"{choices} Default: text.",
+    )

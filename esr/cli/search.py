@@ -43,13 +43,7 @@ from esr.ranking.ranking import Ranking
     f"has it makes it a repeat.  [default: {DEFAULT_THRESHOLD}]",
 )
 @click.option("-k", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Sentences to show.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(answer_formats.FORMATS)),
-    help=options.describe_choices({name: f.description for name, f in answer_formats.FORMATS.items()})
-    + " Default: text.",
-)
+@answer_formats.format_option(default=None)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def search(
     query: ReadQuery,

@@ -19,7 +19,7 @@ from esr.ranking.ranking import Ranking
 @options.index
 @click.option("-k", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Sentences to show.")
 @click.option("--own-document", is_flag=True, help="Also show sentences of its own document.")
-@answer_formats.format_option
+@answer_formats.format_option("text")
 @ranking_options
 @filter_options
 def similar(
