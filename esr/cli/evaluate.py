@@ -9,10 +9,10 @@ import click
 
 import esr
 from esr.cli import options
-from esr.cli.measure_options import measures_option
+from esr.cli.measure_options import measures_option, parse_measures
 from esr.engines.redact import redact
 from esr.errors import UsageError
-from esr.evaluation import formatting, measures, qrels, runs, significance, topics
+from esr.evaluation import formatting, qrels, runs, significance, topics
 from esr.evaluation.results import evaluate_runs
 from esr.evaluation.runs import Run
 from esr.extras import require
@@ -80,11 +80,7 @@ def evaluate(
     if as_csv and as_json:
         raise UsageError("--csv and --json exclude each other: leave one out")
     require("esr evaluate", "ir_measures", "scipy")
-    names = measures.split_names(" ".join(measure_texts))
-    if not names:
-        raise UsageError("no measure given: name one with -m, like -m AP")
-    for name in names:
-        measures.parse(name)  # before long files are read
+    names = parse_measures(measure_texts)
     kinds = topics.read_kinds(by) if by else None
     judgements = qrels.read(qrels_file)
     paths = runs.remove_duplicates([*([baseline] if baseline else []), *run_files])

@@ -13,7 +13,7 @@ from esr.cli import options
 from esr.cli.output_file import check_output, open_output
 from esr.cli.progress import count_topics
 from esr.cli.ranking_options import ranking_options
-from esr.cli.tuning_options import save_ranking
+from esr.cli.tuning_options import save_ranking, warn_of_unjudged
 from esr.errors import UsageError
 from esr.evaluation import qrels as qrel_files
 from esr.evaluation import restrictions
@@ -120,9 +120,9 @@ def learn_command(
         require("a page of --report", "matplotlib")
     parse_measure(measure)
     topic_groups = topic_files.read_kinds(groups) if groups else {}
-    judgements = qrel_files.read(qrels)
-    allowed = restrictions.read(restrict) if restrict else None
-    tasks = build_tasks(topic_files.read(topics), judgements, field=field, restrictions=allowed)
+    all_topics, judgements = topic_files.read(topics), qrel_files.read(qrels)
+    allowed = restrictions.choose(restrict, all_topics)
+    tasks = build_tasks(all_topics, judgements, field=field, restrictions=allowed)
     learning = LearningOptions(learner, measure, folds, seed, depth, ablate)
     with esr.open(where) as searcher:
         signals = signal_lists.select_signals(signal_lists.list_signals(searcher.index, ranking), texts)
@@ -140,8 +140,7 @@ def learn_command(
         save_ranking(output, learned.as_dict())
     if report:
         _write_report(report, outcome)
-    if tasks.unjudged:
-        click.echo(f"{len(tasks.unjudged)} topics have no relevant sentence and are left out", err=True)
+    warn_of_unjudged(tasks)
     data = {**to_dict(outcome), "ranking": learned.as_dict()}
     click.echo(json.dumps(data, indent=1) if as_json else to_text(outcome))
 

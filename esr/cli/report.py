@@ -9,11 +9,11 @@ import click
 from tqdm import tqdm
 
 import esr
-from esr.cli.measure_options import measures_option
+from esr.cli.measure_options import measures_option, parse_measures
 from esr.cli.output_file import check_output, open_output
 from esr.cli.ranking_options import ranking_options
 from esr.errors import EsrError, UsageError
-from esr.evaluation import measures, restrictions, topics
+from esr.evaluation import restrictions, topics
 from esr.evaluation.report import inputs
 from esr.evaluation.report.inputs import Inputs
 from esr.evaluation.results import RunEvaluation, evaluate_runs
@@ -97,11 +97,7 @@ def report(
     """
     require("esr report", "matplotlib", "ir_measures", "scipy")
     check_output(output, qrels_file, *run_files, baseline, by, topics_file, restrict_file)
-    names = measures.split_names(" ".join(measure_texts))
-    if not names:
-        raise UsageError("no measure given: name one with -m, like -m AP")
-    for name in names:
-        measures.parse(name)
+    names = parse_measures(measure_texts)
     if topics_file and not where:
         raise UsageError("--topics needs --index: name the index to search")
     if not topics_file and (ranking != Ranking() or restrict_file or curves):
@@ -153,12 +149,7 @@ def _draw_index(
     drawings = [lengths.build_picture(lengths.measure_lengths(searcher.index, data.qrels, data.runs))]
     if topics_file is not None:
         all_topics = topics.read(topics_file)
-        allowed = None
-        if restrict_file is not None:
-            from_topics = restrict_file == restrictions.FROM_TOPICS
-            allowed = (
-                restrictions.from_topics(all_topics) if from_topics else restrictions.read(restrict_file)
-            )
+        allowed = restrictions.choose(restrict_file, all_topics)
         tasks = build_tasks(all_topics, data.qrels, field=field, restrictions=allowed).ready
         features = dict.fromkeys([*(f.feature for f in ranking.features), *curves])
         if not sensitivity.varied_parameters(ranking) and not features:

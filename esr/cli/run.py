@@ -72,7 +72,7 @@ def run(
     runs.check_tag(tag)
     split_fields(field)
     all_topics = topic_files.read(topics)
-    allowed = _read_restrictions(restrict, all_topics)
+    allowed = restrictions.choose(restrict, all_topics)
     queries, skipped = _build_queries(all_topics, field)
     total = 0
     with esr.open(where) as searcher, open_output(output, topics, restrict) as file:
@@ -114,11 +114,3 @@ def _build_queries(topics: Sequence[Topic], field: str) -> tuple[dict[str, str],
     if not queries:
         raise UsageError(f"no topic can be searched for: topic {skipped[0]}")
     return queries, skipped
-
-
-def _read_restrictions(restrict: str | None, topics: Sequence[Topic]) -> restrictions.Restrictions | None:
-    if restrict is None:
-        return None
-    if restrict == restrictions.FROM_TOPICS:
-        return restrictions.from_topics(topics)
-    return restrictions.read(restrict)

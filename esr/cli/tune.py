@@ -19,6 +19,7 @@ from esr.cli.tuning_options import (
     grid_option,
     measure_option,
     save_ranking,
+    warn_of_unjudged,
     way_option,
 )
 from esr.errors import UsageError
@@ -135,14 +136,14 @@ def tune(
         outcome["tested_on_training_topics"] = test_on_training
     if output:
         save_ranking(output, outcome["ranking"])
-    if training.unjudged:
-        click.echo(f"{len(training.unjudged)} topics have no relevant sentence and are left out", err=True)
+    warn_of_unjudged(training)
     click.echo(json.dumps(outcome, indent=1) if as_json else _format(outcome))
 
 
 def _read_tasks(topics: Path, qrels: Path, field: str, restrict: Path | None) -> TaskSet:
-    allowed = restrictions.read(restrict) if restrict else None
-    return build_tasks(topic_files.read(topics), judgements.read(qrels), field=field, restrictions=allowed)
+    all_topics = topic_files.read(topics)
+    allowed = restrictions.choose(restrict, all_topics)
+    return build_tasks(all_topics, judgements.read(qrels), field=field, restrictions=allowed)
 
 
 def _read_test_tasks(topics: Path | None, qrels: Path | None, field: str) -> TaskSet | None:

@@ -1,4 +1,4 @@
-"""What `esr tune` and `esr estimate` share: their options, and the ranking that they write."""
+"""What `esr tune`, `esr learn` and `esr estimate` share: options, notes, and the ranking that they write."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 from esr.cli.output_file import open_output
 from esr.errors import UsageError
 from esr.evaluation.tuning import grid as grids
+from esr.evaluation.tuning.tasks import TaskSet
 from esr.evaluation.tuning.training import WAYS
 from esr.ranking.ranking import Ranking
 
@@ -49,6 +50,12 @@ def save_ranking(output: Path, ranking: Mapping[str, Any]) -> None:
     """Write the ranking to a file for --ranking."""
     with open_output(output) as file:
         file.write(json.dumps(ranking, indent=1) + "\n")
+
+
+def warn_of_unjudged(tasks: TaskSet) -> None:
+    """Report the topics on which nothing can be tuned."""
+    if tasks.unjudged:
+        click.echo(f"{len(tasks.unjudged)} topics have no relevant sentence and are left out", err=True)
 
 
 def format_ranking(data: Mapping[str, Any]) -> str:

@@ -16,6 +16,16 @@ Restrictions = dict[str, tuple[str, ...]]
 _FORM = "qid<TAB>document id"
 
 
+def choose(source: str | Path | None, topics: Iterable[Topic]) -> Restrictions | None:
+    """What an option names: a file, or the topics' own documents by the word "topics"; None for all.
+
+    Raises like `read` and `from_topics`.
+    """
+    if source is None:
+        return None
+    return from_topics(topics) if str(source) == FROM_TOPICS else read(source)
+
+
 def read(path: str | Path) -> Restrictions:
     """Documents by topic id, in the file's order. Raises InputError for a malformed line or an empty file."""
     by_topic: dict[str, dict[str, None]] = {}

@@ -24,3 +24,10 @@ def test_topics_may_list_their_documents():
     assert restrictions.from_topics(topics) == {"1": ("b", "a")}
     with pytest.raises(UsageError, match="no topic names documents"):
         restrictions.from_topics(topics[1:])
+
+
+def test_the_word_topics_chooses_what_the_topics_list_and_anything_else_is_a_file(file):
+    topics = [Topic("1", {}, documents=("b",))]
+    assert restrictions.choose("topics", topics) == {"1": ("b",)}
+    assert restrictions.choose(file("2\tc\n"), topics) == {"2": ("c",)}
+    assert restrictions.choose(None, topics) is None
