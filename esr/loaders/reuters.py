@@ -10,18 +10,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from esr.documents.newspaper_dates import to_iso_date
-from esr.errors import InputError
 from esr.loaders.format import Format, Malformed, Record, Source, register
 from esr.loaders.list_values import read_list
-from esr.loaders.sgml import iterate_contents, parse_attributes, strip_markup
-from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, too_long_error
+from esr.loaders.sgml import Element, iterate_contents, iterate_elements, parse_attributes, strip_markup
 
 _LISTS = ("PLACES", "PEOPLE", "ORGS", "EXCHANGES", "COMPANIES")
 _AGENCY = re.compile(r",?\s+Reuters?$", re.I)
 _CHUNK_BYTES = 2**16
-_OPENING = re.compile(r"<REUTERS(?:\s[^<>]{0,1000})?>", re.I)
+_OPENING = re.compile(r"<(REUTERS)(?:\s[^<>]{0,1000})?>", re.I)
 _CLOSING = re.compile(r"</REUTERS\s{0,9}>", re.I)
-_LONGEST_TAG = 1010
 # Articles end with " Reuter\n\x03" or "REUTER...", some with both.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 _CONTROL_ENTITY = re.compile(r"&#(?:[0-9]|[12][0-9]|3[01]);", re.ASCII)
@@ -32,7 +29,7 @@ _INDENTED = re.compile(r"\n {3,}(?=\S)")
 
 def read(source: Source) -> Iterator[Record | Malformed]:
     """A record per `<REUTERS>`. Raises InputError where one has no end."""
-    for where, raw in _split_documents(source):
+    for where, _, raw in _split_documents(source):
         opening = _OPENING.match(raw)
         id = parse_attributes(opening[0]).get("newid") if opening else None
         if not id:
@@ -71,30 +68,10 @@ def _read_list(raw: str, name: str) -> list[str]:
     return [strip_markup(value).strip() for values in lists for value in iterate_contents(values, "D")]
 
 
-def _split_documents(source: Source) -> Iterator[tuple[str, str]]:
-    """The place and text of each document; text between documents is ignored."""
-    text, line = "", 1
-    begin = position = 0  # where the current document begins, and how far the text has been searched
-    is_inside = False
-    while data := source.stream.read(_CHUNK_BYTES):
-        keep = begin if is_inside else max(position, len(text) - _LONGEST_TAG)
-        line += text.count("\n", begin, keep)
-        text, position, begin = text[keep:] + data.decode("latin-1"), max(position - keep, 0), 0
-        while match := (_CLOSING if is_inside else _OPENING).search(text, position):
-            if is_inside:
-                yield f"{source.name}:{line}", text[begin : match.end()]
-            edge = match.end() if is_inside else match.start()
-            line += text.count("\n", begin, edge)
-            begin, position, is_inside = edge, match.end(), not is_inside
-        if is_inside:
-            position = max(position, len(text) - _LONGEST_TAG)
-            if len(text) - begin > MAX_DOCUMENT_BYTES:
-                raise too_long_error(source, line)
-    if is_inside:
-        raise InputError(
-            f"{source.name}:{line}",
-            "this <REUTERS> has no </REUTERS>: the file may be truncated, fetch it again",
-        )
+def _split_documents(source: Source) -> Iterator[Element]:
+    data = iter(lambda: source.stream.read(_CHUNK_BYTES), b"")
+    chunks = (chunk.decode("latin-1") for chunk in data)
+    return iterate_elements(source, chunks, _OPENING, {"reuters": _CLOSING})
 
 
 _START = re.compile(rb"<!DOCTYPE lewis\b|<REUTERS\s", re.I)

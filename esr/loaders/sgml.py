@@ -4,15 +4,68 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from typing import NamedTuple
 
+from esr.errors import InputError
+from esr.loaders.format import Source
+from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, too_long_error
+
+_LONGEST_TAG = 1010
+"""Patterns of tags end after 1,000 characters of attributes."""
 _ATTRIBUTE = re.compile(r"""(\w+)\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)""")
 _TAG = re.compile(r"</?([A-Za-z]\w{0,40})(?:\s[^<>]{0,1000})?>")
 _COMMENT = re.compile(r"<!--.{0,1000}?-->", re.S)
 # Entities of the DTDs on TREC's disks that HTML does not have.
 _TREC_ENTITIES = {"&hyph;": "-", "&blank;": " "}
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]\w{0,30});", re.ASCII)
+
+
+class Element(NamedTuple):
+    """An element including its tags, its name in lower case, and the place where it begins."""
+
+    where: str
+    name: str
+    raw: str
+
+
+def iterate_elements(
+    source: Source, chunks: Iterable[str], opening: re.Pattern[str], closings: Mapping[str, re.Pattern[str]]
+) -> Iterator[Element]:
+    """The elements of a stream in order, one at a time; text between them is ignored.
+
+    The last group of `opening` that matches is the name; `closings` has the end of each by that name in lower
+    case. Raises InputError for an element without an end, or one that is too long.
+    """
+    text, line = "", 1
+    begin = position = 0  # where the current element begins, and how far the text has been searched
+    tag: re.Match[str] | None = None
+    for chunk in chunks:
+        # Keep the current element, or else a possible start of a tag that continues in this chunk.
+        keep = begin if tag else max(position, len(text) - _LONGEST_TAG)
+        line += text.count("\n", begin, keep)
+        text, position, begin = text[keep:] + chunk, max(position - keep, 0), 0
+        while match := (closings[_name(tag)] if tag else opening).search(text, position):
+            if tag:
+                yield Element(f"{source.name}:{line}", _name(tag), text[begin : match.end()])
+            edge = match.end() if tag else match.start()
+            line += text.count("\n", begin, edge)
+            begin, position, tag = edge, match.end(), None if tag else match
+        if tag:
+            position = max(position, len(text) - _LONGEST_TAG)
+            if len(text) - begin > MAX_DOCUMENT_BYTES:
+                raise too_long_error(source, line)
+    if tag:
+        name = tag[tag.lastindex or 0]
+        raise InputError(
+            f"{source.name}:{line}",
+            f"this <{name}> has no </{name}>: the file may be truncated, fetch it again",
+        )
+
+
+def _name(tag: re.Match[str]) -> str:
+    return tag[tag.lastindex or 0].lower()
 
 
 def parse_attributes(tag: str) -> dict[str, str]:

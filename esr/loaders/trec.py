@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from esr.documents.newspaper_dates import to_iso_date
 from esr.errors import InputError
 from esr.loaders.format import Format, Malformed, Record, Source, register
 from esr.loaders.list_values import read_list
-from esr.loaders.sgml import iterate_contents, parse_attributes, strip_markup
-from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, read_chunks, too_long_error
+from esr.loaders.sgml import Element, iterate_contents, iterate_elements, parse_attributes, strip_markup
+from esr.loaders.utf8 import read_chunks
 
 # The Associated Press, Wall Street Journal, Xinhua … use different tags for the same field.
 _IDS = ("DOCNO", "DOCID")
@@ -35,19 +35,10 @@ _FBIS = re.compile(
 
 _OPENING = re.compile(r"<(?:(DOC)(?:\s[^<>]{0,1000})?|(s)\s[^<>]{0,1000})>", re.I)
 _CLOSING = {"doc": re.compile(r"</DOC\s{0,9}>", re.I), "s": re.compile(r"</s\s{0,9}>", re.I)}
-_LONGEST_TAG = 1010
 _SENTENCE = re.compile(r"<s\s[^<>]{0,1000}>", re.I)
 _SIX_DIGITS = re.compile(r"\W{0,99}(\d\d)(\d\d)(\d\d)\W{0,99}", re.ASCII)
 # AQUAINT and Gigaword put the day into the id: XIE19990101.0001, AFP_ENG_19940512.0001
 _DATED_ID = re.compile(r"[A-Z]{3}(?:_[A-Z]{3}_)?(\d{4})(\d\d)(\d\d)\.\d{4}", re.ASCII)
-
-
-class _Unit(NamedTuple):
-    """A `<DOC>` or a bare `<s>`, including its tags, and the place where it begins."""
-
-    where: str
-    tag: str
-    raw: str
 
 
 def read(source: Source) -> Iterator[Record | Malformed]:
@@ -55,7 +46,7 @@ def read(source: Source) -> Iterator[Record | Malformed]:
 
     Raises InputError where a `<DOC>` has no end.
     """
-    for key, group in groupby(_split_units(source), _group_key):
+    for key, group in groupby(iterate_elements(source, read_chunks(source), _OPENING, _CLOSING), _group_key):
         # Adjacent <DOC>s form one group, of which only one is held at a time.
         for units in ([unit] for unit in group) if key is None else (list(group),):
             try:
@@ -64,57 +55,21 @@ def read(source: Source) -> Iterator[Record | Malformed]:
                 yield Malformed(error.where, error.problem)
 
 
-def _read_bare_sentences(units: list[_Unit]) -> Record:
+def _read_bare_sentences(units: list[Element]) -> Record:
     id = _docid(units[0], _find_sentence_tags(units[0])[0])
     sentences = [_read_sentence(unit, _find_sentence_tags(unit)[0]) for unit in units]
     return Record(units[0].where, {"id": id, "date": _date_in_id(id), "sentences": sentences})
 
 
-def _group_key(unit: _Unit) -> tuple[str, str] | None:
+def _group_key(unit: Element) -> tuple[str, str] | None:
     """Equal for all bare sentences of a document; None for a `<DOC>`, which is a document itself."""
-    if unit.tag == "doc":
+    if unit.name == "doc":
         return None
     docid = parse_attributes(_find_sentence_tags(unit)[0][0]).get("docid")
     return ("docid", docid) if docid else ("place", unit.where)
 
 
-def _split_units(source: Source) -> Iterator[_Unit]:
-    """The units of the file in order; text between units is ignored."""
-    text, line = "", 1
-    opening: re.Match[str] | None = None
-    begin = position = 0  # where the current unit begins, and how far the text has been searched
-    for chunk in read_chunks(source):
-        # Keep the current unit, or else a possible start of a tag that continues in this chunk.
-        keep = begin if opening else max(position, len(text) - _LONGEST_TAG)
-        line += text.count("\n", begin, keep)
-        text, position, begin = text[keep:] + chunk, max(position - keep, 0), 0
-        while True:
-            if opening is None:
-                opening = _OPENING.search(text, position)
-                if opening is None:
-                    break
-                line += text.count("\n", begin, opening.start())
-                begin, position = opening.start(), opening.end()
-            tag = "doc" if opening[1] else "s"
-            closing = _CLOSING[tag].search(text, position)
-            if closing is None:
-                position = max(position, len(text) - _LONGEST_TAG)
-                if len(text) - begin > MAX_DOCUMENT_BYTES:
-                    raise too_long_error(source, line)
-                break
-            yield _Unit(f"{source.name}:{line}", tag, text[begin : closing.end()])
-            line += text.count("\n", begin, closing.end())
-            begin = position = closing.end()
-            opening = None
-    if opening:
-        name = opening[1] or opening[2]
-        raise InputError(
-            f"{source.name}:{line}",
-            f"this <{name}> has no </{name}>: the file may be truncated, fetch it again",
-        )
-
-
-def _read_document(unit: _Unit) -> Record:
+def _read_document(unit: Element) -> Record:
     if any(opening[1] for opening in _OPENING.finditer(unit.raw, 1)):
         raise InputError(unit.where, "this <DOC> contains another one: add the missing </DOC>")
     tags = [tag for tag in _find_sentence_tags(unit) if "docid" in parse_attributes(tag[0])]
@@ -144,13 +99,13 @@ def _read_document(unit: _Unit) -> Record:
     return Record(unit.where, fields)
 
 
-def _id_attribute(unit: _Unit) -> str | None:
+def _id_attribute(unit: Element) -> str | None:
     """Gigaword and AQUAINT-2 have no `<DOCNO>`: `<DOC id="AFP_ENG_19940512.0001" type="story">`."""
     opening = _OPENING.match(unit.raw)
     return parse_attributes(opening[0]).get("id") if opening else None
 
 
-def _read_sentence(unit: _Unit, tag: re.Match[str]) -> dict[str, str]:
+def _read_sentence(unit: Element, tag: re.Match[str]) -> dict[str, str]:
     """The fields of the sentence that this tag opens."""
     closing = _CLOSING["s"].search(unit.raw, tag.end())
     if closing is None or _SENTENCE.search(unit.raw, tag.end(), closing.start()):
@@ -159,11 +114,11 @@ def _read_sentence(unit: _Unit, tag: re.Match[str]) -> dict[str, str]:
     return {"id": f"{_docid(unit, tag)}:{parse_attributes(tag[0])['num']}", "text": text}
 
 
-def _find_sentence_tags(unit: _Unit) -> list[re.Match[str]]:
+def _find_sentence_tags(unit: Element) -> list[re.Match[str]]:
     return list(_SENTENCE.finditer(unit.raw))
 
 
-def _docid(unit: _Unit, tag: re.Match[str]) -> str:
+def _docid(unit: Element, tag: re.Match[str]) -> str:
     attributes = parse_attributes(tag[0])
     if not attributes.get("docid") or not attributes.get("num"):
         raise InputError(
