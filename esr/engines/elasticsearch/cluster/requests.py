@@ -24,6 +24,8 @@ Answer = TypeVar("Answer", bound=ObjectApiResponse[Any])
 
 PAUSES = (0.1, 0.5, 2.0)
 """Seconds before each retry, on average."""
+NAMED_SCORES = "include_named_queries_score"
+"""With it, the hits of a search have the scores of queries with names. `msearch` asks for them always."""
 _NO_COPY = "no_shard_available_action_exception"
 _SHARDS_FAILED = "search_phase_execution_exception"
 
@@ -129,10 +131,14 @@ def msearch(
     With `allow_partial`, they are returned as they are in the end, even those that are an `error`. Raises
     what `search` does.
     """
+
+    def send() -> ObjectApiResponse[Any]:
+        return cluster.client.msearch(searches=searches, include_named_queries_score=True)
+
     retries = _retries()
     while True:
         with cluster.translate_errors():
-            answers = list(ask(cluster, lambda: cluster.client.msearch(searches=searches))["responses"])
+            answers = list(ask(cluster, send)["responses"])
         failures = [answer for answer in answers if "error" in answer or answer["_shards"]["failed"]]
         if not failures:
             return answers

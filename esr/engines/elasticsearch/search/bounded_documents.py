@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from esr.engines.elasticsearch.cluster.requests import NAMED_SCORES
 from esr.engines.elasticsearch.search.bound_query import BoundQuery, NearQueries
 from esr.engines.elasticsearch.search.candidate_query import (
     has_document_level_candidates,
@@ -101,10 +102,10 @@ def read_count(answer: Any) -> int:
     return int(answer["hits"]["total"]["value"])
 
 
-def list_more_documents(
+def next_page_request(
     search: Search, queries: BoundQueries, size: int, page: DocumentPage, least_bound: float
-) -> tuple[DocumentPage, int]:
-    """The documents after this page whose bound is at least `least_bound`, and how many have such a bound.
+) -> dict[str, Any]:
+    """Lists the documents after this page whose bound is at least `least_bound`: see `read_next_page`.
 
     After a first page, documents of it whose bounds are those of its last ones may be among them again.
     """
@@ -112,7 +113,11 @@ def list_more_documents(
     request |= {"sort": SORT, "search_after": page.after, "track_total_hits": True}
     if (min_score := least_bound - queries.all.shift) > 0:
         request["min_score"] = min_score
-    answer = search.send(**request)
+    return request
+
+
+def read_next_page(answer: Any, queries: BoundQueries, size: int) -> tuple[DocumentPage, int]:
+    """The documents in the answer to `next_page_request`, and how many have such a bound."""
     return _page(answer, queries, size), answer["hits"]["total"]["value"]
 
 
@@ -135,7 +140,7 @@ def _request(search: Search, query: Query, near: NearQueries | None, size: int) 
             named.append({"bool": {"should": [near.lift], "_name": _LIFT}})
         optional = {"bool": {"filter": [{"match_all": {}}], "should": named}}
         request["query"] = {"bool": {"must": [query], "filter": [optional]}}
-        request["include_named_queries_score"] = True
+        request[NAMED_SCORES] = True
     return request
 
 

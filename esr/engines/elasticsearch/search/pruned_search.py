@@ -3,7 +3,7 @@
 1. The index of documents lists the documents with the highest bounds (`bound_query.py`).
 2. The candidates in them are scored, by the scripts that score any candidate.
 3. As long as the bound of the last listed document reaches the k-th score so far, the next documents are
-   listed that reach it, and scored.
+   listed that reach it, together with scoring what was left out of the others, and then scored.
 
 Of a document, only the sentences are scored that have enough of the terms near them to reach the k-th score.
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +27,9 @@ from esr.engines.elasticsearch.search.bounded_documents import (
     BoundQueries,
     count_request,
     list_documents,
-    list_more_documents,
+    next_page_request,
     read_count,
+    read_next_page,
 )
 from esr.engines.elasticsearch.search.candidate_query import scored_candidate_query
 from esr.engines.elasticsearch.search.document_parts import DocumentPart, TermRange, part_clause
@@ -86,16 +88,27 @@ class _BestSentences:
         if math.isinf(least) and len(reaching.ids):
             least = _expected_score(reaching.bounds)
         nothing_yet = np.full(len(reaching.ids), len(self.search.plan.terms) + 1)
-        self._score(self._partly.join(reaching), np.append(self._scored_from, nothing_yet), least)
+        scored_from = np.append(self._scored_from, nothing_yet)
+        beside = count_request(self.search, self.queries) if self.total is None else None
+        answer = self._score(self._partly.join(reaching), scored_from, least, beside)
+        if beside is not None:
+            self.total = read_count(answer)
 
-    def finish(self) -> bool:
-        """Score the sentences left out that can be among the best; False if there are none."""
-        return self._score(self._partly, self._scored_from, self._least_near_bound)
+    def finish(self, beside: dict[str, Any] | None = None) -> Any:
+        """Score the sentences left out that can be among the best. The answer to the other request."""
+        return self._score(self._partly, self._scored_from, self._least_near_bound, beside)
 
-    def _score(self, documents: BoundedDocuments, scored_from: Numbers, least_bound: float) -> bool:
-        """Score the sentences that reach the bound, but for those scored before; False if there are none.
+    def _score(
+        self,
+        documents: BoundedDocuments,
+        scored_from: Numbers,
+        least_bound: float,
+        beside: dict[str, Any] | None,
+    ) -> Any:
+        """Score the sentences that reach the bound, but for those scored before.
 
-        `scored_from`: from how many terms near them on sentences have been scored.
+        `scored_from`: from how many terms near them on sentences have been scored. `beside`: another request
+        that is sent with theirs, whose answer is returned.
         """
         terms = [term.term for term in self.search.plan.terms]
         least = np.minimum(documents.least_terms(least_bound, len(terms)), scored_from)
@@ -106,15 +119,10 @@ class _BestSentences:
                 parts.append(DocumentPart(ids.tolist(), TermRange(start, end)))
         self._partly, self._scored_from = documents.select(least > 0), least[least > 0]
         if not parts:
-            return False
+            return None if beside is None else self.search.send(**beside)
         near = self.queries.near
         clause = part_clause(terms, "sentence" if near is None else near.field, parts)
-        if self.total is None:
-            request = count_request(self.search, self.queries)
-            hits, scored, count = self.search.within_beside(clause, self.k, request)
-            self.total = read_count(count)
-        else:
-            hits, scored = self.search.within(clause, self.k)
+        hits, scored, answer = self.search.within(clause, self.k, beside)
         self.scored += scored
         self.hits = sorted([*self.hits, *hits], key=lambda hit: (-hit.score, hit.ordinal))[: self.k]
         # As long as there are fewer than k hits, no bound is too low.
@@ -123,7 +131,7 @@ class _BestSentences:
             self.least_bound = self.queries.all.least_bound(score)
             if near is not None:
                 self._least_near_bound = near.far.least_bound(score)
-        return True
+        return answer
 
 
 def _expected_score(bounds: Array) -> float:
@@ -147,13 +155,15 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
     many = max(MANY_DOCUMENTS, MANY_SHARE * statistics.collection.documents)
     size = NEXT_DOCUMENTS
     while page.after is not None and page.documents.bounds[-1] >= best.least_bound:
-        if best.finish():
-            continue  # the k-th score may be higher now
-        page, reaching = list_more_documents(search, queries, size, page, best.least_bound)
-        if reaching > many:
+        least_bound = best.least_bound
+        answer = best.finish(beside=next_page_request(search, queries, size, page, least_bound))
+        next_page, reaching = read_next_page(answer, queries, size)
+        if reaching <= many:
+            page = next_page
+            best.score(page.documents)
+            size = min(size * NEXT_GROWTH, PAGE)
+        elif best.least_bound == least_bound:
             return Unprunable("most documents may contain one of the best sentences")
-        best.score(page.documents)
-        size = min(size * NEXT_GROWTH, PAGE)
     best.finish()
     return SearchResult(best.hits, best.total or 0, search.incomplete, best.scored)
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from esr.engines import deadline
 from esr.engines.elasticsearch.cluster.cluster import REQUEST_TIMEOUT, SEARCH_TIMEOUT, Cluster
-from esr.engines.elasticsearch.cluster.requests import msearch, search
+from esr.engines.elasticsearch.cluster.requests import NAMED_SCORES, msearch, search
 from esr.engines.elasticsearch.search.filter_clauses import Query
 from esr.engines.elasticsearch.search.presumption import Presumption
 from esr.engines.elasticsearch.search.score_query import score_query
@@ -26,6 +26,8 @@ PAGE = 10_000
 """Hits in one answer; Elasticsearch gives no more."""
 _FIELDS = {"source": "_source"}
 """What the client calls otherwise than Elasticsearch."""
+_HEADER = {"index", NAMED_SCORES}
+"""What does not belong to the body of a request."""
 
 
 @dataclass(slots=True)
@@ -63,28 +65,21 @@ class Search:
             body["search_after"] = page[-1]["sort"]
         return SearchResult(hits, total, self.incomplete, total, reason)
 
-    def within(self, clause: Query, k: int) -> tuple[list[Hit], int]:
+    def within(self, clause: Query, k: int, beside: dict[str, Any] | None) -> tuple[list[Hit], int, Any]:
         """The best k of the candidates that match the clause, and how many candidates match it.
 
-        The clause replaces the filter for documents.
+        The clause replaces the filter for documents. Also returns the answer to a request that is sent with
+        this one, and names its index.
         """
-        body, shift = self._body_within(clause, k)
-        return self._read_within(self.send(**body), shift)
-
-    def within_beside(self, clause: Query, k: int, other: dict[str, Any]) -> tuple[list[Hit], int, Any]:
-        """The same, and the answer to another request, which names its index and is sent with it."""
-        body, shift = self._body_within(clause, k)
-        answer, of_other = self.send_together({"index": self.cluster.alias, **body}, other)
-        return *self._read_within(answer, shift), of_other
-
-    def _body_within(self, clause: Query, k: int) -> tuple[dict[str, Any], float]:
         filters = replace(self.filters, documents=())
         query, shift = score_query(self.plan, self.collection, filters, is_own=True, within=clause)
-        body = {"query": query, "size": k, "sort": SORT, "track_total_hits": True}
-        return body | hit_fields(self.records), shift
-
-    def _read_within(self, answer: Any, shift: float) -> tuple[list[Hit], int]:
-        return decode_hits(answer["hits"]["hits"], self.records, shift), answer["hits"]["total"]["value"]
+        body = {"query": query, "size": k, "sort": SORT, "track_total_hits": True, **hit_fields(self.records)}
+        if beside is None:
+            answer, of_beside = self.send(**body), None
+        else:
+            answer, of_beside = self.send_together({"index": self.cluster.alias, **body}, beside)
+        hits = answer["hits"]
+        return decode_hits(hits["hits"], self.records, shift), hits["total"]["value"], of_beside
 
     def send(self, *, index: str | None = None, **body: Any) -> Any:
         """The answer to one request, which searches the sentences if it names no index.
@@ -112,7 +107,7 @@ class Search:
         seconds = _search_seconds()
         lines: list[dict[str, Any]] = []
         for request in requests:
-            body = {_FIELDS.get(name, name): value for name, value in request.items() if name != "index"}
+            body = {_FIELDS.get(name, name): value for name, value in request.items() if name not in _HEADER}
             lines += [{"index": request["index"]}, {**body, "timeout": _milliseconds(seconds)}]
         answers = msearch(self.cluster, lines, allow_partial=True)
         if any("error" in answer for answer in answers):

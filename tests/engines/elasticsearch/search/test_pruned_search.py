@@ -244,20 +244,54 @@ def test_documents_are_listed_as_long_as_their_bounds_reach_the_last_hit(
     adverse: ElasticsearchIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed: list[int] = []
-    list_more = pruned_search.list_more_documents
+    read = pruned_search.read_next_page
 
     def record(*arguments: Any) -> Any:
-        answer = list_more(*arguments)
-        listed.append(len(answer[0].documents.ids))
-        return answer
+        page, reaching = read(*arguments)
+        listed.append(len(page.documents.ids))
+        return page, reaching
 
-    monkeypatch.setattr(pruned_search, "list_more_documents", record)
+    monkeypatch.setattr(pruned_search, "read_next_page", record)
     monkeypatch.setattr(pruned_search, "NEXT_DOCUMENTS", 2)
     monkeypatch.setattr(pruned_search, "NEXT_GROWTH", 2)
     result = check_pruned(adverse, make_plan(adverse, "bank flood", Ranking()), 30, Filters())
     assert not isinstance(result, Unprunable)
     assert listed[:3] == [2, 4, 8]
     assert result.scored is not None and result.scored < result.total
+
+
+def test_sentences_left_out_are_scored_beside_the_next_listing(
+    adverse: ElasticsearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together: list[bool] = []
+    send_together = Search.send_together
+
+    def record(search: Search, *requests: dict[str, Any]) -> Any:
+        together.append("search_after" in requests[1])
+        return send_together(search, *requests)
+
+    monkeypatch.setattr(Search, "send_together", record)
+    monkeypatch.setattr(pruned_search, "NEXT_DOCUMENTS", 2)
+    check_pruned(adverse, make_plan(adverse, "bank flood", Ranking()), 30, Filters())
+    assert together[0] is False and any(together)  # candidates are counted beside the first
+
+
+def test_too_many_documents_are_listed_again_if_fewer_may_reach_the_last_hit_now(
+    adverse: ElasticsearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    read = pruned_search.read_next_page
+
+    def count_too_many_at_first(*arguments: Any) -> Any:
+        page, reaching = read(*arguments)
+        counted.append(reaching)
+        return page, 10**9 if len(counted) == 1 else reaching
+
+    monkeypatch.setattr(pruned_search, "read_next_page", count_too_many_at_first)
+    monkeypatch.setattr(pruned_search, "NEXT_DOCUMENTS", 2)
+    result = check_pruned(adverse, make_plan(adverse, "bank flood rare", Ranking()), 100, Filters())
+    assert not isinstance(result, Unprunable)
+    assert counted[1] <= counted[0]
 
 
 @pytest.mark.parametrize("k", [1, 7, 40])
