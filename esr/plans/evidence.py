@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from esr.plans.plan import FieldName
+from esr.plans.plan import FIELDS, FieldName
 
 Array = npt.NDArray[np.float64]
 
@@ -39,6 +39,15 @@ class Evidence(Struct, frozen=True):
         """Memory in use."""
         arrays = (*self.counts.values(), *self.lengths.values(), *self.columns.values())
         return sum(array.nbytes for array in arrays)
+
+
+def no_evidence(terms: int, columns: Iterable[str]) -> Evidence:
+    """The evidence of no sentence for that many terms."""
+    return Evidence(
+        {field: np.zeros((terms, 0)) for field in FIELDS},
+        {field: np.zeros(0) for field in FIELDS},
+        {name: np.zeros(0) for name in columns},
+    )
 
 
 def concatenate(parts: Sequence[Evidence]) -> Evidence:

@@ -10,6 +10,7 @@ from esr.ranking import searcher as searching
 from esr.ranking.answers import answer_dict
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
+from esr.ranking.signal_types import signal_types
 from tests.support.folder_index import document, load
 
 
@@ -67,6 +68,12 @@ def test_a_query_of_unseen_words_ranks_all_sentences_by_their_priors_if_all_are_
     lengths = [len(searcher.index.analyzer.terms(hit.record.text)) for hit in answer.hits if hit.record]
     assert answer.unseen == ("volcano",)
     assert lengths and lengths == sorted(lengths, reverse=True)
+
+
+@pytest.mark.parametrize("signal", [*(name for name in signal_types() if name != "meaning"), "feature len"])
+def test_a_second_stage_of_nothing_is_an_empty_answer(searcher: Searcher, signal: str) -> None:
+    answer = searcher.search(esr.parse_query("+storm -storm"), rerank=[{"signal": signal}])
+    assert (answer.hits, answer.total, answer.unseen) == ([], 0, ())
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ from esr.engines.similarities import Similarities, SimilarityRescoring
 from esr.engines.values import ValueTable
 from esr.errors import IndexMissing, UsageError
 from esr.plans.condition import Condition
-from esr.plans.evidence import Evidence, concatenate
+from esr.plans.evidence import Evidence, concatenate, no_evidence
 from esr.plans.plan import FIELDS, Plan
 from esr.plans.statistics import Statistics
 from esr.plans.unprunable import Unprunable
@@ -152,6 +152,8 @@ class EmbeddedIndex:
     ) -> Evidence:
         snapshot = self._snapshot()
         names = {*EVIDENCE_COLUMNS, *columns}
+        if not ids:
+            return no_evidence(len(terms), names)
         parts, order = [], []
         for owner, places, numbers in group_by_segment(self._locate(snapshot, ids, ordinals)):
             segment, importance = snapshot.segments[owner], snapshot.statistics.importance[owner]

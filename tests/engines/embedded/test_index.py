@@ -133,6 +133,13 @@ def test_an_empty_index_returns_no_hits(where: Path) -> None:
     assert (answer.hits, answer.total, answer.unseen) == ([], 0, ("storm",))
 
 
+def test_the_evidence_of_no_sentence_has_a_row_for_each_term(where: Path) -> None:
+    load(where, [document("A", "storm")])
+    evidence = EmbeddedIndex(str(where)).evidence(["storm", "flood"], [], ["length"])
+    assert {counts.shape for counts in evidence.counts.values()} == {(2, 0)}
+    assert evidence.columns["length"].shape == (0,)
+
+
 def test_statistics_are_those_of_all_segments(where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(7)
     documents = [

@@ -63,6 +63,12 @@ def test_a_comparison_says_what_moved(real: FlaskClient) -> None:
     assert [row["side"] for row in table].count("left") == len(found["left"]["hits"])
 
 
+@pytest.mark.parametrize("path", ["search?", "search.json?", "search.csv?", "compare?vs.model=dir&"])
+def test_a_second_stage_of_nothing_shows_an_empty_answer(real: FlaskClient, path: str) -> None:
+    response = real.get(f"/{path}q=%2Bearthquake+-earthquake&rerank=bm25:1")
+    assert response.status_code == 200, response.text
+
+
 def test_the_reason_in_words_comes_before_any_number(real: FlaskClient) -> None:
     for address in (f"/explain?{Q}&id=earthquake-relief.s0", f"/compare?{Q}&vs.model=bm25"):
         page = real.get(address).text.split("<main", 1)[1]
