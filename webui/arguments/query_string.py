@@ -46,10 +46,11 @@ def split_pairs(query_string: bytes, settings: Settings) -> list[tuple[str, str]
         size, limit = f"{len(query_string):,}", f"{settings.address_bytes:,}"
         raise RequestError(f"the address has {size} bytes of arguments: at most {limit} are allowed", None)
     try:
+        text = query_string.decode()  # a character of which only one half is quoted is none
         unquote_to_bytes(query_string.replace(b"+", b" ")).decode()
     except UnicodeDecodeError:
         raise RequestError("the address is not valid UTF-8", None) from None
-    pairs = parse_qsl(query_string.decode(), keep_blank_values=True)
+    pairs = parse_qsl(text, keep_blank_values=True)
     if len(pairs) > settings.arguments:
         limit = f"{settings.arguments:,}"
         raise RequestError(f"the address has {len(pairs)} arguments: at most {limit} are allowed", None)

@@ -134,7 +134,7 @@ def test_an_address_has_limits() -> None:
     assert "at most 8,000" in str(error(*[("source", "x" * 300)] * 30))
 
 
-@pytest.mark.parametrize("raw", [b"q=%ff", b"q=\xff", b"q=%ed%a0%80", b"%ff=1"])
+@pytest.mark.parametrize("raw", [b"q=%ff", b"q=\xff", b"q=%ed%a0%80", b"%ff=1", b"q=\xc3%a9"])
 def test_bytes_that_are_not_utf8_are_an_error(raw: bytes) -> None:
     with pytest.raises(RequestError, match="UTF-8"):
         read_search(raw, LIMITS)
