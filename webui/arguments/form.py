@@ -14,7 +14,9 @@ from webui.arguments.controls import Checkbox, Option, RankingControls
 from webui.arguments.links import Pairs
 from webui.arguments.names import SEARCH_ARGUMENTS, VERSUS, is_ranking_argument
 from webui.arguments.presets import preset_label
+from webui.arguments.query_string import parse_count
 from webui.arguments.ranking_controls import ranking_controls
+from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
@@ -100,8 +102,10 @@ def _is_known(name: str) -> bool:
 
 
 def _counts(selected: str, settings: Settings) -> list[Option]:
-    is_allowed = selected.isascii() and selected.isdigit() and 1 <= int(selected) <= settings.max_k
-    k = int(selected) if is_allowed else settings.default_k
+    try:
+        k = parse_count("k", selected or None, settings.default_k, settings.max_k)
+    except RequestError:
+        k = settings.default_k
     offered = {k, settings.default_k, *(n for n in _COUNTS if n <= settings.max_k)}
     return [Option(str(n), str(n), n == k) for n in sorted(offered)]
 

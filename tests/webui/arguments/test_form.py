@@ -54,6 +54,12 @@ def test_a_wrong_value_leaves_the_form_usable() -> None:
     assert form.ranking.model.model is models.DEFAULT
 
 
+def test_a_number_too_long_to_read_leaves_the_form_usable() -> None:
+    limits = Settings(query_chars=5_000)
+    form = build_form(clean_arguments(b"k=" + b"1" * 4_400, limits), limits)
+    assert [c.value for c in form.counts if c.is_selected] == ["10"]
+
+
 @given(st.binary(max_size=80))
 def test_any_address_makes_a_form(raw: bytes) -> None:
     form = build_form(clean_arguments(b"q=" + raw, LIMITS), LIMITS)
