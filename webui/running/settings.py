@@ -10,6 +10,8 @@ from esr.errors import UsageError
 
 T = TypeVar("T", int, float, str)
 PREFIX = "ESR_"
+_MAXIMUM = 1_000_000_000
+"""Of every number."""
 
 
 class Setting(NamedTuple):
@@ -93,6 +95,6 @@ def _parse(row: Setting, text: str) -> int | float | str:
         value: int | float = kind(text)  # type: ignore[assignment]
     except ValueError:
         raise UsageError(f"{row.variable} must be {number}, not {text!r}") from None
-    if not row.minimum <= value <= 1e9:
-        raise UsageError(f"{row.variable} must be {number} of at least {row.minimum:g}, not {text}")
+    if not row.minimum <= value <= _MAXIMUM:
+        raise UsageError(f"{row.variable} must be {number} from {row.minimum:g} to {_MAXIMUM:,}, not {text}")
     return value

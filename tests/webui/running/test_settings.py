@@ -40,12 +40,13 @@ def test_variables_of_the_environment_change_settings_and_empty_ones_do_not() ->
     ("variable", "value", "message"),
     [
         ("ESR_MAX_K", "many", "a whole number, not 'many'"),
-        ("ESR_MAX_K", "0", "at least 1, not 0"),
+        ("ESR_MAX_K", "0", "a whole number from 1 to 1,000,000,000, not 0"),
         ("ESR_MAX_K", "1.5", "a whole number"),
-        ("ESR_DEADLINE", "0", "at least 0.1"),
-        ("ESR_DEADLINE", "nan", "at least 0.1"),
-        ("ESR_DEADLINE", "inf", "at least 0.1"),
-        ("ESR_PROXIES", "-1", "at least 0"),
+        ("ESR_MAX_K", "1000000001", "from 1 to 1,000,000,000, not 1000000001"),
+        ("ESR_DEADLINE", "0", "a number from 0.1 to"),
+        ("ESR_DEADLINE", "nan", "a number from 0.1 to"),
+        ("ESR_DEADLINE", "inf", "a number from 0.1 to"),
+        ("ESR_PROXIES", "-1", "from 0 to"),
     ],
 )
 def test_the_error_for_a_bad_value_names_the_variable(variable: str, value: str, message: str) -> None:
