@@ -21,7 +21,7 @@ from webui.arguments.query_check import check_query
 from webui.arguments.query_string import check_text
 from webui.arguments.search_request import parse_filters
 from webui.running.problems import describe_error, problem_dict
-from webui.running.rate_limit import count_requests
+from webui.running.rate_limit import count_queries
 from webui.running.request_errors import RequestError, blame_argument
 
 RUN, CSV = "text/plain", "text/csv"
@@ -31,7 +31,7 @@ AnswerOrError = Answer | UsageError
 def batch(call: Call) -> Response:
     body = read_body(call.settings)
     queries: dict[str, str] = {query["id"]: query["query"] for query in body["queries"]}
-    count_requests(len(body["queries"]) - 1)
+    count_queries(len(body["queries"]))
     if len(queries) < len(body["queries"]):
         raise RequestError("two queries have the same id: give each its own id", "queries")
     ranking = _ranking(call, body.get("ranking", {}))

@@ -17,7 +17,7 @@ from webui.arguments.query_string import check_text, parse_count
 from webui.arguments.search_request import SearchRequest, read_search
 from webui.pages.renderer import PageRenderer
 from webui.running.problems import as_sentence
-from webui.running.rate_limit import count_requests
+from webui.running.rate_limit import count_queries
 from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 
@@ -101,7 +101,7 @@ def _answer(searcher: Searcher, settings: Settings) -> Response:
         raise RequestError(
             f"there are {len(queries):,} queries: at most {settings.batch_queries:,} are allowed", QUERIES
         )
-    count_requests(len(queries) - 1)
+    count_queries(len(queries))
     answers = _answer_queries(searcher, search, queries, k, settings)
     missing = {topic: answer.incomplete for topic, answer in answers.items() if answer.incomplete}
     if missing and ACCEPT_INCOMPLETE not in request.form:

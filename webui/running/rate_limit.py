@@ -16,6 +16,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from esr.errors import UsageError
 from webui.running import metrics
 from webui.running.health import PATHS
+from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
 from webui.running.sliding_window import SlidingWindow
 
@@ -59,17 +60,27 @@ def install(app: Flask, settings: Settings) -> None:
         if seconds:
             raise TooManyRequests(retry_after=math.ceil(seconds))
 
+    def count_queries(number: int) -> None:
+        if number > rate.amount:  # to wait would be of no use
+            limit = f"{rate.amount:,} in {rate.get_expiry():,} s"
+            raise RequestError(f"there are {number:,} queries: at most {limit} are allowed", "queries")
+        if number > 1:
+            count(number - 1)
+
     @app.before_request
     def limit() -> None:
-        g.count_requests = count
+        g.count_queries = count_queries
         if request.path not in PATHS and request.endpoint != "static":
             count(1)
 
 
-def count_requests(n: int) -> None:
-    """Count the current request as `n` more. Raises TooManyRequests."""
-    if n > 0 and "count_requests" in g:
-        g.count_requests(n)
+def count_queries(number: int) -> None:
+    """Count the current request, which counts as one so far, as one for each of its queries.
+
+    Raises TooManyRequests, or RequestError for more queries than a client may ever send at once.
+    """
+    if "count_queries" in g:
+        g.count_queries(number)
 
 
 def client_key(address: str | None) -> str:

@@ -117,6 +117,18 @@ def test_a_batch_counts_as_many_requests_as_it_has_queries(where: str) -> None:
     assert post(client, {"queries": TWO}, 429).json["error"]["code"] == "too_many_requests"
 
 
+def test_a_batch_that_the_rate_never_allows_is_told_the_limit(where: str) -> None:
+    client = create_app(esr.open(where), Settings(rate="2/minute")).test_client()
+    queries = [*TWO, {"id": "3", "query": "storm"}]
+    assert post(client, {"queries": queries}, 400).json["error"] == {
+        "code": "bad_input",
+        "message": "There are 3 queries: at most 2 in 60 s are allowed.",
+        "field": "queries",
+    }
+    page = client.post("/batch", data={"queries": "storm\nflood\nrain"})
+    assert (page.status_code, "at most 2 in 60 s are allowed" in page.text) == (400, True)
+
+
 def test_a_batch_has_a_deadline(where: str) -> None:
     client = create_app(esr.open(where), Settings(batch_deadline=0.01)).test_client()
     queries = [{"id": str(n), "query": "storm flood"} for n in range(100)]
