@@ -42,10 +42,9 @@ def find_news(
     for search in searches:
         try:
             prepared = snapshot.prepare(search.query, search.ranking)
+            _find_news_of(prepared, search, state, tell_all)
         except EsrError as error:
             failure = failure or WatchFailed(f"[{search.name}]: {error}")
-            continue
-        _find_news_of(prepared, search, state, tell_all)
     if failure is not None:
         raise failure
 

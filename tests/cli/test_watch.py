@@ -163,10 +163,13 @@ def test_what_is_wrong_with_the_file_is_said(
     assert message in esr_error("watch", path, "--index", where)
 
 
-def test_a_search_that_fails_does_not_keep_the_others_from_telling(esr: Esr, tmp_path: Path) -> None:
+@pytest.mark.parametrize("bad", ["query='the'", "query='storm'\nranking={rerank=[{signal='meaning'}]}"])
+def test_a_search_that_fails_does_not_keep_the_others_from_telling(
+    esr: Esr, tmp_path: Path, bad: str
+) -> None:
     where, path = str(tmp_path / "index"), tmp_path / "searches.toml"
     load(where, [document("a", "A storm.")])
-    path.write_text("[bad]\nquery='the'\n[good]\nquery='storm'\n")
+    path.write_text(f"[bad]\n{bad}\n[good]\nquery='storm'\n")
     result = esr("watch", path, "--index", where, "--from-start")
     assert result.exit_code == 1 and json.loads(result.stdout)["search"] == "good"
 
