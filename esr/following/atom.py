@@ -54,7 +54,7 @@ def render_feed(
 def _add_entry(root: ElementTree.Element, urn: str, record: SentenceRecord, address: str | None) -> None:
     entry = ElementTree.SubElement(root, f"{{{ATOM}}}entry")
     if record.language:
-        entry.set(_XML, record.language)
+        entry.set(_XML, _clean(record.language))
     moment = _moment(record)
     _add(entry, "id", urn)
     _add(entry, "title", record.title or record.document_id)
@@ -68,9 +68,12 @@ def _add_entry(root: ElementTree.Element, urn: str, record: SentenceRecord, addr
 
 
 def _add(parent: ElementTree.Element, name: str, text: str) -> None:
+    ElementTree.SubElement(parent, f"{{{ATOM}}}{name}").text = _clean(text)
+
+
+def _clean(text: str) -> str:
     """A text, without what XML cannot hold."""
-    element = ElementTree.SubElement(parent, f"{{{ATOM}}}{name}")
-    element.text = "".join(c for c in text if c in "\t\n\r" or _is_xml(ord(c)))
+    return "".join(c for c in text if c in "\t\n\r" or _is_xml(ord(c)))
 
 
 def _is_xml(code: int) -> bool:
@@ -78,7 +81,7 @@ def _is_xml(code: int) -> bool:
 
 
 def _link(parent: ElementTree.Element, rel: str, address: str, type: str) -> None:
-    ElementTree.SubElement(parent, f"{{{ATOM}}}link", {"rel": rel, "href": address, "type": type})
+    ElementTree.SubElement(parent, f"{{{ATOM}}}link", {"rel": rel, "href": _clean(address), "type": type})
 
 
 def _moment(record: SentenceRecord) -> str:
