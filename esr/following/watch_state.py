@@ -33,12 +33,7 @@ class WatchState:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self._db = sqlite3.connect(path, timeout=0, isolation_level=None)
-            self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
-            self._db.execute("BEGIN IMMEDIATE")
-            for statement in _TABLES.split(";"):
-                self._db.execute(statement)
-            self._db.execute("COMMIT")
+            self._db = _connect(path)
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
                 raise AnotherRun(f"another esr watch is using {path}: wait until it has finished") from error
@@ -114,3 +109,18 @@ class WatchState:
                 "(SELECT number FROM news WHERE search = ? ORDER BY number DESC LIMIT ?)",
                 (search, least, search, KEPT),
             )
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """The file for this process alone, with its tables. Raises sqlite3.DatabaseError."""
+    db = sqlite3.connect(path, timeout=0, isolation_level=None)
+    try:
+        db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        db.execute("BEGIN IMMEDIATE")
+        for statement in _TABLES.split(";"):
+            db.execute(statement)
+        db.execute("COMMIT")
+    except BaseException:
+        db.close()
+        raise
+    return db
