@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -128,7 +128,7 @@ def write_feeds(state: WatchState, searches: Sequence[SavedSearch], folder: Path
         folder.mkdir(parents=True, exist_ok=True)
         for search in searches:
             hits = [hit for _, _, hit in state.news(0, search.name)[-KEPT:]][::-1]
-            records = [SentenceRecord(**{name: hit[name] for name in SentenceRecord._fields}) for hit in hits]
+            records = list(map(_read_record, hits))
             feed = Feed(feed_urn([("watch", search.name)]), search.name)
             path = folder / f"{search.name}.atom"
             part = path.with_suffix(".part")
@@ -136,6 +136,11 @@ def write_feeds(state: WatchState, searches: Sequence[SavedSearch], folder: Path
             part.replace(path)
     except OSError as error:
         raise EsrError(f"{folder} cannot be written: {to_one_line(error.strerror or error)}") from error
+
+
+def _read_record(hit: Mapping[str, Any]) -> SentenceRecord:
+    """The sentence of stored news. Fields that its esr did not know yet have their defaults."""
+    return SentenceRecord(**{name: hit[name] for name in SentenceRecord._fields if name in hit})
 
 
 def _note(state: WatchState, file: str, number: int, size: int) -> None:
