@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 from msgspec.structs import replace
 
 from esr.engines.index import NO_FILTERS, Filters
 from esr.errors import UsageError
+from esr.queries.interpretation import Interpretation
 from esr.queries.parser import literal
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Answer, PreparedQuery, Searcher
@@ -25,19 +27,18 @@ def prepare_similar(
     """
     snapshot = searcher.snapshot()
     (record,) = snapshot.index.sentences([sentence_id])
-    counts = snapshot.index.analyzer.terms(record.text)
-    statistics = snapshot.index.statistics(list(dict.fromkeys(counts)))
+    counts = Counter(snapshot.index.analyzer.terms(record.text))
+    statistics = snapshot.index.statistics(list(counts))
     total = statistics.collection.sentences
 
     def weight(term: str) -> float:
-        return counts.count(term) * math.log(total / max(statistics.terms[term].sf, 1))
+        return counts[term] * math.log(total / max(statistics.terms[term].sf, 1))
 
-    best = sorted(dict.fromkeys(counts), key=lambda term: (-weight(term), term))[:TERMS]
+    best = sorted(counts, key=lambda term: (-weight(term), term))[:TERMS]
     if not best:
         raise UsageError(f"sentence {sentence_id!r} has no words to compare it by")
-    interpretation = snapshot.interpret(literal(record.text))
-    chosen = {term: counts.count(term) for term in interpretation.counts if term in best}
-    interpretation = replace(interpretation, counts=chosen, wanted=tuple(chosen))
+    chosen = {term: count for term, count in counts.items() if term in best}
+    interpretation = Interpretation(literal(record.text), chosen, tuple(chosen), None, (), False)
     return snapshot.prepare_interpretation(interpretation, ranking or Ranking()), record.document_id
 
 

@@ -14,7 +14,7 @@ from esr.enrichment.sentence_vectors import VectorSettings
 from esr.errors import UsageError
 from esr.following.similar import find_similar, prepare_similar
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Searcher
+from esr.ranking.searcher import MAX_TERMS, Searcher
 from tests.support.elasticsearch import document, load
 from tests.support.tiny_encoder import write_tiny_encoder
 from webui.app import create_app
@@ -57,6 +57,13 @@ def test_the_words_that_say_most_are_searched_for(searcher: Searcher) -> None:
     prepared, document_id = prepare_similar(searcher, "a.s0")
     assert document_id == "a"
     assert "brenner" in prepared.counts and len(prepared.counts) <= 8
+
+
+def test_a_sentence_of_more_words_than_a_query_may_have_has_similar_ones(anywhere: str) -> None:
+    text = " ".join(["Brenner"] * 4 + [f"word{n}" for n in range(MAX_TERMS)])
+    load(anywhere, [document("a", text), document("b", "Brenner"), document("c", "Rain")], analyzer="plain")
+    with esr.open(anywhere) as searcher:
+        assert ids(searcher, "a.s0") == ["b.s0"]
 
 
 def test_a_sentence_without_words_and_an_unknown_one_are_errors(searcher: Searcher) -> None:
