@@ -113,8 +113,9 @@ def build_timeline(
         values = [of_periods.get(number, 0) for number in numbers]
         chosen = [numbers[place] for place in find_peaks(values)[:peaks]]
         found = [_find_peak(query, number, of_periods[number], interval, filters) for number in chosen]
+        known = [peak for peak in found if peak is not None]
         text = query.interpretation.parsed.text
-        series.append(Series(text, values, total - sum(values), found))
+        series.append(Series(text, values, total - sum(values), known))
     names = [name_of(number, interval) for number in numbers]
     return Timeline(interval, names, [of_all.get(number, 0) for number in numbers], series)
 
@@ -126,15 +127,21 @@ def find_peaks(counts: Sequence[int]) -> list[int]:
     return sorted(peaks, key=lambda place: (-counts[place], place))
 
 
-def _find_peak(query: PreparedQuery, period: int, count: int, interval: Interval, filters: Filters) -> Peak:
-    """The peak with its best sentence: by the query's ranking, of those that count."""
+def _find_peak(
+    query: PreparedQuery, period: int, count: int, interval: Interval, filters: Filters
+) -> Peak | None:
+    """The peak with its best sentence: by the query's ranking, of those that count.
+
+    None where the engine's answer is incomplete and has no sentence.
+    """
     start, end = date_range(period, interval)
     within = replace(
         filters,
         date_from=start if filters.date_from is None else max(start, filters.date_from),
         date_to=end if filters.date_to is None else min(end, filters.date_to),
     )
-    return Peak(name_of(period, interval), count, query.with_all_words().search(1, within).hits[0])
+    hits = query.with_all_words().search(1, within).hits
+    return Peak(name_of(period, interval), count, hits[0]) if hits else None
 
 
 def _choose_interval(days: Sequence[int]) -> Interval:

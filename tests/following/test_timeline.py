@@ -6,12 +6,14 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 
 import esr
 from esr.documents import Document
-from esr.engines.index import DAY, NO_FILTERS, Filters
+from esr.engines.embedded.index import EmbeddedIndex
+from esr.engines.index import DAY, NO_FILTERS, Filters, SearchResult
 from esr.errors import UsageError
 from esr.following.periods import INTERVALS, Interval, date_range, first_day, name_of, period_of
 from esr.following.timeline import MAX_PERIODS, Timeline, build_timeline, find_peaks, timeline_rows
@@ -135,6 +137,15 @@ def test_words_in_no_document_have_no_periods(searcher: Searcher) -> None:
     made = make(searcher, "volcano")
     assert (made.periods, made.series[0].total, made.series[0].peaks) == ([], 0, [])
     assert timeline_rows(made) == []
+
+
+def test_a_peak_without_an_answer_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load(f"{tmp_path}/index", [document("a", "storm", date="2017-03-05")])
+    nothing = SearchResult([], 0, "no shard answered")
+    monkeypatch.setattr(EmbeddedIndex, "search", lambda *args, **options: nothing)
+    with esr.open(f"{tmp_path}/index") as opened:
+        (series,) = make(opened, "storm").series
+    assert (series.total, series.peaks) == (1, [])
 
 
 @pytest.mark.parametrize("interval", INTERVALS)
