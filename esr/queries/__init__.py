@@ -4,7 +4,7 @@ from esr.queries.fields import FIELDS, METADATA_FIELD, TEXT, Field, ValueKind, f
 from esr.queries.notes import Note, NoteKind
 from esr.queries.parser import literal, parse
 from esr.queries.query import Clause, Form, Group, ParsedQuery, Role
-from esr.queries.scanner import split_field
+from esr.queries.scanner import split_field, write_value
 from esr.queries.values import date_start
 
 __all__ = [
@@ -25,4 +25,5 @@ __all__ = [
     "literal",
     "parse",
     "split_field",
+    "write_value",
 ]

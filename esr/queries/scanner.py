@@ -10,7 +10,7 @@ from esr.errors import find_nearest
 from esr.queries.fields import FIELDS, FIELDS_BY_NAME, TEXT, Field, find_field
 from esr.queries.notes import Note, NoteKind, write_note
 from esr.queries.query import OPERATORS, Form
-from esr.queries.quotes import QuoteFinder
+from esr.queries.quotes import CLOSING_MARKS, QuoteFinder
 from esr.queries.values import EXPECTED, has_letter_or_digit, is_valid
 
 SIGNS = "+-"
@@ -54,6 +54,21 @@ def split_field(chunk: str) -> tuple[Field, str] | None:
     match = _FIELD_NAME.match(chunk)
     field = find_field(match[1]) if match else None
     return (field, chunk[match.end() :]) if match and field else None
+
+
+def write_value(field: str, value: str) -> str | None:
+    """A value as a query has it behind a field such as `source:`, in quotes if need be.
+
+    None for a value that no quotes can hold.
+    """
+    quoted = (f"{mark}{value}{closing[0]}" for mark, closing in CLOSING_MARKS.items())
+    return next((form for form in (value, *quoted) if _is_value(field + form, value)), None)
+
+
+def _is_value(text: str, value: str) -> bool:
+    """Is the text read as one field with this value?"""
+    first, *others = Scanner(text).scan()
+    return not others and first.field != TEXT and first.text == value
 
 
 class Scanner:

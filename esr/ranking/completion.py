@@ -12,13 +12,16 @@ from esr.analysis.definitions import WORDS
 from esr.documents.attributes import META, META_PREFIX, is_attribute
 from esr.engines.index import Index
 from esr.engines.keys import name_key
-from esr.queries import ValueKind, split_field
+from esr.queries import Field, ValueKind, split_field, write_value
 from esr.ranking.searcher import Searcher
 
 MAX_NAME_WORDS = 3
 """Words at the end of a query that may be the beginning of one name."""
 SHORTEST = 2
 """Letters from which a word is completed."""
+
+
+Kind = Literal["word", "name", "source", "attribute"]
 
 
 class Completion(NamedTuple):
@@ -29,7 +32,7 @@ class Completion(NamedTuple):
     """
 
     text: str
-    kind: Literal["word", "name", "source", "attribute"]
+    kind: Kind
     frequency: int
     query: str
 
@@ -55,21 +58,20 @@ def complete(searcher: Searcher, text: str, limit: int) -> Sequence[Completion]:
             if not set(key.form) & set('"\n')
         ]
     if field and field.kind is ValueKind.NAME:
-        start = len(text) - len(value)
-        begun = value.lstrip('"')
-        if field.name == "source" or is_attribute(field.name):
-            return [
-                Completion(
-                    value.form,
-                    "source" if field.name == "source" else "attribute",
-                    value.documents,
-                    text[:start] + _quote(value.form),
-                )
-                for value in index.values(field.name).with_prefix(begun, limit)
-            ]
-        names = islice(_names(index, begun, limit), limit)
-        return [Completion(form, "name", count, text[:start] + _quote(form)) for form, count in names]
+        before, named = text.removesuffix(value), name.removesuffix(value)
+        kind, found = _values(index, field, value.lstrip('"'), limit)
+        written = ((form, count, write_value(named, form)) for form, count in found)
+        return [Completion(form, kind, count, before + own) for form, count, own in written if own]
     return [*_complete_name(index, text, limit // 2), *_complete_word(index, text, limit)][:limit]
+
+
+def _values(index: Index, field: Field, begun: str, limit: int) -> tuple[Kind, list[tuple[str, int]]]:
+    """The values of a field that begin so: what they are, and how often each occurs."""
+    if field.name == "source" or is_attribute(field.name):
+        values = index.values(field.name).with_prefix(begun, limit)
+        kind: Kind = "source" if field.name == "source" else "attribute"
+        return kind, [(value.form, value.documents) for value in values]
+    return "name", list(islice(_names(index, begun, limit), limit))
 
 
 def _complete_name(index: Index, text: str, limit: int) -> Iterator[Completion]:
@@ -106,8 +108,3 @@ def _complete_word(index: Index, text: str, limit: int) -> Iterator[Completion]:
 def _quote_key(key: str) -> str:
     """The key as the name of a field."""
     return f'"{key}"' if re.search(r"[\s:]", key) else key
-
-
-def _quote(text: str) -> str:
-    """The text as the value of a field."""
-    return f'"{text}"' if any(map(str.isspace, text)) else text

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import esr
 from esr.ranking.completion import complete
 from esr.ranking.searcher import Searcher
 from tests.support.both_engines import ENGINES, open_loaded
-from tests.support.elasticsearch import document
+from tests.support.elasticsearch import document, load
 
 TEXTS = ["Climate talks and climbers", "The climate of Zürich", "Climate models", "A clinic in Zürich"]
 
@@ -41,6 +43,26 @@ def test_a_word_is_completed_within_quotes_and_behind_signs(searcher: Searcher) 
 def test_sources_are_completed_behind_their_field(searcher: Searcher) -> None:
     assert queries(searcher, "rain source:b") == ['rain source:"BBC News"']
     assert queries(searcher, "rain -source:REU") == ["rain -source:Reuters"]
+
+
+@pytest.mark.parametrize(
+    ("begun", "completed"),
+    [
+        ("M*", 'source:"M*A*S*H"'),
+        ("+", 'source:"+972mag"'),
+        ("Jane", 'source:“Jane "JD" Doe”'),
+        ("«", 'source:"« Le Monde »"'),
+        ("?", None),
+    ],
+)
+def test_a_completed_value_is_read_as_that_value(tmp_path: Path, begun: str, completed: str | None) -> None:
+    sources = ["M*A*S*H", "+972mag", 'Jane "JD" Doe', "« Le Monde »", "???"]
+    load(str(tmp_path / "index"), [document(f"d{n}", "Rain", source=s) for n, s in enumerate(sources)])
+    with esr.open(str(tmp_path / "index")) as searcher:
+        assert queries(searcher, f"rain source:{begun}") == ([f"rain {completed}"] if completed else [])
+        for completion in complete(searcher, f"source:{begun}", 8):
+            (group,) = esr.parse_query(completion.query).groups
+            assert (group.role, group.alternatives[0].text) == ("required", completion.text)
 
 
 @pytest.mark.parametrize("text", ["", " ", "climate ", "c", "zzz", "rain!", "person:", "\u200b", "source:"])
