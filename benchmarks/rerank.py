@@ -24,10 +24,11 @@ import esr
 from esr.engines.index import Hit
 from esr.evaluation import topics
 from esr.evaluation.topic import TITLE
+from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import load_parses
 from esr.ranking.reranker import Reranker, rerank
-from esr.ranking.searcher import PreparedQuery, Searcher, UnsearchableQuery
+from esr.ranking.searcher import Searcher, UnsearchableQuery
 
 SECOND_STAGES = {
     "tdsr": [{"signal": "tdsr"}],

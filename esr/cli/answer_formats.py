@@ -16,8 +16,8 @@ from esr.engines.index import Hit
 from esr.following.citations import CITATIONS, CitationFormat
 from esr.ranking import answers
 from esr.ranking.answer_table import COLUMNS, build_rows, build_spreadsheet_rows
+from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import QueryReport
-from esr.ranking.searcher import Answer
 from esr.registry import Registry
 
 _NEIGHBOR, _HIT = "     ", "   > "

@@ -9,7 +9,7 @@ import numpy as np
 
 from esr.engines.index import NO_FILTERS, Filters, Hit
 from esr.errors import UsageError
-from esr.ranking.searcher import Answer, PreparedQuery
+from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms
 from esr.ranking.sentence_scores import score_given
 
 
@@ -25,7 +25,7 @@ def find_newest(
     started = time.perf_counter()
     result = prepared.index.by_date(prepared.all_words, k, filters, records=records)
     hits = add_scores(prepared, result.hits)
-    took = prepared.took_ms + (time.perf_counter() - started) * 1000.0
+    took = prepared.took_ms + elapsed_ms(started)
     return Answer(hits, result.total, took, prepared.unseen, result.incomplete)
 
 

@@ -17,7 +17,7 @@ from esr.following.newest import add_scores
 from esr.following.overlap import DEFAULT_THRESHOLD, Terms, check_threshold, find_overlaps, group_repeats
 from esr.models.idf import rarity
 from esr.ranking.answers import require_record
-from esr.ranking.searcher import Answer, PreparedQuery
+from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms
 
 MAX_READ = 10_000
 """Sentences that are read for one answer, the oldest first. More would take too long."""
@@ -103,7 +103,7 @@ def find_novel(
         incomplete = incomplete or _say_bound(bound)
     scored = add_scores(prepared, [group[0] for group in new[:k]])
     repeats = {group[0].sentence_id: group[1:] for group in new[:k]}
-    took = prepared.took_ms + (time.perf_counter() - started) * 1000.0
+    took = prepared.took_ms + elapsed_ms(started)
     return NovelAnswer(Answer(scored, result.total, took, prepared.unseen, incomplete), repeats)
 
 

@@ -11,8 +11,9 @@ from esr.engines.index import NO_FILTERS, Filters
 from esr.errors import UsageError
 from esr.queries.interpretation import Interpretation
 from esr.queries.parser import literal
+from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Answer, PreparedQuery, Searcher
+from esr.ranking.searcher import Searcher
 
 TERMS = 8
 """The terms of the sentence that are searched for: those that say most, c(t,s) log(N / sf(t)) each."""

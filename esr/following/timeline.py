@@ -16,7 +16,7 @@ from esr.engines.index import Filters, Hit
 from esr.errors import UsageError
 from esr.following.periods import INTERVALS, Interval, count_periods, date_range, name_of, period_of
 from esr.ranking.answers import hit_dict
-from esr.ranking.searcher import PreparedQuery
+from esr.ranking.prepared_query import PreparedQuery
 
 PEAKS, MAX_PEAKS = 3, 20
 """Peaks of each query that get a sentence."""

@@ -17,7 +17,8 @@ from esr.following.identity import feed_urn
 from esr.following.saved_searches import SavedSearch
 from esr.following.watch_state import KEPT, WatchState
 from esr.ranking.answers import hit_dict
-from esr.ranking.searcher import PreparedQuery, Searcher
+from esr.ranking.prepared_query import PreparedQuery
+from esr.ranking.searcher import Searcher
 from esr.ranking.sentence_scores import score_given
 
 STREAM = "-"

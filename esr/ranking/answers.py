@@ -8,8 +8,8 @@ from esr.analysis import Analyzer
 from esr.documents.direction import text_direction
 from esr.documents.fields import LIST_FIELDS
 from esr.engines.index import Hit, SentenceRecord
+from esr.ranking.prepared_query import Answer
 from esr.ranking.query_report import QueryReport
-from esr.ranking.searcher import Answer
 
 _RECORD_FIELDS = SentenceRecord._fields
 

@@ -18,9 +18,9 @@ from esr.plans.plan import Plan
 from esr.ranking.explain_parts import Addition, BoostPart, FeaturePart, FieldPart, PriorPart, TermPart
 from esr.ranking.explain_second import SecondPart, explain_second
 from esr.ranking.origin import LENGTH, Origin
+from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.rerank_context import RerankContext
 from esr.ranking.reranker import Reranker
-from esr.ranking.searcher import PreparedQuery
 
 
 @dataclass(frozen=True, slots=True)

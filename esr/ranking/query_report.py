@@ -13,7 +13,7 @@ from esr.errors import EsrError
 from esr.plans.condition import Condition, HasTerm, all_of, any_of
 from esr.queries.notes import Note
 from esr.queries.understanding import ReadGroup, read_groups
-from esr.ranking.searcher import PreparedQuery
+from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.spelling import Suggestion, correct, suggest
 
 

@@ -8,9 +8,9 @@ from esr.engines.index import Filters
 from esr.engines.similarities import SimilarityRescoring, mean_known
 from esr.errors import UsageError
 from esr.ranking import meaning
+from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.query_vector import encode_query
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import PreparedQuery
 
 
 def raw_request(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from esr.plans.evaluate import score_static, split_scores
 from esr.plans.evidence import Array, Evidence
 from esr.ranking.origin import LENGTH, Origin
-from esr.ranking.searcher import PreparedQuery
+from esr.ranking.prepared_query import PreparedQuery
 
 
 class ScoreParts(NamedTuple):

@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
-
-from msgspec import Struct
-from msgspec.structs import replace
 
 from esr import boosts
 from esr.adjustments.adjustment import BUILTIN_FEATURES
 from esr.analysis.spans import words_of_terms
-from esr.engines.index import NO_FILTERS, Filters, Hit, Index, SearchResult
-from esr.engines.lazy_hits import LazyHits
-from esr.engines.unknown_filters import UnknownFilter, find_unknown_filters
+from esr.engines.index import NO_FILTERS, Filters, Hit, Index
 from esr.errors import UsageError, unknown
-from esr.plans.condition import Condition, HasAttribute, HasEntity, HasSource, leaves
-from esr.plans.plan import CandidateRule, Plan, Static
-from esr.plans.statistics import Statistics
 from esr.queries.interpretation import Interpretation, interpret
 from esr.queries.query import ParsedQuery
-from esr.ranking.nearest import find_nearest
-from esr.ranking.origin import Origin
+from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms, plan_query
 from esr.ranking.ranking import NO_EXPANSIONS, Ranking
-from esr.ranking.rerank_context import RerankContext, build_context
-from esr.ranking.reranker import rerank
 
 PREFIX_TERMS, PREFIX_CANDIDATES = 3, 20
 """The terms that prefixes add to the ranking, and how many with each prefix they are chosen from."""
@@ -37,125 +26,6 @@ MAX_TERMS = 1000
 
 class UnsearchableQuery(UsageError):
     """A query that no ranking can search for: empty, only stop words, or too long."""
-
-
-class Answer(Struct, frozen=True):
-    """Ranked sentences, and how the search went.
-
-    `total` counts the candidates; `unseen` are words of the query that no document contains; `incomplete`
-    says what is missing from the answer, or is None. `scored` is the number of candidates that were scored,
-    if the engine reports it; `exhaustive` says why it had to score all, or is None. `unknown_filters` are the
-    values of filters that the index does not have. `without_vector` counts the reranked sentences that lack
-    one and are ranked by their words; it is None where the ranking uses no vectors.
-    """
-
-    hits: Sequence[Hit]
-    total: int
-    took_ms: float
-    unseen: tuple[str, ...] = ()
-    incomplete: str | None = None
-    scored: int | None = None
-    exhaustive: str | None = None
-    unknown_filters: tuple[UnknownFilter, ...] = ()
-    without_vector: int | None = None
-
-
-class PreparedQuery(Struct, frozen=True):
-    """A query planned for one ranking and one state of an index: prepared once, searched and explained often.
-
-    `counts` has c(t,q) of the query's own terms, in order, with those that its prefixes add; `expansions`
-    what each boost adds at weight 1; `unseen` the words of the query that no document contains.
-    """
-
-    index: Index
-    ranking: Ranking
-    interpretation: Interpretation
-    counts: Mapping[str, int]
-    statistics: Statistics
-    expansions: Mapping[str, boosts.Expansion]
-    plan: Plan
-    unseen: tuple[str, ...]
-    took_ms: float
-
-    def search(self, k: int = 10, filters: Filters = NO_FILTERS, *, records: bool = True) -> Answer:
-        """The best k sentences. `took_ms` of the answer includes the time of preparing."""
-        if k < 1:
-            raise UsageError(f"k must be a positive number, not {k}")
-        started = time.perf_counter() - self.took_ms / 1000.0
-        answer, condition = self._search(k, filters, records, started), self.interpretation.condition
-        if condition is None and not filters:
-            return answer
-        unknown = find_unknown_filters(self.index, _with_fields(filters, condition))
-        return replace(answer, unknown_filters=unknown) if unknown else answer
-
-    def _search(self, k: int, filters: Filters, records: bool, started: float) -> Answer:
-        reranker = self.ranking.reranker()
-        uses_vectors = reranker is not None and reranker.uses_vectors
-        has_candidates = bool(self.plan.terms) or self.plan.candidates == "all"
-        if not has_candidates and not uses_vectors:
-            return Answer([], 0, _since(started), self.unseen)
-        if reranker is None:
-            result = self.index.search(self.plan, k, filters, records=records)
-            return Answer(result.hits, result.total, _since(started), self.unseen, *result.diagnostics)
-        result = SearchResult([], 0)
-        if has_candidates:
-            result = self.index.search(self.plan, max(k, reranker.depth), filters, records=False)
-        hits, wanted = result.hits, min(k, reranker.depth)
-        if uses_vectors and len(hits) < wanted:
-            text = self.interpretation.ranked_text
-            hits = [*hits, *find_nearest(self.index, self.plan, text, hits, wanted, filters)]
-        total = result.total + len(hits) - len(result.hits)
-        first = LazyHits.of(hits)
-        best = first.head(reranker.depth)
-        context = self.rerank_context(best.ids, reranker.columns, best.ordinals.tolist())
-        hits = rerank(first, context, reranker, k)
-        if records:
-            sentences = self.index.sentences([hit.sentence_id for hit in hits])
-            hits = [hit._replace(record=record) for hit, record in zip(hits, sentences, strict=True)]
-        without_vector = reranker.count_missing(context)
-        answer = Answer(hits, total, _since(started), self.unseen, *result.diagnostics)
-        return replace(answer, without_vector=without_vector)
-
-    def rerank_context(
-        self, ids: Sequence[str], columns: Iterable[str], ordinals: Sequence[int] | None = None
-    ) -> RerankContext:
-        """The context in which a second stage reranks these sentences. `ordinals` are those of their hits."""
-        text = self.interpretation.ranked_text
-        return build_context(self.index, self.counts, self.statistics, ids, columns, ordinals, text)
-
-    def statics(self) -> Iterator[tuple[Origin, Static]]:
-        """The statics of the plan, each with its origin."""
-        return self.ranking.statics(self.statistics.collection, self.expansions)
-
-    @property
-    def all_words(self) -> Condition:
-        """What a sentence with every wanted word satisfies."""
-        condition = self.interpretation.all_words
-        assert condition is not None  # a prepared query asks for something
-        return condition
-
-    @property
-    def matching_plan(self) -> Plan:
-        """The plan with those candidates that hold a word of the query themselves, for counts.
-
-        Where the query itself decides on candidates, all of them match.
-        """
-        if self.interpretation.decides_candidates or not self.plan.terms:
-            return self.plan
-        return replace(self.plan, candidates="matching")
-
-    def with_all_words(self) -> PreparedQuery:
-        """The same query with those candidates that have every wanted word. Does not use the index."""
-        if not self.plan.terms and self.plan.candidates != "all":
-            return self
-        plan = replace(self.plan, condition=self.interpretation.all_words, candidates="all")
-        return replace(self, plan=plan)
-
-    def replan(self, ranking: Ranking) -> Plan:
-        """The plan of another ranking with the same boosts. Does not use the index."""
-        return _with_condition(
-            ranking.plan(self.counts, self.statistics, self.expansions), self.interpretation
-        )
 
 
 _DEFAULT = Ranking()
@@ -244,7 +114,7 @@ class Searcher:
         statistics = self.index.statistics(terms)
         unseen = {term for term in counts if not statistics.terms[term].is_seen}
         words = words_of_terms(self.index.analyzer, interpretation.ranked_text, unseen) if unseen else ()
-        plan = _with_condition(ranking.plan(counts, statistics, expansions), interpretation)
+        plan = plan_query(ranking, interpretation, counts, statistics, expansions)
         return PreparedQuery(
             self.index,
             ranking,
@@ -254,7 +124,7 @@ class Searcher:
             expansions,
             plan,
             words,
-            took_ms=_since(started),
+            took_ms=elapsed_ms(started),
         )
 
     def _expand(
@@ -308,28 +178,6 @@ class Searcher:
         return interpretation
 
 
-def _with_fields(filters: Filters, condition: Condition | None) -> Filters:
-    """The filters with the sources, attributes and names of a condition."""
-    if condition is None:
-        return filters
-    named = list(leaves(condition))
-    sources = (form for leaf in named if isinstance(leaf, HasSource) for form in leaf.forms)
-    entities = (key for leaf in named if isinstance(leaf, HasEntity) for key in leaf.keys)
-    return replace(
-        filters,
-        sources=(*filters.sources, *sources),
-        entities=(*filters.entities, *entities),
-        attributes=(*filters.attributes, *(leaf for leaf in named if isinstance(leaf, HasAttribute))),
-    )
-
-
-def _with_condition(plan: Plan, interpretation: Interpretation) -> Plan:
-    if interpretation.condition is None and not interpretation.decides_candidates:
-        return plan
-    candidates: CandidateRule = "all" if interpretation.decides_candidates else plan.candidates
-    return replace(plan, condition=interpretation.condition, candidates=candidates)
-
-
 def _explain_empty(parsed: ParsedQuery) -> str:
     problem = "is empty"
     if any(group.role == "excluded" for group in parsed.groups):
@@ -337,7 +185,3 @@ def _explain_empty(parsed: ParsedQuery) -> str:
     elif parsed.text.strip():
         problem = "has only stop words" if re.search(r"\w", parsed.text) else "has no words"
     return f"the query {problem}: give at least one word to search for"
-
-
-def _since(started: float) -> float:
-    return (time.perf_counter() - started) * 1000.0

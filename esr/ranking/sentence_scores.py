@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from esr.plans.evaluate import score_sentences
 from esr.plans.evidence import Array
-from esr.ranking.searcher import PreparedQuery
+from esr.ranking.prepared_query import PreparedQuery
 
 
 def score_given(

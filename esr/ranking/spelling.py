@@ -21,7 +21,7 @@ from esr.engines.index import NO_FILTERS
 from esr.plans.condition import HasWords
 from esr.queries.fields import TEXT
 from esr.queries.interpretation import terms_of_word
-from esr.ranking.searcher import PreparedQuery
+from esr.ranking.prepared_query import PreparedQuery
 
 RARE = 3
 """Sentences up to which a word may be a slip, in the query or in the collection."""

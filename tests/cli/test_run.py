@@ -155,7 +155,8 @@ def test_a_failed_run_leaves_the_old_file(run, tmp_path: Path, monkeypatch: pyte
 
 
 def test_an_incomplete_answer_stops_the_run(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from esr.ranking.searcher import Answer, Searcher
+    from esr.ranking.prepared_query import Answer
+    from esr.ranking.searcher import Searcher
 
     monkeypatch.setattr(
         Searcher, "search", lambda self, query, *_, **__: Answer([], 0, 0.0, (), "1 of 3 shards failed")

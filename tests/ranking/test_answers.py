@@ -4,7 +4,7 @@ import pytest
 
 from esr.engines.index import Hit, SentenceRecord
 from esr.ranking.answers import answer_dict, require_record
-from esr.ranking.searcher import Answer
+from esr.ranking.prepared_query import Answer
 
 STORM = SentenceRecord(
     "a.s1", "a", 1, "Rain fell.", "Clouds came.", None, "Storm", "2017-03-01", "Wire", "https://x.org/1", "en"

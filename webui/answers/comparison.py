@@ -10,8 +10,9 @@ from msgspec import structs
 
 from esr.engines.index import Hit
 from esr.ranking import answers
+from esr.ranking.prepared_query import Answer
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Answer, Searcher
+from esr.ranking.searcher import Searcher
 from webui.answers.ranked_answer import rank_sentences
 from webui.arguments.search_request import SearchRequest
 from webui.running.settings import Settings

@@ -18,7 +18,7 @@ from esr.following.citations import CitationFormat
 from esr.following.timeline import TABLE_COLUMNS
 from esr.ranking.answer_table import COLUMNS, build_spreadsheet_rows, guard_formula
 from esr.ranking.answers import require_record
-from esr.ranking.searcher import Answer
+from esr.ranking.prepared_query import Answer
 from webui.answers.comparison import Comparison
 from webui.answers.scored_document import ScoredDocument
 

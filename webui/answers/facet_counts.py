@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from esr.documents.attributes import is_attribute
 from esr.engines.index import FACET_FIELDS, Filters
-from esr.ranking.searcher import PreparedQuery
+from esr.ranking.prepared_query import PreparedQuery
 
 _OWN_FILTER: dict[str, dict[str, Any]] = {
     "source": {"sources": ()},

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from esr.following.newest import find_newest
 from esr.following.novelty import NovelAnswer, find_novel
-from esr.ranking.searcher import Answer, PreparedQuery, Searcher
+from esr.ranking.prepared_query import Answer, PreparedQuery
+from esr.ranking.searcher import Searcher
 from webui.answers.entries import Entry, FoldedHit, build_entries, fold_hits, hits_to_fetch
 from webui.arguments.query_check import check_query
 from webui.arguments.search_request import SearchRequest

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from esr.engines.index import SentenceRecord
 from esr.errors import UsageError
 from esr.following.similar import prepare_similar, search_similar
-from esr.ranking.searcher import Answer, Searcher
+from esr.ranking.prepared_query import Answer
+from esr.ranking.searcher import Searcher
 from webui.arguments.query_string import Arguments
 from webui.arguments.search_request import SearchRequest, parse_search
 from webui.running.request_errors import RequestError, UnknownId, blame_argument

@@ -10,8 +10,8 @@ from esr.engines.index import Filters
 from esr.errors import UsageError
 from esr.queries import literal
 from esr.ranking.answers import answer_dict
+from esr.ranking.prepared_query import Answer
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import Answer
 from webui.answers import downloads
 from webui.api.batch_body import SKIPPED_HEADER, read_body
 from webui.api.json_response import json_response

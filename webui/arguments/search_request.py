@@ -14,8 +14,9 @@ from esr.engines.index import FACET_FIELDS, NO_FILTERS, Filters
 from esr.errors import EsrError, unknown
 from esr.following.overlap import DEFAULT_THRESHOLD, parse_threshold
 from esr.queries import ParsedQuery, literal, parse
+from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
-from esr.ranking.searcher import PreparedQuery, Searcher
+from esr.ranking.searcher import Searcher
 from webui.arguments.arrangement import SORTS, Arrangement
 from webui.arguments.query_string import Arguments, decode_arguments, parse_count
 from webui.arguments.ranking_arguments import parse_ranking

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.query_report import QueryReport
-from esr.ranking.searcher import Answer, PreparedQuery
 
 Match = Literal["conditions", "one word", "all words", "any word"]
 """What makes a sentence match: all that the query requires, or the words that it has."""

@@ -10,7 +10,8 @@ from esr.errors import EsrError, InputError, UsageError
 from esr.evaluation import topics
 from esr.evaluation.files import Line
 from esr.evaluation.topic import TITLE, Topic
-from esr.ranking.searcher import Answer, Searcher
+from esr.ranking.prepared_query import Answer
+from esr.ranking.searcher import Searcher
 from webui.answers import downloads
 from webui.answers.ranked_answer import rank_sentences
 from webui.arguments.query_string import check_text, parse_count

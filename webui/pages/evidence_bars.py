@@ -13,8 +13,8 @@ import numpy as np
 from esr.engines.index import Hit
 from esr.plans.evaluate import score_sentences
 from esr.ranking.origin import Origin
+from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.score_parts import ScoreParts, score_parts
-from esr.ranking.searcher import PreparedQuery
 from webui.pages.bar_kinds import bar_kind
 
 WIDTH = 100.0

@@ -12,7 +12,7 @@ from esr.engines.index import FACET_FIELDS, Filters
 from esr.engines.keys import name_key
 from esr.engines.names import parse_name_filter
 from esr.errors import EsrError
-from esr.ranking.searcher import PreparedQuery
+from esr.ranking.prepared_query import PreparedQuery
 from webui.answers.facet_counts import ValueCounts, count_values
 
 VALUES, MORE_VALUES = 8, 60

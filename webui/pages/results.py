@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from esr.engines.index import Hit
 from esr.errors import EsrError
+from esr.ranking.prepared_query import Answer, PreparedQuery
 from esr.ranking.query_report import QueryReport, report_query
-from esr.ranking.searcher import Answer, PreparedQuery, Searcher
+from esr.ranking.searcher import Searcher
 from webui.answers.entries import Entry
 from webui.answers.ranked_answer import rank_and_arrange
 from webui.arguments.search_request import SearchRequest

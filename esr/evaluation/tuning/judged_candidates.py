@@ -17,10 +17,11 @@ from esr.plans.evaluate import score_sentences
 from esr.plans.evidence import Array, Evidence
 from esr.plans.plan import Static
 from esr.plans.top_k import top_k
+from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.ranking import Ranking
 from esr.ranking.rerank_context import RerankContext, load_parses, read_similarities
 from esr.ranking.reranker import merge_scores
-from esr.ranking.searcher import PreparedQuery, Searcher, UnsearchableQuery
+from esr.ranking.searcher import Searcher, UnsearchableQuery
 
 
 class JudgedCandidates(NamedTuple):
