@@ -11,6 +11,7 @@ from esr.cli.main import main
 from esr.encoders import KNOWN
 from esr.engines import cache_limit
 from esr.engines.login_variables import VARIABLES
+from esr.markdown import format_table
 from esr.models import CONTEXTS, Model
 from esr.plans.plan import CANDIDATES
 from esr.ranking import query_vector
@@ -26,9 +27,11 @@ def build_page() -> str:
         "## Models\n",
         *(_model(model) for model in models.MODELS.values()),
         "## Priors\n",
-        _table(("prior", "what it is", "source"), [(p.name, p.description, p.source) for p in _priors()]),
+        format_table(
+            ("prior", "what it is", "source"), [(p.name, p.description, p.source) for p in _priors()]
+        ),
         "## Features\n",
-        _table(
+        format_table(
             ("feature", "what it is", "source", "needs", "column"),
             [(f.name, f.description, f.source, _needs(f), f"`{f.column}`") for f in _features()],
         ),
@@ -39,7 +42,7 @@ def build_page() -> str:
         "## Signals\n",
         *_signals(),
         "## Encoders\n",
-        _table(
+        format_table(
             ("encoder", "what it is", "dimensions", "pooling", "prefix of queries", "artifact", "licence"),
             [
                 (
@@ -55,22 +58,22 @@ def build_page() -> str:
             ],
         ),
         "## Contexts\n",
-        _table(("context", "what it is"), list(CONTEXTS.items())),
+        format_table(("context", "what it is"), list(CONTEXTS.items())),
         "## Candidates\n",
-        _table(("rule", "what is ranked"), list(CANDIDATES.items())),
+        format_table(("rule", "what is ranked"), list(CANDIDATES.items())),
         "## Analyzers\n",
-        _table(
+        format_table(
             ("analyzer", "what it does", "languages"),
             [(d.name, d.description, " ".join(d.languages)) for d in analysis.all_definitions().values()],
         ),
         "## Formats\n",
-        _table(
+        format_table(
             ("format", "what it is", "file names"),
             [(f.name, f.description, " ".join(f.suffixes)) for f in loaders.FORMATS.values()],
         ),
         "## Settings\n",
         "Environment variables. `esr serve` checks its own when it starts.\n",
-        _table(("variable", "what it sets", "default"), _settings()),
+        format_table(("variable", "what it sets", "default"), _settings()),
         "## Commands\n",
         _usage("esr", main),
         *(_command(name, command) for name, command in _commands(main)),
@@ -129,7 +132,7 @@ def _parameters(parameters: Sequence[models.Parameter]) -> str:
         (f"`{p.name}`", f"`{p.default if p.choices else f'{p.default:g}'}`", f"`{p.range}`", _meaning(p))
         for p in parameters
     ]
-    return _table(("parameter", "default", "range", "meaning"), rows)
+    return format_table(("parameter", "default", "range", "meaning"), rows)
 
 
 def _meaning(parameter: models.Parameter) -> str:
@@ -166,11 +169,6 @@ def _usage(name: str, command: click.Command) -> str:
     context = click.Context(command, info_name=name, max_content_width=100, **command.context_settings)
     context.terminal_width = 100
     return f"```\n{command.get_help(context)}\n```\n"
-
-
-def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join("| " + " | ".join(c.replace("|", "\\|") for c in line) + " |" for line in lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from esr.markdown import format_table
 from webui.api.operation import BASE, ERRORS, Operation, Parameter, Schema
 from webui.api.operations import OPERATIONS
 from webui.api.parameters import filter_parameters, ranking_parameters
@@ -89,7 +88,7 @@ def text() -> str:
     return "\n".join(
         [
             INTRODUCTION,
-            _table(("status", "meaning"), errors),
+            format_table(("status", "meaning"), errors),
             PAGING,
             _limits(),
             "## Arguments of a ranking and filters\n",
@@ -111,7 +110,7 @@ def _names(parameters: list[Parameter]) -> set[str]:
 
 def _limits() -> str:
     rows = {row.name: row for row in Settings.table()}
-    return _table(
+    return format_table(
         ("limit", "default"), [(rows[name].help, rows[name].default_text or "none") for name in LIMITS]
     )
 
@@ -144,7 +143,7 @@ def _other_types(operation: Operation) -> str:
 
 def _parameters(parameters: list[Parameter]) -> str:
     rows = [(f"`{p.name}`", _described(p), _shape(p.schema), _default(p)) for p in parameters]
-    return _table(("argument", "meaning", "values", "default"), rows)
+    return format_table(("argument", "meaning", "values", "default"), rows)
 
 
 def _described(parameter: Parameter) -> str:
@@ -164,7 +163,7 @@ def _properties(schema: Schema) -> str:
         required = "required" if name in schema["required"] else ""
         default = f"`{value['default']}`" if "default" in value else required
         rows.append((f"`{name}`", meaning, _shape(value), default))
-    return _table(("key", "meaning", "values", "default"), rows)
+    return format_table(("key", "meaning", "values", "default"), rows)
 
 
 def _shape(schema: Schema) -> str:
@@ -188,11 +187,6 @@ def _shape(schema: Schema) -> str:
 
 def _keys(schema: Schema) -> str:
     return "{" + ", ".join(schema["properties"]) + "}"
-
-
-def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join("| " + " | ".join(c.replace("|", "\\|") for c in line) + " |" for line in lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from esr.documents.attributes import flat_metadata
 from esr.documents.direction import is_language_tag, text_direction
 from esr.ranking import answers
+from esr.wording import count
 from webui.arguments.labels import feature_label, first_phrase, plain_number
 from webui.pages.tree_picture import describe_term_set
 
@@ -101,11 +102,6 @@ def text_attributes(language: str | None) -> Markup:
     Arabic sentence that begins with a Latin name would run from left to right. The language knows better.
     """
     return lang_attribute(language) + Markup(' dir="{}"').format(text_direction(language))
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun: 1 sentence, 2,310 sentences."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def duration(milliseconds: float) -> str:

@@ -15,6 +15,7 @@ from esr.evaluation.report import tables
 from esr.evaluation.report.picture import Picture, css_variable, to_inline_svg
 from esr.evaluation.report.style import DARK
 from esr.evaluation.results import ALL, RunEvaluation
+from esr.wording import count
 
 _MARKS = "* differs from {} at 95 %, ** at 99 %: paired two-sided t-test{}. Bold is the best of a column."
 
@@ -61,11 +62,7 @@ def _summarise(results: Sequence[RunEvaluation]) -> str:
     topics = len(results[0].groups[ALL].topics)
     baseline = next((result for result in results if result.is_baseline), None)
     comparison = f", compared with {escape(baseline.name)}" if baseline else ""
-    return f"{_count(len(results), 'run')} on {_count(topics, 'judged topic')}{comparison}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{count(len(results), 'run')} on {count(topics, 'judged topic')}{comparison}."
 
 
 def _render_notes(notes: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from esr.evaluation.reproduce.protocol import MEASURES
 from esr.evaluation.reproduce.second_task import EVERYTHING
 from esr.evaluation.reproduce.systems import SYSTEMS
 from esr.evaluation.reproduce.target import MET, NOT_BUILT, NOT_MET, UNCHECKED, Verdict
+from esr.markdown import table_lines
 
 _MAX_EXAMPLES = 5
 _SIGNS = {"tfisf": ("*", "**"), "dir": ("†", "††")}
@@ -46,7 +47,7 @@ def _head(results: ExperimentResults) -> Iterator[str]:
 
 def _data(results: ExperimentResults) -> Iterator[str]:
     yield "\n## Data\n"
-    yield from _rows(
+    yield from table_lines(
         ["year", "topics", "documents", "sentences", "ranked", "relevant", "micro %", "macro %", "terms of a "
          "sentence", "of a relevant one"],
         [
@@ -72,7 +73,7 @@ def _interpretations(results: ExperimentResults) -> Iterator[str]:
     years = results.interpretations
     names = list(next(iter(years.values())))
     rows = [[name, *(f"{figures[name]:.4f}" for figures in years.values())] for name in names]
-    yield from _rows(["ranked, statistics", *years], rows, left=1)
+    yield from table_lines(["ranked, statistics", *years], rows, left=1)
 
 
 def _targets(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -80,13 +81,13 @@ def _targets(verdicts: Sequence[Verdict]) -> Iterator[str]:
     marks = [verdict.mark for verdict in verdicts]
     yield ", ".join(f"{marks.count(mark)} {mark}" for mark in (MET, NOT_MET, UNCHECKED, NOT_BUILT)) + ".\n"
     rows = [[v.target.id, v.target.claim, v.target.source, f"**{v.mark}**"] for v in verdicts]
-    yield from _rows(["", "claim", "source", ""], rows, left=4)
+    yield from table_lines(["", "claim", "source", ""], rows, left=4)
     for verdict in verdicts:
         if verdict.lines:
             yield f"\n### {verdict.target.id}: {verdict.mark}\n\n{verdict.target.claim}\n"
             signs = {True: "yes", False: "no", None: "?"}
             rows = [[line.what, line.claimed, line.found, signs[line.holds]] for line in verdict.lines]
-            yield from _rows(["", "claimed", "found", "holds"], rows, left=4)
+            yield from table_lines(["", "claimed", "found", "holds"], rows, left=4)
 
 
 def _second_task(results: ExperimentResults) -> Iterator[str]:
@@ -102,7 +103,7 @@ def _second_task(results: ExperimentResults) -> Iterator[str]:
             examples = ", ".join(task.not_relevant[:_MAX_EXAMPLES])
             yield f"{len(task.not_relevant)} sentences are judged new and not relevant, such as {examples}.\n"
         rows = [[name, *(f"{value:.4f}" for value in figures)] for name, figures in task.figures.items()]
-        yield from _rows(["overlap", "precision", "recall", "F"], rows, left=1)
+        yield from table_lines(["overlap", "precision", "recall", "F"], rows, left=1)
         yield ""
 
 
@@ -121,7 +122,7 @@ def _table(results: ExperimentResults, train: str, test: str) -> Iterator[str]:
             params = " ".join(f"{name}={_format_value(v)}" for name, v in trained.ranking.params.items())
             rows.append([*row, f"{tested.top_length:.2f}", f"{trained.figure:.4f}", params])
         head = [group, *MEASURES, "top-100 length", "AP in training", "parameters"]
-        yield from _rows(head, rows, left=1)
+        yield from table_lines(head, rows, left=1)
         yield ""
 
 
@@ -132,17 +133,6 @@ def _marks(results: ExperimentResults, train: str, test: str, name: str, measure
         if comparison is not None and comparison.t_test < 0.05:
             marks += at_99 if comparison.t_test < 0.01 else at_95
     return marks.replace("*", "\\*")
-
-
-def _rows(head: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> Iterator[str]:
-    """A Markdown table, with the first `left` columns left-aligned."""
-    yield _row(head)
-    yield "|" + "|".join("---" if n < left else "---:" for n in range(len(head))) + "|"
-    yield from map(_row, rows)
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _format(value: float) -> str:
