@@ -5,12 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-import numpy as np
-
 from esr.engines.index import NO_FILTERS, Filters, Hit
-from esr.errors import UsageError
-from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms
-from esr.ranking.sentence_scores import score_given
+from esr.ranking.prepared_query import Answer, PreparedQuery, check_k, elapsed_ms
+from esr.ranking.sentence_scores import known_scores
 
 
 def find_newest(
@@ -20,8 +17,7 @@ def find_newest(
 
     Equal dates are in collection order.
     """
-    if k < 1:
-        raise UsageError(f"k must be a positive number, not {k}")
+    check_k(k)
     started = time.perf_counter()
     result = prepared.index.by_date(prepared.all_words, k, filters, records=records)
     hits = add_scores(prepared, result.hits)
@@ -29,10 +25,8 @@ def find_newest(
     return Answer(hits, result.total, took, prepared.unseen, result.incomplete)
 
 
-def add_scores(prepared: PreparedQuery, hits: Sequence[Hit]) -> Sequence[Hit]:
+def add_scores(prepared: PreparedQuery, hits: Sequence[Hit]) -> list[Hit]:
     """The same hits with their scores for the query. A sentence that the ranking has no score for has 0."""
-    if not hits or not prepared.plan.terms:
-        return hits
     ids, ordinals = [hit.sentence_id for hit in hits], [hit.ordinal for hit in hits]
-    scores = np.nan_to_num(score_given(prepared, ids, ordinals)[0], posinf=0.0, neginf=0.0)
-    return [hit._replace(score=score) for hit, score in zip(hits, scores.tolist(), strict=True)]
+    scores = known_scores(prepared, ids, ordinals)
+    return [hit._replace(score=score) for hit, score in zip(hits, scores, strict=True)]

@@ -12,12 +12,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from esr.engines.index import NO_FILTERS, Filters, Hit, Index
-from esr.errors import UsageError
 from esr.following.newest import add_scores
 from esr.following.overlap import DEFAULT_THRESHOLD, Terms, check_threshold, find_overlaps, group_repeats
 from esr.models.idf import rarity
 from esr.ranking.answers import require_record
-from esr.ranking.prepared_query import Answer, PreparedQuery, elapsed_ms
+from esr.ranking.prepared_query import Answer, PreparedQuery, check_k, elapsed_ms
 
 MAX_READ = 10_000
 """Sentences that are read for one answer, the oldest first. More would take too long."""
@@ -76,8 +75,7 @@ def find_novel(
     A sentence is new if no earlier one that matches contains the share `threshold` of it. Where the filters
     have a first day, what was said before that day is not new either. `total` counts all that match.
     """
-    if k < 1:
-        raise UsageError(f"k must be a positive number, not {k}")
+    check_k(k)
     check_threshold(threshold)
     started = time.perf_counter()
     before, total_before = _read_before(prepared, filters)

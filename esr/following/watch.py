@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
 from esr.engines.index import Hit, SentenceRecord
 from esr.errors import EsrError, to_one_line
 from esr.following.atom import Feed, render_feed
@@ -19,7 +17,7 @@ from esr.following.watch_state import KEPT, WatchState
 from esr.ranking.answers import hit_dict
 from esr.ranking.prepared_query import PreparedQuery
 from esr.ranking.searcher import Searcher
-from esr.ranking.sentence_scores import score_given
+from esr.ranking.sentence_scores import known_scores
 
 STREAM = "-"
 """What notes call standard output."""
@@ -70,11 +68,8 @@ def _find_news_of(prepared: PreparedQuery, search: SavedSearch, state: WatchStat
 def _read_hits(prepared: PreparedQuery, ids: Sequence[str]) -> list[Hit]:
     if not ids:
         return []
-    scores = np.zeros(len(ids))
-    if prepared.plan.terms:
-        scores = np.nan_to_num(score_given(prepared, ids)[0], posinf=0.0, neginf=0.0)
-    records = prepared.index.sentences(ids)
-    return [Hit(r.sentence_id, score, r) for r, score in zip(records, scores.tolist(), strict=True)]
+    records, scores = prepared.index.sentences(ids), known_scores(prepared, ids)
+    return [Hit(record.sentence_id, score, record) for record, score in zip(records, scores, strict=True)]
 
 
 def _describe(search: SavedSearch) -> str:

@@ -64,8 +64,7 @@ class PreparedQuery(Struct, frozen=True):
 
     def search(self, k: int = 10, filters: Filters = NO_FILTERS, *, records: bool = True) -> Answer:
         """The best k sentences. `took_ms` of the answer includes the time of preparing."""
-        if k < 1:
-            raise UsageError(f"k must be a positive number, not {k}")
+        check_k(k)
         started = time.perf_counter() - self.took_ms / 1000.0
         answer, condition = self._search(k, filters, records, started), self.interpretation.condition
         if condition is None and not filters:
@@ -154,6 +153,12 @@ def plan_query(
         return plan
     candidates: CandidateRule = "all" if interpretation.decides_candidates else plan.candidates
     return replace(plan, condition=interpretation.condition, candidates=candidates)
+
+
+def check_k(k: int) -> None:
+    """Raise UsageError for a number of sentences below 1."""
+    if k < 1:
+        raise UsageError(f"k must be a positive number, not {k}")
 
 
 def elapsed_ms(started: float) -> float:

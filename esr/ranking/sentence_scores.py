@@ -33,3 +33,14 @@ def score_given(
     with np.errstate(invalid="ignore"):  # an infinite score times a weight of 0 is no score
         context = prepared.rerank_context(ids, alone.columns, ordinals)
         return alone.scores(first, context, np.arange(len(ids))), is_hit
+
+
+def known_scores(
+    prepared: PreparedQuery, ids: Sequence[str], ordinals: Sequence[int] | None = None
+) -> list[float]:
+    """The scores of given sentences, 0 for one that the ranking has no score for."""
+    if not ids or not prepared.plan.terms:
+        return [0.0] * len(ids)
+    scores, _ = score_given(prepared, ids, ordinals)
+    finite: list[float] = np.nan_to_num(scores, posinf=0.0, neginf=0.0).tolist()
+    return finite
