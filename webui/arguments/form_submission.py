@@ -61,19 +61,19 @@ def _search_arguments(
 
 
 def _ranking_arguments(fields: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    first = dict(fields)
-    name = first.get("model", models.DEFAULT.name)
+    last = dict(fields)
+    name = last.get("model", models.DEFAULT.name)
     model = models.MODELS.get(name)
-    has_changed = first.get(FORM) != name
+    has_changed = last.get(FORM) != name
     if name != models.DEFAULT.name:
         yield "model", name
-    context = first.get("context", "")
+    context = last.get("context", "")
     if has_changed and model and context not in model.contexts:
         context = ""
     if context and not (model and model.contexts and context == model.contexts[0]):
         yield "context", context
-    if "candidates" in first:
-        yield "candidates", first["candidates"]
+    if "candidates" in last:
+        yield "candidates", last["candidates"]
     for key, value in fields:
         if key.startswith(PARAMETER) and not has_changed and not _is_redundant(key, value, model, context):
             yield key, value
@@ -82,7 +82,7 @@ def _ranking_arguments(fields: Sequence[tuple[str, str]]) -> Iterator[tuple[str,
         if key in ROW_FIELDS or (key == "depth" and value != str(DEPTH)):
             yield key, value
     for kind in ROW_FIELDS:
-        yield from _row_arguments(kind, first)
+        yield from _row_arguments(kind, last)
 
 
 def _is_redundant(key: str, value: str, model: Model | None, context: str) -> bool:
@@ -96,12 +96,12 @@ def _is_redundant(key: str, value: str, model: Model | None, context: str) -> bo
     return value in (str(parameter.default), f"{parameter.default:g}" if not parameter.choices else "")
 
 
-def _row_arguments(kind: str, first: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _row_arguments(kind: str, last: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Features, boosts or signals from their fields, those that have a name."""
     prefix = f"{kind}."
-    numbers = sorted({key.split(".")[1] for key in first if key.startswith(prefix) and key.count(".") == 2})
-    for number in numbers:
-        values = {field: first.get(f"{prefix}{number}.{field}", "") for field in ROW_FIELDS[kind]}
+    numbers = {key.split(".")[1] for key in last if key.startswith(prefix) and key.count(".") == 2}
+    for number in sorted(numbers, key=lambda number: (len(number), number)):  # 2 before 10
+        values = {field: last.get(f"{prefix}{number}.{field}", "") for field in ROW_FIELDS[kind]}
         if values["name"]:
             if kind == "feature":
                 values["form"] = values["form"] or "linear"

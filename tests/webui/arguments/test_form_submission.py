@@ -69,6 +69,15 @@ def test_a_parameter_of_another_context_is_dropped() -> None:
     assert short(("params.nu", ".3")) == [("q", "storm"), ("params.nu", ".3")]
 
 
+def test_rows_keep_the_order_of_their_numbers() -> None:
+    rows = [(f"feature.{n}.name", f"f{n}") for n in (10, 2, 1)]
+    assert [value for name, value in short(*rows) if name == "feature"] == [
+        "f1:linear",
+        "f2:linear",
+        "f10:linear",
+    ]
+
+
 def test_the_fields_of_a_feature_become_its_text() -> None:
     row = [("feature.1.name", "position"), ("feature.1.form", "satu"), ("feature.1.weight", "-2")]
     assert short(*row, ("feature.1.rest", "k=2")) == [("q", "storm"), ("feature", "position:satu:-2:k=2")]
