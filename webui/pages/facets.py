@@ -53,9 +53,7 @@ class FacetList:
 def count_facets(prepared: PreparedQuery, filters: Filters, long: str | None = None) -> list[FacetList]:
     """A list for each field that has values, at length for the field `long`.
 
-    The keys of metadata that the filters name are such fields.
-
-    None at all if the engine gives no counts.
+    The keys of metadata that the filters name are such fields. No list at all if the engine gives no counts.
     """
     of_keys = [name for wanted in filters.attributes for name in wanted.names if name not in FACET_FIELDS]
     fields = list(dict.fromkeys((*FACET_FIELDS, *of_keys, *([] if long is None else [long]))))
