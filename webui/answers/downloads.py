@@ -36,7 +36,7 @@ def sentences_csv(hits: Sequence[Hit], incomplete: str | None = None) -> Respons
 
 def sentences_run(hits: Sequence[Hit], incomplete: str | None = None) -> Response:
     """The run of one topic, which is called TOPIC."""
-    lines = runs.format_lines(TOPIC, hits, TAG + INCOMPLETE_MARK if incomplete else TAG)
+    lines = runs.format_lines(TOPIC, hits, _mark_incomplete(TAG, incomplete))
     return _file("".join(lines), "text/plain", "sentences.run", incomplete)
 
 
@@ -57,8 +57,10 @@ def queries_csv(queries: Mapping[str, str], answers: Mapping[str, Answer]) -> Re
 
 def queries_run(answers: Mapping[str, Answer], tag: str = TAG) -> Response:
     """The run of several topics."""
+    incomplete = incomplete_topics(answers)
+    tag = _mark_incomplete(tag, incomplete)
     lines = (line for topic, answer in answers.items() for line in runs.format_lines(topic, answer.hits, tag))
-    return _file("".join(lines), "text/plain", "queries.run", incomplete_topics(answers))
+    return _file("".join(lines), "text/plain", "queries.run", incomplete)
 
 
 def incomplete_topics(answers: Mapping[str, Answer]) -> str:
@@ -107,6 +109,10 @@ def comparison_csv(comparison: Comparison) -> Response:
     incomplete = comparison.left.answer.incomplete or comparison.right.answer.incomplete
     columns = ("side", "rank", "other", "score", "sentence_id", "text")
     return _csv(columns, rows, "comparison.csv", incomplete)
+
+
+def _mark_incomplete(tag: str, incomplete: str | None) -> str:
+    return tag + INCOMPLETE_MARK if incomplete else tag
 
 
 def _csv(

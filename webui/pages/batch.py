@@ -108,8 +108,7 @@ def _answer(searcher: Searcher, settings: Settings) -> Response:
     if missing and ACCEPT_INCOMPLETE not in request.form:
         raise IncompleteAnswers(missing)
     if format == "run":
-        tag = downloads.TAG + downloads.INCOMPLETE_MARK if missing else downloads.TAG
-        return downloads.queries_run(answers, tag)
+        return downloads.queries_run(answers)
     return downloads.queries_csv({topic.id: topic.query() for topic in queries}, answers)
 
 

@@ -142,7 +142,9 @@ def test_files_name_incomplete_answers(client: FlaskClient, monkeypatch: pytest.
 
     search = EmbeddedIndex.search
     monkeypatch.setattr(EmbeddedIndex, "search", search_incompletely)
-    assert post(client, {"queries": TWO, "format": "run"}).headers["X-Incomplete"] == "1, 2"
+    run = post(client, {"queries": TWO, "format": "run", "tag": "mine"})
+    assert run.headers["X-Incomplete"] == "1, 2"
+    assert {line.split()[-1] for line in run.text.splitlines()} == {"mine-incomplete"}
     table = post(client, {"queries": TWO, "format": "csv"})
     assert {row[-1] for row in csv.reader(io.StringIO(table.text))} == {"incomplete", "1 of 3 shards failed"}
     assert post(client, {"queries": TWO}).json["answers"][0]["incomplete"] == "1 of 3 shards failed"
