@@ -8,7 +8,7 @@ from esr.documents.annotation import LOCATION, ORGANIZATION, PERSON, Entity
 
 ENTITY_TYPES = (PERSON, LOCATION, ORGANIZATION)
 EntitiesByType = dict[str, tuple[str, ...]]
-"""StringTable by type: types in the order of ENTITY_TYPES, names in the order of the sentence. A type without
+"""Names by type: types in the order of ENTITY_TYPES, names in the order of the sentence. A type without
 names is left out."""
 
 
@@ -21,9 +21,9 @@ def group_entities(entities: Iterable[Entity]) -> EntitiesByType:
     return {type: tuple(names[type]) for type in ENTITY_TYPES if type in names}
 
 
-def entity_key(entity: Entity) -> str:
+def entity_key(type: str, name: str) -> str:
     """An entity as one string: `type:name`."""
-    return f"{entity.type}:{entity.text}"
+    return f"{type}:{name}"
 
 
 def parse_entity_key(key: str) -> Entity:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from esr.documents.attributes import META, META_PREFIX
+from esr.engines.entities import entity_key
 from esr.engines.filters import Filters
 from esr.engines.names import Name, NameFilter, parse_name_filter
 from esr.engines.resolve import Vocabulary
@@ -91,7 +92,7 @@ def _unknown_names(vocabulary: Vocabulary, filters: Filters) -> Iterator[Unknown
         elif wanted.type not in (None, name.type):
             article = "an" if name.type[0] in "aeiou" else "a"
             problem = f"{name.form!r} is {article} {name.type} in this index, not: {wanted.type}"
-            yield UnknownFilter("entity", text, problem, f"{name.type}:{name.form}")
+            yield UnknownFilter("entity", text, problem, entity_key(name.type, name.form))
 
 
 def _describe_unknown(vocabulary: Vocabulary, wanted: NameFilter, near: Name | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from esr.documents.attributes import ATTRIBUTES, META, is_attribute
+from esr.engines.entities import entity_key
 from esr.engines.index import Index
 from esr.engines.names import parse_name_filter
 from esr.errors import unknown
@@ -39,5 +40,11 @@ def _names(index: Index, prefix: str, size: int) -> list[dict[str, Any]]:
     begun = parse_name_filter(prefix)
     keys = index.name_keys(begun.key, size if begun.type is None else size * _OF_ALL_TYPES)
     names = [name for name in index.find_names(keys).values() if begun.type in (None, name.type)]
-    start = f"{begun.type}:" if begun.type else ""
-    return [{"value": start + name.form, "type": name.type, "count": name.sentences} for name in names[:size]]
+    return [
+        {
+            "value": entity_key(name.type, name.form) if begun.type else name.form,
+            "type": name.type,
+            "count": name.sentences,
+        }
+        for name in names[:size]
+    ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from esr.documents import dates
 from esr.documents.attributes import META, META_PREFIX, is_attribute, value_key
-from esr.engines.entities import ENTITY_TYPES
+from esr.engines.entities import ENTITY_TYPES, entity_key
 from esr.engines.index import FACET_FIELDS, Filters
 from esr.engines.keys import name_key
 from esr.engines.names import parse_name_filter
@@ -74,7 +74,7 @@ def filter_arguments(field: str, name: str) -> dict[str, str]:
         return {"from": name, "to": name}
     if field.startswith(META_PREFIX):
         return {META: f"{field.removeprefix(META_PREFIX)}={name}"}
-    return {"entity": f"{field}:{name}"} if field in ENTITY_TYPES else {field: name}
+    return {"entity": entity_key(field, name)} if field in ENTITY_TYPES else {field: name}
 
 
 def _facet_list(filters: Filters, counted: ValueCounts, is_long: bool) -> FacetList:

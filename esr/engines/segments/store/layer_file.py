@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from esr.documents.enrichment import VECTORS
 from esr.documents.vector import QuantizedVector
-from esr.engines.entities import ENTITY_TYPES, EntitiesByType, parse_entity_key
+from esr.engines.entities import ENTITY_TYPES, EntitiesByType, entity_key, parse_entity_key
 from esr.engines.segments.store.bundle import Arrays, save_bundle
 from esr.engines.segments.store.layer import FEATURE, Layer
 from esr.engines.segments.store.layer_info import Numbers
@@ -120,7 +120,7 @@ def _encode_entities(sentences: Sequence[EncodedEnrichment]) -> Arrays:
     first = np.zeros(len(sentences) + 1, np.int64)
     for sentence, enrichment in enumerate(sentences):
         for type, names in (enrichment.entities or {}).items():
-            entities += [numbers.setdefault(f"{type}:{name}", len(numbers)) for name in names]
+            entities += [numbers.setdefault(entity_key(type, name), len(numbers)) for name in names]
         first[sentence + 1] = len(entities)
     return _entity_arrays(known, list(numbers), np.array(entities, np.int64), first)
 
