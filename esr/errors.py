@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 
 class EsrError(Exception):
@@ -24,6 +25,10 @@ class InputError(EsrError):
         super().__init__(f"{where}: {problem}")
         self.where = where
         self.problem = problem
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A worker process sends it: the message alone would not make it again."""
+        return type(self), (self.where, self.problem)
 
 
 class IndexMissing(EsrError):
