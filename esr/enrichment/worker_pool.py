@@ -19,6 +19,7 @@ from esr.documents.enrichment import SentenceEnrichment
 from esr.enrichment.enricher import Enricher
 from esr.environment import set_environment
 from esr.errors import EsrError
+from esr.interrupts import defer_interrupt
 
 # Several batches of the model, so that the last one, which is not full, costs little.
 CHUNK_SENTENCES = 512
@@ -119,16 +120,6 @@ def worker_environment() -> Iterator[None]:
     """
     with set_environment(dict.fromkeys(_THREAD_VARIABLES, "1")), defer_interrupt():
         yield
-
-
-@contextmanager
-def defer_interrupt() -> Iterator[None]:
-    """Delay an interrupt to the end of the block: amid a call of the pool it could leave a lock held."""
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 _enricher: Enricher  # the worker's own

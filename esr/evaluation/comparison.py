@@ -6,24 +6,27 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any
 
 import esr
 from esr import models
-from esr.errors import InputError, UsageError, unknown
+from esr.errors import EsrError, InputError, UsageError, unknown
 from esr.evaluation import measures, qrels, restrictions, topics
 from esr.evaluation.parameter_sources import SOURCES
 from esr.evaluation.topic import TITLE
 from esr.evaluation.tuning.tasks import build_tasks
+from esr.interrupts import defer_interrupt
 from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import UnsearchableQuery
 from esr.ranking.shipped import SHIPPED
 
 _LINE_START = '{"key": '
+_WORKER_DIED = "a worker process died, perhaps for lack of memory: run again with fewer workers"
 
 
 @dataclass(frozen=True)
@@ -121,19 +124,27 @@ def read_results(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def compute_cells(cells: Mapping[str, Cell], path: Path, workers: int) -> Iterator[dict[str, Any]]:
-    """Compute cells by key. Each result is written to the file when it is ready, and yielded."""
+    """Compute cells by key. Each result is written to the file when it is ready, and yielded.
+
+    Raises EsrError if a worker dies. An error or an interrupt ends the workers amid their cells.
+    """
     with path.open("a", encoding="utf-8") as file, _create_pool(workers) as pool:
         if file.tell():
             file.write("\n")  # ends an incomplete line of a killed call
-        pending = [pool.submit(compute_cell, cell, key) for key, cell in cells.items()]
+        with defer_interrupt():
+            pending = [pool.submit(compute_cell, cell, key) for key, cell in cells.items()]
         try:
             for future in as_completed(pending):
                 result = future.result()
                 file.write(json.dumps(result) + "\n")
                 file.flush()
                 yield result
+        except BrokenProcessPool:
+            raise EsrError(_WORKER_DIED) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in active_children():  # else it computes the next cells too, which may take minutes
+                worker.terminate()
             raise
 
 

@@ -14,7 +14,7 @@ import pytest
 from esr.documents import Document, Sentence
 from esr.enrichment import worker_pool
 from esr.enrichment.enricher import Enricher
-from esr.enrichment.worker_pool import defer_interrupt, enrich_documents
+from esr.enrichment.worker_pool import enrich_documents
 from esr.errors import EsrError, UsageError
 
 pytestmark = pytest.mark.slow
@@ -187,15 +187,3 @@ def test_workers_end_when_their_parent_is_killed(working: subprocess.Popen[str])
     os.kill(working.pid, signal.SIGKILL)
     working.wait()
     assert not left(working.pid)
-
-
-def test_an_interrupt_waits_for_the_end_of_a_call_of_the_pool() -> None:
-    reached = False
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored
-    try:
-        with pytest.raises(KeyboardInterrupt), defer_interrupt():
-            signal.raise_signal(signal.SIGINT)
-            reached = True
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert reached

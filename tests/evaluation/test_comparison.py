@@ -1,6 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +14,13 @@ from click.testing import CliRunner
 
 import esr
 from esr.cli.compare import compare
-from esr.errors import InputError
+from esr.errors import EsrError, InputError
 from esr.evaluation.comparison import (
     ComparisonPlan,
     build_cells,
     build_default_rankings,
     compute_cell,
+    compute_cells,
     read_results,
 )
 from esr.evaluation.parameter_sources import SOURCES
@@ -112,6 +118,72 @@ def test_an_interrupted_comparison_resumes(plan: Path, tmp_path: Path) -> None:
     assert again.exit_code == 0, again.output
     assert again.stdout == first.stdout
     assert len(read_results(out)) == 2
+
+
+class Deadly:
+    """A cell that ends the worker which computes it."""
+
+    @property
+    def inputs(self) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_the_death_of_a_worker_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(EsrError, match=r"a worker process died.*fewer workers"):
+        list(compute_cells({"its key": Deadly()}, tmp_path / "figures", 1))  # type: ignore[dict-item]
+
+
+PROGRAM = """
+import signal
+from pathlib import Path
+from esr.evaluation.comparison import Cell, Collection, compute_cells
+from esr.ranking.ranking import Ranking
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts it in the background ignores it
+    inputs = Collection("index", "topics", "qrels")
+    cells = {str(n): Cell("c", "r", "default", inputs, Ranking(), ("AP",), 10) for n in range(9)}
+    try:
+        list(compute_cells(cells, Path("figures"), 1))
+    except KeyboardInterrupt:
+        print("stopped")
+"""
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_the_workers_amid_their_cells_without_a_trace(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    os.mkfifo(tmp_path / "qrels")  # a cell waits for what is never written into it
+    program = subprocess.Popen(
+        [sys.executable, "program.py"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        writing_end = open_when_read(tmp_path / "qrels")
+        os.killpg(program.pid, signal.SIGINT)
+        assert (*program.communicate(timeout=20), program.returncode) == ("stopped\n", "", 0)
+    finally:
+        if program.poll() is None:
+            os.killpg(program.pid, signal.SIGKILL)
+            program.communicate()
+    os.close(writing_end)
+
+
+def open_when_read(pipe: Path) -> int:
+    """The pipe, once a process reads it."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # nobody reads it yet
+            time.sleep(0.05)
+    raise AssertionError("no worker began a cell")
 
 
 @pytest.mark.parametrize("content", ['{"id": "a", "text": "x"}\n', "q 0 s 1\n", "[]"])
