@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -192,6 +192,9 @@ def _parse_plan(data: Any) -> ComparisonPlan:
     for key in data:
         if key not in ComparisonPlan.__dataclass_fields__:
             raise unknown("key of a comparison", key, ComparisonPlan.__dataclass_fields__)
+    for key, (form, fits) in _FORMS.items():
+        if key in data and not fits(data[key]):
+            raise UsageError(f"{key!r} must be {form}, not {data[key]!r}")
     fields = dict(data)
     fields["collections"] = {name: _parse_collection(name, c) for name, c in data["collections"].items()}
     if "rankings" in data:
@@ -214,12 +217,30 @@ def _read_ranking(data: Any) -> Ranking:
     return Ranking.from_file(data) if isinstance(data, str) and data in SHIPPED else Ranking.from_dict(data)
 
 
+def _are_strings(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+_FORMS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "rankings": ("an object, each ranking under its name", lambda value: isinstance(value, dict)),
+    "measures": ("a list of strings", _are_strings),
+    "depth": ("a whole number from 1 on", lambda value: type(value) is int and value >= 1),
+    "baseline": ("the name of a ranking", lambda value: value is None or isinstance(value, str)),
+    "parameters": ("a list of strings", _are_strings),
+}
+"""What the keys of a comparison must be, beside its collections."""
+
+
 def _parse_collection(name: str, data: Any) -> Collection:
+    if not isinstance(data, dict):
+        raise UsageError(f"collection {name!r} must be an object, not {data!r}")
     fields = Collection.__dataclass_fields__
-    for key in data:
+    for key, value in data.items():
         if key not in fields:
             raise unknown(f"key of collection {name!r}", key, fields)
+        if not isinstance(value, str) and not (key == "restrict" and value is None):
+            raise UsageError(f"{key!r} of collection {name!r} must be a string, not {value!r}")
     for key in ("index", "topics", "qrels"):
-        if not isinstance(data.get(key), str):
+        if key not in data:
             raise UsageError(f"collection {name!r} needs the key {key!r}, a string")
     return Collection(**data)
