@@ -22,6 +22,7 @@ from esr.evaluation.topic import TITLE
 from esr.evaluation.tuning.tasks import build_tasks
 from esr.interrupts import defer_interrupt
 from esr.ranking.ranking import Ranking
+from esr.ranking.ranking_json import read_json
 from esr.ranking.searcher import UnsearchableQuery
 from esr.ranking.shipped import SHIPPED
 
@@ -58,11 +59,7 @@ class ComparisonPlan:
     def from_file(path: Path) -> ComparisonPlan:
         """From JSON. Raises InputError with the file's name."""
         try:
-            return _parse_plan(json.loads(path.read_text("utf-8")))
-        except OSError as error:
-            raise InputError(str(path), f"cannot be read: {error.strerror}") from error
-        except ValueError as error:
-            raise InputError(str(path), f"not JSON: {error}") from error
+            return _parse_plan(read_json(path))
         except UsageError as error:
             raise InputError(str(path), str(error)) from error
 

@@ -221,7 +221,8 @@ def test_changed_judgements_change_the_key_of_a_cell(plan: Path) -> None:
         ('{"collections": {}, "depth": "1000"}', "'depth' must be a whole number from 1 on, not '1000'"),
         ('{"collections": {}, "depth": 0}', "'depth' must be a whole number from 1 on, not 0"),
         ('{"collections": {}, "baseline": ["a"]}', "'baseline' must be the name of a ranking"),
-        ("{", "not JSON"),
+        ('{"collections":\n{', "bad.json:2: not JSON"),
+        ("[" * 100_000, "not JSON: nested too deeply"),
     ],
 )
 def test_an_error_in_a_comparison_names_its_file(tmp_path: Path, data: str, expected: str) -> None:
