@@ -43,8 +43,14 @@ def compute_likelihoods(
 ) -> npt.NDArray[np.float64]:
     """The mean log likelihood of a held-out word under each setting, of shape (settings,).
 
-    Raises UsageError for a model without probabilities.
+    Priors, features and further stages make no difference. Raises UsageError for a model without
+    probabilities, and for settings that differ in more than the parameters of the model.
     """
+    if any(replace(setting, params=settings[0].params) != settings[0] for setting in settings):
+        raise UsageError(
+            "the likelihood of words tells nothing of features, signals and boosts: give their parameters, "
+            "or use --from pseudo-topics"
+        )
     plans = [_plan_single_term(setting) for setting in settings]
     sample = sample_sentences(index, sentences, seed)
     held_out = [
@@ -74,12 +80,13 @@ def sample_sentences(index: Index, number: int, seed: int) -> list[Sentence]:
 
 
 def _plan_single_term(setting: Ranking) -> Plan:
+    """The model's part of the plan alone."""
     plan = setting.plan({}, Statistics(CollectionStatistics(), {}))
     if not isinstance(plan.transform, Mixture):
         raise UsageError(
             f"{setting.model} has no probabilities, so words have no likelihood: use --from pseudo-topics"
         )
-    return replace(plan, terms=(PlanTerm("", 1.0, 1.0),))
+    return replace(plan, terms=(PlanTerm("", 1.0, 1.0),), statics=())
 
 
 def _hold_out(index: Index, ranking: Ranking, sentence_id: str, text: str) -> _HeldOut | None:

@@ -6,6 +6,7 @@ from math import log
 import numpy as np
 import pytest
 
+from esr.adjustments import Adjustment
 from esr.errors import UsageError
 from esr.evaluation.tuning import likelihood
 from esr.ranking.ranking import Ranking
@@ -48,3 +49,18 @@ def test_the_same_seed_gives_the_same_figures(searcher: Searcher) -> None:
 def test_a_model_without_probabilities_is_rejected(searcher: Searcher) -> None:
     with pytest.raises(UsageError, match="bm25 has no probabilities"):
         likelihood.compute_likelihoods(searcher.index, [Ranking("bm25")], 10)
+
+
+def test_priors_and_features_make_no_difference(searcher: Searcher) -> None:
+    features = (Adjustment("len", "log"),)
+    settings = [Ranking("dir"), Ranking("dir", priors={"length": 1.0}), Ranking("dir", features=features)]
+    alone, with_prior, with_feature = (
+        likelihood.compute_likelihoods(searcher.index, [setting], 10)[0] for setting in settings
+    )
+    assert alone == with_prior == with_feature
+
+
+def test_the_weight_of_a_feature_cannot_be_estimated(searcher: Searcher) -> None:
+    settings = [Ranking("dir", features=(Adjustment("len", "log", {"w": w}),)) for w in (0.1, 1.0)]
+    with pytest.raises(UsageError, match=r"tells nothing of features.*--from pseudo-topics"):
+        likelihood.compute_likelihoods(searcher.index, settings, 10)
