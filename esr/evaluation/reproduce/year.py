@@ -94,7 +94,10 @@ def load(files: RawFiles, work: Path) -> Year:
     )
     new = None
     if files.new is not None:
-        new = {topic: frozenset(grades) for topic, grades in judgements.read(files.new).items()}
+        new = {
+            topic: frozenset(sentence for sentence, grade in grades.items() if grade > 0)
+            for topic, grades in judgements.read(files.new).items()
+        }
     return Year(files.year, task_set.ready, judged, list(documents.values()), allowed, lengths, findings, new)
 
 

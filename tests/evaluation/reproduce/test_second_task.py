@@ -12,7 +12,7 @@ from esr.evaluation.reproduce.as_json import as_json
 from esr.evaluation.reproduce.as_markdown import as_markdown
 from esr.evaluation.reproduce.experiment_results import ExperimentResults
 from esr.evaluation.reproduce.second_task import EVERYTHING, NewFigures, average, judge, measure
-from esr.evaluation.reproduce.year import Year
+from esr.evaluation.reproduce.year import Year, load
 from tests.evaluation.reproduce import miniature
 from tests.support.elasticsearch import document
 
@@ -78,3 +78,15 @@ def test_a_year_without_judgements_of_what_is_new_has_only_the_first_task(
 def test_the_judgements_of_what_is_new_are_read(years: dict[str, Year], year: str) -> None:
     expected = {t.id: frozenset(miniature.new_sentences(t)) for t in miniature.topics(year)}
     assert years[year].new == expected
+
+
+def test_sentences_with_grade_0_are_not_new(tmp_path: Path, years: dict[str, Year]) -> None:
+    miniature.write(tmp_path / "data", ("2003",))
+    new = next((tmp_path / "data").rglob(raw.NEW_NAMES["2003"][0]))
+    graded = [
+        f"{topic.id} 0 {sentence} {int(sentence in miniature.new_sentences(topic))}\n"
+        for topic in miniature.topics("2003")
+        for sentence in topic.relevant
+    ]
+    new.write_text("".join(graded))
+    assert load(raw.find(tmp_path / "data").years[0], tmp_path / "work").new == years["2003"].new
