@@ -10,7 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from esr.engines.index import NO_FILTERS
-from esr.errors import EsrError, UsageError
+from esr.errors import EsrError
 from esr.evaluation import measures, runs
 from esr.evaluation.reproduce.indexes import TopicIndex
 from esr.evaluation.reproduce.protocol import MEASURES, OBJECTIVE, TOP, Protocol
@@ -20,6 +20,7 @@ from esr.evaluation.runs import Scores
 from esr.evaluation.tuning import grid as grids
 from esr.evaluation.tuning.tuner import Tuner
 from esr.ranking.ranking import Ranking
+from esr.ranking.searcher import UnsearchableQuery
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class YearExperiment:
                     answer = searcher.search(
                         task.query, self._protocol.depth, ranking=ranking, filters=filters, records=False
                     )
-                except UsageError:  # only stop words: an empty answer
+                except UnsearchableQuery:  # only stop words: an empty answer
                     continue
                 if answer.incomplete:
                     raise EsrError(f"topic {task.topic}: the answer is incomplete: {answer.incomplete}")

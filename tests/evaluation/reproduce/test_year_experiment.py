@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from msgspec import structs
 
+from esr.adjustments import Adjustment
+from esr.errors import UsageError
 from esr.evaluation.reproduce import indexes, interpretations
 from esr.evaluation.reproduce.protocol import Protocol
 from esr.evaluation.reproduce.systems import SYSTEMS, with_prior
@@ -123,3 +125,9 @@ def test_indexes_are_reused_until_the_documents_change(years, tmp_path):
         topic_index,
     ):
         assert topic_index.searcher.index.status()["documents"] == 19
+
+
+def test_a_ranking_that_cannot_be_searched_with_is_no_empty_answer(year_experiment):
+    ranking = Ranking("tfisf", features=(Adjustment("subj", "linear"),))
+    with pytest.raises(UsageError, match="unknown feature"):
+        year_experiment.test(ranking)
