@@ -16,18 +16,24 @@ Form = Literal["linear", "power"]
 
 
 class Growth(NamedTuple):
-    """`fixed` + `factor` · sentences^`exponent`. `largest`: of the sizes that were measured."""
+    """`fixed` + `factor` · sentences^`exponent`. `smallest`, `largest`: of the sizes that were measured."""
 
     fixed: float
     factor: float
     exponent: float
+    smallest: int
     largest: int
 
     def at(self, sentences: float) -> float:
-        return self.fixed + self.factor * math.pow(sentences, self.exponent)
+        """Below the smallest size at least its share of what that has: a line may fall below 0 there."""
+        value = self.fixed + self.factor * math.pow(sentences, self.exponent)
+        if sentences < self.smallest:
+            return max(value, self.at(self.smallest) * sentences / self.smallest)
+        return value
 
-    def is_extrapolated(self, sentences: float) -> bool:
-        return sentences > self.largest
+    def is_measured(self, sentences: float) -> bool:
+        """Whether sizes were measured on both sides."""
+        return self.smallest <= sentences <= self.largest
 
 
 def fit(form: Form, sizes: Sequence[int], values: Sequence[float]) -> Growth:
@@ -37,6 +43,6 @@ def fit(form: Form, sizes: Sequence[int], values: Sequence[float]) -> Growth:
     n, v = np.array(sizes, float), np.array(values)
     if form == "linear":
         factor, fixed = np.polyfit(n, v, 1, w=1 / v)
-        return Growth(float(fixed), float(factor), 1.0, max(sizes))
+        return Growth(float(fixed), float(factor), 1.0, min(sizes), max(sizes))
     exponent, log_factor = np.polyfit(np.log(n), np.log(v), 1)
-    return Growth(0.0, math.exp(log_factor), float(exponent), max(sizes))
+    return Growth(0.0, math.exp(log_factor), float(exponent), min(sizes), max(sizes))

@@ -65,7 +65,7 @@ def plan_folder(sentences: float, queries_per_second: float) -> Plan:
     return Plan(
         "folder",
         tuple(
-            Need(name, value, unit, not growth(quantity).is_extrapolated(sentences))
+            Need(name, value, unit, growth(quantity).is_measured(sentences))
             for name, value, unit, quantity in (
                 ("one generation", size, "B", "bytes"),
                 ("disk", GENERATIONS * size / (1 - FREE), "B", "bytes"),
@@ -99,7 +99,7 @@ def plan_elasticsearch(
     processors = max(shards, math.ceil(queries_per_second * seconds * shards / BUSY))
     nodes = max(copies, math.ceil(copies * size * figures.cached_share / CACHE_BYTES))
     load = sentences / figures.sentences_per_second / loaders
-    is_measured = sentences <= figures.points[-1].sentences
+    is_measured = elasticsearch_growth("bytes").is_measured(sentences)
     return Plan(
         "Elasticsearch",
         tuple(

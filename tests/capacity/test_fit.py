@@ -23,10 +23,15 @@ def test_points_of_a_line_give_it_back(fixed: float) -> None:
     assert law.at(1e9) == pytest.approx(fixed + 2000.0)
 
 
-def test_what_lies_beyond_the_largest_point_is_extrapolated() -> None:
+def test_what_lies_beyond_the_points_is_extrapolated() -> None:
     law = fit("power", [10, 100], [1.0, 2.0])
-    assert not law.is_extrapolated(100)
-    assert law.is_extrapolated(101)
+    assert [law.is_measured(size) for size in (9, 10, 100, 101)] == [False, True, True, False]
+
+
+def test_a_line_that_falls_below_0_goes_to_0_from_the_smallest_point() -> None:
+    law = fit("linear", [1000, 2000], [100.0, 300.0])
+    assert law.fixed == pytest.approx(-100.0)
+    assert [law.at(size) for size in (10, 500, 1000)] == pytest.approx([1.0, 50.0, 100.0])
 
 
 def test_one_point_gives_no_growth() -> None:

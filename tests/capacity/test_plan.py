@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from esr.capacity.measurements import QUANTITIES, read_elasticsearch, read_points
-from esr.capacity.plan import elasticsearch_growth, growth, plan_elasticsearch, plan_folder
+from esr.capacity.plan import Plan, elasticsearch_growth, growth, plan_elasticsearch, plan_folder
 
 
 def test_every_point_has_every_quantity() -> None:
@@ -58,3 +60,10 @@ def test_a_server_of_many_sentences_may_keep_more_than_by_default() -> None:
     assert "ESR_CACHE_BYTES=512000000 " in plan_folder(1e6, 1).settings[0]
     assert "ESR_CACHE_BYTES=4000000000 " in plan_folder(1e8, 1).settings[0]
     assert plan_folder(1e8, 1).value("memory of a server process") > 4e9
+
+
+@pytest.mark.parametrize("plan", [plan_folder, plan_elasticsearch])
+def test_a_small_collection_needs_something_of_everything(plan: Callable[[float, float], Plan]) -> None:
+    needs = plan(1e4, 1.0).needs
+    assert all(need.value > 0 for need in needs)
+    assert not any(need.is_measured for need in needs)
