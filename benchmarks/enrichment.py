@@ -28,14 +28,14 @@ from spacy.language import Language
 
 from esr import loaders
 from esr.documents import Document
-from esr.documents.enrichment import PARTS
+from esr.documents.enrichment import DEFAULT_PARTS
 from esr.enrichment import worker_pool
 from esr.enrichment.annotator import BATCH_SIZE
 from esr.enrichment.enricher import Enricher
 from esr.enrichment.models import installed_models
 
 COMPONENTS = {
-    PARTS: ("tagger", "parser", "ner"),
+    DEFAULT_PARTS: ("tagger", "parser", "ner"),
     ("features",): ("tagger", "ner"),
     ("entities",): ("ner",),
     ("parse",): ("parser",),
@@ -79,9 +79,9 @@ def main() -> None:
     options.add_argument("--turns", type=int, default=12)
     options.add_argument("--sentences", type=int, default=1000, help="per turn")
     options.add_argument("--workers", type=int, default=2)
-    options.add_argument("--parts", choices=PARTS, help="one part; default: all three")
+    options.add_argument("--parts", choices=DEFAULT_PARTS, help="one part; default: all three")
     arguments = options.parse_args()
-    parts = (arguments.parts,) if arguments.parts else PARTS
+    parts = (arguments.parts,) if arguments.parts else DEFAULT_PARTS
     source = (located.document for located in loaders.read_documents([arguments.documents]))
     turns = list(islice(_split_into_turns(source, arguments.sentences), arguments.turns + 1))
     with _bare(COMPONENTS[parts], arguments.workers) as bare, _esr(parts, arguments.workers) as own:
