@@ -33,7 +33,7 @@ class FeatureResults(NamedTuple):
         adjusted, base = self.values[feature][form][measure], self.values[feature]["base"][measure]
         p = compare_systems(adjusted, base, resamples=1).t_test
         base_mean = self.mean(feature, "base", measure)
-        return self.mean(feature, form, measure) / base_mean - 1, bool(p is not None and p < LEVEL)
+        return self.mean(feature, form, measure) / base_mean - 1, p < LEVEL
 
     def gains_significantly(self, feature: str, form: str, measure: str) -> bool:
         gain, is_significant = self.gain(feature, form, measure)

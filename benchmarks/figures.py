@@ -40,7 +40,7 @@ class Figures:
         ours = self.values(collection, ranking, source, measure)
         theirs = self.values(collection, other, source, measure)
         p = compare_systems(ours, theirs, resamples=1).t_test
-        return 1.0 if p is None or np.isnan(p) else float(p)
+        return 1.0 if np.isnan(p) else p
 
     def marks(self, collection: str, rankings: Sequence[str], source: str, measure: str) -> dict[str, str]:
         """Significance marks of differences from the baseline, escaped for Markdown."""

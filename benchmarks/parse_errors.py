@@ -82,7 +82,7 @@ def _row(values: dict[str, dict[str, float]]) -> Iterator[str]:
     for other in ("gold", "chain"):
         p = compare_systems(values["parsed"], values[other], resamples=1).t_test
         yield f"{means['parsed'] / means[other] - 1:+.1%}"
-        yield "-" if p is None or np.isnan(p) else f"{p:.2g}"
+        yield "-" if np.isnan(p) else f"{p:.2g}"
 
 
 def read_treebank(path: Path) -> Iterator[Document]:
