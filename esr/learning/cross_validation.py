@@ -43,7 +43,8 @@ class Validation(NamedTuple):
         for fold in self.folds:
             others = sorted(set(range(len(table.topics))) - set(fold))
             model = self.learner(table.select_topics(others), signals, self.seed)
-            scores[list(fold)] = model.scores(table.select_topics(fold))
+            of_fold = model.scores(table.select_topics(fold))  # as wide as its longest topic
+            scores[list(fold), : of_fold.shape[1]] = of_fold
             tick(1)
         return scores
 

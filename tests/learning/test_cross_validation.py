@@ -75,6 +75,23 @@ def test_memorising_topics_gains_nothing_on_held_out_topics() -> None:
     )
 
 
+@pytest.mark.parametrize("size", [0, 8])
+def test_a_fold_may_have_fewer_candidates_than_the_others(size: int) -> None:
+    first, *others = topics(6)
+    short = replace(
+        first,
+        ids=first.ids[:size],
+        first_scores=first.first_scores[:size],
+        values=first.values[:size],
+        grades=first.grades[:size],
+    )
+    table = SignalTable([short, *others], "AP")
+    scores = Validation(linear.fit, [[0], [1, 2], [3, 4, 5]], 0).cross_validate(table, SIGNALS)
+    model = linear.fit(table.select_topics([1, 2, 3, 4, 5]), SIGNALS, 0)
+    assert scores[0, :size].tolist() == model.scores(table)[0, :size].tolist()
+    assert np.isneginf(scores[0, size:]).all()
+
+
 def test_no_group_is_split_and_every_topic_is_in_one_fold() -> None:
     sample = paired_topics()
     table = SignalTable(sample, "AP")
