@@ -27,7 +27,8 @@ def rank_relevant(candidates: JudgedCandidates, scores: Array, depth: int = DEPT
     scored = np.flatnonzero(np.isfinite(scores))
     top = scored[top_k(scores[scored], depth)]
     is_relevant = np.isin(top, candidates.relevant)
-    single = scores[top].astype(np.float32)
+    with np.errstate(over="ignore"):
+        single = scores[top].astype(np.float32)
     is_tied = np.isin(single, single[is_relevant]) & _find_repeated(single)
     if is_tied.any():
         order = _order_ties_by_id(single, top, is_tied, candidates)

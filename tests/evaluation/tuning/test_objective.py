@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from esr.adjustments import Adjustment
 from esr.engines.index import Filters
 from esr.errors import UsageError
 from esr.evaluation import measures, runs
@@ -20,6 +21,7 @@ RANKINGS = [
     Ranking("2si", "both", {"mu": 20}),
     Ranking("2si", "document", {"lambda": 0.6}, {"length": 1.0}),
     Ranking("bm25", priors={"importance": 0.3}, candidates="context"),
+    Ranking("tfisf", features=(Adjustment("len", "linear", {"w": 1e39}),)),  # infinite in single precision
 ]
 
 
