@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
-import os
-import signal
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
@@ -19,7 +17,7 @@ from esr.documents.enrichment import SentenceEnrichment
 from esr.enrichment.enricher import Enricher
 from esr.environment import set_environment
 from esr.errors import EsrError
-from esr.interrupts import defer_interrupt
+from esr.worker_processes import defer_interrupt, end_with_parent
 
 # Several batches of the model, so that the last one, which is not full, costs little.
 CHUNK_SENTENCES = 512
@@ -33,7 +31,6 @@ _WORKER_DIED = (
     "run again with fewer workers"
 )
 
-_PARENT_CHECK_SECONDS = 2.0
 _WAIT_SECONDS = 0.2  # an interrupt is delayed by at most this
 
 Result = list[list[SentenceEnrichment]]
@@ -129,16 +126,7 @@ _all_loaded: Barrier
 def init_worker(enricher: Enricher, all_loaded: Barrier) -> None:
     global _enricher, _all_loaded
     _enricher, _all_loaded = enricher, all_loaded
-    # A timer and not a thread: with a second thread in its process, spaCy takes 15 % longer.
-    signal.signal(signal.SIGALRM, _exit_with_parent)
-    signal.setitimer(signal.ITIMER_REAL, _PARENT_CHECK_SECONDS, _PARENT_CHECK_SECONDS)
-
-
-def _exit_with_parent(*_: object) -> None:
-    """A worker whose parent was killed would wait for work for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None and os.getppid() != parent.pid:
-        os._exit(1)
+    end_with_parent()
 
 
 def _load() -> None:

@@ -20,11 +20,11 @@ from esr.evaluation import measures, qrels, restrictions, topics
 from esr.evaluation.parameter_sources import SOURCES
 from esr.evaluation.topic import TITLE
 from esr.evaluation.tuning.tasks import build_tasks
-from esr.interrupts import defer_interrupt
 from esr.ranking.ranking import Ranking
 from esr.ranking.ranking_json import read_json
 from esr.ranking.searcher import UnsearchableQuery
 from esr.ranking.shipped import SHIPPED
+from esr.worker_processes import defer_interrupt, end_with_parent
 
 _LINE_START = '{"key": '
 _WORKER_DIED = "a worker process died, perhaps for lack of memory: run again with fewer workers"
@@ -180,7 +180,7 @@ def compute_cell(cell: Cell, key: str) -> dict[str, Any]:
 
 
 def _create_pool(workers: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    return ProcessPoolExecutor(workers, get_context("spawn"), end_with_parent)
 
 
 def _parse_plan(data: Any) -> ComparisonPlan:

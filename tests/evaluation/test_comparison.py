@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -151,8 +153,9 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
-def test_an_interrupt_ends_the_workers_amid_their_cells_without_a_trace(tmp_path: Path) -> None:
+@pytest.fixture
+def comparison(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A program with a worker that has begun a cell, in a group of processes of its own."""
     (tmp_path / "program.py").write_text(PROGRAM)
     os.mkfifo(tmp_path / "qrels")  # a cell waits for what is never written into it
     program = subprocess.Popen(
@@ -166,13 +169,26 @@ def test_an_interrupt_ends_the_workers_amid_their_cells_without_a_trace(tmp_path
     )
     try:
         writing_end = open_when_read(tmp_path / "qrels")
-        os.killpg(program.pid, signal.SIGINT)
-        assert (*program.communicate(timeout=20), program.returncode) == ("stopped\n", "", 0)
+        yield program
+        os.close(writing_end)
     finally:
-        if program.poll() is None:
+        with suppress(ProcessLookupError):
             os.killpg(program.pid, signal.SIGKILL)
-            program.communicate()
-    os.close(writing_end)
+        program.communicate()
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_the_workers_amid_their_cells_without_a_trace(
+    comparison: subprocess.Popen[str],
+) -> None:
+    os.killpg(comparison.pid, signal.SIGINT)
+    assert (*comparison.communicate(timeout=20), comparison.returncode) == ("stopped\n", "", 0)
+
+
+@pytest.mark.slow
+def test_workers_end_when_their_parent_is_killed(comparison: subprocess.Popen[str]) -> None:
+    comparison.kill()
+    comparison.communicate(timeout=20)  # until the last process has closed the pipes
 
 
 def open_when_read(pipe: Path) -> int:

@@ -2,7 +2,7 @@ import signal
 
 import pytest
 
-from esr.interrupts import defer_interrupt
+from esr.worker_processes import defer_interrupt
 
 
 def test_an_interrupt_waits_for_the_end_of_a_call_of_the_pool() -> None:
