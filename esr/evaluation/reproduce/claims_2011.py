@@ -21,7 +21,7 @@ def _in(*names: str) -> list[str]:
     return [f"{name} {context}" for name in names for context in CONTEXTS]
 
 
-def year_statistic(year: str, name: str, factor: float = 1.0) -> Value:
+def _year_statistic(year: str, name: str, factor: float = 1.0) -> Value:
     """A statistic of a year's data."""
 
     def value(results: ExperimentResults) -> float | None:
@@ -41,15 +41,16 @@ def _top_length(test: str, system: str) -> Value:
     return value
 
 
-def _shares(claimed: dict[str, float]) -> Check:
+def relevant_shares(claimed: dict[str, float]) -> Check:
+    """The share of relevant sentences of each year, in per cent."""
     return all_of(
         *(
             near(
                 f"relevant in {year}, % (micro or macro)",
                 percent,
                 0.5,
-                year_statistic(year, "relevant_micro", 100.0),
-                year_statistic(year, "relevant_macro", 100.0),
+                _year_statistic(year, "relevant_micro", 100.0),
+                _year_statistic(year, "relevant_macro", 100.0),
             )
             for year, percent in claimed.items()
         )
@@ -58,9 +59,9 @@ def _shares(claimed: dict[str, float]) -> Check:
 
 def _lengths() -> Check:
     return all_of(
-        *(near(f"terms of a sentence, {y}", 9.0, 1.0, year_statistic(y, "sentence_length")) for y in YEARS),
+        *(near(f"terms of a sentence, {y}", 9.0, 1.0, _year_statistic(y, "sentence_length")) for y in YEARS),
         *(
-            near(f"terms of a relevant one, {y}", 14.0, 1.5, year_statistic(y, "relevant_length"))
+            near(f"terms of a relevant one, {y}", 14.0, 1.5, _year_statistic(y, "relevant_length"))
             for y in YEARS
         ),
     )
@@ -107,7 +108,7 @@ SOURCE = "Fernández, Losada & Azzopardi 2011; docs/formulas.md, A.15, "
 _CLAIMS: tuple[tuple[str, Check], ...] = (
     (
         "relevant sentences: 2002 2 %, 2003 39.07 %, 2004 15.97 %",
-        _shares({"2002": 2, "2003": 39.07, "2004": 15.97}),
+        relevant_shares({"2002": 2, "2003": 39.07, "2004": 15.97}),
     ),
     ("sentences have about 9 terms, relevant ones about 14", _lengths()),
     (
