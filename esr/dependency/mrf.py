@@ -106,12 +106,14 @@ def compute_potentials(
 
 def score_sentences(single: Array, potentials: Potentials, settings: Mapping[str, float | str]) -> Array:
     """(n): the sentences' scores. `single` is the sum of f_I or any other score of single terms."""
+    return float(settings["lambda_I"]) * single + sum_potentials(potentials, settings)
+
+
+def sum_potentials(potentials: Potentials, settings: Mapping[str, float | str]) -> Array:
+    """(n): what the sets of terms add to the scores."""
     decay = Decay.from_settings(settings)
-    return (
-        float(settings["lambda_I"]) * single
-        + float(settings["lambda_SR"]) * potentials.syntactic.total(decay)
-        + float(settings["lambda_PR"]) * potentials.proximity.total(decay)
-    )
+    syntactic, proximity = potentials.syntactic.total(decay), potentials.proximity.total(decay)
+    return float(settings["lambda_SR"]) * syntactic + float(settings["lambda_PR"]) * proximity
 
 
 def _is_near(cliques: Cliques, settings: Mapping[str, float | str]) -> Flags:

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-import numpy as np
 from msgspec import Struct
 
 from esr.dependency import mrf, tdsr
 from esr.dependency.cliques import Array, SetFamily
 from esr.dependency.parsed_sentences import ParsedSentences
-from esr.dependency.potentials import Decay, Potentials
+from esr.dependency.potentials import Potentials
 from esr.parameter import Parameter, Value, describe
 from esr.registry import Registry
 
@@ -66,11 +65,7 @@ def mrf_potentials(name: str, sentences: ParsedSentences, settings: Settings) ->
 
 def _mrf_scores(name: str) -> Callable[[ParsedSentences, Settings], Array]:
     def scores(sentences: ParsedSentences, settings: Settings) -> Array:
-        potentials, decay = mrf_potentials(name, sentences, settings), Decay.from_settings(settings)
-        return np.asarray(
-            float(settings["lambda_SR"]) * potentials.syntactic.total(decay)
-            + float(settings["lambda_PR"]) * potentials.proximity.total(decay)
-        )
+        return mrf.sum_potentials(mrf_potentials(name, sentences, settings), settings)
 
     return scores
 

@@ -9,15 +9,14 @@ the parameters: `nearest_distances` runs once, and `score_best_sets` is cheap.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from msgspec import Struct
 
 from esr.dependency.cliques import Array, CliqueEvidence
 from esr.dependency.forest import Indices
-from esr.parameter import INNER_TENTHS, Parameter, check_parameters
+from esr.parameter import INNER_TENTHS, Parameter
 
 FORMS: dict[str, Callable[[float, float, Array, Array], Array]] = {
     "exp": lambda alpha, beta, size, distance: alpha ** (1.0 / size) * beta**distance,
@@ -43,11 +42,6 @@ class BestSets(Struct, frozen=True):
 
     scores: Array
     sizes: Indices
-
-
-def settings(values: Mapping[str, Any]) -> dict[str, float | str]:
-    """Checked parameters, defaults filled in. Raises UsageError for a bad name or value."""
-    return check_parameters("tdsr", PARAMETERS, values)
 
 
 def nearest_distances(evidence: CliqueEvidence, counts: Array | None = None) -> Array:

@@ -9,6 +9,7 @@ from esr.dependency import tdsr
 from esr.dependency.clique_search import clique_evidence
 from esr.dependency.cliques import SetFamily
 from esr.errors import UsageError
+from esr.parameter import check_parameters
 from tests.support import dependency_definition as definition
 from tests.support.parses import Sentence, chain, forest, parses, plain
 
@@ -78,7 +79,7 @@ def test_ties_stay_in_order_or_go_by_another_score() -> None:
 
 
 def test_parameters_are_checked() -> None:
-    assert tdsr.settings({"alpha": "0.3"}) == {
+    assert check_parameters("tdsr", tdsr.PARAMETERS, {"alpha": "0.3"}) == {
         "alpha": 0.3,
         "beta": 0.9,
         "form": "exp",
@@ -86,8 +87,8 @@ def test_parameters_are_checked() -> None:
         "ties": "order",
     }
     with pytest.raises(UsageError, match="did you mean 'alpha'"):
-        tdsr.settings({"alpa": 1})
+        check_parameters("tdsr", tdsr.PARAMETERS, {"alpa": 1})
     with pytest.raises(UsageError, match=r"exp \| power \| linear"):
-        tdsr.settings({"form": "cubic"})
+        check_parameters("tdsr", tdsr.PARAMETERS, {"form": "cubic"})
     with pytest.raises(UsageError, match=r"\[0, 1\]"):
-        tdsr.settings({"beta": 1.5})
+        check_parameters("tdsr", tdsr.PARAMETERS, {"beta": 1.5})

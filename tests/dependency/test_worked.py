@@ -11,6 +11,7 @@ import pytest
 
 from esr.dependency import mrf, tdsr
 from esr.dependency.clique_search import clique_evidence
+from esr.parameter import check_parameters
 from tests.support import dependency_definition as definition
 from tests.support import worked_examples as worked
 from tests.support.parses import forest, plain
@@ -38,7 +39,7 @@ def term_counts(query: list[str]) -> TermCounts:
 def scores_of(run: dict[str, Any], query: list[str]) -> list[float]:
     counts = term_counts(query)
     if run["model"] == "tdsr":
-        parameters = tdsr.settings(run["params"])
+        parameters = check_parameters("tdsr", tdsr.PARAMETERS, run["params"])
         evidence = clique_evidence(forest(PARSES), query, parameters["sets"])
         nearest = tdsr.nearest_distances(evidence, counts.counts)
         return tdsr.score_best_sets(
