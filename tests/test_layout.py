@@ -14,7 +14,10 @@ from tests.conftest import LONGEST
 
 ROOT = Path(__file__).resolve().parent.parent
 
-BASE = "batches environment errors extras hashing interrupts json_numbers markdown parameter registry resources wording worker_processes"
+BASE = (
+    "batches environment errors extras hashing json_numbers markdown parameter registry resources wording "
+    "worker_processes"
+)
 """Modules of `esr` itself that know nothing of the rest: every folder may import them."""
 MAY_IMPORT = {
     "esr/plans": "",
