@@ -1,23 +1,25 @@
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
-import pytest
 from flask.testing import FlaskClient
 
 from esr.errors import EngineUnreachable, UsageError
 from esr.ranking.searcher import Searcher
 from tests.support.fake_index import FLOOD, STORM, FakeIndex
 from webui.app import create_app
+from webui.running.circuit_breaker import FAILURES, PAUSE, CircuitBreaker
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
 
-FAST = Settings(deadline=0.3)
 
-
-def client_over(settings: Settings = FAST, **openers: Callable[[], Searcher]) -> FlaskClient:
-    return create_app(ServedIndexes(openers, settings), settings).test_client()
+def client_over(clock: Callable[[], float] = lambda: 0.0, **openers: Callable[[], Searcher]) -> FlaskClient:
+    """A client of a server over indexes. `clock` is that of their breakers."""
+    settings = Settings()
+    indexes = ServedIndexes(openers, settings)
+    for served in indexes.by_name.values():
+        served.gate.breaker = CircuitBreaker(settings.deadline, clock)
+    return create_app(indexes, settings).test_client()
 
 
 def opener(index: FakeIndex) -> Callable[[], Searcher]:
@@ -91,12 +93,9 @@ def test_later_requests_retry_an_index_that_cannot_be_opened() -> None:
     assert statuses == [503, 503, 200]
 
 
-@pytest.mark.slow
 def test_an_unreachable_engine_is_asked_less_often_until_it_is_back() -> None:
-    index = FakeIndex(STORM)
-    client = client_over(news=opener(index))
-    index.error = EngineUnreachable("http://inside:9200 is away")
-    asked = 0
+    index, now, asked = FakeIndex(STORM), 0.0, 0
+    client = client_over(clock=lambda: now, news=opener(index))
 
     def statistics(terms: object) -> object:
         nonlocal asked
@@ -106,10 +105,11 @@ def test_an_unreachable_engine_is_asked_less_often_until_it_is_back() -> None:
     working, index.statistics = index.statistics, statistics  # type: ignore[assignment, method-assign]
     answers = [client.get("/api/v1/search?q=storm") for _ in range(20)]
     assert {answer.status_code for answer in answers} == {503}
-    assert asked == 3
+    assert asked == FAILURES
     assert "inside" not in "".join(answer.text for answer in answers)
-    index.statistics, index.error = working, None  # type: ignore[method-assign]
-    time.sleep(2.1)
+    index.statistics = working  # type: ignore[method-assign]
+    assert client.get("/api/v1/search?q=storm").status_code == 503
+    now = PAUSE
     assert client.get("/api/v1/search?q=storm").status_code == 200
     assert client.get("/api/v1/search?q=storm").status_code == 200
 
