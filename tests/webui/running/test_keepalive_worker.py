@@ -5,14 +5,16 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from gunicorn.workers.gthread import ThreadWorker
 
+from tests.support.waiting import wait_until
 from webui.running import keepalive_worker
-from webui.running.keepalive_worker import KeepaliveWorker
+from webui.running.keepalive_worker import ACCEPT_SECONDS, MAX_ACCEPT_SECONDS, KeepaliveWorker
 
 LAST = b"."
 """The request after which a connection closes."""
@@ -96,22 +98,36 @@ def test_a_connection_that_is_idle_is_given_back(worker: KeepaliveWorker, connec
 def test_only_half_of_the_threads_wait(
     worker: KeepaliveWorker, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keepalive_worker, "LINGER_SECONDS", 3)
-    with Connection() as other:
+    monkeypatch.setattr(keepalive_worker, "LINGER_SECONDS", 60)
+    with Connection() as other, ThreadPoolExecutor(2) as pool:
         connection.client.sendall(b"a")
+        waiting = pool.submit(worker.handle, connection)
+        wait_until(lambda: worker._lingering._value == 0)
         other.client.sendall(b"b")
-        waiting = threading.Thread(target=worker.handle, args=(connection,))
-        waiting.start()
-        while not connection.answered:
-            time.sleep(0.01)
-        time.sleep(0.1)
-        started = time.monotonic()
-        assert worker.handle(other) is True
-        assert time.monotonic() - started < 1
+        assert pool.submit(worker.handle, other).result(30) is True  # while the first one waits
         connection.client.sendall(LAST)
-        waiting.join()
+        assert waiting.result(30) is False
         other.client.sendall(b"c" + LAST)
         assert worker.handle(other) is False  # there is a place again
+
+
+@pytest.mark.parametrize(
+    ("workers", "connections", "waits"),
+    [(2, 0, [0.0]), (2, 3, [3 * ACCEPT_SECONDS]), (2, 10_000, [MAX_ACCEPT_SECONDS]), (1, 3, [])],
+)
+def test_a_worker_leaves_new_connections_to_those_that_have_fewer(
+    worker: KeepaliveWorker,
+    monkeypatch: pytest.MonkeyPatch,
+    workers: int,
+    connections: int,
+    waits: list[float],
+) -> None:
+    happened: list[object] = []
+    monkeypatch.setattr(keepalive_worker, "time", SimpleNamespace(sleep=happened.append))
+    monkeypatch.setattr(ThreadWorker, "accept", lambda worker, listener: happened.append(listener))
+    worker.cfg.workers, worker.nr_conns = workers, connections
+    worker.accept("listener")
+    assert happened == [*waits, "listener"]
 
 
 def test_a_request_that_was_read_with_the_one_before_is_answered(
