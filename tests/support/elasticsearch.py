@@ -10,6 +10,9 @@ from math import isclose
 from typing import Any
 from urllib.request import Request, urlopen
 
+import pytest
+from elastic_transport import Urllib3HttpNode
+
 from esr.documents import Document, Located, Sentence
 from esr.engines.factory import LoadOptions, open_writer
 from esr.engines.index import Hit
@@ -48,6 +51,19 @@ def fresh(url: str) -> Iterator[str]:
     finally:
         for index in indices(url, alias):
             http("DELETE", f"{url}/{index}")
+
+
+def record_timeouts(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that esr waits at most for each answer of a node, one for each attempt."""
+    timeouts: list[float] = []
+    perform = Urllib3HttpNode.perform_request
+
+    def recorded(node: Urllib3HttpNode, *args: Any, **options: Any) -> Any:
+        timeouts.append(options["request_timeout"])
+        return perform(node, *args, **options)
+
+    monkeypatch.setattr(Urllib3HttpNode, "perform_request", recorded)
+    return timeouts
 
 
 def located(documents: Iterable[Document]) -> Iterator[Located]:
