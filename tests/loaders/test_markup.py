@@ -1,5 +1,3 @@
-import time
-
 import pytest
 
 from esr.errors import InputError
@@ -14,6 +12,7 @@ QUADRATIC = f'<!ENTITY a "{"x" * 50_000}">'
 @pytest.mark.parametrize(
     ("definitions", "content"),
     [
+        ('<!ENTITY l0 "ha">', "Text. &l0;"),
         ('<!ENTITY l0 "ha">' + LAUGHS, "Text. &l11;"),
         (QUADRATIC, "Text. " + "&a;" * 50_000),
         ('<!ENTITY % p SYSTEM "http://127.0.0.1:9/x.dtd"> %p;', "Text."),
@@ -21,6 +20,7 @@ QUADRATIC = f'<!ENTITY a "{"x" * 50_000}">'
 )
 @pytest.mark.parametrize("format", ["nitf", "newsml", "feed"])
 def test_an_xml_bomb_is_rejected_or_its_entities_are_not_expanded(load, definitions, content, format):
+    """The text of an entity that is expanded would be among the sentences, or fill the memory."""
     inner = ITEM.format(content)
     if format == "newsml":
         inner = f'<newsItem guid="g"><inlineXML>{inner}</inlineXML></newsItem>'
@@ -28,13 +28,11 @@ def test_an_xml_bomb_is_rejected_or_its_entities_are_not_expanded(load, definiti
         inner = (
             f"<rss><channel><item><guid>g</guid><description>{content}</description></item></channel></rss>"
         )
-    begin = time.monotonic()
     try:
         (document,) = load(f"<!DOCTYPE x [{definitions}]>{inner}", format)
         assert texts(document) == ["Text."]
     except InputError as error:
         assert "broken" in str(error)
-    assert time.monotonic() - begin < 5
 
 
 @pytest.mark.parametrize("format", ["nitf", "feed"])
