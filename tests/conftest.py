@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import hypothesis
 import pytest
 
+from tests.support.needed import end_test
 from tests.support.temporary import use_memory
 
 use_memory(os.environ)
@@ -52,11 +53,9 @@ MARKED_BY = {"elasticsearch": {"elasticsearch_url", "start_elasticsearch"}, "bro
 """Markers, and the fixtures whose users have them."""
 
 
-def without_node(reason: str) -> None:
-    """End the present test since there is no node: CI must not pass without these tests, a developer may."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(NOT_RUN + reason, pytrace=False)
-    pytest.skip(NOT_RUN + reason)
+def without_node(reason: str) -> NoReturn:
+    """End the present test since there is no node."""
+    end_test(NOT_RUN + reason)
 
 
 @pytest.fixture(scope="session")

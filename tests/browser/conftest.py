@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from flask import Flask
 from msgspec.structs import replace
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'")
-from playwright.sync_api import Browser, Error, Locator, Page, sync_playwright
-
 import esr
 from esr.engines.index import Index
 from esr.ranking.searcher import Searcher
 from tests.support import page_corpus as corpus
+from tests.support.needed import end_test, need
 from webui.app import create_app
 from webui.running.settings import Settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+playwright = need("playwright.sync_api")
 
 
 class AdjustableIndex:
@@ -97,17 +99,17 @@ def find_chromium() -> str | None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
+    with playwright.sync_playwright() as browsers:
         try:
-            started = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
-        except Error as error:
+            started = browsers.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+        except playwright.Error as error:
             reason = f"no Chromium: install one, or run playwright install chromium ({error.message[:80]!r})"
-            pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+            end_test(reason)
         yield started
         started.close()
 
 
-Opens = Callable[..., Page]
+Opens = Callable[..., "Page"]
 
 
 def query_box(page: Page) -> Locator:

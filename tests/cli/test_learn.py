@@ -10,6 +10,7 @@ from esr.learning import lambdamart
 from tests.cli.conftest import Esr
 from tests.ranking.test_reranker import WORDS, documents
 from tests.support.elasticsearch import load
+from tests.support.needed import need
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +57,7 @@ def test_a_learned_ranking_is_written_and_can_be_searched_with(
 def test_learned_trees_are_written_searched_with_and_explained(
     esr: Esr, folder: Path, call: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("lightgbm")
+    need("lightgbm")
     monkeypatch.setattr(lambdamart, "ROUNDS", 5)
     monkeypatch.setattr(lambdamart, "SETTINGS", {**lambdamart.SETTINGS, "min_data_in_leaf": 5})
     best, report = tmp_path / "best.json", tmp_path / "report.json"

@@ -12,8 +12,9 @@ from esr.learning.signal_table import SignalTable
 from esr.ranking.ranking import Ranking
 from esr.ranking.tree_ensemble import TreeEnsemble
 from tests.learning.samples import SIGNALS, topics
+from tests.support.needed import need
 
-lightgbm = pytest.importorskip("lightgbm")
+lightgbm = need("lightgbm")
 
 
 @pytest.fixture(autouse=True)

@@ -18,8 +18,9 @@ from esr.ranking.ranking import Ranking
 from esr.ranking.searcher import Searcher
 from tests.ranking.test_reranker import QUERIES, WORDS, documents
 from tests.support.elasticsearch import close, fresh, load
+from tests.support.needed import need
 
-pytest.importorskip("lightgbm")
+need("lightgbm")
 
 
 def train(searcher: Searcher, learner: str, monkeypatch: pytest.MonkeyPatch) -> LearnedModel:

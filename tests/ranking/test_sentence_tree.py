@@ -10,6 +10,7 @@ from esr.documents import Document, ParseWord, Sentence
 from esr.ranking.searcher import Searcher
 from esr.ranking.sentence_tree import TermDistance, sentence_tree
 from tests.support.elasticsearch import load as load_there
+from tests.support.needed import need
 
 WORDS = ["Relief", "teams", "reached", "the", "earthquake", "zone", "with", "relief", "tents"]
 HEADS = [1, 2, -1, 5, 5, 2, 2, 8, 6]
@@ -50,7 +51,7 @@ def test_without_a_parse_there_is_no_tree(searcher: Searcher) -> None:
 
 
 def test_a_parse_of_the_enrichment_takes_its_words_from_the_text(tmp_path: Path) -> None:
-    pytest.importorskip("spacy")
+    need("spacy")
     from esr.documents.enrichment import SentenceEnrichment
     from esr.enrichment.recipe import Recipe
 

@@ -12,6 +12,7 @@ import pytest
 from benchmarks.speed import figures, report
 from benchmarks.speed.__main__ import PARTS
 from tests.support import toy_collection as toy
+from tests.support.needed import need
 
 ROOT = Path(__file__).resolve().parents[3]
 PEERS = ("bm25s", "geventhttpclient", "numba", "psutil", "tantivy")
@@ -26,7 +27,7 @@ WITHOUT_ELASTICSEARCH = tuple(part for part in PARTS if part != "elasticsearch")
 def measure(folder: Path, parts: tuple[str, ...], *extra_options: str) -> tuple[list[figures.Figure], str]:
     """The raw figures of these parts, and the page."""
     for peer in PEERS:
-        pytest.importorskip(peer, reason=f"needs {peer}: pip install esr[bench]")
+        need(peer)
     page, raw = folder / "page.md", folder / "raw.jsonl"
     page.write_text(f"Before.\n\n{report.BEGIN}\nold\n{report.END}\n\nAfter.\n", "utf-8")
     options = ["--work", str(folder / "work"), "--raw", str(raw), "--page", str(page), *SMALL.split()]

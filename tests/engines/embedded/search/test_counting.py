@@ -17,13 +17,14 @@ from esr.engines.filters import NO_FILTERS, Filters
 from esr.engines.segments.writer import segment_builder
 from esr.plans.condition import AllOf, AnyOf, Condition, HasPrefix, HasTerm, HasWords, Not
 from tests.support.folder_index import document, load
+from tests.support.needed import need
 
 WORDS = [f"w{n}" for n in range(12)]
 
 
 @pytest.fixture
 def kernel() -> Any:
-    return pytest.importorskip(KERNEL, reason="needs numba")
+    return need(KERNEL)
 
 
 @pytest.fixture(scope="module", params=[1, 3])

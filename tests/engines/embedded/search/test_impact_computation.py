@@ -16,6 +16,7 @@ from esr.engines.segments.writer import segment_builder
 from esr.plans.plan import Plan
 from esr.ranking.ranking import Ranking
 from tests.support.loaded_corpus import corpus, with_other_ids
+from tests.support.needed import need
 from tests.support.pruning import (
     EXTREME_RANKINGS,
     FIRST_STAGES,
@@ -29,7 +30,7 @@ from tests.support.pruning import (
 
 @pytest.fixture(autouse=True)
 def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(LOADER, "kernel", pytest.importorskip(KERNEL, reason="needs numba"))
+    monkeypatch.setattr(LOADER, "kernel", need(KERNEL))
 
 
 def check_impacts(index: EmbeddedIndex, plan: Plan) -> None:

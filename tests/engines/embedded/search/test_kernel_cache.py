@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from esr.engines.embedded.search import kernel
+from tests.support.needed import need
 
-pytest.importorskip("numba", reason="needs numba")
+need("numba")
 
 CALLED = """
 from numba_support import {decorator}

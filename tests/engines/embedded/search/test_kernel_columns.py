@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-numba = pytest.importorskip("numba", reason="needs numba")
+from tests.support.needed import need
+
+numba = need("numba")
 
 
 @pytest.mark.slow

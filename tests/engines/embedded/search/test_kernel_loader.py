@@ -15,6 +15,7 @@ from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.embedded.search import kernel_loader as loader
 from esr.engines.embedded.search.kernel_loader import KERNEL, LOADER, Loader
 from tests.support.folder_index import document, load
+from tests.support.needed import need
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ print(*spent)
 
 @pytest.mark.slow
 def test_a_server_compiles_it_in_another_process_once_on_a_machine(tmp_path: Path) -> None:
-    pytest.importorskip("numba", reason="needs numba")
+    need("numba")
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
 
     def spend(workers: int) -> list[list[float]]:

@@ -38,6 +38,7 @@ from esr.plans.unprunable import Unprunable
 from esr.ranking.ranking import Ranking
 from tests.support.folder_index import document
 from tests.support.loaded_corpus import corpus, with_other_ids
+from tests.support.needed import need
 from tests.support.pruning import (
     CONDITIONS,
     EXTREME_RANKINGS,
@@ -73,7 +74,7 @@ def check_pruned(index: EmbeddedIndex, plan: Plan, k: int, filters: Filters) -> 
 @pytest.fixture(autouse=True)
 def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel is loaded, however few searches there were."""
-    monkeypatch.setattr(LOADER, "kernel", pytest.importorskip(KERNEL, reason="needs numba"))
+    monkeypatch.setattr(LOADER, "kernel", need(KERNEL))
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from esr.engines.embedded.search.word_search import PlaceCache, find_phrase, fin
 from esr.engines.segments.store.word_table import WordTable
 from esr.engines.segments.writer.columns import TokenizedTexts
 from esr.engines.segments.writer.word_places import save_word_table
+from tests.support.needed import need
 
 VOCABULARY = ["a", "ab", "abc", "b", "é", "東", "𝒳", *(f"w{n}" for n in range(30))]
 
@@ -42,7 +43,7 @@ def random_sentences(seed: int) -> list[list[str]]:
 def test_a_prefix_marks_the_sentences_that_have_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, is_compiled: bool
 ) -> None:
-    kernel = pytest.importorskip(KERNEL, reason="needs numba") if is_compiled else None
+    kernel = need(KERNEL) if is_compiled else None
     monkeypatch.setattr(LOADER, "kernel", kernel)
     sentences = random_sentences(seed)
     table, cache = write(tmp_path / "table", sentences), PlaceCache(SearchMemory(1 << 20))
