@@ -76,7 +76,9 @@ def loaded(
             yield Loaded(embedded, elasticsearch, topics)
 
 
-def test_best_hundred(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_hundred_are_the_same_on_both_engines(
+    loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # The collection stands still: its statistics are asked for once and not every ten seconds.
     monkeypatch.setattr("esr.engines.elasticsearch.store.statistics.MAX_AGE", 1e9)
 

@@ -83,7 +83,7 @@ def mounted(compose: dict[str, list[str]], service: str) -> dict[str, str]:
     return dict(volume.split(":", 1) for volume in compose.get(f"services.{service}.volumes", []))
 
 
-def test_elasticsearch(compose: dict[str, list[str]]) -> None:
+def test_each_node_has_data_of_its_own_a_heap_and_a_limit(compose: dict[str, list[str]]) -> None:
     """The image of the tests, checked for health, each node with data of its own, a heap and a limit."""
     every = "x-elasticsearch"
     assert compose[f"{every}.image"] == [IMAGE]

@@ -209,7 +209,9 @@ def test_unpacking_that_fails_or_was_killed_leaves_nothing(tmp_path: Path) -> No
     assert [p.name for p in tmp_path.iterdir()] == [".lock"]
 
 
-def test_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_folder_is_one_that_nodes_can_reach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(distribution, "reachable", lambda path: True)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert distribution.cache_folder() == tmp_path / "esr"
@@ -410,7 +412,9 @@ def fake_docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str = 
     return log
 
 
-def test_cluster_of_containers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_of_containers_is_made_broken_and_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = fake_docker(tmp_path, monkeypatch)
     with Cluster.start(nodes=2, heap="400m") as cluster:
         cluster.nodes[0].pause()
@@ -439,7 +443,7 @@ def test_cluster_of_containers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     ]
 
 
-def test_container_with_security(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_container_with_security_gets_the_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = fake_docker(tmp_path, monkeypatch)
     with Cluster.start(security=True) as cluster:
         assert cluster.auth is not None

@@ -29,7 +29,7 @@ def estimate_adjustments(counts: ValueCounts = WORKED, **options: Any) -> estima
     return estimate.estimate(counts, EstimationOptions.from_values(options))
 
 
-def test_the_worked_probabilities() -> None:
+def test_probabilities_are_those_of_the_worked_example() -> None:
     estimates = estimate_adjustments()
     assert estimates.everywhere == pytest.approx([2.5 / 9.5, 4.5 / 9.5, 2.5 / 9.5], rel=1e-12)
     assert estimates.relevant == pytest.approx([1.5 / 4.5] * 3, rel=1e-12)

@@ -54,7 +54,9 @@ def added(value: float, form: str, **params: Any) -> float:
         ("indep", {"curve": CURVE}, 3, 2.0),
     ],
 )
-def test_a_form_by_hand(form: str, params: dict[str, Any], value: float, adds: float) -> None:
+def test_a_form_adds_what_is_computed_by_hand(
+    form: str, params: dict[str, Any], value: float, adds: float
+) -> None:
     assert added(value, form, **params) == pytest.approx(adds, rel=1e-12, abs=1e-15)
 
 

@@ -46,5 +46,5 @@ def test_slopes_are_the_doubles_of_scipy(points: list[tuple[float, float]]) -> N
         ([0, 1, 2], [0, 1, -9], [3, 0, -10 - 5.5]),  # an end is limited to three times its secant
     ],
 )
-def test_slopes_by_hand(x: list[float], y: list[float], slopes: list[float]) -> None:
+def test_slopes_are_those_computed_by_hand(x: list[float], y: list[float], slopes: list[float]) -> None:
     assert pchip.slopes(np.array(x, float), np.array(y, float)) == pytest.approx(slopes, abs=1e-12)

@@ -130,14 +130,14 @@ def compare(cluster: Cluster, analyzer: str, texts: Iterable[str]) -> tuple[int,
 
 
 @pytest.mark.parametrize("analyzer", TOKENIZERS)
-def test_news(cluster: Cluster, analyzer: str, news_sentences: list[str]) -> None:
+def test_news_is_analysed_alike(cluster: Cluster, analyzer: str, news_sentences: list[str]) -> None:
     compared, wrong = compare(cluster, analyzer, news_sentences)
     assert compared > 100
     assert not wrong, "\n".join(wrong[:10])
 
 
 @pytest.mark.parametrize("analyzer", TOKENIZERS)
-def test_every_letter(cluster: Cluster, analyzer: str) -> None:
+def test_every_letter_is_analysed_alike(cluster: Cluster, analyzer: str) -> None:
     """Each character of Unicode's first planes: alone, between letters, with an ending."""
     characters = [
         chr(c) for c in range(0x20, 0x20000) if unicodedata.category(chr(c)) not in ("Cs", "Cn", "Co")
@@ -149,7 +149,7 @@ def test_every_letter(cluster: Cluster, analyzer: str) -> None:
 
 
 @pytest.mark.parametrize("analyzer", TOKENIZERS)
-def test_long_words_with_letters_of_two_units(cluster: Cluster, analyzer: str) -> None:
+def test_long_words_with_letters_of_two_units_are_analysed_alike(cluster: Cluster, analyzer: str) -> None:
     """Limits of lengths count UTF-16 units here and letters there."""
     texts = ["x" * before + "𐐀" * after for before in (0, 1, 254, 255) for after in (1, 2, 127, 128, 255)]
     _, wrong = compare(cluster, analyzer, texts)
@@ -158,7 +158,7 @@ def test_long_words_with_letters_of_two_units(cluster: Cluster, analyzer: str) -
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(TEXT, min_size=1, max_size=40))
-def test_any_text(cluster: Cluster, texts: list[str]) -> None:
+def test_any_text_is_analysed_alike(cluster: Cluster, texts: list[str]) -> None:
     """Mixed scripts, marks, long words, words where stemmers differ. Each example is up to 40 texts."""
     for analyzer in TOKENIZERS:
         _, wrong = compare(cluster, analyzer, texts)
@@ -166,7 +166,7 @@ def test_any_text(cluster: Cluster, texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("analyzer", ANALYZERS)
-def test_words_of_the_language(cluster: Cluster, analyzer: str) -> None:
+def test_words_of_the_language_are_analysed_alike(cluster: Cluster, analyzer: str) -> None:
     """Stop words, words of the example, and what their beginnings and ends can be put together to."""
     compared, wrong = compare(cluster, analyzer, made_up_words(analyzer, 2000))
     assert compared > 20
@@ -175,7 +175,7 @@ def test_words_of_the_language(cluster: Cluster, analyzer: str) -> None:
 
 @pytest.mark.endurance
 @pytest.mark.parametrize("analyzer", ANALYZERS)
-def test_spoilt_text(cluster: Cluster, analyzer: str) -> None:
+def test_spoilt_text_is_analysed_alike(cluster: Cluster, analyzer: str) -> None:
     """Characters of all classes of word boundaries in any order: bidi marks, joiners, selectors, flags."""
     compared, wrong = compare(cluster, analyzer, spoilt_texts(1000))
     assert compared == 1000
@@ -184,7 +184,7 @@ def test_spoilt_text(cluster: Cluster, analyzer: str) -> None:
 
 @pytest.mark.endurance
 @pytest.mark.parametrize("analyzer", ANALYZERS)
-def test_real_text_of_many_languages(cluster: Cluster, analyzer: str) -> None:
+def test_real_text_of_many_languages_is_analysed_alike(cluster: Cluster, analyzer: str) -> None:
     """Uses ../shared/collections, where it is."""
     texts = list(shared_texts())
     if not texts:
@@ -203,7 +203,7 @@ def shared_texts() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("analyzer", TOKENIZERS)
-def test_fields(elasticsearch_url: str, analyzer: str) -> None:
+def test_fields_count_the_terms_that_python_counts(elasticsearch_url: str, analyzer: str) -> None:
     """The counts in each field of the index are those of Python: this is what scores are made of."""
     documents = [
         located.document for located in loaders.read_documents([str(example_news.OWN_ARTICLES)], "auto")

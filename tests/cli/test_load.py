@@ -56,7 +56,9 @@ def test_several_paths_gzip_and_standard_input_are_read(esr: Esr, tmp_path: Path
     assert len(ids(tmp_path / "index")) == 4
 
 
-def test_appending_and_replacing(esr: Esr, source: Path, tmp_path: Path) -> None:
+def test_an_append_adds_documents_and_a_replacement_leaves_only_its_own(
+    esr: Esr, source: Path, tmp_path: Path
+) -> None:
     where = tmp_path / "index"
     esr("load", source, "--index", where)
     source.write_text(ONE + '{"id": "c", "text": "New."}\n')

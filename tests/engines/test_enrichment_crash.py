@@ -72,7 +72,7 @@ def kill_and_resume(where: str, documents: list[Document]) -> None:
 
 
 @pytest.mark.endurance
-def test_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_enrichment_of_a_folder_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segment_builder, "FULL_TERMS", 6000)
     documents = list(random_documents(0, 900, seed=4))
     where = tmp_path / "killed"
@@ -85,7 +85,7 @@ def test_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.endurance
-def test_elasticsearch(elasticsearch_url: str) -> None:
+def test_a_killed_enrichment_of_elasticsearch_is_resumed(elasticsearch_url: str) -> None:
     documents = list(random_documents(0, 900, seed=4))
     with fresh(elasticsearch_url) as where:
         load(where, documents[:700], shards=2)

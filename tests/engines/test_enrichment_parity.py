@@ -31,7 +31,7 @@ from tests.engines.test_parity import (
     compare_answers,
     corpus,
     random_documents,
-    test_statistics,
+    test_both_engines_have_the_same_statistics,
 )
 from tests.support.elasticsearch import fresh, http, load
 from tests.support.fake_enricher import ENCODER, FakeEnricher
@@ -137,7 +137,7 @@ def test_scores_stay_the_same_while_sentences_are_updated(
         enriching = pool.submit(enrich_twice)
         while not ended.is_set():
             problems += all_differences(engines, queries=QUERIES[:1], splits=FIRST_STAGES)
-            test_statistics(engines)
+            test_both_engines_have_the_same_statistics(engines)
             rounds += 1
         enriching.result()
     assert not problems and rounds > 1
@@ -145,7 +145,7 @@ def test_scores_stay_the_same_while_sentences_are_updated(
     assert http("GET", f"{where}/_stats/docs")["_all"]["primaries"]["docs"]["deleted"], (
         "no deleted entries: the test shows nothing"
     )
-    test_statistics(engines)
+    test_both_engines_have_the_same_statistics(engines)
     assert not all_differences(engines, splits=FIRST_STAGES)
 
 

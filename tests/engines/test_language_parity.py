@@ -49,7 +49,9 @@ def hits(searcher: esr.Searcher, query: str, k: int) -> list[Hit]:
     "analyzer",
     ["multilingual", *(pytest.param(n, marks=pytest.mark.endurance) for n in ("german", "hindi", "turkish"))],
 )
-def test_made_up_text_of_a_language(elasticsearch_url: str, tmp_path: Path, analyzer: str) -> None:
+def test_both_engines_find_the_same_in_made_up_text_of_a_language(
+    elasticsearch_url: str, tmp_path: Path, analyzer: str
+) -> None:
     rng = random.Random(analyzer)
     words = " ".join(made_up_words(analyzer, 400)).split()
     documents = [
@@ -60,7 +62,7 @@ def test_made_up_text_of_a_language(elasticsearch_url: str, tmp_path: Path, anal
     assert not list(differing_answers(elasticsearch_url, tmp_path / "index", documents, analyzer, queries))
 
 
-def test_spoilt_text(elasticsearch_url: str, tmp_path: Path) -> None:
+def test_both_engines_find_the_same_in_spoilt_text(elasticsearch_url: str, tmp_path: Path) -> None:
     """Bidi marks, joiners, selectors, emoji and letters of all scripts in any order; a word of a megabyte."""
     texts = list(spoilt_texts(1000))
     documents = [
@@ -75,7 +77,9 @@ def test_spoilt_text(elasticsearch_url: str, tmp_path: Path) -> None:
 
 @pytest.mark.endurance
 @pytest.mark.parametrize("code", ["ar", "de", "es", "hi", "ru", "zh"])
-def test_real_text_of_a_language(elasticsearch_url: str, tmp_path: Path, code: str) -> None:
+def test_both_engines_find_the_same_in_real_text_of_a_language(
+    elasticsearch_url: str, tmp_path: Path, code: str
+) -> None:
     """Uses ../shared/collections/xquad-dev, where it is."""
     if not XQUAD.exists():
         pytest.skip("needs ../shared/collections/xquad-dev")

@@ -188,7 +188,9 @@ def cases_of_shards(number: int, shards: int) -> list[tuple[dict[str, float], st
 
 
 @pytest.mark.parametrize("model, context", SPLITS)
-def test_answers(request: pytest.FixtureRequest, engines: Engines, model: str, context: str | None) -> None:
+def test_both_engines_give_the_same_answers(
+    request: pytest.FixtureRequest, engines: Engines, model: str, context: str | None
+) -> None:
     cases = cases_of_shards(SPLITS.index((model, context)), request.node.callspec.params["engines"])
     problems = [
         problem
@@ -212,12 +214,12 @@ def test_answers(request: pytest.FixtureRequest, engines: Engines, model: str, c
     ],
     ids=str,
 )
-def test_parameters(engines: Engines, ranking: dict[str, Any]) -> None:
+def test_parameters_mean_the_same_to_both(engines: Engines, ranking: dict[str, Any]) -> None:
     problems = [p for query in QUERIES for p in compare_answers(engines, query, Filters(), 500, **ranking)]
     assert not problems, "\n".join(problems[:10])
 
 
-def test_statistics(engines: Engines) -> None:
+def test_both_engines_have_the_same_statistics(engines: Engines) -> None:
     terms = [*engines.embedded.terms(" ".join(QUERIES)), "bank", "titleword", "unseenword"]
     expected = engines.embedded.index.statistics(terms)
     actual = engines.elasticsearch.index.statistics(terms)
@@ -228,7 +230,7 @@ def test_statistics(engines: Engines) -> None:
             assert getattr(actual.collection, name) == getattr(expected.collection, name), name
 
 
-def test_documents_and_sentences(engines: Engines) -> None:
+def test_both_engines_give_back_what_was_loaded(engines: Engines) -> None:
     """Both give back what was loaded: ids, features, parses, neighbours, everything."""
     for document in corpus():
         assert engines.elasticsearch.index.document(document.id) == document
@@ -239,13 +241,13 @@ def test_documents_and_sentences(engines: Engines) -> None:
         assert [record.sentence_id for record in records] == ids
 
 
-def test_records_of_hits(engines: Engines) -> None:
+def test_records_of_hits_are_the_same_on_both(engines: Engines) -> None:
     hits = engines.elasticsearch.search("flood court", 20).hits
     ids = [hit.sentence_id for hit in hits]
     assert [hit.record for hit in hits] == engines.embedded.index.sentences(ids)
 
 
-def test_evidence(engines: Engines) -> None:
+def test_evidence_is_the_same_on_both(engines: Engines) -> None:
     terms = ["flood", "bank", "titleword"]
     ids = [sentence.id for document in corpus() for sentence in document.sentences]
     expected, actual = (searcher.index.evidence(terms, ids) for searcher in engines)
@@ -259,7 +261,9 @@ def test_evidence(engines: Engines) -> None:
 
 
 @pytest.mark.parametrize("model, context", FIRST_STAGES)
-def test_explanations(engines: Engines, model: str, context: str | None) -> None:
+def test_explanations_are_the_same_and_add_up_to_the_score(
+    engines: Engines, model: str, context: str | None
+) -> None:
     """The parts are the same and add up to the score that the search gives."""
     ranking = Ranking(model, context, priors={"importance": 0.5, "length": 1.0})
     query = "flood bank titleword unseenword"
@@ -281,7 +285,7 @@ def test_explanations(engines: Engines, model: str, context: str | None) -> None
         assert total == pytest.approx(actual.score, rel=1e-9)
 
 
-def test_two_loads_equal(elasticsearch_url: str, tmp_path: Path) -> None:
+def test_two_loads_rank_as_one_collection(elasticsearch_url: str, tmp_path: Path) -> None:
     """An appended load is an index of its own behind the alias: the scores are those of one collection.
 
     Stored priors are left out: those of the first load were computed when the second was not there.
@@ -297,7 +301,7 @@ def test_two_loads_equal(elasticsearch_url: str, tmp_path: Path) -> None:
         with esr.open(folder) as embedded, esr.open(where) as elasticsearch:
             engines = Engines(embedded, elasticsearch)
             assert elasticsearch.index.status()["loads"] == 2
-            test_statistics(engines)
+            test_both_engines_have_the_same_statistics(engines)
             problems = [
                 problem
                 for (model, context), query in product(SPLITS, QUERIES)

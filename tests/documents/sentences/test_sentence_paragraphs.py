@@ -55,7 +55,7 @@ def test_where_lines_are_not_wrapped_each_is_a_paragraph():
         ("Roses,\nViolets,\nand so on", ["Roses, Violets, and so on"]),
     ],
 )
-def test_lines_of_lists(text, sentences):
+def test_lines_of_lists_are_sentences_and_wrapped_lines_are_joined(text, sentences):
     assert split_sentences(text, "en") == sentences
 
 

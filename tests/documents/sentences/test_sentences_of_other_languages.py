@@ -32,7 +32,7 @@ def check(language: str, marked: str) -> None:
         "Sehr zu empfehlen | Leider war es voll. | Das Essen ist zu teuer | Wir gehen nicht wieder hin.",
     ],
 )
-def test_german(marked):
+def test_german_is_split_by_its_own_rules(marked):
     check("de", marked)
 
 
@@ -93,7 +93,7 @@ def test_german(marked):
         ("km", "គាត់មក។| គាត់ទៅ។"),
     ],
 )
-def test_languages_with_blanks_between_words(language, marked):
+def test_other_languages_with_blanks_between_words_have_rules_too(language, marked):
     check(language, marked)
 
 

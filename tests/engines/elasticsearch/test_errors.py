@@ -92,7 +92,9 @@ def test_a_search_that_runs_out_of_time_in_a_script_is_not_a_bad_request() -> No
         (403, {"no": "entry"}, {}, "not Elasticsearch 9.0 or later"),
     ],
 )
-def test_another_server(status: int, body: Any, headers: dict[str, str], message: str) -> None:
+def test_another_server_than_elasticsearch_is_refused(
+    status: int, body: Any, headers: dict[str, str], message: str
+) -> None:
     with stand_in(status, body, headers) as where:
         for call in search_and_load(where):
             with pytest.raises(IndexUnusable, match=message):
@@ -108,7 +110,7 @@ def test_an_old_version_is_not_loaded_into() -> None:
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_overloaded(status: int) -> None:
+def test_an_overloaded_server_is_reported(status: int) -> None:
     body = {"error": {"type": "busy", "reason": "too many requests"}, "status": status}
     with stand_in(status, body, ELASTIC) as where:
         for call in search_and_load(where):
@@ -116,7 +118,7 @@ def test_overloaded(status: int) -> None:
                 call()
 
 
-def test_a_refused_connection() -> None:
+def test_a_refused_connection_is_reported() -> None:
     for call in search_and_load("http://127.0.0.1:9/news"):
         with pytest.raises(
             EngineUnreachable, match=r"cannot reach Elasticsearch at http://127\.0\.0\.1:9: check"
@@ -128,7 +130,7 @@ def test_a_refused_connection() -> None:
     "where", ["http://localhost:9200", "http://localhost:9200/", "http://localhost:9200/A", "http://localhost:9200/a/b",
               "http://localhost:9200/a*", "http://localhost:x/a", "http:///a", "http://localhost:9200/_all"]
 )  # fmt: skip
-def test_a_malformed_location(where: str) -> None:
+def test_a_malformed_location_is_a_usage_error(where: str) -> None:
     for call in search_and_load(where):
         with pytest.raises(UsageError, match="http"):
             call()
@@ -147,12 +149,12 @@ def test_a_password_is_not_shown() -> None:
         assert "secret" not in str(raised.value)
 
 
-def test_missing_alias(where: str) -> None:
+def test_a_missing_alias_is_a_missing_index(where: str) -> None:
     with pytest.raises(IndexMissing, match=r"there is no index at .*: make one with esr load"):
         esr.open(where)
 
 
-def test_the_alias_is_removed(where: str) -> None:
+def test_an_alias_that_was_removed_is_a_missing_index(where: str) -> None:
     load(where, DOCUMENTS)
     url, _, alias = where.rpartition("/")
     with esr.open(where) as searcher:
@@ -165,7 +167,7 @@ def test_the_alias_is_removed(where: str) -> None:
             searcher.index.statistics(["river"])
 
 
-def test_unknown_ids(where: str) -> None:
+def test_unknown_ids_are_refused(where: str) -> None:
     load(where, DOCUMENTS)
     with esr.open(where) as searcher:
         with pytest.raises(UsageError, match="no sentence 'x'"):
@@ -174,7 +176,7 @@ def test_unknown_ids(where: str) -> None:
             searcher.index.document("x")
 
 
-def test_a_shard_that_fails(where: str) -> None:
+def test_a_shard_that_fails_makes_the_answer_incomplete(where: str) -> None:
     """Behind the alias is also an entry without the lengths that the scripts need: its shard fails."""
     load(where, DOCUMENTS)
     url, _, alias = where.rpartition("/")
@@ -192,14 +194,14 @@ def test_a_shard_that_fails(where: str) -> None:
     assert {hit.sentence_id for hit in answer.hits} >= {f"d{n}.s0" for n in range(40)}
 
 
-def test_a_missing_script(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_script_makes_the_index_unusable(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     load(where, DOCUMENTS)
     monkeypatch.setattr("esr.engines.elasticsearch.search.score_query.LENGTH_LIST_SCRIPT", "esr-gone-v1")
     with esr.open(where) as searcher, pytest.raises(IndexUnusable, match="lacks a stored script"):
         searcher.search("flood")
 
 
-def test_a_search_that_takes_too_long(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_takes_too_long_is_incomplete(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     load(where, DOCUMENTS)
     with esr.open(where) as searcher:
         real = searcher.index.cluster.client.search  # type: ignore[attr-defined]
@@ -213,13 +215,13 @@ def test_a_search_that_takes_too_long(where: str, monkeypatch: pytest.MonkeyPatc
         assert searcher.search("flood").incomplete == "the search took longer than 20 seconds"
 
 
-def test_deadlines() -> None:
+def test_a_search_waits_longer_than_elasticsearch_may_search() -> None:
     """A search gives up after the time that Elasticsearch itself may take, and is not tried again."""
     assert connection.SEARCH_TIMEOUT < connection.REQUEST_TIMEOUT <= 30
 
 
 @pytest.mark.endurance
-def test_a_node_that_hangs_or_dies(
+def test_a_node_that_hangs_or_dies_is_reported(
     start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two nodes, the shards on both, no copies. First one hangs, then one is killed, then all are."""

@@ -49,7 +49,9 @@ def test_security_asks_for_a_password(secured: Cluster) -> None:
     assert base.GivenNode("stranger", secured.url).get("/")[0] == 401
 
 
-def test_security(secured: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_login_is_required_and_a_key_that_may_read_only_searches(
+    secured: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without a login nothing; with a key that may read, searches only."""
     where = f"{secured.url}/news"
     for call in search_and_load(where):

@@ -57,7 +57,7 @@ def answer(where: str, body: Any, search_type: str = "") -> list[dict[str, Any]]
 
 
 @pytest.mark.parametrize("model, context", SPLITS)
-def test_as_it_is(where: str, model: str, context: str | None) -> None:
+def test_a_printed_query_ranks_as_esr_does(where: str, model: str, context: str | None) -> None:
     with esr.open(where) as searcher:
         for query, prior in product(QUERIES, ("importance", "length")):
             ranking = {"model": model, "context": context, "priors": {prior: 1.0}}
@@ -119,7 +119,9 @@ def test_whole_numbers_do_not_become_whole_divisions(where: str, model: str, con
 
 
 @pytest.mark.parametrize("model, context", MIXTURES)
-def test_standalone(where: str, model: str, context: str | None) -> None:
+def test_a_standalone_query_needs_nothing_that_only_esr_knows(
+    where: str, model: str, context: str | None
+) -> None:
     with esr.open(where) as searcher:
         for query in QUERIES:
             expected = searcher.search(query, 25, model=model, context=context).hits
@@ -131,7 +133,7 @@ def test_standalone(where: str, model: str, context: str | None) -> None:
             assert [hit["_id"] for hit in actual] == [hit.sentence_id for hit in expected]
 
 
-def test_standalone_with_other_terms(where: str) -> None:
+def test_a_standalone_query_ranks_by_other_terms_too(where: str) -> None:
     """The terms changed by hand: the query is another one, and its order is right."""
     body = json.dumps(print_query(where, "flood", "-k25", "--standalone")).replace('"flood"', '"stone"')
     actual = answer(where, body, "?search_type=dfs_query_then_fetch")
@@ -140,7 +142,7 @@ def test_standalone_with_other_terms(where: str) -> None:
     assert [hit["_id"] for hit in actual] == [hit.sentence_id for hit in expected]
 
 
-def test_filters_are_printed(where: str) -> None:
+def test_filters_are_printed_with_the_query(where: str) -> None:
     actual = answer(where, print_query(where, "flood", "--document", "r3"))
     assert {hit["_source"]["document_id"] for hit in actual} == {"r3"}
 
@@ -155,7 +157,7 @@ def test_filters_are_printed(where: str) -> None:
         (["flood", "--index", "some/folder"], "no index"),
     ],
 )
-def test_what_cannot_be_printed(where: str, arguments: list[str], message: str) -> None:
+def test_what_cannot_be_printed_is_told(where: str, arguments: list[str], message: str) -> None:
     result = CliRunner().invoke(main, ["query", "--index", where, *arguments])
     assert result.exit_code != 0
     assert message in result.output

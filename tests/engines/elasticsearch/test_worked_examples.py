@@ -28,7 +28,7 @@ def searcher(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
-def test_scores(searcher: Searcher, run: worked.Run) -> None:
+def test_elasticsearch_gives_the_worked_scores(searcher: Searcher, run: worked.Run) -> None:
     for name, query in worked.queries().items():
         actual = {hit.sentence_id: hit.score for hit in searcher.search(query, 100, **run.ranking).hits}
         expected = {sentence: score for sentence, score in run.scores[name].items() if score is not None}

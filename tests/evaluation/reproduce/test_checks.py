@@ -39,7 +39,7 @@ def check_relation(relation, system, other, **systems):
         ("not significantly different from", False, False, True, True, True),
     ],
 )
-def test_every_relation_between_two_systems(
+def test_every_relation_between_two_systems_is_checked(
     relation, high_to_low, low_to_high, low_to_near, near_to_low, same
 ):
     assert check_relation(relation, "a", "b", a=HIGH, b=LOW) == [high_to_low]

@@ -60,7 +60,7 @@ def count_allowed(path: str, barrier: Barrier) -> int:
 
 
 @pytest.mark.slow
-def test_processes_and_threads_count_barrier(tmp_path: Path) -> None:
+def test_processes_and_threads_count_together(tmp_path: Path) -> None:
     spawning = get_context("spawn")
     with spawning.Manager() as manager, ProcessPoolExecutor(2, spawning) as pool:
         barrier = manager.Barrier(2)

@@ -37,7 +37,9 @@ def all_ids(where: str) -> set[str]:
     ],
 )
 @pytest.mark.parametrize("resume", [False, True], ids=["anew", "resumed"])
-def test_kill(where: str, tmp_path: Path, moment: str, resume: bool) -> None:
+def test_a_killed_load_can_be_repeated_or_resumed(
+    where: str, tmp_path: Path, moment: str, resume: bool
+) -> None:
     """`kill -9` leaves the old load, or the new one; the same command again ends with everything once."""
     load(where, OLD)
     source = tmp_path / "news.jsonl"
@@ -68,7 +70,7 @@ def test_kill(where: str, tmp_path: Path, moment: str, resume: bool) -> None:
 
 
 @pytest.mark.endurance
-def test_kill_at_any_moment(where: str, tmp_path: Path) -> None:
+def test_a_load_can_be_killed_at_any_moment(where: str, tmp_path: Path) -> None:
     """At no particular moment: what is served is always one complete load."""
     source = tmp_path / "news.jsonl"
     lines = [

@@ -52,7 +52,7 @@ def test_nothing_is_visible_before_the_alias_moves(where: str, monkeypatch: pyte
     assert search_ids(where) == {"new.s0", "new.s1", "more.s0"}
 
 
-def test_if_exists(where: str) -> None:
+def test_an_existing_index_is_appended_to_or_replaced_only_on_request(where: str) -> None:
     with pytest.raises(IndexMissing, match="make one with esr load"):
         esr.open(where)
     load(where, OLD, if_exists="append")
@@ -84,7 +84,7 @@ def test_append_uses_the_analyzer_of_the_index(where: str) -> None:
         assert searcher.index.description.analyzer == "plain"
 
 
-def test_append_of_a_changed_document(where: str) -> None:
+def test_a_changed_document_cannot_be_appended(where: str) -> None:
     load(where, OLD)
     before = all_indices(where)
     with pytest.raises(InputError, match="old") as raised:
@@ -231,7 +231,7 @@ def test_an_index_with_the_name_of_the_documents_alias(where: str) -> None:
     assert len(all_indices(where)) == 1
 
 
-def test_an_alias_of_something_else(where: str) -> None:
+def test_an_alias_of_something_else_is_refused(where: str) -> None:
     url, alias = split(where)
     http("PUT", f"{url}/{alias}-mine", {"aliases": {alias: {}}})
     for call in (lambda: load(where, NEW, if_exists="replace"), lambda: esr.open(where)):
@@ -251,7 +251,7 @@ def test_the_documents_alias_is_not_a_location(where: str) -> None:
     assert search_ids(where) == {"old.s0", "old.s1"}
 
 
-def test_another_format(where: str) -> None:
+def test_an_index_of_another_format_is_refused(where: str) -> None:
     load(where, OLD)
     url, _ = split(where)
     index = next(name for name in all_indices(where) if name.endswith("sentences"))
@@ -273,13 +273,13 @@ def test_the_mapping_is_strict(where: str, side: str) -> None:
     assert "strict_dynamic_mapping_exception" in raised.value.read().decode()
 
 
-def test_shards(where: str) -> None:
+def test_a_load_makes_as_many_shards_as_it_is_told(where: str) -> None:
     load(where, OLD, shards=3)
     settings = http("GET", f"{where}/_settings").values()
     assert [s["settings"]["index"]["number_of_shards"] for s in settings] == ["3"]
 
 
-def test_a_load_of_no_documents(where: str) -> None:
+def test_a_load_without_sentences_can_be_searched_in_vain(where: str) -> None:
     """Documents without a sentence are counted, and can be searched in vain."""
     report = load(where, [document("empty")])
     assert (report.documents, report.without_sentences) == (1, 1)

@@ -165,7 +165,9 @@ def check_pruned(
 @given(plan=plans(), k=st.sampled_from(KS), filters=st.sampled_from(FILTERS))
 @example(plan=TURNING_CURVES, k=1, filters=Filters())
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_plan(adverse: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> None:
+def test_any_plan_is_pruned_exactly(
+    adverse: ElasticsearchIndex, plan: Plan, k: int, filters: Filters
+) -> None:
     statistics = adverse.statistics([term.term for term in plan.terms]).terms
     seen = (term for term in plan.terms if statistics[term.term].is_seen)
     plan = replace(
@@ -181,7 +183,7 @@ def test_any_plan(adverse: ElasticsearchIndex, plan: Plan, k: int, filters: Filt
 
 
 @pytest.mark.parametrize("model, context", FIRST_STAGES)
-def test_models(
+def test_plans_of_every_model_are_pruned_exactly(
     request: pytest.FixtureRequest, adverse: ElasticsearchIndex, model: str, context: str | None
 ) -> None:
     shards = request.node.callspec.params["adverse"]
@@ -192,7 +194,9 @@ def test_models(
 
 
 @pytest.mark.parametrize("ranking", MIXTURES, ids=str)
-def test_a_mixture_that_the_index_was_prepared_for(elasticsearch_url: str, ranking: dict[str, Any]) -> None:
+def test_a_mixture_that_the_index_was_prepared_for_is_pruned_exactly(
+    elasticsearch_url: str, ranking: dict[str, Any]
+) -> None:
     """A plan to which the stored impacts do not apply uses the scripts."""
     prepared = Ranking.from_dict(ranking)
     with fresh(elasticsearch_url) as where:
@@ -218,12 +222,14 @@ def test_a_mixture_that_the_index_was_prepared_for(elasticsearch_url: str, ranki
 
 
 @pytest.mark.parametrize("ranking", EXTREME_RANKINGS, ids=str)
-def test_parameters_at_their_ends(adverse: ElasticsearchIndex, ranking: dict[str, Any]) -> None:
+def test_parameters_at_their_ends_are_pruned_exactly(
+    adverse: ElasticsearchIndex, ranking: dict[str, Any]
+) -> None:
     for (n, query), filters in product(enumerate(QUERIES), FILTERS[1:4]):
         check_pruned(adverse, make_plan(adverse, query, Ranking.from_dict(ranking)), KS[n % len(KS)], filters)
 
 
-def test_terms_that_are_not_the_querys_own(adverse: ElasticsearchIndex) -> None:
+def test_terms_that_are_not_the_querys_own_are_pruned_exactly(adverse: ElasticsearchIndex) -> None:
     for query, weight, k in product(("flood", "rare stone"), (0.3, 2.0), (1, 7)):
         plan = make_plan(adverse, query, Ranking())
         added = (PlanTerm("bank", weight, 0.01, own=False), PlanTerm("only", 3 * weight, 1e-4, own=False))

@@ -55,13 +55,15 @@ def check_impacts(index: EmbeddedIndex, plan: Plan) -> None:
     drawn_plans=st.lists(plans(tiny=True), min_size=8, max_size=8),
 )
 @settings(max_examples=50)
-def test_any_plan(loads: list[list[Located]], full: int, drawn_plans: list[Plan]) -> None:
+def test_impacts_of_any_plan_are_those_of_numpy(
+    loads: list[list[Located]], full: int, drawn_plans: list[Plan]
+) -> None:
     with corpus(loads[0], *map(with_other_ids, loads[1:]), full=full) as index:
         for plan in drawn_plans:
             check_impacts(index, plan)
 
 
-def test_models_and_parameters_at_the_ends_of_their_ranges() -> None:
+def test_impacts_of_extreme_parameters_are_those_of_numpy() -> None:
     with corpus(adverse_documents()) as index:
         rankings = [Ranking(model, context) for model, context in FIRST_STAGES]
         for ranking in [*rankings, *map(Ranking.from_dict, EXTREME_RANKINGS)]:

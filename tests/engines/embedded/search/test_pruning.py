@@ -87,7 +87,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     condition=st.sampled_from(CONDITIONS),
 )
 @settings(max_examples=50)
-def test_any_plan(
+def test_any_plan_is_pruned_exactly(
     loads: list[list[Located]],
     full: int,
     drawn_plans: list[Plan],
@@ -110,7 +110,9 @@ def adverse(request: pytest.FixtureRequest) -> Iterator[EmbeddedIndex]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model, context", FIRST_STAGES)
-def test_models(adverse: EmbeddedIndex, model: str, context: str | None) -> None:
+def test_plans_of_every_model_are_pruned_exactly(
+    adverse: EmbeddedIndex, model: str, context: str | None
+) -> None:
     for n, (rule, settings_, query) in enumerate(product(CANDIDATES, SETTINGS, QUERIES)):
         ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **settings_})
         plan = make_plan(adverse, query, ranking)
@@ -256,7 +258,7 @@ def test_sentences_far_from_the_terms_are_among_the_best() -> None:
 
 
 @pytest.mark.slow
-def test_huge_counts_and_long_queries() -> None:
+def test_huge_counts_and_long_queries_are_pruned_exactly() -> None:
     """Counts of two and of four bytes, products of evidence beyond what a float holds, 300 terms."""
     words = [f"w{n}" for n in range(300)]
     bodies = [["bank " * 70_000, "bank flood"], ["flood " * 300], ["flood"], [" ".join(words)] * 3, words]
