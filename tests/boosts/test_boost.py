@@ -94,7 +94,9 @@ def test_of_weight_0_they_are_off(searcher: Searcher, model: str) -> None:
 @pytest.mark.parametrize("model", MODELS)
 def test_the_parts_that_are_explained_add_up(searcher: Searcher, model: str) -> None:
     ranking = Ranking.from_dict({"model": model, "priors": {"length": 0.5}, "boosts": ALL})
-    for hit in searcher.search(QUERY, 100, ranking=ranking).hits:
+    hits = searcher.search(QUERY, 100, ranking=ranking).hits
+    assert hits
+    for hit in hits:
         explanation = explain(searcher.prepare(QUERY, ranking), hit.sentence_id)
         parts = [*explanation.terms, *explanation.priors, *explanation.features, *explanation.boosts]
         assert explanation.length + sum(part.adds for part in parts) == pytest.approx(

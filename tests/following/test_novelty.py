@@ -165,7 +165,9 @@ def test_every_sentence_that_was_read_is_in_one_group(searcher: Searcher) -> Non
 def test_new_sentences_have_the_scores_of_the_ranking(searcher: Searcher) -> None:
     prepared = searcher.prepare("storm", Ranking())
     ranked = {hit.sentence_id: hit.score for hit in prepared.search(1000).hits}
-    for hit in find_novel(prepared, 20).answer.hits:
+    novel = find_novel(prepared, 20).answer.hits
+    assert len(novel) == 20
+    for hit in novel:
         assert hit.score == pytest.approx(ranked[hit.sentence_id], rel=1e-4)
 
 

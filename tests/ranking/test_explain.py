@@ -36,7 +36,9 @@ def test_the_parts_add_up_to_the_score_that_the_search_gives(
 ) -> None:
     ranking = Ranking(model, context, priors=PRIORS, candidates="all")
     query = "relief fund relief unseenword headline"
-    for hit in searcher.search(query, 100, ranking=ranking).hits:
+    hits = searcher.search(query, 100, ranking=ranking).hits
+    assert hits
+    for hit in hits:
         explanation = explain(searcher.prepare(query, ranking), hit.sentence_id)
         assert explanation.score == pytest.approx(hit.score, rel=1e-12)
         parts = (

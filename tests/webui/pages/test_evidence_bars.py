@@ -20,7 +20,8 @@ RANKINGS = [
 def bars(searcher: Searcher, ranking: Ranking, k: int) -> list[tuple[str, list[Segment]]]:
     hits = searcher.search(QUERY, k, ranking=ranking).hits
     drawn = evidence_bars(searcher.prepare(QUERY, ranking), hits)
-    assert list(drawn) == [hit.sentence_id for hit in hits]
+    assert hits and list(drawn) == [hit.sentence_id for hit in hits]
+    assert any(drawn.values())
     return [(name, list(segments)) for name, segments in drawn.items()]
 
 
