@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import product
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 import esr
 from esr.documents import Document
 from esr.documents.attributes import ATTRIBUTES, value_key
-from esr.documents.enrichment import PARTS
+from esr.documents.enrichment import PARTS, SentenceEnrichment
 from esr.engines import enrichment_run
 from esr.engines.elasticsearch.store import statistics
 from esr.engines.index import FACET_FIELDS, Filters, SentenceRecord
@@ -36,6 +36,7 @@ from tests.engines.test_parity import (
 from tests.support.elasticsearch import fresh, http, load
 from tests.support.fake_enricher import ENCODER, FakeEnricher
 from tests.support.stored_enrichment import NOT_ENRICHED, enrich, expected, read_enrichment
+from tests.support.waiting import wait_until
 
 ENTITIES = [
     ("person:barack obama’s",),
@@ -109,6 +110,17 @@ def test_features_and_parses_of_the_documents_need_no_enrichment(fresh_engines: 
     assert engines.elasticsearch.index.status()["enrichment"] == []
 
 
+class PausingEnricher(FakeEnricher):
+    """Pauses when half of the documents have been enriched."""
+
+    pause: Callable[[], None]
+
+    def enrich(self, document: Document) -> list[SentenceEnrichment]:
+        if len(self.enriched_ids) == (len(corpus()) + len(second_batch())) // 2:
+            self.pause()
+        return super().enrich(document)
+
+
 def test_scores_stay_the_same_while_sentences_are_updated(
     fresh_engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,29 +134,40 @@ def test_scores_stay_the_same_while_sentences_are_updated(
     where = engines.elasticsearch.index.where
     assert not all_differences(engines, splits=FIRST_STAGES)
     problems: list[str] = []
-    rounds = 0
-    ended = threading.Event()
+    deleted_entries: list[int] = []  # at the end of each comparison
+    ended, failed = threading.Event(), threading.Event()
+
+    def wait_for_comparisons() -> None:
+        """The second of them begins during the pause."""
+        before = len(deleted_entries)
+        wait_until(lambda: failed.is_set() or len(deleted_entries) >= before + 2, "a comparison", 300)
 
     def enrich_twice() -> None:
         try:
             for version in ("0", "1"):
                 with esr.open(where) as other:
-                    enrich(other.index, FakeEnricher(version=version, seconds=0.02))
+                    enricher = PausingEnricher(version=version)
+                    enricher.pause = wait_for_comparisons
+                    enrich(other.index, enricher)
         finally:
             ended.set()
 
     with ThreadPoolExecutor(1) as pool:
         enriching = pool.submit(enrich_twice)
-        while not ended.is_set():
-            problems += all_differences(engines, queries=QUERIES[:1], splits=FIRST_STAGES)
-            test_both_engines_have_the_same_statistics(engines)
-            rounds += 1
+        try:
+            while not ended.is_set():
+                problems += all_differences(engines, queries=QUERIES[:1], splits=FIRST_STAGES)
+                test_both_engines_have_the_same_statistics(engines)
+                http("POST", f"{where}/_refresh")
+                counts = http("GET", f"{where}/_stats/docs")["_all"]["primaries"]["docs"]
+                deleted_entries.append(counts["deleted"])
+        except BaseException:
+            failed.set()
+            raise
         enriching.result()
-    assert not problems and rounds > 1
-    http("POST", f"{where}/_refresh")
-    assert http("GET", f"{where}/_stats/docs")["_all"]["primaries"]["docs"]["deleted"], (
-        "no deleted entries: the test shows nothing"
-    )
+    assert not problems
+    assert len(deleted_entries) >= 4  # two for each pause
+    assert any(deleted_entries), "no deleted entries: the test shows nothing"
     test_both_engines_have_the_same_statistics(engines)
     assert not all_differences(engines, splits=FIRST_STAGES)
 
