@@ -7,15 +7,27 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
+from esr.cli import main
+from tests.support.process import free_ports
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 SERVER = "http://localhost:9200"
+ESR = [sys.executable, "-c", "from esr.cli import main; main(prog_name='esr')"]
+(CURL,) = re.findall(r"`curl '([^']+)'`", README)
+SERVED = "http://localhost:8080"
+OUTSIDE_OF_MAKE = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+"""The variables without those of a make that runs the tests."""
 
 
 def blocks(language: str) -> list[str]:
@@ -28,9 +40,8 @@ def commands(*, elasticsearch: bool) -> list[list[str]]:
 
 
 def run(command: list[str], folder: Path) -> str:
-    program = [sys.executable, "-c", "from esr.cli import main; main(prog_name='esr')"]
     done = subprocess.run(
-        [*program, *command[1:]],
+        [*ESR, *command[1:]],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -76,12 +87,89 @@ def test_the_json_of_the_readme_is_what_esr_reads(folder: Path) -> None:
     assert json.loads(shown)["hits"][0]["sentence_id"] == "a1.s1"
 
 
+def installed(folder: Path) -> Path:
+    """An environment for make that leads to the present one: nothing is installed."""
+    programs = {
+        "python": f'exec {shlex.quote(sys.executable)} "$@"\n',
+        "esr": f'exec {shlex.quote(sys.executable)} -c {shlex.quote(" ".join(ESR[2:]))} "$@"\n',
+    }
+    (folder / "bin").mkdir(parents=True)
+    for name, program in programs.items():
+        (folder / "bin" / name).write_text(f"#!/bin/sh\n{program}")
+        (folder / "bin" / name).chmod(0o755)
+    (folder / "installed").touch()
+    return folder
+
+
+@contextmanager
+def served(command: list[str], folder: Path, **variables: str) -> Iterator[tuple[str, str]]:
+    """Runs a command until it serves. Gives what it printed by then, and where it serves."""
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=OUTSIDE_OF_MAKE | {"PYTHONPATH": str(ROOT), **variables},
+        start_new_session=True,
+    )
+    output = ""
+    try:
+        assert process.stdout
+        for line in process.stdout:
+            output += line
+            if found := re.match(r"esr serves \S+ at (http://\S+)/$", line):
+                break
+        else:
+            pytest.fail(f"{shlex.join(command)}: {output}")
+        yield output, found[1]
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+
+
+def fetch_hits(address: str) -> list[dict[str, str]]:
+    """The hits of the request that the README makes with curl, at this server."""
+    with urllib.request.urlopen(address + CURL.removeprefix(SERVED), timeout=60) as answer:
+        hits: list[dict[str, str]] = json.load(answer)["hits"]
+    return hits
+
+
+@pytest.mark.slow
+def test_make_demo_loads_news_answers_queries_and_serves_them(tmp_path: Path) -> None:
+    variables = [f"VENV={installed(tmp_path / 'venv')}", f"DEMO={tmp_path / 'demo'}", "PORT=0"]
+    make = ["make", "--no-print-directory", "demo", *variables]
+    offline = {"PIP_NO_INDEX": "1", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    with served(make, ROOT, **offline) as (output, address):
+        assert "writing the twelve articles of examples/ instead" in output
+        answers = output.partition("=== ")[2].split("=== ")
+        assert len(answers) == 3
+        assert sum(" candidates, " in answer for answer in answers) >= 2  # there is nothing about Brexit
+        assert fetch_hits(address)
+    again = subprocess.run(
+        [*make, "SERVE=no"], cwd=ROOT, env=OUTSIDE_OF_MAKE, capture_output=True, text=True, check=False
+    )
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.count("=== ") == 3
+    assert "esr load" not in again.stdout and "esr serves" not in again.stdout
+
+
+@pytest.mark.slow
+def test_what_the_readme_fetches_is_served_as_it_says(folder: Path) -> None:
+    (command,) = re.findall(r"`(esr serve --index [^`]+)`", README)
+    load = next(command for command in commands(elasticsearch=False) if command[1] == "load")
+    run(load, folder)
+    with served([*ESR, *shlex.split(command)[1:], "--port", str(free_ports(1)[0])], folder) as (_, address):
+        assert fetch_hits(address)
+    (port,) = (option.default for option in main.commands["serve"].params if option.name == "port")
+    assert f"http://localhost:{port}" == SERVED
+
+
 def test_every_target_that_the_readme_names_is_in_the_makefile() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    named = {
-        line.split()[1] for block in blocks("sh") for line in block.splitlines() if line.startswith("make ")
-    }
-    assert named and named <= targets
+    named = set(re.findall(r"(?:^|`)make ([a-z]+)", README, re.MULTILINE))
+    assert {"demo", "hooks", "release"} < named <= targets
 
 
 def test_the_pages_that_the_readme_links_to_exist() -> None:
