@@ -95,5 +95,6 @@ class IdRegistry:
         document_id, _, position = sentence_id.rpartition(".s")
         if document_id != own_document and document_id in self._documents and is_position(position):
             exists = int(position) < self._documents[document_id][1]
-            return exists and sentence_id not in self._unused_defaults
+            if exists and sentence_id not in self._unused_defaults:
+                return True
         return any(segment.find_sentence(sentence_id) is not None for segment in written)

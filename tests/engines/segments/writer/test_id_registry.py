@@ -59,6 +59,15 @@ def test_a_sentence_id_that_the_index_has_stops_an_append(where: Path, name: str
     assert indexed_ids(where) == before
 
 
+@pytest.mark.parametrize("id", ["A.s0", "A.s7"])
+def test_an_id_in_the_form_of_a_default_one_that_the_index_has_stops_an_append(where: Path, id: str) -> None:
+    load(where, [document("first", with_id(id))])
+    before = indexed_ids(where)
+    with pytest.raises(InputError, match=f"sentence id '{id}' is already used"):
+        append(where, document("A", with_id("other"), "y"), document("second", with_id(id)))
+    assert indexed_ids(where) == before
+
+
 @pytest.mark.parametrize("pair", [("same", "same"), ("A.s1", None), (None, "A.s0")])
 def test_a_duplicate_sentence_id_within_a_document_stops_the_load(
     where: Path, pair: tuple[str | None, str | None]
