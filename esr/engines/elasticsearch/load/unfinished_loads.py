@@ -43,20 +43,31 @@ class LoadTarget(NamedTuple):
 
 
 def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing: str | None = None) -> None:
-    """Create both indices of a load, except one that exists."""
+    """Create both indices of a load, except one that exists. One that is rejected leaves none."""
     body = templates.index_body(load.description, options.shards or 1, options.replicas, load.as_meta())
-    indices = cluster.client.indices
     with cluster.translate_errors():
         for index in (load.index, load.documents_index):
             if index == existing:
                 continue
             try:
-                indices.create(index=index, **body)
+                _create_index(cluster, index, body)
             except BadRequestError:
-                # A request whose answer was lost is sent again: then the index exists already.
-                mapping = indices.get_mapping(index=index)[index]["mappings"]
-                if mapping.get("_meta") != load.as_meta():
-                    raise
+                if existing is None and index != load.index:
+                    delete_indices(cluster, [load.index])
+                raise
+
+
+def _create_index(cluster: Cluster, index: str, body: Mapping[str, Any]) -> None:
+    indices = cluster.client.indices
+    try:
+        indices.create(index=index, **body)
+    except BadRequestError:
+        # A request whose answer was lost is sent again: then the index exists already.
+        if not indices.exists(index=index):
+            raise
+        mapping = indices.get_mapping(index=index)[index]["mappings"]
+        if mapping.get("_meta") != body["mappings"]["_meta"]:
+            raise
 
 
 def has_both_indices(cluster: Cluster, load: Load) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import closing
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -12,6 +13,7 @@ from urllib.error import HTTPError
 import pytest
 
 import esr
+from esr import resources
 from esr.documents import Document, Sentence
 from esr.engines.elasticsearch.cluster.index_names import documents_index
 from esr.engines.elasticsearch.load import verification, writer
@@ -277,6 +279,26 @@ def test_a_load_makes_as_many_shards_as_it_is_told(where: str) -> None:
     load(where, OLD, shards=3)
     settings = http("GET", f"{where}/_settings").values()
     assert [s["settings"]["index"]["number_of_shards"] for s in settings] == ["3"]
+
+
+def test_settings_that_elasticsearch_rejects_are_named(where: str) -> None:
+    with pytest.raises(EsrError, match=r"answered 400: .*number_of_shards"):
+        load(where, OLD, shards=2000)
+    assert all_indices(where) == []
+
+
+def test_a_load_whose_second_index_is_rejected_leaves_no_first_one(where: str) -> None:
+    url, alias = split(where)
+    other = deepcopy(resources.load_json("indices/esr-documents.json"))
+    other |= {"index_patterns": [f"{alias}-*-esr-documents"], "priority": 900}
+    other["template"] = {"settings": {"index.number_of_routing_shards": 3}}
+    http("PUT", f"{url}/_index_template/{alias}", other)
+    try:
+        with pytest.raises(EsrError, match=r"answered 400: .*must be a factor of"):
+            load(where, OLD, shards=2)
+    finally:
+        http("DELETE", f"{url}/_index_template/{alias}")
+    assert all_indices(where) == []
 
 
 def test_a_load_without_sentences_can_be_searched_in_vain(where: str) -> None:
