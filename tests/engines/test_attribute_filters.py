@@ -129,6 +129,15 @@ def test_a_query_names_a_key_with_spaces_or_colons_in_quotes(anywhere: str) -> N
         assert complete(searcher, "meta.odd", 5)[0].query == 'meta."odd key":'
 
 
+def test_keys_of_metadata_with_brackets_can_be_counted(anywhere: str) -> None:
+    fields = ["meta.a>b", "meta.tags[0]"]
+    load(anywhere, [document("a", "A flood.", "It fell.", metadata={"a>b": "x", "tags[0]": "y"})])
+    with esr.open(anywhere) as searcher:
+        prepared = searcher.snapshot().prepare("flood fell", Ranking())
+        counts = prepared.index.facets(prepared.plan, dict.fromkeys(fields, NO_FILTERS), 5)
+    assert counts == {"meta.a>b": [("x", 2)], "meta.tags[0]": [("y", 2)]}
+
+
 def test_values_and_keys_are_the_same_on_both_engines(searchers: list[Searcher]) -> None:
     for field in (*FIELDS, META, "source"):
         listed = [searcher.index.values(field).with_prefix("", 100) for searcher in searchers]

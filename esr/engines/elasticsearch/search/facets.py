@@ -62,15 +62,16 @@ def count_facets(
     counts: dict[str, FacetCounts] = {}
     while len(counts) < len(own):
         counted |= {field: of.aggregations() for field, of in facets.items() if of.counts is None}
+        places = [(field, name) for field, aggregations in counted.items() for name in aggregations]
+        # By number: a name with a bracket, as keys of metadata may have, is rejected.
         aggs = {
-            f"{field} {name}": _with_filter(aggregation, own[field])
-            for field, aggregations in counted.items()
-            for name, aggregation in aggregations.items()
+            str(n): _with_filter(counted[field][name], own[field]) for n, (field, name) in enumerate(places)
         }
         # A field of which the collection has no value needs no aggregation.
         answer = search(cluster, index=cluster.alias, size=0, query=query, aggs=aggs).get("aggregations", {})
+        found = {place: _without_filter(answer[str(n)]) for n, place in enumerate(places)}
         for field, aggregations in counted.items():
-            answers = {name: _without_filter(answer[f"{field} {name}"]) for name in aggregations}
+            answers = {name: found[field, name] for name in aggregations}
             if field in facets:
                 facets[field].take(answers)
                 counts |= facets[field].counts or {}
