@@ -84,6 +84,8 @@ def bound_query(
     reason = bound.unavailable_reason(plan.terms)
     if reason is not None:
         return Unprunable(reason)
+    if collection.longest_sentence > term_maxima.GREATEST_LENGTH:
+        return Unprunable(f"a sentence has more than {term_maxima.GREATEST_LENGTH:,} terms")
     return _with_rest(plan, collection, _term_sum(plan, filters, widening), widening)
 
 

@@ -31,13 +31,17 @@ _DROPPED_BITS = 21
 FIRST = 24320
 """The upper bits of the weight of code 0: weights are numbers around 1, which are short as JSON."""
 _LENGTH_BITS = 21
-"""Bits of each number in `extent`: no entry contains a text of two million terms."""
+"""Bits of each number in `extent`."""
+GREATEST_LENGTH = (1 << _LENGTH_BITS) - 1
+"""What `extent` has for greater lengths too. A document's length only divides, so a bound stays a bound with
+a smaller one. A longer sentence has no bound: searches of a collection with one score every candidate."""
 
 
 def pack_lengths(document_length: int, sentence_lengths: Sequence[int]) -> int:
     """The field `extent`: the lengths of a document, of its longest and of its shortest sentence."""
-    longest, shortest = max(sentence_lengths, default=0), min(sentence_lengths, default=0)
-    return document_length << 2 * _LENGTH_BITS | longest << _LENGTH_BITS | shortest
+    lengths = document_length, max(sentence_lengths, default=0), min(sentence_lengths, default=0)
+    document, longest, shortest = (min(length, GREATEST_LENGTH) for length in lengths)
+    return document << 2 * _LENGTH_BITS | longest << _LENGTH_BITS | shortest
 
 
 def pack_maxima(counts: Array, lengths: Array, shares: Array) -> npt.NDArray[np.int32]:

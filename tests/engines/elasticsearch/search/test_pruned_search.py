@@ -21,6 +21,7 @@ from esr.engines.elasticsearch.index import ElasticsearchIndex
 from esr.engines.elasticsearch.search import bound_query, pruned_search
 from esr.engines.elasticsearch.search.bounded_documents import BoundedDocuments
 from esr.engines.elasticsearch.search.sentence_search import Search
+from esr.engines.elasticsearch.store import term_maxima
 from esr.engines.elasticsearch.store.impacts import find_widening, has_bounds
 from esr.engines.factory import LoadOptions, open_delivery, open_writer
 from esr.engines.index import Filters, SearchResult
@@ -48,9 +49,11 @@ from tests.support.pruning import (
     QUERIES,
     SETTINGS,
     TURNING_CURVE,
+    WORDS,
     adverse_documents,
     make_plan,
     numbered_document,
+    plain_documents,
     plans,
 )
 
@@ -377,6 +380,28 @@ def test_a_plan_without_a_bound_is_answered_in_full_and_says_so(adverse: Elastic
     odd = replace(plan, transform=replace(plan.transform, collection=Affine(1e-295)))
     result = adverse.search(odd, 3, Filters())
     assert result.exhaustive == "the mixture may be 0 without the collection's part"
+
+
+def test_lengths_beyond_the_greatest_that_is_stored_keep_the_answer_exact(
+    elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(term_maxima, "GREATEST_LENGTH", 8)
+    rng = random.Random(5)
+    bodies = [
+        [" ".join(rng.choices(WORDS, k=rng.randrange(9))) for _ in range(rng.randrange(1, 12))]
+        for _ in range(60)
+    ]
+    with fresh(elasticsearch_url) as where:
+        load(where, plain_documents(bodies))
+        index = ElasticsearchIndex(where)
+        for (model, context), query, rule in product(FIRST_STAGES, QUERIES[:4], CANDIDATES):
+            ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule})
+            result = check_pruned(index.snapshot(), make_plan(index, query, ranking), 3, Filters())
+            assert not isinstance(result, Unprunable), result
+        monkeypatch.setattr(term_maxima, "GREATEST_LENGTH", 7)
+        answer = index.snapshot().search(make_plan(index, "bank", Ranking()), 3, Filters())
+        assert answer.exhaustive == "a sentence has more than 7 terms"
+        index.close()
 
 
 def test_an_alias_that_may_move_is_searched_in_one_request(adverse: ElasticsearchIndex) -> None:

@@ -53,3 +53,6 @@ def test_the_lengths_of_a_document_are_one_number() -> None:
     extent = pack_lengths(70_000, [3, 40_000, 0])
     assert (extent >> 42, extent >> 21 & 0x1FFFFF, extent & 0x1FFFFF) == (70_000, 40_000, 0)
     assert pack_lengths(0, []) == 0
+    longest = 0x1FFFFF
+    for length in (longest, longest + 1, 10**9):
+        assert pack_lengths(length, [length, 7]) == longest << 42 | longest << 21 | 7
