@@ -11,7 +11,7 @@ from msgspec.structs import asdict, force_setattr, replace
 from esr.analysis import definitions
 from esr.analysis.survey import TermSurvey
 from esr.documents import Located
-from esr.errors import InputError
+from esr.errors import EsrError, InputError
 
 
 class Description(Struct, frozen=True):
@@ -98,3 +98,9 @@ def sentence_id_conflict(where: str, sentence_id: str, owner: str | None = None)
     return InputError(
         where, f"sentence id {sentence_id!r} is already used{by}: give every sentence a unique id"
     )
+
+
+def require_documents(report: LoadReport) -> None:
+    """Raises EsrError if every document was set aside."""
+    if report.set_aside and not report.documents:
+        raise EsrError("every document was set aside: nothing was committed")

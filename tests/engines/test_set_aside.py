@@ -59,3 +59,22 @@ def test_a_load_of_rejected_documents_only_replaces_nothing(elasticsearch_url: s
         with pytest.raises(EsrError, match="nothing was switched"):
             load(where, [bad], if_exists="replace", set_aside=lambda document, reason: None)
         assert documents(where) == NEWS
+
+
+def test_an_append_sets_aside_a_document_with_the_id_of_a_sentence_of_the_index(anywhere: str) -> None:
+    new, aside = document("new", "A storm."), list[str]()
+    load(anywhere, NEWS)
+    with pytest.raises(InputError, match=r"^test:2: sentence id 'n5.s1' is already used"):
+        load(anywhere, [new, CONFLICTING], if_exists="append")
+    assert documents(anywhere) == NEWS
+
+    def set_aside(document: Document, reason: str) -> None:
+        aside.append(reason.partition(": give")[0])
+
+    with pytest.raises(EsrError, match="every document was set aside"):
+        load(anywhere, [CONFLICTING], if_exists="append", set_aside=set_aside)
+    given = [NEWS[0], CONFLICTING, new]
+    report = load(anywhere, given, if_exists="append", set_aside=set_aside)
+    assert (report.documents, report.unchanged, report.set_aside) == (2, 1, 1)
+    assert aside == [f"test:{n}: sentence id 'n5.s1' is already used" for n in (1, 2)]
+    assert documents(anywhere) == [*NEWS, new]

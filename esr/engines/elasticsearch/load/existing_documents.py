@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from esr.batches import batched
-from esr.documents import Located
+from esr.documents import Document, Located
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import refresh, search
 from esr.engines.elasticsearch.load.bulk_actions import DocumentActions
@@ -13,15 +13,19 @@ from esr.engines.elasticsearch.load.input_digest import entry_version
 from esr.engines.elasticsearch.load.verification import IndexContents
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document
-from esr.engines.writer import LoadReport, content_conflict
+from esr.engines.options import SetAside
+from esr.engines.writer import LoadReport, content_conflict, sentence_id_conflict
 
 _BATCH = 1000
 
 
-def skip_unchanged(cluster: Cluster, documents: Iterable[Located], report: LoadReport) -> Iterator[Located]:
+def skip_unchanged(
+    cluster: Cluster, documents: Iterable[Located], report: LoadReport, set_aside: SetAside | None
+) -> Iterator[Located]:
     """The documents that are not behind the alias. Counts the others in the report.
 
-    Raises InputError for a document whose id belongs to a document of other content.
+    A document with the id of a sentence that is there is set aside, if it can be. Otherwise it raises
+    InputError, as does one whose id belongs to a document of other content.
     """
     for batch in batched(documents, _BATCH):
         ids = [located.document.id for located in batch]
@@ -33,13 +37,39 @@ def skip_unchanged(cluster: Cluster, documents: Iterable[Located], report: LoadR
             source=WITHOUT_CONTEXT,
         )
         sources = {hit["_id"]: hit["_source"] for hit in answer["hits"]["hits"]}
+        new = (located.document for located in batch if located.document.id not in sources)
+        used_ids = _find_sentence_ids(cluster, new)
         for located in batch:
-            if located.document.id not in sources:
-                yield located
-            elif decode_document(sources[located.document.id]) == located.document:
+            where, document = located
+            if document.id in sources:
+                if decode_document(sources[document.id]) != document:
+                    raise content_conflict(where, document.id)
                 report.unchanged += 1
+                continue
+            used = next((sentence.id for sentence in document.sentences if sentence.id in used_ids), None)
+            if used is None:
+                yield located
+            elif set_aside is None:
+                raise sentence_id_conflict(where, used)
             else:
-                raise content_conflict(located.where, located.document.id)
+                report.set_aside += 1
+                set_aside(document, str(sentence_id_conflict(where, used)))
+
+
+def _find_sentence_ids(cluster: Cluster, documents: Iterable[Document]) -> set[str]:
+    """Those of the sentences' ids that are behind the alias."""
+    found: set[str] = set()
+    for batch in batched((s.id for document in documents for s in document.sentences), _BATCH):
+        answer = search(
+            cluster,
+            index=cluster.alias,
+            query={"terms": {"sentence_id": batch}},
+            size=len(batch),
+            stored_fields="_none_",
+            docvalue_fields=[{"field": "sentence_id"}],
+        )
+        found.update(hit["fields"]["sentence_id"][0] for hit in answer["hits"]["hits"])
+    return found
 
 
 def skip_indexed(

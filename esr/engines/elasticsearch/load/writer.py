@@ -46,7 +46,7 @@ from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.options import LoadOptions
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.writer.folder_writer import FolderWriter
-from esr.engines.writer import Description, LoadReport
+from esr.engines.writer import Description, LoadReport, require_documents
 from esr.errors import EngineUnreachable, EsrError
 
 _NAMED_REJECTIONS = 3
@@ -74,12 +74,14 @@ class ElasticsearchWriter:
                 spool = Path(folder) / "spool"
                 set_aside = digest.discount(self._options.set_aside)
                 spool_writer = FolderWriter(spool, self._description, set_aside=set_aside)
-                unchanged = LoadReport()
+                skipped = LoadReport()
                 if self._append:
-                    documents = skip_unchanged(self._cluster, documents, unchanged)
+                    documents = skip_unchanged(self._cluster, documents, skipped, self._options.set_aside)
                 report = spool_writer.load(digest.count(documents))
-                report.unchanged = unchanged.unchanged
-                report.documents += unchanged.unchanged
+                report.unchanged = skipped.unchanged
+                report.documents += skipped.unchanged
+                report.set_aside += skipped.set_aside
+                require_documents(report)
                 if report.documents > report.unchanged or not self._append:
                     self._write_generation(open_spool(spool), digest, report)
         finally:

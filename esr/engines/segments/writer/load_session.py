@@ -19,7 +19,7 @@ from esr.engines.segments.writer.id_registry import IdRegistry
 from esr.engines.segments.writer.prefetch import prepare
 from esr.engines.segments.writer.prepared_document import PreparedDocument
 from esr.engines.segments.writer.segment_writer import SegmentWriter
-from esr.engines.writer import LoadReport, content_conflict
+from esr.engines.writer import LoadReport, content_conflict, require_documents
 from esr.errors import EsrError, InputError
 
 _OTHER_DOCUMENTS = (
@@ -71,8 +71,7 @@ class LoadSession:
                     writer.add(prepared)
         if self._read < self._start.documents:
             raise EsrError(_OTHER_DOCUMENTS)
-        if self._report.set_aside and not self._report.documents:
-            raise EsrError("every document was set aside: nothing was committed")
+        require_documents(self._report)
         writer.flush()
 
     def _needs_payload(self) -> Callable[[Document], bool]:
