@@ -55,6 +55,7 @@ from esr.engines.resolve import resolve_condition, resolve_filters, resolve_plan
 from esr.engines.results import make_hits
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.store import manifest
+from esr.engines.segments.store.disk_size import size_on_disk
 from esr.engines.segments.store.segment import SegmentDamaged
 from esr.engines.similarities import Similarities, SimilarityRescoring
 from esr.engines.values import ValueTable
@@ -305,8 +306,7 @@ class EmbeddedIndex:
         from esr.engines.embedded.maintenance.enrichment import summarize_enrichment
 
         snapshot = self._snapshot()
-        files = [file for segment in snapshot.segments for file in segment.folder.iterdir()]
-        size = sum(layer.size_bytes for layer in snapshot.layers.values())
+        size = sum(size_on_disk(segment.folder) for segment in snapshot.segments)
         collection = snapshot.statistics.collection
         return {
             "engine": "embedded",
@@ -314,7 +314,7 @@ class EmbeddedIndex:
             "documents": collection.documents,
             "sentences": collection.sentences,
             "occurrences": collection.occurrences,
-            "size_bytes": size + sum(file.stat().st_size for file in files),
+            "size_bytes": size + sum(layer.size_bytes for layer in snapshot.layers.values()),
             "segments": len(snapshot.segments),
             "generation": snapshot.manifest.commit_number,
             "enrichment": summarize_enrichment(snapshot),

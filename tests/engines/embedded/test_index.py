@@ -94,6 +94,7 @@ def test_an_open_index_answers_after_its_folder_was_deleted(where: Path) -> None
             path.rmdir() if path.is_dir() else path.unlink()
         where.rmdir()
         assert searcher.search("storm").total == 1
+        assert searcher.index.status()["documents"] == 1
 
 
 def test_an_index_of_documents_without_sentences_can_be_searched(where: Path) -> None:

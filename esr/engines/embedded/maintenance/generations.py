@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -21,6 +20,7 @@ from esr.engines.generations import (
 from esr.engines.segments.store import checkpoint, manifest
 from esr.engines.segments.store.cleanup import delete_unreferenced, list_unreferenced, remove_index
 from esr.engines.segments.store.disk_errors import translate_disk_errors
+from esr.engines.segments.store.disk_size import size_on_disk
 from esr.engines.segments.store.layer_info import LAYERS
 from esr.engines.segments.store.manifest import SEGMENTS, Manifest
 from esr.engines.segments.store.segment import SegmentDamaged, read_counts
@@ -42,9 +42,11 @@ class EmbeddedGenerations:
             commit = manifest.read_any_format(self._folder)
             try:
                 return self._all(commit)
-            except (SegmentDamaged, FileNotFoundError):
+            except SegmentDamaged:
                 if manifest.read_any_format(self._folder) == commit:
                     raise  # otherwise a writer has committed meanwhile and deleted what the old commit named
+            except FileNotFoundError:
+                continue  # a load has failed meanwhile, and deleted what it had written
 
     def _all(self, commit: Manifest) -> list[Generation]:
         generations = [self._generation(kept, KEPT) for kept in commit.kept_generations]
@@ -97,14 +99,16 @@ class EmbeddedGenerations:
     def _generation(self, commit: Manifest, state: str) -> Generation:
         folders = [self._folder / SEGMENTS / name for name in commit.segments]
         counts = [read_counts(folder) for folder in folders]
-        files = [file for folder in folders for file in folder.iterdir()]
-        files += [self._folder / LAYERS / layer.name for layer in commit.layers]
+        layers = [self._folder / LAYERS / layer.name for layer in commit.layers]
+        for layer in layers:
+            if not layer.exists():
+                raise SegmentDamaged(layer)
         return Generation(
             commit.generation_name,
             state,
             sum(documents for documents, _ in counts),
             sum(sentences for _, sentences in counts),
-            sum(file.stat().st_size for file in files),
+            sum(map(size_on_disk, [*folders, *layers])),
             is_rejected=commit.is_rejected,
         )
 
@@ -121,7 +125,7 @@ class EmbeddedGenerations:
             return None
         name = last.generation_name if last else _name_by_age(paths)
         state = LOADING if self._is_locked() else BROKEN
-        size = sum(map(_size, paths))
+        size = sum(map(size_on_disk, paths))
         documents = last.documents if last else None
         return Generation(name, state, documents, None, size, is_known_alive=state == LOADING)
 
@@ -140,8 +144,3 @@ def _name_by_age(paths: Iterable[Path]) -> str:
     """A name for what a load without a checkpoint left."""
     oldest = min(path.stat().st_mtime for path in paths)
     return generation_name(datetime.fromtimestamp(oldest, UTC))
-
-
-def _size(path: Path) -> int:
-    files = path.iterdir() if path.is_dir() else [path]
-    return sum(os.stat(file).st_size for file in files)
