@@ -70,6 +70,9 @@ if TYPE_CHECKING:
     from esr.engines.embedded.maintenance.enrichment import EmbeddedEnrichment
 
 
+_Mark = tuple[int, int]
+
+
 class EmbeddedIndex:
     """An index in a folder. It sees each commit of a writer from its next search on."""
 
@@ -80,15 +83,14 @@ class EmbeddedIndex:
         """What `snapshot` gave last. It never changes, so searches of one commit share it."""
         self._manifest = os.path.join(where, manifest.NAME)
         self._is_pinned = cache is not None
-        self._use(cache or SearchCache(self._open()))
-        if not self._is_pinned:
-            self._mark = self._commit_mark()
+        mark = self._commit_mark()
+        self._use(cache or SearchCache(self._open()), mark)
 
     def snapshot(self) -> EmbeddedIndex:
         if self._is_pinned:
             return self
         cache, pinned = self._latest(), self._pinned
-        if pinned is None or pinned._cache is not cache:
+        if pinned is None or pinned._opened[0] is not cache:
             pinned = self._pinned = EmbeddedIndex(self.where, cache)
         return pinned
 
@@ -126,10 +128,8 @@ class EmbeddedIndex:
         )
 
     def check_ready(self) -> None:
-        try:
-            self._commit_mark()
-        except OSError as error:
-            raise IndexMissing(f"there is no index at {self.where}: make one with esr load") from error
+        if self._commit_mark() is None:
+            raise IndexMissing(f"there is no index at {self.where}: make one with esr load")
         self._snapshot()
 
     def warm_up(self) -> None:
@@ -335,29 +335,33 @@ class EmbeddedIndex:
                 if manifest.read(folder) == last:
                     raise
 
-    def _use(self, cache: SearchCache) -> None:
-        self._cache = cache
+    def _use(self, cache: SearchCache, mark: _Mark | None) -> None:
+        """`mark` was read before the cache's commit: a commit that came between is opened next."""
+        # In one step: another thread may open another commit at the same time.
+        self._opened = cache, mark
         self._pinned = None
         self.description = cache.snapshot.manifest.description
         self.analyzer = analysis.get(self.description.analyzer)
 
-    def _commit_mark(self) -> tuple[int, int]:
-        """Differs from commit to commit."""
-        status = os.stat(self._manifest)
+    def _commit_mark(self) -> _Mark | None:
+        """Differs from commit to commit. None where there is no index any more."""
+        try:
+            status = os.stat(self._manifest)
+        except OSError:
+            return None
         return status.st_ino, status.st_mtime_ns
 
     def _latest(self) -> SearchCache:
         """The cache of the last commit, which is opened only if it is a new one."""
+        cache, opened = self._opened
         if self._is_pinned:
-            return self._cache
-        try:
-            mark = self._commit_mark()
-        except FileNotFoundError:
-            return self._cache  # the folder was removed: what is mapped still answers
-        if mark != self._mark:
-            self._use(SearchCache(self._open(self._cache.snapshot), self._cache))
-            self._mark = mark
-        return self._cache
+            return cache
+        mark = self._commit_mark()
+        if mark is None or mark == opened:
+            return cache  # if the folder was removed, what is mapped still answers
+        cache = SearchCache(self._open(cache.snapshot), cache)
+        self._use(cache, mark)
+        return cache
 
     def _snapshot(self) -> Snapshot:
         return self._latest().snapshot

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import esr
 from esr.documents import Sentence
 from esr.engines.embedded.index import EmbeddedIndex
 from esr.engines.index import Filters
+from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.segments.writer import segment_builder
 from esr.errors import UsageError
 from tests.support.folder_index import append, document, load
@@ -73,6 +75,22 @@ def test_an_open_index_adopts_the_analyzer_of_the_next_commit(where: Path) -> No
         load(where, [document("A", "storms")], if_exists="replace", analyzer="english-stem")
         assert searcher.search("the storming").total == 1
         assert searcher.index.description.analyzer == "english-stem"
+
+
+def test_an_index_sees_a_commit_that_came_while_it_was_opened(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(where, [document("A", "storm")])
+
+    def open_slowly(*arguments: Any) -> Snapshot:
+        monkeypatch.undo()
+        snapshot = Snapshot(*arguments)
+        append(where, document("B", "storm"))
+        return snapshot
+
+    monkeypatch.setattr("esr.engines.embedded.index.Snapshot", open_slowly)
+    index = EmbeddedIndex(str(where))
+    assert index.statistics(["storm"]).terms["storm"].df == 2
 
 
 def test_a_snapshot_stays_on_its_commit(where: Path) -> None:
