@@ -42,20 +42,22 @@ class ValueReader:
         self._cluster = cluster
         self._is_pinned = is_pinned
         self._cached_since = 0.0
-        self._tables: dict[str, ValueTable] = {}
+        self._tables: dict[tuple[str, ...], ValueTable] = {}
 
     def values(self, field: str) -> ValueTable:
         if not self._is_pinned and time.monotonic() - self._cached_since > MAX_AGE:
             self._tables = {}  # another thread may use the old ones meanwhile
             self._cached_since = time.monotonic()
+        # Not by the field: a key that no document has may be typed in any number of ways.
+        names = attribute_names(self, field)
         tables = self._tables
-        if field not in tables:
+        if names not in tables:
             counts: Counter[str] = Counter()
-            for name in attribute_names(self, field):
+            for name in names:
                 for value, count in _read_values_of(self._cluster, name):
                     counts[value] += count
-            tables[field] = ValueTable(counts.items())
-        return tables[field]
+            tables[names] = ValueTable(counts.items())
+        return tables[names]
 
 
 def _read_values_of(cluster: Cluster, name: str) -> Iterator[tuple[str, int]]:

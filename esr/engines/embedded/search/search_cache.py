@@ -53,7 +53,7 @@ class _TextCache:
         self.places = PlaceCache(self.memory)
         self.documents = DocumentCache(statistics.segments, self.memory)
         self.kernel = _LazyTables(statistics)
-        self._values: dict[str, ValueTable] = {}
+        self._values: dict[tuple[str, ...], ValueTable] = {}
 
     @cached_property
     def impacts(self) -> ImpactCache:
@@ -63,14 +63,15 @@ class _TextCache:
         return ImpactCache(self._statistics, self.memory, lambda: kernel.tables)
 
     def values(self, field: str) -> ValueTable:
-        table = self._values.get(field)
+        # Not by the field: a key that no document has may be typed in any number of ways.
+        names = attribute_names(self, field)
+        table = self._values.get(names)
         if table is None:
             documents: Counter[str] = Counter()
-            names = attribute_names(self, field)
             for segment in self._statistics.segments:
                 for value, count in count_values(segment, names):
                     documents[value] += count
-            table = self._values[field] = ValueTable(documents.items())
+            table = self._values[names] = ValueTable(documents.items())
         return table
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.store import names, statistics
+from esr.engines.elasticsearch.store import names, statistics, values
 from esr.engines.elasticsearch.store.names import NameReader
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
+from esr.engines.elasticsearch.store.values import ValueReader
 
 
 class _ClearedAtOnce:
@@ -46,3 +47,11 @@ def test_aliases_that_are_cleared_at_once_are_answered(monkeypatch: pytest.Monke
     monkeypatch.setattr(names.meta, "aliased_loads", lambda _cluster: [])
     with closing(Cluster("http://localhost:9/news")) as cluster:
         assert _ClearedNames(cluster).aliases is names.NO_ALIASES
+
+
+def test_keys_of_metadata_that_are_typed_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "_read_values_of", lambda _cluster, _name: [("desk", 1)])
+    with closing(Cluster("http://localhost:9/news")) as cluster:
+        reader = ValueReader(cluster, is_pinned=True)
+        tables = {id(reader.values(f"meta.{key}")) for key in ("desk", "DESK", "Desk", *map(str, range(50)))}
+    assert len(tables) == 2

@@ -78,6 +78,13 @@ def test_statistics_hold_no_layer(index: EmbeddedIndex) -> None:
     assert [segment.enrichment.features for segment in snapshot.statistics.segments] == [[]]
 
 
+def test_keys_of_metadata_that_are_typed_do_not_fill_the_memory(where: Path) -> None:
+    load(where, [document("a", metadata={"desk": "Berlin"})])
+    cache = EmbeddedIndex(str(where))._latest()
+    tables = {id(cache.values(f"meta.{key}")) for key in ("desk", "DESK", "Desk", *map(str, range(50)))}
+    assert len(tables) == 2
+
+
 def test_a_pinned_index_stays_at_its_commit(index: EmbeddedIndex, where: Path) -> None:
     pinned = index.snapshot()
     load(where, [document("c", "flood")], if_exists="append")
