@@ -216,6 +216,17 @@ def test_a_delivery_needs_an_index(anywhere: str) -> None:
     assert documents(anywhere) == []
 
 
+def test_an_index_without_documents_is_one_that_takes_some(anywhere: str) -> None:
+    load(anywhere, FIRST[:1], analyzer="plain")
+    remove(anywhere, "r0")
+    with closing(open_generations(anywhere)) as generations:
+        assert [(each.state, each.documents) for each in generations.all()] == [("serving", 0), ("kept", 1)]
+    append(anywhere, FIRST[1:3])
+    assert documents(anywhere) == FIRST[1:3]
+    with esr.open(anywhere) as searcher:
+        assert searcher.index.description.analyzer == "plain"
+
+
 def test_a_document_that_elasticsearch_rejects_is_named_and_nothing_changes(elasticsearch_url: str) -> None:
     refused = Document("refused", (Sentence("refused.s0", "A flood.", {"a..b": 1.0}),))
     with fresh(elasticsearch_url) as where:

@@ -37,7 +37,7 @@ class EmbeddedDelivery:
         """Raises IndexMissing or IndexUnusable."""
         self._folder = Path(where)
         self._keep = keep
-        if not manifest.read(self._folder).segments:
+        if not manifest.read(self._folder).has_index:
             raise IndexMissing(f"there is no index at {self._folder}: make one with esr load")
 
     def append(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:

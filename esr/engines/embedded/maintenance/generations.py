@@ -50,7 +50,7 @@ class EmbeddedGenerations:
 
     def _all(self, commit: Manifest) -> list[Generation]:
         generations = [self._generation(kept, KEPT) for kept in commit.kept_generations]
-        if commit.segments:
+        if commit.has_index:
             generations.append(self._generation(commit, SERVING))
         unfinished = self._unfinished(commit)
         if unfinished is not None:

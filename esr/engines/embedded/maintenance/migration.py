@@ -34,7 +34,7 @@ class EmbeddedMigration(FolderWriter):
         self._before = manifest.read_any_format(Path(where))
         super().__init__(where, self._before.description.renewed(), keep=keep, resume=True)
         self._base = self._before.commit_number
-        if not self._before.segments:
+        if not self._before.has_index:
             raise IndexMissing(f"there is no index at {where}: make one with esr load")
 
     def run(self) -> LoadReport:

@@ -44,6 +44,11 @@ class Manifest(Struct, frozen=True):
     is_rejected: bool = False
     aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
+    @property
+    def has_index(self) -> bool:
+        """Whether it is of a generation, perhaps one without documents: there is none before the first."""
+        return bool(self.segments) or self.generation_name != UNNAMED
+
     def next_generation(
         self,
         name: str,
@@ -102,8 +107,8 @@ class Manifest(Struct, frozen=True):
         return replace(self, commit_number=self.commit_number + 1, kept_generations=kept)
 
     def _all_generations(self) -> tuple[Manifest, ...]:
-        """This generation, unless it is empty, and the kept ones, the newest first, rejected ones last."""
-        own = (replace(self, kept_generations=()),) if self.segments else ()
+        """This generation, if it is one, and the kept ones, the newest first, rejected ones last."""
+        own = (replace(self, kept_generations=()),) if self.has_index else ()
         newest_first = sorted(
             (*own, *self.kept_generations), key=lambda commit: commit.generation_name, reverse=True
         )

@@ -13,7 +13,7 @@ from esr.engines.writer import Description
 
 
 def describe_existing(where: str) -> Description | None:
-    """How the index in this folder was made, or None if there is none, or an empty one.
+    """How the index in this folder was made, or None if there is none.
 
     Raises IndexUnusable if the folder holds something else.
     """
@@ -22,7 +22,7 @@ def describe_existing(where: str) -> Description | None:
         if not folder.exists() or (folder.is_dir() and is_bare(folder)):
             return None
     commit = manifest.read_any_format(folder)
-    return commit.description if commit.segments else None
+    return commit.description if commit.has_index else None
 
 
 def create_writer(where: str, description: Description, options: LoadOptions, append: bool) -> FolderWriter:
