@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from elastic_transport import ConnectionError, ConnectionTimeout, TlsError
@@ -85,7 +85,7 @@ def _send_request(cluster: Cluster, items: Sequence[bytes]) -> list[RejectedItem
             elif outcome["status"] in (*BUSY, *_BLOCKED):
                 raise _accepts_no_writes(outcome)
             elif outcome["status"] >= 300 and not (verb == "delete" and outcome["status"] == 404):
-                rejected.append(RejectedItem(outcome["_id"], with_advice(_reason(outcome))))
+                rejected.append(RejectedItem(outcome["_id"], rejection_reason(outcome)))
         if not unsent:
             break
         items = unsent
@@ -95,7 +95,7 @@ def _send_request(cluster: Cluster, items: Sequence[bytes]) -> list[RejectedItem
 
 def _accepts_no_writes(outcome: dict[str, Any]) -> EngineUnreachable:
     """The index is at fault and not the entry: it would reject any other as well."""
-    return EngineUnreachable(f"{outcome['_index']} accepts no writes: {with_advice(_reason(outcome))}")
+    return EngineUnreachable(f"{outcome['_index']} accepts no writes: {rejection_reason(outcome)}")
 
 
 def _is_transient(error: Exception) -> bool:
@@ -112,7 +112,12 @@ def _back_off(cluster: Cluster, attempt: int) -> None:
     cluster.switch_node()
 
 
-def _reason(outcome: dict[str, Any]) -> str:
+def rejection_reason(outcome: Mapping[str, Any]) -> str:
+    """Why Elasticsearch does not accept an item, and what can be done about it, where that is known."""
+    return with_advice(_find_cause(outcome))
+
+
+def _find_cause(outcome: Mapping[str, Any]) -> str:
     error = outcome.get("error", outcome)
     if isinstance(error, dict) and "failed to parse field" in str(error.get("reason")):
         return str(error["reason"])  # the causes do not name the field

@@ -8,7 +8,7 @@ from typing import Any
 from elasticsearch import helpers
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.load.bulk import Action
+from esr.engines.elasticsearch.load.bulk import Action, rejection_reason
 from esr.errors import EsrError
 
 ENRICH_SCRIPT = "esr-enrich-v1"
@@ -45,5 +45,5 @@ def send_updates(cluster: Cluster, actions: Iterable[Action]) -> None:
         for is_done, result in results:
             if not is_done:
                 (outcome,) = result.values()
-                reason = (outcome.get("error") or {}).get("reason", outcome)
-                raise EsrError(f"Elasticsearch rejected the enrichment of {outcome.get('_id')}: {reason}")
+                id, reason = outcome.get("_id"), rejection_reason(outcome)
+                raise EsrError(f"Elasticsearch rejected the enrichment of {id}: {reason}")

@@ -132,6 +132,6 @@ def test_a_rejected_entry_is_reported(where: str) -> None:
     http("PUT", f"{where}/_settings", {"index.blocks.write": True})
     with (
         esr.open(where) as searcher,
-        pytest.raises(EsrError, match=r"rejected the enrichment of n1\.s0: .*block"),
+        pytest.raises(EsrError, match=r"rejected the enrichment of n1\.s0: .*block.*; .*remove its setting"),
     ):
         enrich(searcher.index)
