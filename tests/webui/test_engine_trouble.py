@@ -61,11 +61,13 @@ class Clock:
 
 
 @contextmanager
-def served(where: str, clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[], FlaskClient]]:
+def served(
+    where: str, deadline: float = DEADLINE, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Callable[[], FlaskClient]]:
     """Makes clients of a server over the location."""
-    limits = Settings(deadline=DEADLINE)
+    limits = Settings(deadline=deadline)
     indexes = ServedIndexes.at({"news": where}, limits)
-    indexes.by_name["news"].gate.breaker = CircuitBreaker(DEADLINE, clock)
+    indexes.by_name["news"].gate.breaker = CircuitBreaker(deadline, clock)
     app = create_app(indexes, limits)
     try:
         yield app.test_client
@@ -91,7 +93,7 @@ def test_an_engine_that_hangs_or_dies_is_reported_in_time_and_used_again(
     node, clock = cluster.nodes[0], Clock()
     where = f"{cluster.url}/news"
     load(where, DOCUMENTS)
-    with served(where, clock) as connect:
+    with served(where, clock=clock) as connect:
         client = connect()
         for address in (*PAGES, *PROGRAMS, "/", "/readyz"):
             recovers(client, address)  # a node that has just started is slow
