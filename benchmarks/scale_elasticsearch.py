@@ -4,7 +4,7 @@
     python -m benchmarks.scale_elasticsearch documents.jsonl.gz queries.tsv.gz --work FOLDER \\
         --elasticsearch http://localhost:9200 --times 10 20
 
-For each size, two loaders send a slice each into one shard, and Elasticsearch's bulk helper loads the
+For each size, `--loaders` send a slice each into one shard, and Elasticsearch's bulk helper loads the
 sentences alone, for a plain `match`. Both stand on the first node and are searched in turns. Then their
 shards are split into 4 and searched again, and again when these have spread over all nodes. Figures are
 appended to docs/capacity.jsonl after each of these steps.
@@ -37,7 +37,7 @@ from esr.engines.elasticsearch.store import meta
 
 PART = "scale, Elasticsearch"
 ALIAS, PLAIN = "esr-scale", "esr-scale-plain"
-SHARDS, SLICES = 4, 2
+SHARDS = 4
 QUERIES, COMPARED = 60, 20
 """Queries that are timed, and those whose pruned answer is compared with that of scoring everything."""
 WARM_UP = 120
@@ -53,6 +53,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--elasticsearch", required=True)
     parser.add_argument("--times", type=int, nargs="+", default=[10, 20])
+    parser.add_argument("--loaders", type=int, default=2, help="processes, one for each slice")
     parser.add_argument("--raw", type=Path, default=ROOT / "docs" / "capacity.jsonl")
     options = parser.parse_args()
     environment = figures.describe_environment()
@@ -68,7 +69,11 @@ def measure(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         source = collection_file(Setup(options.documents, options.queries, options.work), times)
         cluster = Cluster(location)
         _set_excluded(cluster, _other_nodes(cluster))
-        loads = {"esr": load(source, location), "plain": load_plain(cluster, source)}
+        loads = {
+            "esr": load(source, location, options.loaders),
+            "plain": load_plain(cluster, source),
+            "loaders": options.loaders,
+        }
         yield {"key": f"{times}x, loads", "times": times, **loads}
         searched = partial(search, location, queries=queries)
         yield {"key": f"{times}x, 1 node, 1 shard", "times": times, **searched()}
@@ -82,15 +87,13 @@ def measure(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         cluster.close()
 
 
-def load(source: Path, location: str) -> dict[str, Any]:
-    """Seconds of a load in slices, one process each."""
+def load(source: Path, location: str, slices: int) -> dict[str, Any]:
+    """Seconds of a load in slices, one process each; of a load without slices, if there is one."""
     command = [*ESR, "load", str(source), "--index", location, "--analyzer", ANALYZER]
     command += ["--if-exists", "replace", "--keep", "0", "--shards", "1", "--replicas", "0"]
     started = time.perf_counter()
-    loaders = [
-        subprocess.Popen([*command, "--slice", f"{number}/{SLICES}"], cwd=ROOT)
-        for number in range(1, SLICES + 1)
-    ]
+    parts = [["--slice", f"{number}/{slices}"] for number in range(1, slices + 1)] if slices > 1 else [[]]
+    loaders = [subprocess.Popen([*command, *part], cwd=ROOT) for part in parts]
     failures = [loader.wait() for loader in loaders]
     if any(failures):
         sys.exit("a load failed")
