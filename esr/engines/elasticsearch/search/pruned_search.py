@@ -155,6 +155,8 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
     many = max(MANY_DOCUMENTS, MANY_SHARE * statistics.collection.documents)
     size = NEXT_DOCUMENTS
     while page.after is not None and page.documents.bounds[-1] >= best.least_bound:
+        if math.isinf(best.least_bound):
+            best.finish()  # while there are fewer than k hits, all documents would be listed
         least_bound = best.least_bound
         answer = best.finish(beside=next_page_request(search, queries, size, page, least_bound))
         next_page, reaching = read_next_page(answer, queries, size)
