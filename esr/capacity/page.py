@@ -71,8 +71,9 @@ for files is the system's file cache: with less, searches wait for the disk.
 _ELASTICSEARCH_HEAD = """
 ### Elasticsearch
 
-With one replica and one loader. {n} loaders that each take a slice (`--slice`) divide the time of a load by
-{n}, as long as nodes have processors for them. All shards are searched at once, each by a processor.
+With one replica and one loader, which keeps two processors of the nodes busy. {n} loaders that each take a
+slice (`--slice`) divide the time of a load by {n}, if the nodes have {n} times as many processors for them.
+All shards are searched at once, each by a processor.
 """
 
 _STAGES = """
@@ -174,9 +175,9 @@ def _elasticsearch_source() -> str:
         ]
     )
     return (
-        f"\nTwo loaders wrote {figures.sentences_per_second:,.0f} sentences a second in all, on two "
-        "processors that they shared with\nthe node, at the largest of the sizes that were measured "
-        "(`python -m benchmarks.scale_elasticsearch`):\n\n" + "".join(map(_row, rows))
+        f"\nOne loader wrote {figures.sentences_per_second:,.0f} sentences a second, on two processors that "
+        "it shared with the node, at\n5 million sentences (`python -m benchmarks.scale_elasticsearch`). "
+        "Searches of one node with one shard:\n\n" + "".join(map(_row, rows))
     )
 
 
