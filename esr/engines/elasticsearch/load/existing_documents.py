@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from esr.batches import batched
-from esr.documents import Document, Located
+from esr.documents import Located
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import refresh, search
 from esr.engines.elasticsearch.load.bulk_actions import DocumentActions
@@ -38,7 +38,7 @@ def skip_unchanged(
         )
         sources = {hit["_id"]: hit["_source"] for hit in answer["hits"]["hits"]}
         new = (located.document for located in batch if located.document.id not in sources)
-        used_ids = _find_sentence_ids(cluster, new)
+        used_ids = dict(find_sentence_owners(cluster, (s.id for document in new for s in document.sentences)))
         for located in batch:
             where, document = located
             if document.id in sources:
@@ -56,20 +56,19 @@ def skip_unchanged(
                 set_aside(document, str(sentence_id_conflict(where, used)))
 
 
-def _find_sentence_ids(cluster: Cluster, documents: Iterable[Document]) -> set[str]:
-    """Those of the sentences' ids that are behind the alias."""
-    found: set[str] = set()
-    for batch in batched((s.id for document in documents for s in document.sentences), _BATCH):
+def find_sentence_owners(cluster: Cluster, sentence_ids: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Those of the ids that sentences behind the alias have, each with the id of the sentence's document."""
+    for batch in batched(sentence_ids, _BATCH):
         answer = search(
             cluster,
             index=cluster.alias,
             query={"terms": {"sentence_id": batch}},
             size=len(batch),
             stored_fields="_none_",
-            docvalue_fields=[{"field": "sentence_id"}],
+            docvalue_fields=[{"field": "sentence_id"}, {"field": "document_id"}],
         )
-        found.update(hit["fields"]["sentence_id"][0] for hit in answer["hits"]["hits"])
-    return found
+        for fields in (hit["fields"] for hit in answer["hits"]["hits"]):
+            yield fields["sentence_id"][0], fields["document_id"][0]
 
 
 def skip_indexed(

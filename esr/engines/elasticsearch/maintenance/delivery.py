@@ -23,6 +23,7 @@ from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
 from esr.engines.elasticsearch.cluster.requests import search
 from esr.engines.elasticsearch.load.bulk import Action, send_bulk
+from esr.engines.elasticsearch.load.existing_documents import find_sentence_owners
 from esr.engines.elasticsearch.load.known_content import known_content_notes
 from esr.engines.elasticsearch.load.sender import deletion, send_documents
 from esr.engines.elasticsearch.load.spool import (
@@ -173,18 +174,9 @@ class ElasticsearchDelivery:
 
     def _check_sentence_ids(self, new_spool: Snapshot, removed: set[str]) -> None:
         """Raises InputError where a new sentence has the id of one that stays."""
-        for batch in batched(spool_sentence_ids(new_spool), _BATCH):
-            answer = search(
-                self._cluster,
-                index=self._cluster.alias,
-                query={"ids": {"values": list(batch)}},
-                size=len(batch),
-                source={"includes": ["document_id"]},
-            )
-            for hit in answer["hits"]["hits"]:
-                owner = hit["_source"]["document_id"]
-                if owner not in removed:
-                    raise sentence_id_conflict("this delivery", hit["_id"], owner)
+        for sentence_id, owner in find_sentence_owners(self._cluster, spool_sentence_ids(new_spool)):
+            if owner not in removed:
+                raise sentence_id_conflict("this delivery", sentence_id, owner)
 
     def _change(
         self, new_spool: Snapshot, old_spool: Snapshot, removed: Sequence[str], report: DeliveryReport
