@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import product
 from typing import Any
@@ -19,7 +19,7 @@ from esr.documents import Located
 from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.elasticsearch.index import ElasticsearchIndex
 from esr.engines.elasticsearch.search import bound_query, pruned_search
-from esr.engines.elasticsearch.search.bounded_documents import BoundedDocuments
+from esr.engines.elasticsearch.search.bounded_documents import BoundedDocuments, DocumentPage
 from esr.engines.elasticsearch.search.sentence_search import Search
 from esr.engines.elasticsearch.store import term_maxima
 from esr.engines.elasticsearch.store.impacts import find_widening, has_bounds
@@ -249,18 +249,24 @@ def test_a_required_feature_that_is_not_there_adds_nothing(adverse: Elasticsearc
         )
 
 
+def pass_next_pages_through(
+    change: Callable[[DocumentPage, int], tuple[DocumentPage, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each listing after the first, and how many documents reach its bound, are what this makes of them."""
+    read = pruned_search.read_next_page
+    monkeypatch.setattr(pruned_search, "read_next_page", lambda *arguments: change(*read(*arguments)))
+
+
 def test_documents_are_listed_as_long_as_their_bounds_reach_the_last_hit(
     adverse: ElasticsearchIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed: list[int] = []
-    read = pruned_search.read_next_page
 
-    def record(*arguments: Any) -> Any:
-        page, reaching = read(*arguments)
+    def record(page: DocumentPage, reaching: int) -> tuple[DocumentPage, int]:
         listed.append(len(page.documents.ids))
         return page, reaching
 
-    monkeypatch.setattr(pruned_search, "read_next_page", record)
+    pass_next_pages_through(record, monkeypatch)
     monkeypatch.setattr(pruned_search, "NEXT_DOCUMENTS", 2)
     monkeypatch.setattr(pruned_search, "NEXT_GROWTH", 2)
     result = check_pruned(adverse, make_plan(adverse, "bank flood", Ranking()), 30, Filters())
@@ -289,14 +295,12 @@ def test_too_many_documents_are_listed_again_if_fewer_may_reach_the_last_hit_now
     adverse: ElasticsearchIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted: list[int] = []
-    read = pruned_search.read_next_page
 
-    def count_too_many_at_first(*arguments: Any) -> Any:
-        page, reaching = read(*arguments)
+    def count_too_many_at_first(page: DocumentPage, reaching: int) -> tuple[DocumentPage, int]:
         counted.append(reaching)
         return page, 10**9 if len(counted) == 1 else reaching
 
-    monkeypatch.setattr(pruned_search, "read_next_page", count_too_many_at_first)
+    pass_next_pages_through(count_too_many_at_first, monkeypatch)
     monkeypatch.setattr(pruned_search, "NEXT_DOCUMENTS", 2)
     result = check_pruned(adverse, make_plan(adverse, "bank flood rare", Ranking()), 100, Filters())
     assert not isinstance(result, Unprunable)
