@@ -26,7 +26,7 @@ from esr.engines.elasticsearch.cluster.index_names import new_sentences_index
 from esr.engines.elasticsearch.load.spool import ExistingCollection, spool_actions, write_spool
 from esr.engines.elasticsearch.store import templates
 from esr.engines.elasticsearch.store.generations import delete_indices
-from esr.engines.elasticsearch.store.impacts import describe_impacts
+from esr.engines.elasticsearch.store.lift_description import describe_lifts
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.index import Description
 from esr.ranking.ranking import Ranking
@@ -42,9 +42,9 @@ def load_plain(source: str, url: str) -> tuple[int, float]:
     assert mixture is not None
     with tempfile.TemporaryDirectory() as folder:
         spool = write_spool(Path(folder) / "spool", DESCRIPTION, loaders.read_documents([source]))
-        impacts = describe_impacts(mixture, spool.statistics.collection)
+        lifts = describe_lifts(mixture, spool.statistics.collection)
         index = new_sentences_index(cluster.alias)
-        load = Load(index, DESCRIPTION, False, "benchmark:0:0", impacts=impacts)
+        load = Load(index, DESCRIPTION, False, "benchmark:0:0", lifts=lifts)
         for index in (load.index, load.documents_index):
             body = templates.index_body(DESCRIPTION, 1, None, load.as_meta())
             cluster.client.indices.create(index=index, **body)

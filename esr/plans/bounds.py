@@ -197,34 +197,19 @@ class Bound:
         It is per unit of the weight: times a negative weight, the least becomes the most.
         """
         if isinstance(self._transform, Mixture):
-            p = np.array(term.background)
-            return self._bound_mixture(term, sentences, documents, p, p)
+            return self._bound_mixture(term, sentences, documents)
         return self._bound_saturation(self._transform, term, sentences, documents)
-
-    def upper_bounds_batch(
-        self, sentences: SentencePostings, documents: DocumentPostings, background: Array
-    ) -> Array:
-        """The same for several terms of a mixture together, a query's own, with weights above 0.
-
-        `background`, of shape (d,), is p(t|C) of each document posting's term.
-        """
-        sizes = np.diff(sentences.starts, append=len(sentences.counts["sentence"]))
-        in_sentences = np.repeat(background[sentences.document_posting], sizes)
-        return self._bound_mixture(PlanTerm("", 1.0, 1.0), sentences, documents, in_sentences, background)
 
     def _bound_mixture(
         self,
         term: PlanTerm,
         sentences: SentencePostings,
         documents: DocumentPostings,
-        sentence_background: Array,
-        background: Array,
     ) -> Array:
-        """p(t|C) is given for each sentence posting and each document posting, or for the one term."""
         transform = self._transform
         assert isinstance(transform, Mixture)
         at = beta(transform, sentences.lengths["sentence"])
-        collection = affine(transform.collection, at) * sentence_background
+        collection = affine(transform.collection, at) * term.background
         x = collection.copy()
         for name, share in mixture_shares(transform, sentences.lengths).items():
             x += share * sentences.counts[name]
@@ -237,7 +222,7 @@ class Bound:
         elsewhere, termless = [], []
         for length in (documents.shortest, documents.longest):
             at = beta(transform, length)
-            nothing = affine(transform.collection, at) * background
+            nothing = affine(transform.collection, at) * term.background
             least = nothing + affine(transform.document, at) * document_share
             corners = [least]
             if near is not None:

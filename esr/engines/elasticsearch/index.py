@@ -39,7 +39,7 @@ from esr.engines.elasticsearch.store import meta
 from esr.engines.elasticsearch.store.columns import read_histogram
 from esr.engines.elasticsearch.store.documents import read_documents, read_documents_at
 from esr.engines.elasticsearch.store.encoders import EncoderReader
-from esr.engines.elasticsearch.store.impacts import Widening, find_widening
+from esr.engines.elasticsearch.store.lift_description import Widening, find_widening
 from esr.engines.elasticsearch.store.names import NameReader
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document, decode_sentence
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
@@ -87,7 +87,7 @@ class ElasticsearchIndex:
         self.where = cluster.where
         loads = meta.searchable_loads(cluster)
         self.description = loads[0].description
-        self._impacts = loads[0].impacts if len(loads) == 1 else {}
+        self._lifts = loads[0].lifts if len(loads) == 1 else {}
         self.analyzer = analysis.get(self.description.analyzer)
         self._statistics = AliasStatistics(cluster, is_pinned)
         self._evidence_reader = EvidenceReader(self.analyzer)
@@ -196,7 +196,7 @@ class ElasticsearchIndex:
         result: SearchResult | Unprunable = Unprunable("the alias may move between two requests")
         if self._is_pinned:
             statistics = self.statistics(plan.candidate_terms)
-            widening = find_widening(self._impacts, plan, statistics)
+            widening = find_widening(self._lifts, plan, statistics)
             result = search_pruned(start(widening), k, statistics)
         if isinstance(result, Unprunable):
             return start().exhaustive(k, result.reason)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from esr.engines.elasticsearch.load.greatest_evidence import ABSENT, greatest_evidence
 from esr.engines.elasticsearch.store.term_maxima import code_weight
@@ -40,7 +41,8 @@ class PostingsByDocument:
         """Where each of them is in the segment's columns."""
         self._ends = np.cumsum(np.bincount(documents, minlength=segment.document_count)).tolist()
         numbers = np.arange(len(segment.terms), dtype=np.int32)
-        self._names = segment.terms.get_many(numbers)
+        self.names = segment.terms.get_many(numbers)
+        """The segment's terms, by their numbers."""
         self._terms = np.repeat(numbers, np.diff(segment.column("document_starts")))[self.order]
 
     def of_document(self, document: int) -> slice:
@@ -49,7 +51,11 @@ class PostingsByDocument:
 
     def terms(self, postings: slice) -> list[str]:
         """The terms of these postings."""
-        return [self._names[term] for term in self._terms[postings].tolist()]
+        return [self.names[term] for term in self._terms[postings].tolist()]
+
+    def term_numbers(self, postings: slice) -> npt.NDArray[np.int32]:
+        """The numbers of the terms of these postings, which rise within a document."""
+        return self._terms[postings]
 
 
 class SegmentTerms:

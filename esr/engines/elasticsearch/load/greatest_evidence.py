@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 from esr.engines.elasticsearch.store.term_maxima import pack_maxima
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
-from esr.engines.segments.reader.postings import read_batch
-from esr.engines.segments.reader.term_bounds import batch_terms
+from esr.engines.segments.reader.postings import batch_terms, read_batch
 from esr.engines.segments.store.segment import Segment
 from esr.plans.bounds import SentencePostings
 from esr.plans.evidence import Array

@@ -16,9 +16,10 @@ from esr.documents import Located
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.load.bulk_actions import ActionBuilder, DocumentActions
 from esr.engines.elasticsearch.load.document_terms import PostingsByDocument, SegmentTerms
-from esr.engines.elasticsearch.load.impacts import SegmentImpacts
+from esr.engines.elasticsearch.load.lifts import SegmentLifts
 from esr.engines.elasticsearch.store.collection_statistics import read_next_ordinals
-from esr.engines.elasticsearch.store.impacts import IMPACTS_FIELD, described_mixture
+from esr.engines.elasticsearch.store.lift_description import described_mixture
+from esr.engines.elasticsearch.store.lifts import LIFTS_FIELD
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
 from esr.engines.index import Description
@@ -73,20 +74,20 @@ def spool_actions(
     existing: ExistingCollection,
     is_selected: Callable[[str], bool] = lambda document_id: True,
 ) -> Iterator[DocumentActions]:
-    """The actions for the selected documents of a spool, with impacts if the load says that it has some.
+    """The actions for the selected documents of a spool, with lifts if the load says that it has some.
 
     Importance priors use p(t|C) of all of the spool and what exists. `ordinal`s count all documents, selected
     or not.
     """
     ordinal, document_ordinal = existing.next_ordinal, existing.next_document_ordinal
     builder = ActionBuilder(analysis.get(load.description.analyzer), load.index, load.documents_index)
-    mixture = described_mixture(load.impacts) if load.impacts else None
+    mixture = described_mixture(load.lifts) if load.lifts else None
     for owner, segment in enumerate(spool.segments):
         postings = PostingsByDocument(segment)
-        terms, impacts = SegmentTerms(spool, owner, postings), None
+        terms, lifts = SegmentTerms(spool, owner, postings), None
         if mixture is not None:
             elsewhere = existing.occurrences, existing.total_occurrences
-            impacts = SegmentImpacts(spool, owner, postings, mixture, load.impacts["longest"], *elsewhere)
+            lifts = SegmentLifts(spool, owner, postings, mixture, load.lifts["longest"], *elsewhere)
         priors = spool.statistics.importance_of(owner, existing.occurrences, existing.total_occurrences)
         first = segment.column("first")
         for number in range(segment.document_count):
@@ -99,8 +100,9 @@ def spool_actions(
                     document_ordinal,
                     {name: column[sentences] for name, column in priors.items()},
                 )
-                if impacts is not None:
-                    actions.entry[IMPACTS_FIELD] = impacts.of_document(number)
+                if lifts is not None:
+                    for entry, of_sentence in zip(actions.sentences, lifts.of_document(number), strict=True):
+                        entry[LIFTS_FIELD] = of_sentence
                 yield actions
             document_ordinal += 1
         ordinal += segment.sentence_count

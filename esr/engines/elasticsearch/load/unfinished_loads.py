@@ -19,12 +19,12 @@ from esr.engines.options import LoadOptions
 class LoadTarget(NamedTuple):
     """What a load is to make. Only a load with the same target can be resumed.
 
-    `manifest` identifies the documents; `impacts` describes their impacts, if they are to have some.
+    `manifest` identifies the documents; `lifts` describes their lifts, if they are to have some.
     """
 
     description: Description
     manifest: Mapping[str, Any]
-    impacts: Mapping[str, Any]
+    lifts: Mapping[str, Any]
 
     def new_load(self, index: str, owner: str, members: tuple[str, ...], heartbeat: float = 0.0) -> Load:
         return Load(
@@ -34,12 +34,12 @@ class LoadTarget(NamedTuple):
             owner=owner,
             members=members,
             manifest=self.manifest,
-            impacts=self.impacts,
+            lifts=self.lifts,
             heartbeat=heartbeat,
         )
 
     def is_of(self, load: Load) -> bool:
-        return (load.description, load.manifest, load.impacts) == self
+        return (load.description, load.manifest, load.lifts) == self
 
 
 def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing: str | None = None) -> None:

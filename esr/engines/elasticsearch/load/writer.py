@@ -41,7 +41,7 @@ from esr.engines.elasticsearch.load.verification import IndexContents, enable_re
 from esr.engines.elasticsearch.store import load_owner, meta, templates
 from esr.engines.elasticsearch.store.generations import delete_indices, delete_old_generations, serve
 from esr.engines.elasticsearch.store.heartbeat import Heartbeat, wait_for_end
-from esr.engines.elasticsearch.store.impacts import describe_impacts, has_bounds
+from esr.engines.elasticsearch.store.lift_description import describe_lifts, has_bounds
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.options import LoadOptions
 from esr.engines.segments.reader.snapshot import Snapshot
@@ -122,18 +122,18 @@ class ElasticsearchWriter:
         )
 
     def _target(self, digest: InputDigest, spool: Snapshot) -> LoadTarget:
-        return LoadTarget(self._description, self._manifest(digest), self._impacts(spool))
+        return LoadTarget(self._description, self._manifest(digest), self._lifts(spool))
 
     def _manifest(self, digest: InputDigest) -> dict[str, Any]:
         """Tells this load from others."""
         return digest.as_dict()
 
-    def _impacts(self, spool: Snapshot) -> dict[str, Any]:
-        """The description of the impacts. They need the whole collection: an appending load has none."""
+    def _lifts(self, spool: Snapshot) -> dict[str, Any]:
+        """The description of the lifts. They need the whole collection: an appending load has none."""
         mixture = self._options.precomputed_mixture
         if mixture is None or self._append or not has_bounds(mixture, spool.statistics.collection):
             return {}
-        return describe_impacts(mixture, spool.statistics.collection)
+        return describe_lifts(mixture, spool.statistics.collection)
 
     def _create_load(self, members: list[str], target: LoadTarget) -> Load:
         index = new_sentences_index(self._cluster.alias)

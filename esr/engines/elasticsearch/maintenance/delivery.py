@@ -46,7 +46,7 @@ from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.collection_statistics import read_collection_statistics
 from esr.engines.elasticsearch.store.generations import delete_indices, delete_old_generations, serve
 from esr.engines.elasticsearch.store.heartbeat import Heartbeat
-from esr.engines.elasticsearch.store.impacts import describe_after_delivery
+from esr.engines.elasticsearch.store.lift_description import describe_after_delivery
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.source_decoder import WITHOUT_CONTEXT, decode_document
 from esr.engines.options import LoadOptions
@@ -200,9 +200,9 @@ class ElasticsearchDelivery:
         try:
             with Heartbeat(cluster) as heartbeat:
                 for source, name in zip(sources, names, strict=True):
-                    impacts = describe_after_delivery(source.impacts, before, after, lost)
+                    lifts = describe_after_delivery(source.lifts, before, after, lost)
                     is_head = source is newest
-                    copy = copy_load(cluster, source, name, members, is_head=is_head, impacts=impacts)
+                    copy = copy_load(cluster, source, name, members, is_head=is_head, lifts=lifts)
                     copies.append(copy)
                     heartbeat.add(copy)
                     expected = read_contents(cluster, source.index)

@@ -28,9 +28,9 @@ def copy_load(
     members: tuple[str, ...],
     *,
     is_head: bool,
-    impacts: Mapping[str, Any],
+    lifts: Mapping[str, Any],
 ) -> Load:
-    """A copy of a load, not complete yet, with this index of sentences and this description of impacts.
+    """A copy of a load, not complete yet, with this index of sentences and this description of lifts.
 
     The original cannot be enriched while it is being copied.
     """
@@ -43,7 +43,7 @@ def copy_load(
         members=members,
         is_head=is_head,
         is_rejected=False,
-        impacts=impacts,
+        lifts=lifts,
     )
     for source, target in ((load.index, copy.index), (load.documents_index, copy.documents_index)):
         _clone(cluster, source, target)

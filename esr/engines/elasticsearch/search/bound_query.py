@@ -2,7 +2,7 @@
 
 It searches the index of documents, and uses the term maxima that their entries store. For one document the
 scripts compute from them what `esr.plans.bounds` computes for arrays; they know less, so their bounds are
-somewhat higher. For one mixture the bounds of `esr.plans.bounds` are stored as impacts, and no script runs.
+somewhat higher.
 
 Most sentences of a document get far less than its best one. What they get depends on the terms near them: in
 the sentence, or in its surrounding if that counts. So two more queries say what a sentence gets at most from
@@ -16,11 +16,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
+from esr.engines.elasticsearch.search.candidate_query import document_rule_clause
 from esr.engines.elasticsearch.search.condition_query import document_query
 from esr.engines.elasticsearch.search.filter_clauses import Query, filter_clauses
 from esr.engines.elasticsearch.search.mixture_numbers import mixture_numbers
 from esr.engines.elasticsearch.store import term_maxima
-from esr.engines.elasticsearch.store.impacts import EMPTY, IMPACTS_FIELD, Widening
 from esr.engines.elasticsearch.store.static_bounds import static_bounds
 from esr.engines.index import Filters
 from esr.plans.bounds import Bound
@@ -48,11 +48,9 @@ _ROUNDING = 1e-6
 """More than the relative error of one operation on 32-bit scores."""
 _MANY_TERMS = 100
 """With more terms, no query says what a term near a sentence adds: a request has only so many clauses."""
-_SMALL_LOSS = 0.05
-"""A loss up to this is added for all documents: a clause for those that have the term costs more."""
 
 
-_bound = lru_cache(64)(Bound)
+mixture_bound = lru_cache(64)(Bound)
 """Queries are many, transforms few."""
 
 
@@ -63,8 +61,6 @@ class BoundQuery(NamedTuple):
     """
 
     query: Query
-    ranked: Query
-    """For the documents with the highest scores alone: it may match others too, with scores below theirs."""
     shift: float
     rounding_margin: float
 
@@ -73,53 +69,37 @@ class BoundQuery(NamedTuple):
         return score - self.rounding_margin * (1 + abs(score))
 
 
-def bound_query(
-    plan: Plan, collection: CollectionStatistics, filters: Filters, widening: Widening | None
-) -> BoundQuery | Unprunable:
-    """The query, or why there are no bounds.
-
-    `widening`: what makes bounds of the documents' impacts, if these apply to the plan.
-    """
-    bound = _bound(plan.transform, collection.longest_sentence)
+def bound_query(plan: Plan, collection: CollectionStatistics, filters: Filters) -> BoundQuery | Unprunable:
+    """The query, or why there are no bounds."""
+    bound = mixture_bound(plan.transform, collection.longest_sentence)
     reason = bound.unavailable_reason(plan.terms)
     if reason is not None:
         return Unprunable(reason)
     if collection.longest_sentence > term_maxima.GREATEST_LENGTH:
         return Unprunable(f"a sentence has more than {term_maxima.GREATEST_LENGTH:,} terms")
-    return _with_rest(plan, collection, _term_sum(plan, filters, widening), widening)
+    return _with_rest(plan, collection, _term_sum(plan, filters))
 
 
-def _with_rest(
-    plan: Plan, collection: CollectionStatistics, query: Query, widening: Widening | None
-) -> BoundQuery:
+def _with_rest(plan: Plan, collection: CollectionStatistics, query: Query) -> BoundQuery:
     """A query that sums up what terms can add, with all else that scores consist of."""
     ranges = [static_bounds(static, collection) for static in plan.statics]
     shift, magnitude = math.fsum(high for _, high in ranges), 1.0
-    transform, ranked = plan.transform, query
+    transform = plan.transform
     if isinstance(transform, Mixture):
         constants = [term.weight * math.log(term.background) for term in plan.terms if term.own]
-        if widening is not None:
-            weight = math.fsum(term.weight for term in plan.terms)
-            empty, terms = _impact_clause(EMPTY, weight), query["bool"]
-            query = {"bool": {"must": [query], "should": [empty]}}
-            # Clauses of one level: then Lucene leaves out documents that cannot be among the highest.
-            ranked = {"bool": {"should": [*terms["should"], empty], "filter": terms["filter"]}}
-            constants.append(weight * _bound(transform, widening.longest).least_log_collection)
-            constants.append(weight * widening.growth)
-            constants += [
-                term.weight * loss
-                for term in plan.terms
-                if (loss := widening.losses.get(term.term, 0.0)) <= _SMALL_LOSS
-            ]
-        else:
-            numbers, offset = _base_numbers(plan, transform, collection)
-            script = {"id": BASE_SCRIPT, "params": {"numbers": numbers}}
-            ranked = query = {"script_score": {"query": query, "script": script}}
-            constants.append(-offset)
+        numbers, offset = _base_numbers(plan, transform, collection)
+        script = {"id": BASE_SCRIPT, "params": {"numbers": numbers}}
+        query = {"script_score": {"query": query, "script": script}}
+        constants.append(-offset)
         shift += math.fsum(constants)
         magnitude += sum(map(abs, constants))
     magnitude += sum(sum(map(abs, range)) for range in ranges)
-    return BoundQuery(query, ranked, shift, _ROUNDING * (len(plan.terms) + 4) * magnitude)
+    return BoundQuery(query, shift, rounding_margin(plan, magnitude))
+
+
+def rounding_margin(plan: Plan, magnitude: float) -> float:
+    """The margin of a query, by the sum of the absolute values that are added to its scores."""
+    return _ROUNDING * (len(plan.terms) + 4) * magnitude
 
 
 class NearQueries(NamedTuple):
@@ -146,42 +126,22 @@ def near_queries(plan: Plan, collection: CollectionStatistics) -> NearQueries:
     if 0 < len(plan.terms) <= _MANY_TERMS:
         lift = {"dis_max": {"queries": [_term_clause(plan, term, "lift") for term in plan.terms]}}
     field: FieldName = "surrounding" if "surrounding" in plan.transform.fields() else "sentence"
-    return NearQueries(_with_rest(plan, collection, query, None), lift, field)
+    return NearQueries(_with_rest(plan, collection, query), lift, field)
 
 
-def _term_sum(plan: Plan, filters: Filters, widening: Widening | None) -> Query:
+def _term_sum(plan: Plan, filters: Filters) -> Query:
     """Scores documents that may have candidates by the sum of what each term can add."""
-    if widening is not None:
-        clauses = [_impact_clause(term.term, term.weight) for term in plan.terms]
-        for term in plan.terms:
-            loss = widening.losses.get(term.term, 0.0)
-            if loss > _SMALL_LOSS:
-                has_term = {"term": {"context": term.term}}
-                clauses.append({"constant_score": {"filter": has_term, "boost": term.weight * loss}})
-    else:
-        clauses = [_term_clause(plan, term) for term in plan.terms]
+    clauses = [_term_clause(plan, term) for term in plan.terms]
     filter = filter_clauses(filters, of="documents")
     of_condition = None if plan.condition is None else document_query(plan.condition)
     filter += [] if of_condition is None else [of_condition]
     # If every term makes candidates, the clauses match exactly the documents that can have some.
     terms_match_candidates = plan.candidates != "all" and len(plan.candidate_terms) == len(plan.terms)
     if not terms_match_candidates:
-        filter.append(_candidate_clause(plan))
+        filter.append(document_rule_clause(plan))
     return {
         "bool": {"should": clauses, "minimum_should_match": int(terms_match_candidates), "filter": filter}
     }
-
-
-def _candidate_clause(plan: Plan) -> Query:
-    """Matches documents that can have candidates."""
-    if plan.candidates == "all":
-        return {"match_all": {}}
-    return {"terms": {"context": list(plan.candidate_terms)}}
-
-
-def _impact_clause(term: str, weight: float) -> Query:
-    """Its score is the impact of the term, times the boost."""
-    return {"term": {IMPACTS_FIELD: {"value": term, "boost": weight}}}
 
 
 def _term_clause(plan: Plan, term: PlanTerm, amount: Amount = "bound") -> Query:

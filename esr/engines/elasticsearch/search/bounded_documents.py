@@ -10,17 +10,12 @@ import numpy.typing as npt
 
 from esr.engines.elasticsearch.cluster.requests import NAMED_SCORES
 from esr.engines.elasticsearch.search.bound_query import BoundQuery, NearQueries
-from esr.engines.elasticsearch.search.candidate_query import (
-    has_document_level_candidates,
-    scored_candidate_query,
-)
 from esr.engines.elasticsearch.search.filter_clauses import Query
 from esr.engines.elasticsearch.search.search_body import SORT
 from esr.engines.elasticsearch.search.sentence_search import Search
 from esr.plans.bounds import Numbers
 from esr.plans.evidence import Array
 
-_TOTAL = "total"
 _FAR, _LIFT = "far", "lift"
 """The names of the queries for what sentences get by the number of terms near them."""
 
@@ -80,26 +75,8 @@ class BoundQueries(NamedTuple):
 
 def list_documents(search: Search, queries: BoundQueries, size: int) -> DocumentPage:
     """The documents with the highest bounds."""
-    request = _request(search, queries.all.ranked, queries.near, size)
+    request = _request(search, queries.all.query, queries.near, size)
     return _page(search.send(**request), queries, size)
-
-
-def count_request(search: Search, queries: BoundQueries) -> dict[str, Any]:
-    """Counts the candidates: see `read_count`."""
-    plan, filters = search.plan, search.filters
-    request: dict[str, Any] = {"index": search.cluster.alias, "size": 0, "track_total_hits": True}
-    if has_document_level_candidates(plan, filters):
-        query = {"bool": {"filter": [queries.all.query]}}
-        request |= {"index": search.cluster.documents_alias, "query": query, "track_total_hits": False}
-        return request | {"aggs": {_TOTAL: {"sum": {"field": "size"}}}}
-    return request | {"query": scored_candidate_query(plan, filters)}
-
-
-def read_count(answer: Any) -> int:
-    """How many candidates there are, by the answer to `count_request`."""
-    if "aggregations" in answer:
-        return int(answer["aggregations"][_TOTAL]["value"])
-    return int(answer["hits"]["total"]["value"])
 
 
 def next_page_request(

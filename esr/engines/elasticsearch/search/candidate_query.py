@@ -35,6 +35,13 @@ def has_document_level_candidates(plan: Plan, filters: Filters) -> bool:
     return by_document and not is_any_left_out
 
 
+def document_rule_clause(plan: Plan) -> Query:
+    """Matches the documents that can have candidates by the plan's rule."""
+    if plan.candidates == "all":
+        return {"match_all": {}}
+    return {"terms": {"context": list(plan.candidate_terms)}}
+
+
 def rule_clause(plan: Plan) -> Query:
     """Matches what the plan's rule makes candidates."""
     if plan.candidates == "all":

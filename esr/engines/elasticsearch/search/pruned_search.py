@@ -25,14 +25,15 @@ from esr.engines.elasticsearch.search.bounded_documents import (
     NO_DOCUMENTS,
     BoundedDocuments,
     BoundQueries,
-    count_request,
     list_documents,
     next_page_request,
-    read_count,
     read_next_page,
 )
+from esr.engines.elasticsearch.search.bounded_sentences import search_bounded
+from esr.engines.elasticsearch.search.candidate_count import count_request, read_count
 from esr.engines.elasticsearch.search.candidate_query import scored_candidate_query
 from esr.engines.elasticsearch.search.document_parts import DocumentPart, TermRange, part_clause
+from esr.engines.elasticsearch.search.sentence_bounds import sentence_bounds
 from esr.engines.elasticsearch.search.sentence_search import PAGE, Search
 from esr.engines.index import Hit, SearchResult
 from esr.plans.bounds import Numbers
@@ -89,7 +90,7 @@ class _BestSentences:
             least = _expected_score(reaching.bounds)
         nothing_yet = np.full(len(reaching.ids), len(self.search.plan.terms) + 1)
         scored_from = np.append(self._scored_from, nothing_yet)
-        beside = count_request(self.search, self.queries) if self.total is None else None
+        beside = count_request(self.search) if self.total is None else None
         answer = self._score(self._partly.join(reaching), scored_from, least, beside)
         if beside is not None:
             self.total = read_count(answer)
@@ -146,6 +147,11 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
         return Unprunable(f"more than {MAX_K:,} hits are requested")
     if _estimate_candidates(search, statistics) <= FEW_CANDIDATES:
         return Unprunable("there are few candidates")
+    if search.widening is not None:
+        bounds = sentence_bounds(search.plan, search.filters, search.widening)
+        result = None if bounds is None else search_bounded(search, k, bounds)
+        if result is not None:
+            return result
     queries = _bound_queries(search)
     if isinstance(queries, Unprunable):
         return queries
@@ -171,7 +177,7 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
 
 
 def _bound_queries(search: Search) -> BoundQueries | Unprunable:
-    query = bound_query(search.plan, search.collection, search.filters, search.widening)
+    query = bound_query(search.plan, search.collection, search.filters)
     if isinstance(query, Unprunable):
         return query
     near = None if search.plan.candidates == "matching" else near_queries(search.plan, search.collection)

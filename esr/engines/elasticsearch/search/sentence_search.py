@@ -16,7 +16,7 @@ from esr.engines.elasticsearch.search.filter_clauses import Query
 from esr.engines.elasticsearch.search.presumption import Presumption
 from esr.engines.elasticsearch.search.score_query import score_query
 from esr.engines.elasticsearch.search.search_body import RECORD_FIELDS, SORT
-from esr.engines.elasticsearch.store.impacts import Widening
+from esr.engines.elasticsearch.store.lift_description import Widening
 from esr.engines.elasticsearch.store.source_decoder import decode_sentence
 from esr.engines.index import Filters, Hit, SearchResult
 from esr.plans.plan import Plan
@@ -34,7 +34,7 @@ _HEADER = {"index", NAMED_SCORES}
 class Search:
     """A plan, and where it runs. `incomplete` says what any answer so far has lacked.
 
-    `records`: hits come with their records. `widening`: what makes bounds of the documents' impacts, if these
+    `records`: hits come with their records. `widening`: what makes bounds of the sentences' lifts, if these
     apply to the plan. `presumption`: that the cluster's indices are those behind the aliases.
     `shards` takes the number of shards of each index that was searched.
     """
@@ -103,16 +103,25 @@ class Search:
         return answer
 
     def send_together(self, *requests: dict[str, Any]) -> list[Any]:
-        """The answers to several requests, sent as one. Each names its index."""
+        """The answers to several requests, sent as one. Each names its index. Raises SnapshotOutdated."""
         seconds = _search_seconds()
+        presumption, first = self.presumption, requests[0]["index"]
+        if presumption is not None and not presumption.needs(first):
+            presumption = None
         lines: list[dict[str, Any]] = []
         for request in requests:
+            index = request["index"]
+            if presumption is not None and index == first:
+                index = presumption.alias(index)
             body = {_FIELDS.get(name, name): value for name, value in request.items() if name not in _HEADER}
-            lines += [{"index": request["index"]}, {**body, "timeout": _milliseconds(seconds)}]
+            lines += [{"index": index}, {**body, "timeout": _milliseconds(seconds)}]
         answers = msearch(self.cluster, lines, allow_partial=True)
         if any("error" in answer for answer in answers):
             return [self.send(**request) for request in requests]  # alone, it raises what is wrong
-        for answer in answers:
+        if presumption is not None:
+            presumption.check(first, answers[0])
+        for request, answer in zip(requests, answers, strict=True):
+            self.shards[request["index"]] = answer["_shards"]["total"]
             self._note_missing(answer, seconds)
         return answers
 
@@ -129,12 +138,14 @@ def hit_fields(records: bool) -> dict[str, Any]:
 
 def decode_hits(page: Sequence[Any], records: bool, shift: float = 0.0) -> list[Hit]:
     """The hits of an answer, whose second sort value is the ordinal. Without scores, theirs is the shift."""
-    hits = []
-    for hit in page:
-        record = decode_sentence(hit["_source"]) if records else None
-        sentence_id = record.sentence_id if record else hit["fields"]["sentence_id"][0]
-        hits.append(Hit(sentence_id, (hit["_score"] or 0.0) + shift, record, hit["sort"][1]))
-    return hits
+    return [decode_hit(hit, records, (hit["_score"] or 0.0) + shift, hit["sort"][1]) for hit in page]
+
+
+def decode_hit(hit: Any, records: bool, score: float, ordinal: int) -> Hit:
+    """A hit of an answer, with this score and ordinal."""
+    record = decode_sentence(hit["_source"]) if records else None
+    sentence_id = record.sentence_id if record else hit["fields"]["sentence_id"][0]
+    return Hit(sentence_id, score, record, ordinal)
 
 
 def _search_seconds() -> float:

@@ -35,7 +35,7 @@ class Load:
 
     `recipes` are those of its enrichment, by digest. A load can head a generation, which consists of the
     indices of sentences `members`; one that only belongs to other generations heads none. `manifest` says
-    what the load must contain in the end, `impacts` what its documents' impacts were made for, if it has any.
+    what the load must contain in the end, `lifts` what its sentences' lifts were made for, if it has any.
     A rollback went back past a generation whose head `is_rejected`. `aliases` are those of names. `heartbeat`
     is when its writer was last known to be alive, in seconds since 1970; 0 if it does not say.
     """
@@ -48,7 +48,7 @@ class Load:
     members: tuple[str, ...] = ()
     is_head: bool = True
     manifest: Mapping[str, Any] = field(default_factory=dict)
-    impacts: Mapping[str, Any] = field(default_factory=dict)
+    lifts: Mapping[str, Any] = field(default_factory=dict)
     format: int = field(default_factory=lambda: templates.FORMAT)
     is_rejected: bool = False
     aliases: Mapping[str, Any] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Load:
                 "members": list(self.members),
                 "heads": self.is_head,
                 "manifest": dict(self.manifest),
-                "impacts": dict(self.impacts),
+                "lifts": dict(self.lifts),
                 "recipes": dict(self.recipes),
                 **({"rejected": True} if self.is_rejected else {}),
                 **({"aliases": dict(self.aliases)} if self.aliases else {}),
@@ -205,7 +205,7 @@ def _parse(index: str, meta: Mapping[str, Any]) -> Load:
         tuple(meta.get("members", (index,))),
         meta.get("heads", True),
         meta.get("manifest", {}),
-        meta.get("impacts", {}),
+        meta.get("lifts", {}),
         meta["format"],
         meta.get("rejected", False),
         meta.get("aliases", {}),

@@ -17,11 +17,11 @@ from esr.engines.embedded.search.kernel_loader import LOADER
 from esr.engines.embedded.search.kernel_tables import KernelTables
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
 from esr.engines.segments.reader.postings import read_postings
-from esr.engines.segments.reader.term_bounds import round_outward
 from esr.plans.bounds import Bound
 from esr.plans.evaluate import saturate
 from esr.plans.evidence import Array
 from esr.plans.plan import Mixture, PlanTerm, Saturation
+from esr.plans.rounding import round_outward
 
 Values = npt.NDArray[np.float32]
 

@@ -21,8 +21,8 @@ from esr.engines.embedded.search.kernel.layout import Transform
 from esr.engines.embedded.search.kernel_tables import KernelTables
 from esr.engines.embedded.search.search_memory import SearchMemory
 from esr.engines.segments.reader.commit_statistics import CommitStatistics
-from esr.engines.segments.reader.term_bounds import round_outward
 from esr.plans.plan import Mixture, PlanTerm, Saturation
+from esr.plans.rounding import round_outward
 
 _Key = tuple[str, float, bool, bool]
 """A term, its p(t|C), whether it is the query's own, whether its weight is below 0."""

@@ -15,6 +15,8 @@ from esr.plans.evidence import Array
 from esr.plans.plan import FieldName
 
 Numbers = npt.NDArray[np.int64]
+BATCH = 1 << 17
+"""About how many sentence postings are looked at together: they take some 30 MB."""
 
 
 def read_postings(
@@ -45,6 +47,13 @@ def read_batch(
     part = _read_segment(statistics.segments[owner], first, end, "surrounding" in fields)
     first_document = statistics.document_table.document_bases[owner]
     return _to_postings(part._replace(document=part.document + first_document), statistics, fields)
+
+
+def batch_terms(sentence_starts: npt.NDArray[np.integer]) -> list[tuple[int, int]]:
+    """Terms, from the first to before the last, that have about `BATCH` sentence postings together."""
+    borders = np.searchsorted(sentence_starts, np.arange(0, int(sentence_starts[-1]), BATCH))
+    ends = [*dict.fromkeys(borders.tolist()), len(sentence_starts) - 1]
+    return [(first, last) for first, last in zip([0, *ends], ends, strict=False) if first < last]
 
 
 class _Columns(NamedTuple):

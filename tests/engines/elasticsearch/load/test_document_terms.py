@@ -16,7 +16,7 @@ from esr.engines.elasticsearch.load.document_terms import DocumentTerms, Posting
 from esr.engines.elasticsearch.load.spool import write_spool
 from esr.engines.elasticsearch.store.term_maxima import FIRST
 from esr.engines.index import Description
-from esr.engines.segments.reader import term_bounds
+from esr.engines.segments.reader import postings
 from tests.engines.elasticsearch.store.test_term_maxima import upper_bits
 from tests.support.folder_index import document
 from tests.support.term_maxima import unpack_maxima
@@ -40,7 +40,7 @@ def read_terms(documents: list[Located], title: bool = False) -> list[DocumentTe
 @given(st.lists(st.lists(words.filter(bool), min_size=1, max_size=6), min_size=1, max_size=4))
 def test_the_stored_numbers_are_those_of_the_sentences(batch: int, texts: list[list[list[str]]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(term_bounds, "BATCH", batch)
+        patch.setattr(postings, "BATCH", batch)
         stored = read_terms([document(f"d{n}", *map(" ".join, text)) for n, text in enumerate(texts)])
     for of_document, sentences in zip(stored, texts, strict=True):
         every = [term for terms in sentences for term in terms]

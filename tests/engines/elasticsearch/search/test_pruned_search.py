@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -15,22 +14,18 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from esr.documents import Located
 from esr.documents.enrichment import SentenceEnrichment
 from esr.engines.elasticsearch.index import ElasticsearchIndex
-from esr.engines.elasticsearch.search import bound_query, pruned_search
+from esr.engines.elasticsearch.search import pruned_search
 from esr.engines.elasticsearch.search.bounded_documents import BoundedDocuments, DocumentPage
 from esr.engines.elasticsearch.search.sentence_search import Search
 from esr.engines.elasticsearch.store import term_maxima
-from esr.engines.elasticsearch.store.impacts import find_widening, has_bounds
-from esr.engines.factory import LoadOptions, open_delivery, open_writer
-from esr.engines.index import Filters, SearchResult
+from esr.engines.index import Filters
 from esr.enrichment.recipe import Recipe
 from esr.errors import EsrError
 from esr.plans.plan import (
     CANDIDATES,
     Affine,
-    Mixture,
     Plan,
     PlanTerm,
     Saturation,
@@ -40,7 +35,13 @@ from esr.plans.plan import (
 from esr.plans.unprunable import Unprunable
 from esr.ranking.ranking import Ranking
 from tests.support.elasticsearch import fresh
-from tests.support.folder_index import document
+from tests.support.elasticsearch_pruning import (
+    KS,
+    check_pruned,
+    exhaustive,
+    load,
+    pairwise_cases,
+)
 from tests.support.pairs import check_pairs, half
 from tests.support.pruning import (
     EXTREME_RANKINGS,
@@ -58,17 +59,6 @@ from tests.support.pruning import (
 )
 
 pytestmark = pytest.mark.elasticsearch
-KS = (1, 2, 7, 1000)
-MIXTURES = [
-    ranking
-    for ranking in [
-        *({"model": model, "context": context} for model, context in FIRST_STAGES),
-        *EXTREME_RANKINGS,
-    ]
-    if Ranking.from_dict(ranking).mixture() is not None
-]
-
-
 SHARDS = [1, 3]
 TURNING_CURVES = Plan(
     (PlanTerm("bank", 0.0, 1e-9),),
@@ -84,8 +74,6 @@ TURNING_CURVES = Plan(
 LEAST = 1e-3
 """Stands for the least weight of a term. Lucene sums up 32-bit scores as 64-bit numbers, in an order that
 depends on the whole query: what adds 2**29 times less than the rest may change the last bit or not."""
-LONGEST = 150
-"""Sentences of the longest document where a test loads an index of its own."""
 
 
 @pytest.fixture(scope="module", params=SHARDS, ids=["1 shard", "3 shards and a second load"])
@@ -93,7 +81,7 @@ def adverse(request: pytest.FixtureRequest, elasticsearch_url: str) -> Iterator[
     documents = adverse_documents()
     with fresh(elasticsearch_url) as where:
         if request.param == 1:
-            load(where, documents, precomputed_mixture=Ranking().mixture())
+            load(where, documents)
         else:
             load(where, documents[:50], shards=3)
             load(where, documents[50:], if_exists="append")
@@ -111,27 +99,9 @@ def few_documents_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruned_search, "NEXT_DOCUMENTS", 10)
 
 
-def load(where: str, documents: list[Located], **options: Any) -> None:
-    options.setdefault("if_exists", "fail")
-    open_writer(where, LoadOptions(analyzer="plain", **options)).load(documents)
-
-
-def pairwise_cases(number: int) -> Iterator[tuple[str, dict[str, Any], str, int, Filters]]:
-    """Rules, options, queries, k and filters for the ranking of this number.
-
-    Each ranking has every pair of a query with options, and of each with a rule. Other rankings have them
-    with another rule, k and filter.
-    """
-    rules = sorted(CANDIDATES)
-    for (o, options), (q, query) in product(enumerate(SETTINGS), enumerate(QUERIES)):
-        turn = o + q + number
-        filters = FILTERS[(q + q // 2 * 2 + number // 2) % len(FILTERS)]
-        yield rules[turn % len(rules)], options, query, KS[turn % len(KS)], filters
-
-
 def test_the_cases_have_every_pair_of_values() -> None:
     """A fault that needs two of them shows, and over the rankings one of rule, options and query."""
-    by_ranking = [list(pairwise_cases(number)) for number in range(len(MIXTURES))]
+    by_ranking = [list(pairwise_cases(number)) for number in range(len(FIRST_STAGES))]
     filters = len(set(map(repr, FILTERS)))
     sizes = [len(CANDIDATES), len(SETTINGS), len(QUERIES), len(KS), filters]
     check_pairs(by_ranking, sizes)
@@ -142,27 +112,6 @@ def test_the_cases_have_every_pair_of_values() -> None:
 def cases_of_shards(number: int, shards: int) -> list[tuple[str, dict[str, Any], str, int, Filters]]:
     """The half of a model's cases that are for this number of shards."""
     return half(pairwise_cases(number), len(QUERIES), number, SHARDS.index(shards))
-
-
-def exhaustive(index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters) -> SearchResult:
-    return Search(index.cluster, plan, index.bounded_collection(plan), filters, False).exhaustive(k, None)
-
-
-def check_pruned(
-    index: ElasticsearchIndex, plan: Plan, k: int, filters: Filters
-) -> SearchResult | Unprunable:
-    """Compares the pruned result with the exhaustive one, and returns it."""
-    statistics = index.statistics(plan.candidate_terms)
-    widening = find_widening(index._impacts, plan, statistics)
-    search = Search(index.cluster, plan, index.bounded_collection(plan), filters, False, widening)
-    result = pruned_search.search_pruned(search, k, statistics)
-    if not isinstance(result, Unprunable):
-        expected = exhaustive(index, plan, k, filters)
-        assert result.hits == expected.hits, (plan, k, filters)
-        assert result.total == expected.total
-        assert result.incomplete is None and result.exhaustive is None
-        assert result.scored is not None and min(k, expected.total) <= result.scored <= expected.total
-    return result
 
 
 @given(plan=plans(), k=st.sampled_from(KS), filters=st.sampled_from(FILTERS))
@@ -194,34 +143,6 @@ def test_plans_of_every_model_are_pruned_exactly(
         ranking = Ranking.from_dict({"model": model, "context": context, "candidates": rule, **options})
         result = check_pruned(adverse, make_plan(adverse, query, ranking), k, filters)
         assert not isinstance(result, Unprunable), result
-
-
-@pytest.mark.parametrize("ranking", MIXTURES, ids=str)
-def test_a_mixture_that_the_index_was_prepared_for_is_pruned_exactly(
-    elasticsearch_url: str, ranking: dict[str, Any]
-) -> None:
-    """A plan to which the stored impacts do not apply uses the scripts."""
-    prepared = Ranking.from_dict(ranking)
-    with fresh(elasticsearch_url) as where:
-        load(where, adverse_documents(LONGEST), precomputed_mixture=prepared.mixture())
-        index = ElasticsearchIndex(where)
-        snapshot = index.snapshot()
-        for rule, options, query, k, filters in pairwise_cases(MIXTURES.index(ranking)):
-            plan = make_plan(snapshot, query, Ranking.from_dict({**ranking, "candidates": rule, **options}))
-            statistics = snapshot.statistics(plan.candidate_terms)
-            assert isinstance(plan.transform, Mixture)
-            is_bounded = has_bounds(plan.transform, statistics.collection)
-            assert (find_widening(snapshot._impacts, plan, statistics) is not None) is is_bounded
-            check_pruned(snapshot, plan, k, filters)
-            first_term, *other_terms = plan.terms
-            for odd in (
-                first_term._replace(own=False),
-                first_term._replace(background=0.5),
-                first_term._replace(weight=-1.0),
-            ):
-                odd_plan = replace(plan, terms=(odd, *other_terms))
-                assert find_widening(snapshot._impacts, odd_plan, statistics) is None
-        index.close()
 
 
 @pytest.mark.parametrize("ranking", EXTREME_RANKINGS, ids=str)
@@ -330,7 +251,7 @@ def test_the_best_sentences_may_contain_no_term(elasticsearch_url: str) -> None:
         numbered_document(n, ["bank " + "c " * 60, *["d " * 9] * 5], [None] * 6, None) for n in range(1, 40)
     ]
     with fresh(elasticsearch_url) as where:
-        load(where, [*others[:20], short, *others[20:]], precomputed_mixture=Ranking().mixture())
+        load(where, [*others[:20], short, *others[20:]])
         with closing(ElasticsearchIndex(where)) as index:
             snapshot = index.snapshot()
             result = check_pruned(snapshot, make_plan(snapshot, "bank", Ranking()), 4, Filters())
@@ -466,31 +387,3 @@ def test_few_candidates_are_scored_also_when_the_entries_were_updated(elasticsea
                 enrichment.store(recipe, [(d.document.id, [sentence_enrichment] * 5) for d in documents])
                 enrichment.finish(recipe)
         index.close()
-
-
-@pytest.mark.parametrize("small_loss", [0.0, 0.05, math.inf])
-def test_impacts_stay_in_use_and_exact_through_deliveries(
-    elasticsearch_url: str, monkeypatch: pytest.MonkeyPatch, small_loss: float
-) -> None:
-    """Appended, replaced and removed documents, and one with the longest sentence of all.
-
-    Every other pair of query and k, and the others after the next step.
-    """
-    longest = document("d7", "vote " * 40)
-    monkeypatch.setattr(bound_query, "_SMALL_LOSS", small_loss)
-    documents = adverse_documents(LONGEST)
-    with fresh(elasticsearch_url) as where:
-        load(where, documents, precomputed_mixture=Ranking().mixture())
-        steps = (
-            lambda delivery: delivery.append([document("new", "only " * 9, ""), longest]),
-            lambda delivery: delivery.remove(["d3", "d20", "d21", "d22"]),
-            lambda delivery: delivery.append([document("d9", "bank fraud."), document("later", "rare " * 3)]),
-        )
-        for number, step in enumerate(steps):
-            step(open_delivery(where, LoadOptions()))
-            with closing(ElasticsearchIndex(where)) as index:
-                snapshot = index.snapshot()
-                for query, k in list(product(QUERIES, KS))[(number + bool(small_loss)) % 2 :: 2]:
-                    plan = make_plan(snapshot, query, Ranking())
-                    assert find_widening(snapshot._impacts, plan, snapshot.statistics(plan.candidate_terms))
-                    assert not isinstance(check_pruned(snapshot, plan, k, Filters()), Unprunable)

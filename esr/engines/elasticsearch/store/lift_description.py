@@ -1,10 +1,7 @@
-"""Impacts: what terms can add at most in each document, stored for one mixture, which an index names.
-
-The scripts of the bound query compute such bounds for any ranking, document by document, in every search. For
-one mixture a load can compute them: then Elasticsearch only adds them up, which takes a quarter of the time.
+"""What an index says about its lifts: the mixture and the collection that they are for.
 
 p(t|C) is part of them, and every delivery changes it. A bound grows by no more than log p(t|C) falls, so the
-index says what bounds that fall, and a search adds it (docs/performance.md, "Impacts after a delivery").
+index says what bounds that fall, and a search adds it (docs/performance.md, "Lifts after a delivery").
 """
 
 from __future__ import annotations
@@ -18,21 +15,15 @@ from esr.plans.bounds import Bound
 from esr.plans.plan import Affine, Mixture, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics
 
-IMPACTS_FIELD = "impacts"
-SMALLEST = 2.0**-10
-"""The smallest impact of a term: with an impact of 0, the document would not match."""
-EMPTY = " "
-"""Stands for no term: its impact is that of a document's best sentence length, above
-`Bound.least_log_collection` of the longest sentence that the description names."""
 _PARTS = ("sentence", "surrounding", "document", "collection")
 
 
 @dataclass(frozen=True, slots=True)
 class Widening:
-    """What makes the impacts of an index bounds again.
+    """What makes bounds of the lifts of an index again.
 
-    `growth` is to be added to every impact of a term, of the query's own and with a positive weight, and
-    `losses` to those of a term. `longest` is the longest sentence of when the index was loaded.
+    `growth` is to be added for every term, of the query's own and with a positive weight, and `losses` for
+    a term. `longest` is the longest sentence of when the index was loaded.
     """
 
     longest: int
@@ -40,8 +31,8 @@ class Widening:
     losses: Mapping[str, float]
 
 
-def describe_impacts(transform: Mixture, collection: CollectionStatistics) -> dict[str, Any]:
-    """What an index says about its impacts: the mixture and the collection that they are for.
+def describe_lifts(transform: Mixture, collection: CollectionStatistics) -> dict[str, Any]:
+    """What an index says about its lifts: the mixture and the collection that they are for.
 
     `least_occurrences` is the least length of the collection for which any of them were computed. Since the
     first were, no term has lost more than `lost` occurrences.
@@ -59,9 +50,9 @@ def describe_impacts(transform: Mixture, collection: CollectionStatistics) -> di
 def describe_after_delivery(
     description: Mapping[str, Any], before: CollectionStatistics, after: CollectionStatistics, lost: int
 ) -> dict[str, Any]:
-    """The description after a delivery; its own impacts are for the collection `after` it.
+    """The description after a delivery; its own lifts are for the collection `after` it.
 
-    `lost` is the most occurrences that any term loses by it. {} if the impacts do not apply to `before`.
+    `lost` is the most occurrences that any term loses by it. {} if the lifts do not apply to `before`.
     """
     if not _describes(description, before):
         return {}
@@ -78,17 +69,17 @@ def _describe_collection(collection: CollectionStatistics) -> dict[str, int]:
 
 
 def _describes(description: Mapping[str, Any], collection: CollectionStatistics) -> bool:
-    """Whether the impacts are for this collection: a load may have set documents aside."""
+    """Whether the lifts are for this collection: a load may have set documents aside."""
     return "lost" in description and _describe_collection(collection).items() <= description.items()
 
 
 def described_mixture(description: Mapping[str, Any]) -> Mixture:
-    """The mixture that an index says its impacts were made for."""
+    """The mixture that an index says its lifts were made for."""
     return Mixture(description["mu"], *(Affine(*description[name]) for name in _PARTS))
 
 
 def find_widening(description: Mapping[str, Any], plan: Plan, statistics: Statistics) -> Widening | None:
-    """What makes bounds of a plan's scores of the impacts; None if they do not apply to it.
+    """What makes bounds of a plan's scores of the lifts; None if they do not apply to it.
 
     `statistics` are those of its terms.
     """

@@ -1,10 +1,11 @@
-"""Impacts stay upper bounds through any sequence of deliveries, once they are widened."""
+"""Lifts bound what sentences get, also through any sequence of deliveries, once they are widened."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -14,26 +15,31 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esr.documents import Located
+from esr.engines.elasticsearch.load import lifts
 from esr.engines.elasticsearch.load.document_terms import PostingsByDocument
-from esr.engines.elasticsearch.load.impacts import SegmentImpacts
+from esr.engines.elasticsearch.load.lifts import SegmentLifts
 from esr.engines.elasticsearch.load.spool import greatest_loss, write_spool
-from esr.engines.elasticsearch.store.impacts import (
-    EMPTY,
+from esr.engines.elasticsearch.store.lift_description import (
     describe_after_delivery,
-    describe_impacts,
+    describe_lifts,
     find_widening,
 )
+from esr.engines.elasticsearch.store.lifts import EMPTY, LIFT_BOOST, far_scale, lift_codes
+from esr.engines.elasticsearch.store.term_maxima import short_float
+from esr.engines.embedded.search.evidence import read_evidence
 from esr.engines.segments.reader.snapshot import Snapshot
-from esr.engines.segments.reader.term_bounds import compute_upper_bounds
 from esr.engines.writer import Description
 from esr.plans.bounds import Bound
+from esr.plans.evaluate import affine, beta, combine_evidence
 from esr.plans.plan import Mixture, Plan, PlanTerm
 from esr.plans.statistics import Statistics, TermStatistics
 from esr.ranking.ranking import Ranking
 from tests.support.folder_index import document
-from tests.support.pruning import WORDS
+from tests.support.pruning import WORDS, adverse_documents
 
-Impacts = dict[str, float]
+SentenceLifts = list[dict[str, float]]
+LONGEST = 150
+"""Sentences of the longest document."""
 SEEDS = st.integers(0, 2**32)
 
 
@@ -44,15 +50,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Collection:
-    """Documents with the impacts that they got when they came, and what the index says about them."""
+    """Documents with the lifts that they got when they came, and what the index says about them."""
 
     def __init__(self, folder: Path, mixture: Mixture, documents: list[Located]) -> None:
         self._folder = folder
         self.mixture = mixture
         self.documents: dict[str, Located] = {}
-        self.impacts: dict[str, Impacts] = {}
+        self.lifts: dict[str, SentenceLifts] = {}
         first = self.spool(documents)
-        self.description = describe_impacts(mixture, first.statistics.collection)
+        self.description = describe_lifts(mixture, first.statistics.collection)
         self.longest = first.statistics.collection.longest_sentence
         self._add(first, documents, {}, 0)
 
@@ -64,7 +70,7 @@ class Collection:
         before = self.spool(list(self.documents.values())).statistics.collection
         lost_documents = [self.documents.pop(id) for id in {*replaced, *removed_ids}]
         for located in lost_documents:
-            del self.impacts[located.document.id]
+            del self.lifts[located.document.id]
         rest = self.spool(list(self.documents.values()))
         elsewhere = occurrences(rest)
         new_spool = self.spool(documents)
@@ -79,9 +85,9 @@ class Collection:
         self.documents |= {located.document.id: located for located in documents}
         for owner, segment in enumerate(spool.segments):
             postings = PostingsByDocument(segment)
-            of_segment = SegmentImpacts(spool, owner, postings, self.mixture, self.longest, elsewhere, total)
+            of_segment = SegmentLifts(spool, owner, postings, self.mixture, self.longest, elsewhere, total)
             for number in range(segment.document_count):
-                self.impacts[segment.document_ids[number]] = of_segment.of_document(number)
+                self.lifts[segment.document_ids[number]] = of_segment.of_document(number)
 
 
 def occurrences(spool: Snapshot) -> Counter[str]:
@@ -117,37 +123,51 @@ def random_life(folder: Path, seed: int, mixture: Mixture) -> Collection:
     return collection
 
 
-def shortfall(collection: Collection) -> float:
-    """How far the widened impacts are below the true bounds at most; negative if they are nowhere below."""
+def differences(collection: Collection) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """How far the widened bounds are above what each term adds to each sentence whose document has it.
+
+    Also how far the lifts for lengths are above what these take.
+    """
     spool = collection.spool(list(collection.documents.values()))
-    statistics = spool.statistics
+    statistics, mixture = spool.statistics, collection.mixture
     terms = {term: statistics.find(term).statistics for term in occurrences(spool)}
     plan_terms = tuple(
         PlanTerm(term, 1.0, statistics.collection.background(of_term)) for term, of_term in terms.items()
     )
-    plan = Plan(plan_terms, collection.mixture, "context", "document")
+    plan = Plan(plan_terms, mixture, "context", "document")
     widening = find_widening(collection.description, plan, Statistics(statistics.collection, terms))
     assert widening is not None
-    bound = Bound(collection.mixture, statistics.collection.longest_sentence)
-    least = Bound(collection.mixture, widening.longest).least_log_collection
-    worst = -np.inf
-    for owner, segment in enumerate(spool.segments):
-        upper_bounds = compute_upper_bounds(statistics, owner, collection.mixture)
-        starts = segment.column("document_starts").tolist()
-        for number in range(len(segment.terms)):
-            term = segment.terms[number]
-            for place in range(starts[number], starts[number + 1]):
-                id = segment.document_ids[int(segment.column("document_numbers")[place])]
-                widened = collection.impacts[id][term] + widening.growth + widening.losses.get(term, 0.0)
-                worst = max(worst, upper_bounds[place] - widened)
-        table = statistics.document_table
-        base = int(table.document_bases[owner])
-        for document_number in range(segment.document_count):
-            one = slice(base + document_number, base + document_number + 1)
-            highest, _ = bound.log_collection_range(table.shortest[one], table.longest[one])
-            impact = collection.impacts[segment.document_ids[document_number]][EMPTY]
-            worst = max(worst, float(highest[0]) - (impact + least))
-    return float(worst)
+    least = Bound(mixture, widening.longest).least_log_collection
+    over = []
+    for segment in spool.segments:
+        sentences = np.arange(segment.sentence_count)
+        evidence = read_evidence(
+            [term.term for term in plan_terms], mixture.fields(), [], segment, {}, sentences
+        )
+        in_document = read_evidence(
+            [term.term for term in plan_terms], ["document"], [], segment, {}, sentences
+        ).counts["document"]
+        lengths = evidence.lengths["sentence"]
+        collection_part = affine(mixture.collection, beta(mixture, lengths))
+        ids = map(segment.document_ids.__getitem__, range(segment.document_count))
+        of_documents = map(collection.lifts.__getitem__, ids)
+        stored_lifts = [*chain.from_iterable(of_documents)]
+        empty = np.array([lift[EMPTY] for lift in stored_lifts]) * LIFT_BOOST
+        over.append(empty + least - np.log(collection_part))
+        for row, (term, x) in enumerate(
+            zip(plan_terms, combine_evidence(plan, evidence.counts, evidence.lengths), strict=True)
+        ):
+            stored = np.array([lift.get(term.term, 0.0) for lift in stored_lifts]) * LIFT_BOOST
+            far = np.log1p(far_scale(mixture) / term.background)
+            widened = far + stored + widening.growth + widening.losses.get(term.term, 0.0)
+            adds = np.log(x / (collection_part * term.background))
+            over.append((widened - adds)[in_document[row] > 0])
+    return np.concatenate(over)
+
+
+def shortfall(collection: Collection) -> float:
+    """How far a widened bound is below the truth at most; negative if none is."""
+    return float(-differences(collection).min())
 
 
 RANKINGS = [Ranking(), Ranking("2s", "surrounding"), Ranking("dir")]
@@ -157,7 +177,7 @@ RANKINGS = [Ranking(), Ranking("2s", "surrounding"), Ranking("dir")]
 @pytest.mark.parametrize("ranking", RANKINGS, ids=str)
 @given(seed=SEEDS)
 @settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_widened_impacts_are_never_below_the_bounds(folder: Path, ranking: Ranking, seed: int) -> None:
+def test_widened_lifts_are_never_too_low(folder: Path, ranking: Ranking, seed: int) -> None:
     mixture = ranking.mixture()
     assert mixture is not None
     assert shortfall(random_life(folder, seed, mixture)) < 1e-9
@@ -177,7 +197,7 @@ def test_without_the_widening_they_would_be(folder: Path) -> None:
     assert any(shortfall(life) > 0.1 for life in lives), "no collection has grown"
 
 
-def test_impacts_that_do_not_describe_the_collection_are_given_up(folder: Path) -> None:
+def test_lifts_that_do_not_describe_the_collection_are_given_up(folder: Path) -> None:
     """As after a load that set documents aside, or one by an older esr."""
     mixture = Ranking().mixture()
     assert mixture is not None
@@ -194,3 +214,29 @@ def test_impacts_that_do_not_describe_the_collection_are_given_up(folder: Path) 
     assert find_widening(known, plan, statistics) is not None
     assert find_widening(older, plan, statistics) is None
     assert find_widening({**known, "sentences": 1}, plan, statistics) is None
+
+
+@pytest.mark.parametrize("batch", [1, 1 << 14])
+@pytest.mark.parametrize("ranking", RANKINGS, ids=str)
+def test_lifts_say_how_much_more_than_a_far_term_each_term_adds(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, ranking: Ranking, batch: int
+) -> None:
+    """Terms without a lift add less than far ones, and the others what the stored digits say."""
+    monkeypatch.setattr(lifts, "_BATCH", batch)
+    mixture = ranking.mixture()
+    assert mixture is not None
+    collection = Collection(folder, mixture, adverse_documents(LONGEST))
+    over = differences(collection)
+    assert over.min() > -1e-9
+    stored = sum(len(lift) for document in collection.lifts.values() for lift in document)
+    exact = over < np.maximum(0.125, 16 / 256)
+    assert stored > 1000 and exact.sum() >= stored
+
+
+def test_codes_are_the_next_weights_that_postings_can_keep() -> None:
+    values = np.concatenate([[0.0, 1e-9, 0.125], np.linspace(0.125, 20.0, 999)])
+    decoded = np.array([short_float(code) * LIFT_BOOST for code in lift_codes(values).tolist()])
+    assert (decoded >= values).all()
+    assert (decoded <= np.maximum(values, 0.125) * (1 + 2 / 256)).all()
+    assert lift_codes(values).max() < 1 << 12, "small weights need few bits"
+    assert min(map(short_float, lift_codes(values).tolist())) >= 2.0**-126, "Elasticsearch takes no less"
