@@ -1,4 +1,6 @@
-"""The best k sentences, without scoring those of documents that their bound rules out.
+"""The best k sentences, without scoring those that a bound rules out.
+
+If sentences store bounds for the plan, they are listed by these (`bounded_sentences.py`). Otherwise:
 
 1. The index of documents lists the documents with the highest bounds (`bound_query.py`).
 2. The candidates in them are scored, by the scripts that score any candidate.
@@ -147,18 +149,26 @@ def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResul
         return Unprunable(f"more than {MAX_K:,} hits are requested")
     if _estimate_candidates(search, statistics) <= FEW_CANDIDATES:
         return Unprunable("there are few candidates")
-    if search.widening is not None:
-        bounds = sentence_bounds(search.plan, search.filters, search.widening)
-        result = None if bounds is None else search_bounded(search, k, bounds)
-        if result is not None:
-            return result
+    return _search_sentences(search, k) or _search_documents(search, k, statistics.collection.documents)
+
+
+def _search_sentences(search: Search, k: int) -> SearchResult | None:
+    """The result by the bounds of sentences, if they store some for the plan and these rule enough out."""
+    if search.widening is None:
+        return None
+    bounds = sentence_bounds(search.plan, search.filters, search.widening)
+    return None if bounds is None else search_bounded(search, k, bounds)
+
+
+def _search_documents(search: Search, k: int, documents: int) -> SearchResult | Unprunable:
+    """The result by the bounds of documents, of which there are so many."""
     queries = _bound_queries(search)
     if isinstance(queries, Unprunable):
         return queries
     page = list_documents(search, queries, min(FIRST_DOCUMENTS + FIRST_PER_HIT * k, PAGE))
     best = _BestSentences(search, queries, k)
     best.score(page.documents)
-    many = max(MANY_DOCUMENTS, MANY_SHARE * statistics.collection.documents)
+    many = max(MANY_DOCUMENTS, MANY_SHARE * documents)
     size = NEXT_DOCUMENTS
     while page.after is not None and page.documents.bounds[-1] >= best.least_bound:
         if math.isinf(best.least_bound):

@@ -6,9 +6,9 @@ With w_d and w_c, the weights of the document and of the collection in a sentenc
 
 to its score above the collection's part. Whatever exceeds log(1 + scale / p) is stored, rounded up: the lift.
 Most lifts are those of the terms near the sentence; others are of short documents, and of terms that are
-frequent in theirs. So the lifts, and a number for each term that is in `context`, the same for all sentences,
-add up to a bound of the score. Elasticsearch adds them up without a script, and leaves out sentences that cannot
-be among the best.
+frequent in theirs. The lifts, and a number for each term that is in `context`, the same for all sentences, add
+up to a bound of the score. Elasticsearch adds them up without a script, and leaves out sentences that cannot be
+among the best.
 
 p is p(t|C) of when the sentence was loaded: docs/performance.md, "Lifts after a delivery".
 """
