@@ -10,11 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from esr.engines.elasticsearch.load.document_terms import PostingsByDocument
-from esr.engines.elasticsearch.store.lifts import EMPTY, document_weights, far_scale, lift_codes
+from esr.engines.elasticsearch.store.lifts import (
+    EMPTY,
+    document_weights,
+    far_scale,
+    lift_codes,
+    log_collection,
+    log_collection_of_short,
+)
 from esr.engines.elasticsearch.store.term_maxima import short_float
 from esr.engines.segments.reader.snapshot import Snapshot
-from esr.plans.bounds import Bound
-from esr.plans.evaluate import affine, beta, mixture_shares
+from esr.plans.evaluate import mixture_shares
 from esr.plans.evidence import Array
 from esr.plans.plan import FieldName, Mixture
 
@@ -27,12 +33,13 @@ Integers = npt.NDArray[np.int64]
 class _Batch(NamedTuple):
     """The lifts of consecutive documents, sentence by sentence.
 
-    The terms of the n-th sentence from `first` on, and the codes of their lifts, end at `ends[n]`.
+    The terms of the n-th sentence from `first` on, and the codes of their lifts, end at `ends[n]`. `short`
+    has the code of its own lift, 0 if it has none.
     """
 
     documents: range
     first: int
-    empty: list[int]
+    short: list[int]
     ends: list[int]
     terms: list[int]
     codes: list[int]
@@ -56,18 +63,15 @@ class SegmentLifts:
         owner: int,
         postings: PostingsByDocument,
         transform: Mixture,
-        longest: int,
         elsewhere: Mapping[str, int],
         total_elsewhere: int,
     ) -> None:
-        """`owner` is the number of the segment, and `postings` are its own. `longest` is the longest sentence
-        that the index describes.
+        """`owner` is the number of the segment, and `postings` are its own.
 
         `elsewhere` has the occurrences of terms outside of the spool, and `total_elsewhere` is their sum.
         """
         segment = spool.segments[owner]
         self._postings, self._transform = postings, transform
-        self._least = Bound(transform, longest).least_log_collection
         self._background = spool.statistics.background(owner, elsewhere, total_elsewhere)
         self._first = segment.column("first").astype(np.int64)
         self._document = segment.column("document").astype(np.int64)
@@ -96,7 +100,8 @@ class SegmentLifts:
             own = slice(batch.ends[n - 1] if n else 0, batch.ends[n])
             lifts = map(_weight, batch.codes[own])
             field = {names[term]: lift for term, lift in zip(batch.terms[own], lifts, strict=True)}
-            field[EMPTY] = _weight(batch.empty[n])
+            if batch.short[n]:
+                field[EMPTY] = _weight(batch.short[n])
             fields.append(field)
         return fields
 
@@ -115,15 +120,16 @@ class SegmentLifts:
         in_fields = {"sentence": own, "surrounding": around, "document": counts[places]}
         for name, share in mixture_shares(self._transform, lengths).items():
             evidence += share[sentences - start] * in_fields[name]
-        collection = affine(self._transform.collection, beta(self._transform, lengths["sentence"]))
+        collection = log_collection(self._transform, lengths["sentence"])
+        length = collection - log_collection_of_short(self._transform)
         p = self._background[terms]
-        lifts = np.log1p(evidence / (collection[sentences - start] * p))
-        lifts -= np.log1p(far_scale(self._transform) / p)
+        lifts = np.log1p(evidence / (np.exp(collection)[sentences - start] * p))
+        lifts += np.minimum(length, 0.0)[sentences - start] - np.log1p(far_scale(self._transform) / p)
         kept = lifts > 0
         return _Batch(
             range(document, until),
             start,
-            lift_codes(np.log(collection) - self._least).tolist(),
+            np.where(length > 0, lift_codes(length), 0).tolist(),
             np.searchsorted(sentences[kept], np.arange(start, end), "right").tolist(),
             terms[kept].tolist(),
             lift_codes(lifts[kept]).tolist(),

@@ -87,7 +87,7 @@ def spool_actions(
         terms, lifts = SegmentTerms(spool, owner, postings), None
         if mixture is not None:
             elsewhere = existing.occurrences, existing.total_occurrences
-            lifts = SegmentLifts(spool, owner, postings, mixture, load.lifts["longest"], *elsewhere)
+            lifts = SegmentLifts(spool, owner, postings, mixture, *elsewhere)
         priors = spool.statistics.importance_of(owner, existing.occurrences, existing.total_occurrences)
         first = segment.column("first")
         for number in range(segment.document_count):

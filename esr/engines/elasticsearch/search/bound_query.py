@@ -50,7 +50,7 @@ _MANY_TERMS = 100
 """With more terms, no query says what a term near a sentence adds: a request has only so many clauses."""
 
 
-mixture_bound = lru_cache(64)(Bound)
+_bound = lru_cache(64)(Bound)
 """Queries are many, transforms few."""
 
 
@@ -71,7 +71,7 @@ class BoundQuery(NamedTuple):
 
 def bound_query(plan: Plan, collection: CollectionStatistics, filters: Filters) -> BoundQuery | Unprunable:
     """The query, or why there are no bounds."""
-    bound = mixture_bound(plan.transform, collection.longest_sentence)
+    bound = _bound(plan.transform, collection.longest_sentence)
     reason = bound.unavailable_reason(plan.terms)
     if reason is not None:
         return Unprunable(reason)

@@ -16,9 +16,9 @@ from esr.engines.elasticsearch.search.score_query import score_query
 from esr.engines.elasticsearch.search.sentence_search import PAGE, Search, decode_hit, hit_fields
 from esr.engines.index import NO_FILTERS, Hit, SearchResult
 
-FIRST_SENTENCES, FIRST_PER_HIT = 12, 1.8
+FIRST_SENTENCES, FIRST_PER_HIT = 12, 2.6
 """Sentences that are listed first: a base, and so many for each hit."""
-GROWTH = 4
+GROWTH = 2
 """How many times as many are listed next."""
 _SCORE, _ORDINAL = "score", "ordinal"
 

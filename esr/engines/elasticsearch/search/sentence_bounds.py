@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import math
 
-from esr.engines.elasticsearch.search.bound_query import BoundQuery, mixture_bound, rounding_margin
+from esr.engines.elasticsearch.search.bound_query import BoundQuery, rounding_margin
 from esr.engines.elasticsearch.search.candidate_query import condition_clauses, rule_clause
 from esr.engines.elasticsearch.search.filter_clauses import Query, filter_clauses
 from esr.engines.elasticsearch.store.lift_description import Widening
-from esr.engines.elasticsearch.store.lifts import EMPTY, LIFT_BOOST, LIFTS_FIELD, far_scale
+from esr.engines.elasticsearch.store.lifts import (
+    EMPTY,
+    LIFT_BOOST,
+    LIFTS_FIELD,
+    far_scale,
+    log_collection_of_short,
+)
 from esr.engines.index import Filters
 from esr.plans.plan import Mixture, Plan
 
@@ -36,7 +42,7 @@ def sentence_bounds(plan: Plan, filters: Filters, widening: Widening) -> BoundQu
         return None
     clauses = [_lift_clause(EMPTY, weight)]
     scale = far_scale(transform)
-    constants = [weight * (widening.growth + mixture_bound(transform, widening.longest).least_log_collection)]
+    constants = [weight * (widening.growth + log_collection_of_short(transform))]
     for term in plan.terms:
         far = math.log1p(scale / term.background) + widening.losses.get(term.term, 0.0)
         has_term = {"term": {"context": term.term}}

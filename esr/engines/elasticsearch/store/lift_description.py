@@ -23,10 +23,9 @@ class Widening:
     """What makes bounds of the lifts of an index again.
 
     `growth` is to be added for every term, of the query's own and with a positive weight, and `losses` for
-    a term. `longest` is the longest sentence of when the index was loaded.
+    a term.
     """
 
-    longest: int
     growth: float
     losses: Mapping[str, float]
 
@@ -40,7 +39,6 @@ def describe_lifts(transform: Mixture, collection: CollectionStatistics) -> dict
     return {
         "mu": transform.mu,
         **{name: list(getattr(transform, name)) for name in _PARTS},
-        "longest": collection.longest_sentence,
         **_describe_collection(collection),
         "least_occurrences": collection.occurrences,
         "lost": 0,
@@ -99,7 +97,7 @@ def find_widening(description: Mapping[str, Any], plan: Plan, statistics: Statis
         for term in plan.terms:
             left = max(statistics.terms[term.term].cf, 1)
             losses[term.term] = math.log((left + description["lost"]) / left)
-    return Widening(description["longest"], math.log(max(growth, 1.0)), losses)
+    return Widening(math.log(max(growth, 1.0)), losses)
 
 
 def has_bounds(transform: Mixture, collection: CollectionStatistics) -> bool:

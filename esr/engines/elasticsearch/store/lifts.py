@@ -2,13 +2,15 @@
 
 With w_d and w_c, the weights of the document and of the collection in a sentence, a term of its document adds
 
-    log(1 + (near(t,s) + w_d c(t,d) / c(d)) / (w_c p))
+    log p + log w_c + log(1 + x / p),   x = (near(t,s) + w_d c(t,d) / c(d)) / w_c
 
-to its score above the collection's part. Whatever exceeds log(1 + scale / p) is stored, rounded up: the lift.
-Most lifts are those of the terms near the sentence; others are of short documents, and of terms that are
-frequent in theirs. The lifts, and a number for each term that is in `context`, the same for all sentences, add
-up to a bound of the score. Elasticsearch adds them up without a script, and leaves out sentences that cannot be
-among the best.
+to its score. Bounds take log w_c of a sentence of `_SHORT` terms, and log(1 + scale / p) instead of the last part
+for each term that is in `context`. What a term adds above that is stored, rounded up: its lift. Most lifts are
+those of the terms near the sentence; others are of short documents, and of terms that are frequent in theirs. In
+a shorter sentence, log w_c is greater: that is a lift too, for all terms of a query alike.
+
+All of that together bounds the score. Elasticsearch adds it up without a script, and leaves out sentences that
+cannot be among the best.
 
 p is p(t|C) of when the sentence was loaded: docs/performance.md, "Lifts after a delivery".
 """
@@ -25,11 +27,13 @@ from esr.plans.rounding import round_outward
 
 LIFTS_FIELD = "lifts"
 EMPTY = " "
-"""Stands for no term: its lift is what the sentence gets for its length alone, above the longest sentence."""
+"""Stands for no term: its lift is that of a short sentence."""
 LIFT_BOOST = 2.0**123
 """What a stored weight is multiplied with: lifts are of an eighth and more. The weights are the smallest that
 Elasticsearch takes, since its postings keep 16 bits of a weight, and fewer of small ones."""
 _SMALLEST_WEIGHT = 2.0**-126
+_SHORT = 10.0
+"""Shorter sentences have a lift for their length. With more of them, bounds are tighter, and slower."""
 _SENTENCE, _DOCUMENT = 13.0, 156.0
 """The lengths of a sentence and of its document for which a term that occurs once adds log(1 + scale / p)."""
 
@@ -37,6 +41,17 @@ _SENTENCE, _DOCUMENT = 13.0, 156.0
 def far_scale(transform: Mixture) -> float:
     """`scale`, as above. With less, more lifts are stored; with more, bounds are less tight."""
     return float(document_weights(transform, np.array([_SENTENCE]))[0] / _DOCUMENT)
+
+
+def log_collection(transform: Mixture, lengths: Array) -> Array:
+    """log w_c in sentences of these lengths."""
+    weights: Array = np.log(affine(transform.collection, beta(transform, lengths)))
+    return weights
+
+
+def log_collection_of_short(transform: Mixture) -> float:
+    """log w_c in a sentence of `_SHORT` terms."""
+    return float(log_collection(transform, np.array([_SHORT]))[0])
 
 
 def document_weights(transform: Mixture, lengths: Array) -> Array:

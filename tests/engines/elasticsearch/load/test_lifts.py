@@ -24,13 +24,19 @@ from esr.engines.elasticsearch.store.lift_description import (
     describe_lifts,
     find_widening,
 )
-from esr.engines.elasticsearch.store.lifts import EMPTY, LIFT_BOOST, far_scale, lift_codes
+from esr.engines.elasticsearch.store.lifts import (
+    EMPTY,
+    LIFT_BOOST,
+    far_scale,
+    lift_codes,
+    log_collection,
+    log_collection_of_short,
+)
 from esr.engines.elasticsearch.store.term_maxima import short_float
 from esr.engines.embedded.search.evidence import read_evidence
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.writer import Description
-from esr.plans.bounds import Bound
-from esr.plans.evaluate import affine, beta, combine_evidence
+from esr.plans.evaluate import combine_evidence
 from esr.plans.plan import Mixture, Plan, PlanTerm
 from esr.plans.statistics import Statistics, TermStatistics
 from esr.ranking.ranking import Ranking
@@ -59,7 +65,6 @@ class Collection:
         self.lifts: dict[str, SentenceLifts] = {}
         first = self.spool(documents)
         self.description = describe_lifts(mixture, first.statistics.collection)
-        self.longest = first.statistics.collection.longest_sentence
         self._add(first, documents, {}, 0)
 
     def spool(self, documents: list[Located]) -> Snapshot:
@@ -85,7 +90,7 @@ class Collection:
         self.documents |= {located.document.id: located for located in documents}
         for owner, segment in enumerate(spool.segments):
             postings = PostingsByDocument(segment)
-            of_segment = SegmentLifts(spool, owner, postings, self.mixture, self.longest, elsewhere, total)
+            of_segment = SegmentLifts(spool, owner, postings, self.mixture, elsewhere, total)
             for number in range(segment.document_count):
                 self.lifts[segment.document_ids[number]] = of_segment.of_document(number)
 
@@ -137,7 +142,6 @@ def differences(collection: Collection) -> np.ndarray[tuple[int], np.dtype[np.fl
     plan = Plan(plan_terms, mixture, "context", "document")
     widening = find_widening(collection.description, plan, Statistics(statistics.collection, terms))
     assert widening is not None
-    least = Bound(mixture, widening.longest).least_log_collection
     over = []
     for segment in spool.segments:
         sentences = np.arange(segment.sentence_count)
@@ -148,20 +152,21 @@ def differences(collection: Collection) -> np.ndarray[tuple[int], np.dtype[np.fl
             [term.term for term in plan_terms], ["document"], [], segment, {}, sentences
         ).counts["document"]
         lengths = evidence.lengths["sentence"]
-        collection_part = affine(mixture.collection, beta(mixture, lengths))
+        length = log_collection(mixture, lengths)
         ids = map(segment.document_ids.__getitem__, range(segment.document_count))
         of_documents = map(collection.lifts.__getitem__, ids)
         stored_lifts = [*chain.from_iterable(of_documents)]
-        empty = np.array([lift[EMPTY] for lift in stored_lifts]) * LIFT_BOOST
-        over.append(empty + least - np.log(collection_part))
+        short = np.array([lift.get(EMPTY, 0.0) for lift in stored_lifts]) * LIFT_BOOST
+        for_length = log_collection_of_short(mixture) + short - length
+        over.append(for_length)
         for row, (term, x) in enumerate(
             zip(plan_terms, combine_evidence(plan, evidence.counts, evidence.lengths), strict=True)
         ):
             stored = np.array([lift.get(term.term, 0.0) for lift in stored_lifts]) * LIFT_BOOST
             far = np.log1p(far_scale(mixture) / term.background)
             widened = far + stored + widening.growth + widening.losses.get(term.term, 0.0)
-            adds = np.log(x / (collection_part * term.background))
-            over.append((widened - adds)[in_document[row] > 0])
+            adds = np.log(x / term.background) - length
+            over.append((for_length + widened - adds)[in_document[row] > 0])
     return np.concatenate(over)
 
 
