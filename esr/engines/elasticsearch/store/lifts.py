@@ -1,16 +1,18 @@
 """Lifts: how much more a term adds to a sentence than to one far from it, stored for one mixture.
 
-With w_d and w_c, the weights of the document and of the collection in a sentence, a term of its document adds
+With w_d and w_c, the weights of the document and of the collection in a sentence, a term of its
+document adds
 
     log p + log w_c + log(1 + x / p),   x = (near(t,s) + w_d c(t,d) / c(d)) / w_c
 
-to its score. Bounds take log w_c of a sentence of `_SHORT` terms, and log(1 + scale / p) instead of the last part
-for each term that is in `context`. What a term adds above that is stored, rounded up: its lift. Most lifts are
-those of the terms near the sentence; others are of short documents, and of terms that are frequent in theirs. In
-a shorter sentence, log w_c is greater: that is a lift too, for all terms of a query alike.
+to its score. Bounds take log w_c of a sentence of `_SHORT` terms, and log(1 + scale / p) instead of the
+last part for each term that is in `context`. What a term adds above that is stored, rounded up: its
+lift. Most lifts are those of the terms near the sentence; others are of short documents, and of terms
+that are frequent in theirs. In a shorter sentence, log w_c is greater: that is a lift too, for all
+terms of a query alike.
 
-All of that together bounds the score. Elasticsearch adds it up without a script, and leaves out sentences that
-cannot be among the best.
+All of that together bounds the score. Elasticsearch adds it up without a script, and leaves out
+sentences that cannot be among the best.
 
 p is p(t|C) of when the sentence was loaded: docs/performance.md, "Lifts after a delivery".
 """

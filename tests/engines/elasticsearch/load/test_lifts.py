@@ -245,3 +245,17 @@ def test_codes_are_the_next_weights_that_postings_can_keep() -> None:
     assert (decoded <= np.maximum(values, 0.125) * (1 + 2 / 256)).all()
     assert lift_codes(values).max() < 1 << 12, "small weights need few bits"
     assert min(map(short_float, lift_codes(values).tolist())) >= 2.0**-126, "Elasticsearch takes no less"
+
+
+@pytest.mark.parametrize(("sentences", "has_lifts"), [(8, True), (14, False)])
+def test_terms_have_lifts_far_from_them_in_a_short_document(
+    folder: Path, sentences: int, has_lifts: bool
+) -> None:
+    """Ten terms a sentence: the last is far from the first."""
+    mixture = Ranking().mixture()
+    assert mixture is not None
+    bodies = [" ".join(f"w{n}x{m}" for m in range(10)) for n in range(sentences)]
+    collection = Collection(folder, mixture, [document("d", *bodies), document("e", "bank")])
+    assert differences(collection).min() > -1e-9
+    assert ("w0x0" in collection.lifts["d"][-1]) is has_lifts
+    assert "w0x0" in collection.lifts["d"][1]
