@@ -19,7 +19,7 @@ from esr.cli.progress import SendProgress, track_documents
 from esr.cli.signals import exit_on_sigterm
 from esr.cli.source_options import source_options
 from esr.cli.source_summary import SourceSummary
-from esr.cli.writing_options import keep, merge, new_index, parse_slice, resume, workers
+from esr.cli.writing_options import keep, lifts, merge, new_index, parse_slice, resume, workers
 from esr.documents.enrichment import PARTS
 from esr.engines.factory import IF_EXISTS, LoadOptions, open_writer
 from esr.engines.redact import redact
@@ -59,6 +59,7 @@ from esr.ranking.ranking import Ranking
     help="Send the I-th of N slices; the last one to finish switches (Elasticsearch only).",
 )
 @merge
+@lifts
 @keep
 @resume
 @workers
@@ -76,6 +77,7 @@ def load(
     is_dry_run: bool,
     slice_text: str | None,
     merge: bool,
+    lifts: bool,
     as_json: bool,
     keep: int,
     resume: bool,
@@ -122,6 +124,7 @@ def load(
             on_progress=progress.update,
             source_bytes=count_text_bytes(paths),
             merge=merge,
+            precomputed_mixture=Ranking().mixture() if lifts else None,
         )
         report = load_documents(pipeline, where, options)
     if as_json:
@@ -144,7 +147,6 @@ def load_documents(pipeline: DocumentPipeline, where: str, options: LoadOptions)
             options,
             analyzer=None if options.analyzer == AUTO else options.analyzer,
             choose_analyzer=sampled.choose_analyzer,
-            precomputed_mixture=Ranking().mixture(),
         )
         writer = open_writer(where, options)
         report = writer.load(track_documents(sampled))

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 from esr.cli.options import as_json, place
 from esr.cli.progress import SendProgress
 from esr.cli.signals import exit_on_sigterm
-from esr.cli.writing_options import keep, workers
+from esr.cli.writing_options import keep, lifts, workers
 from esr.engines.factory import LoadOptions, open_migration
 from esr.engines.redact import redact
 from esr.ranking.ranking import Ranking
@@ -19,9 +19,10 @@ from esr.ranking.ranking import Ranking
 @click.command()
 @place
 @keep
+@lifts
 @workers
 @as_json
-def migrate(where: str, keep: int, workers: int, as_json: bool) -> None:
+def migrate(where: str, keep: int, lifts: bool, workers: int, as_json: bool) -> None:
     """Convert an index of an older format to this version's, from its own contents, and switch in one step.
 
     What esr enrich stored is preserved. To resume an interrupted run, run it again.
@@ -37,7 +38,7 @@ def migrate(where: str, keep: int, workers: int, as_json: bool) -> None:
             keep=keep,
             workers=workers,
             on_progress=progress.update,
-            precomputed_mixture=Ranking().mixture(),
+            precomputed_mixture=Ranking().mixture() if lifts else None,
             merge=True,
         )
         report = open_migration(where, options).run()

@@ -18,7 +18,7 @@ import esr
 from esr.cli.options import add_options
 from esr.cli.source import Source
 from esr.cli.source_options import DELIVERY_OPTIONS, SOURCE_OPTIONS
-from esr.cli.writing_options import NEW_INDEX_OPTIONS, keep, merge, workers
+from esr.cli.writing_options import NEW_INDEX_OPTIONS, keep, lifts, merge, workers
 from esr.errors import InputError, UsageError, unknown
 
 GONE = {
@@ -27,7 +27,7 @@ GONE = {
 }
 _OWN_KEYS = ("state", "source")
 _KEYS_OF_SOURCES = ("name", "paths", "gone")
-_INDEX_OPTIONS = (*NEW_INDEX_OPTIONS, keep, merge, workers)
+_INDEX_OPTIONS = (*NEW_INDEX_OPTIONS, keep, lifts, merge, workers)
 _DEFAULTS = {"same-id": "last"}
 """Feeds repeat and correct what they had before, so a schedule takes the last version."""
 

@@ -23,6 +23,7 @@ from esr.engines.redact import redact
 from esr.errors import EsrError, IndexMissing, UsageError
 from esr.loaders import FoundFile
 from esr.loaders.delivered_files import DeliveredFiles
+from esr.ranking.ranking import Ranking
 
 T = TypeVar("T")
 
@@ -163,7 +164,9 @@ class SyncRun:
                 yield from self._record.find_gone(source.name)
 
     def _deliver(self) -> DeliveryReport:
-        options = LoadOptions(**self._config.index)
+        index_options = {**self._config.index}
+        mixture = Ranking().mixture() if index_options.pop("lifts") else None
+        options = LoadOptions(**index_options, precomputed_mixture=mixture)
         try:
             delivery = open_delivery(self._where, options)
         except IndexMissing:

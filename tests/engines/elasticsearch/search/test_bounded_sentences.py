@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from esr.documents.enrichment import SentenceEnrichment
+from esr.engines.elasticsearch.cluster.requests import count
 from esr.engines.elasticsearch.index import ElasticsearchIndex
 from esr.engines.elasticsearch.search import bounded_sentences, pruned_search, sentence_bounds
 from esr.engines.elasticsearch.search.sentence_search import Search
@@ -21,6 +23,7 @@ from esr.enrichment.recipe import Recipe
 from esr.plans.plan import Mixture
 from esr.plans.unprunable import Unprunable
 from esr.ranking.ranking import Ranking
+from tests.cli.conftest import call
 from tests.support.elasticsearch import fresh
 from tests.support.elasticsearch_pruning import KS, LONGEST, check_pruned, load, pairwise_cases
 from tests.support.folder_index import document
@@ -169,6 +172,20 @@ def test_a_failed_shard_in_either_answer_makes_the_answer_incomplete(
         assert answers > failing - 1
     failing = 0
     assert adverse.search(plan, 3, Filters()).incomplete is None
+
+
+@pytest.mark.parametrize("choice", [["--lifts"], ["--no-lifts"], []])
+def test_a_load_says_whether_sentences_have_lifts(
+    elasticsearch_url: str, tmp_path: Path, choice: list[str]
+) -> None:
+    (tmp_path / "news.jsonl").write_text('{"id": "a", "text": "A storm hit the coast. It passed."}\n')
+    with fresh(elasticsearch_url) as where:
+        assert call("load", tmp_path / "news.jsonl", "--index", where, *choice).exit_code == 0
+        with closing(ElasticsearchIndex(where)) as index:
+            lifted = count(index.cluster, index.cluster.alias, {"term": {"lifts": "storm"}})
+            assert (lifted > 0) is (choice != ["--no-lifts"])
+            hits = index.snapshot().search(make_plan(index, "storm", Ranking()), 1, Filters()).hits
+    assert [hit.sentence_id for hit in hits] == ["a.s0"]
 
 
 def test_lifts_survive_the_updates_of_enrichment(elasticsearch_url: str, listings: Listings) -> None:
