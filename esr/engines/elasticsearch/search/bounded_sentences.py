@@ -14,6 +14,7 @@ from esr.engines.elasticsearch.search.candidate_count import count_request, read
 from esr.engines.elasticsearch.search.filter_clauses import Query
 from esr.engines.elasticsearch.search.score_query import score_query
 from esr.engines.elasticsearch.search.sentence_search import PAGE, Search, decode_hit, hit_fields
+from esr.engines.elasticsearch.store.source_decoder import decode_sentence
 from esr.engines.index import NO_FILTERS, Hit, SearchResult
 
 FIRST_SENTENCES, FIRST_PER_HIT = 12, 2.6
@@ -36,7 +37,7 @@ def search_bounded(search: Search, k: int, bounds: BoundQuery) -> SearchResult |
         else:
             answer = search.send(**request)
         listed = answer["hits"]["hits"]
-        hits = _read_scored(listed, search.records, shift)
+        hits = _read_scored(listed, shift)
         if len(listed) < size:
             break
         last_bound = listed[-1]["_score"] + bounds.shift
@@ -45,7 +46,10 @@ def search_bounded(search: Search, k: int, bounds: BoundQuery) -> SearchResult |
         if size == PAGE:
             return None
         size = min(size * GROWTH, PAGE)
-    return SearchResult(hits[:k], total, search.incomplete, len(hits))
+    best = hits[:k]
+    if search.records and best:
+        best = _with_records(search, best)
+    return SearchResult(best, total, search.incomplete, len(hits))
 
 
 def _request(search: Search, bounds: Query, score: Query) -> dict[str, Any]:
@@ -53,24 +57,34 @@ def _request(search: Search, bounds: Query, score: Query) -> dict[str, Any]:
     # Elasticsearch scores the sentences of the answer by it.
     named = {"bool": {"should": [score], "_name": _SCORE}}
     optional = {"bool": {"filter": [{"match_all": {}}], "should": [named]}}
-    fields = hit_fields(search.records)
+    fields = hit_fields(records=False)  # only the best are shown
     # Without a sort, which takes Elasticsearch a fifth longer.
     return {
         "index": search.cluster.alias,
         "query": {"bool": {"must": [bounds], "filter": [optional]}},
         "track_total_hits": False,
         **fields,
-        "docvalue_fields": [*fields.get("docvalue_fields", ()), {"field": _ORDINAL}],
+        "docvalue_fields": [*fields["docvalue_fields"], {"field": _ORDINAL}],
         NAMED_SCORES: True,
     }
 
 
-def _read_scored(listed: list[Any], records: bool, shift: float) -> list[Hit]:
+def _read_scored(listed: list[Any], shift: float) -> list[Hit]:
     """The listed sentences that are candidates, best first."""
     hits = []
     for hit in listed:
         scores = hit.get("matched_queries")
         if scores:
-            hits.append(decode_hit(hit, records, scores[_SCORE] + shift, hit["fields"][_ORDINAL][0]))
+            hits.append(decode_hit(hit, False, scores[_SCORE] + shift, hit["fields"][_ORDINAL][0]))
     hits.sort(key=lambda hit: (-hit.score, hit.ordinal))
     return hits
+
+
+def _with_records(search: Search, hits: list[Hit]) -> list[Hit]:
+    """The hits with their records, without those whose shard has failed meanwhile."""
+    ids = [hit.sentence_id for hit in hits]
+    answer = search.send(
+        query={"ids": {"values": ids}}, size=len(ids), track_total_hits=False, **hit_fields(records=True)
+    )
+    records = {hit["_id"]: decode_sentence(hit["_source"]) for hit in answer["hits"]["hits"]}
+    return [hit._replace(record=records[hit.sentence_id]) for hit in hits if hit.sentence_id in records]

@@ -50,9 +50,10 @@ def sentence_bounds(plan: Plan, filters: Filters, widening: Widening) -> BoundQu
         clauses.append({"constant_score": {"filter": has_term, "boost": term.weight * far}})
         constants.append(term.weight * math.log(term.background))
     filter = [*filter_clauses(filters), *condition_clauses(plan)]
-    if plan.candidates != "all" and (plan.candidates, plan.context) != ("context", "document"):
+    if (plan.candidates, plan.context) != ("context", "document"):
         filter.append(rule_clause(plan))
-    query: Query = {"bool": {"should": clauses, "filter": filter}}
+    least = 0 if plan.candidates == "all" else 1
+    query: Query = {"bool": {"should": clauses, "minimum_should_match": least, "filter": filter}}
     return BoundQuery(query, math.fsum(constants), rounding_margin(plan, 1 + sum(map(abs, constants))))
 
 

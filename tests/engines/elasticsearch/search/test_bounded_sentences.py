@@ -47,6 +47,7 @@ def few_sentences_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruned_search, "FEW_CANDIDATES", 0)
     monkeypatch.setattr(bounded_sentences, "FIRST_SENTENCES", 2)
     monkeypatch.setattr(bounded_sentences, "FIRST_PER_HIT", 0)
+    monkeypatch.setattr(bounded_sentences, "GROWTH", 4)
 
 
 @pytest.fixture
@@ -55,9 +56,9 @@ def listings(monkeypatch: pytest.MonkeyPatch) -> Listings:
     sizes: Listings = []
     read = bounded_sentences._read_scored
 
-    def record(listed: list[Any], records: bool, shift: float) -> Any:
+    def record(listed: list[Any], shift: float) -> Any:
         sizes.append(len(listed))
-        return read(listed, records, shift)
+        return read(listed, shift)
 
     monkeypatch.setattr(bounded_sentences, "_read_scored", record)
     return sizes
@@ -172,6 +173,17 @@ def test_a_failed_shard_in_either_answer_makes_the_answer_incomplete(
         assert answers > failing - 1
     failing = 0
     assert adverse.search(plan, 3, Filters()).incomplete is None
+
+
+def test_records_are_read_of_the_best_alone(adverse: ElasticsearchIndex, listings: Listings) -> None:
+    plan = make_plan(adverse, "bank flood", Ranking())
+    whole = Search(adverse.cluster, plan, adverse.bounded_collection(plan), Filters(), True).exhaustive(
+        7, None
+    )
+    result = adverse.search(plan, 7, Filters())
+    assert listings and result.hits == whole.hits
+    assert all(hit.record is not None and hit.record.sentence_id == hit.sentence_id for hit in result.hits)
+    assert adverse.search(plan, 7, Filters(documents=("none",))).hits == []
 
 
 @pytest.mark.parametrize("choice", [["--lifts"], ["--no-lifts"], []])
