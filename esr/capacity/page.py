@@ -94,9 +94,9 @@ _STAGES = """
 | their scores | 0.4 |
 | Python | 0.8 |
 
-On idle processors: [performance.md](performance.md#what-limits-it). In a folder, upper bounds are computed for
-every document with a term, so they are what grows with the collection; on Elasticsearch, it is the search for the
-highest ones.
+On idle processors: [performance.md](performance.md#what-limits-it). In a folder, upper bounds are computed
+for every document with a term, so they are what grows with the collection; on Elasticsearch, it is the search
+for the highest ones.
 """
 
 

@@ -23,7 +23,7 @@ def test_the_smaller_sizes_predict_the_largest_within_a_quarter(quantity: str) -
 
 
 @pytest.mark.parametrize("quantity", ["bytes", "search_p50"])
-def test_smaller_sizes_predict_five_million_sentences_on_elasticsearch_within_a_quarter(quantity: str) -> None:
+def test_smaller_sizes_predict_five_million_sentences_on_elasticsearch(quantity: str) -> None:
     *smaller, largest = read_elasticsearch().points
     assert largest.sentences > 5 * 10**6
     predicted = elasticsearch_growth(quantity, tuple(smaller)).at(largest.sentences)
