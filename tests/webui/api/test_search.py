@@ -31,7 +31,9 @@ def test_an_answer_is_that_of_the_library_with_an_offset_and_a_next_page(
         expected = answers.answer_dict(prepared.search(5), report_query(prepared, NO_FILTERS))
     assert found.pop("offset") == 0
     assert found.pop("next")
-    assert {**found, "took_ms": 0} == {**expected, "took_ms": 0}
+    # What was scored depends on whether the kernel is loaded yet.
+    varying = {"took_ms": 0, "scored": 0, "exhaustive": None}
+    assert found | varying == expected | varying
 
 
 def test_the_ranking_and_the_filters_reach_the_engine(client: FlaskClient, where: str) -> None:
