@@ -26,7 +26,7 @@ from esr.engines.redact import redact
 from esr.engines.writer import LoadReport
 from esr.errors import UsageError
 from esr.loaders.paths import count_text_bytes
-from esr.ranking.ranking import Ranking
+from esr.plans.plan import Mixture
 
 
 @click.command()
@@ -77,7 +77,7 @@ def load(
     is_dry_run: bool,
     slice_text: str | None,
     merge: bool,
-    lifts: bool,
+    precomputed_mixture: Mixture | None,
     as_json: bool,
     keep: int,
     resume: bool,
@@ -124,7 +124,7 @@ def load(
             on_progress=progress.update,
             source_bytes=count_text_bytes(paths),
             merge=merge,
-            precomputed_mixture=Ranking().mixture() if lifts else None,
+            precomputed_mixture=precomputed_mixture,
         )
         report = load_documents(pipeline, where, options)
     if as_json:

@@ -13,7 +13,7 @@ from esr.cli.signals import exit_on_sigterm
 from esr.cli.writing_options import keep, lifts, workers
 from esr.engines.factory import LoadOptions, open_migration
 from esr.engines.redact import redact
-from esr.ranking.ranking import Ranking
+from esr.plans.plan import Mixture
 
 
 @click.command()
@@ -22,7 +22,7 @@ from esr.ranking.ranking import Ranking
 @lifts
 @workers
 @as_json
-def migrate(where: str, keep: int, lifts: bool, workers: int, as_json: bool) -> None:
+def migrate(where: str, keep: int, precomputed_mixture: Mixture | None, workers: int, as_json: bool) -> None:
     """Convert an index of an older format to this version's, from its own contents, and switch in one step.
 
     What esr enrich stored is preserved. To resume an interrupted run, run it again.
@@ -38,7 +38,7 @@ def migrate(where: str, keep: int, lifts: bool, workers: int, as_json: bool) -> 
             keep=keep,
             workers=workers,
             on_progress=progress.update,
-            precomputed_mixture=Ranking().mixture() if lifts else None,
+            precomputed_mixture=precomputed_mixture,
             merge=True,
         )
         report = open_migration(where, options).run()

@@ -23,7 +23,6 @@ from esr.engines.redact import redact
 from esr.errors import EsrError, IndexMissing, UsageError
 from esr.loaders import FoundFile
 from esr.loaders.delivered_files import DeliveredFiles
-from esr.ranking.ranking import Ranking
 
 T = TypeVar("T")
 
@@ -164,9 +163,7 @@ class SyncRun:
                 yield from self._record.find_gone(source.name)
 
     def _deliver(self) -> DeliveryReport:
-        index_options = {**self._config.index}
-        mixture = Ranking().mixture() if index_options.pop("lifts") else None
-        options = LoadOptions(**index_options, precomputed_mixture=mixture)
+        options = LoadOptions(**self._config.index)
         try:
             delivery = open_delivery(self._where, options)
         except IndexMissing:

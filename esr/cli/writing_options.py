@@ -12,6 +12,7 @@ from esr.cli.options import add_options
 from esr.engines.generations import DEFAULT_KEEP
 from esr.engines.options import DEFAULT_WORKERS
 from esr.errors import UsageError
+from esr.ranking.ranking import Ranking
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,6 +31,8 @@ merge = click.option(
 )
 lifts = click.option(
     "--lifts/--no-lifts",
+    "precomputed_mixture",
+    callback=lambda context, option, value: Ranking().mixture() if value else None,
     default=True,
     show_default=True,
     help="Store bounds of each sentence's score by the default model, for faster searches by it. The index "

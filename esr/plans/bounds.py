@@ -138,11 +138,6 @@ class Bound:
         )
         return np.maximum(at_shortest, at_longest), np.minimum(at_shortest, at_longest)
 
-    @property
-    def least_log_collection(self) -> float:
-        """The lower end of `log_collection_range` over all documents, of a mixture that has bounds."""
-        return math.log(self._least_collection)
-
     def length_table(self) -> Array:
         """Of a mixture, of shape (longest + 1, 4), by the length of a sentence: what one occurrence is worth
         over the collection's weight, in the sentence, per term of the surrounding, as a share of the

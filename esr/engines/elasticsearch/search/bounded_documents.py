@@ -11,6 +11,7 @@ import numpy.typing as npt
 from esr.engines.elasticsearch.cluster.requests import NAMED_SCORES
 from esr.engines.elasticsearch.search.bound_query import BoundQuery, NearQueries
 from esr.engines.elasticsearch.search.filter_clauses import Query
+from esr.engines.elasticsearch.search.named_scores import with_named_scores
 from esr.engines.elasticsearch.search.search_body import SORT
 from esr.engines.elasticsearch.search.sentence_search import Search
 from esr.plans.bounds import Numbers
@@ -110,13 +111,8 @@ def _request(search: Search, query: Query, near: NearQueries | None, size: int) 
         "track_total_hits": False,
     }
     if near is not None:
-        # An optional clause of a filter decides nothing, so it is not run for what matches. But it has a
-        # name, so Elasticsearch scores the documents of the answer by it.
-        named = [{"bool": {"should": [near.far.query], "_name": _FAR}}]
-        if near.lift is not None:
-            named.append({"bool": {"should": [near.lift], "_name": _LIFT}})
-        optional = {"bool": {"filter": [{"match_all": {}}], "should": named}}
-        request["query"] = {"bool": {"must": [query], "filter": [optional]}}
+        others = {_FAR: near.far.query} | ({} if near.lift is None else {_LIFT: near.lift})
+        request["query"] = with_named_scores(query, others)
         request[NAMED_SCORES] = True
     return request
 

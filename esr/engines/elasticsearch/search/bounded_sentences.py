@@ -12,6 +12,7 @@ from esr.engines.elasticsearch.cluster.requests import NAMED_SCORES
 from esr.engines.elasticsearch.search.bound_query import BoundQuery
 from esr.engines.elasticsearch.search.candidate_count import count_request, read_count
 from esr.engines.elasticsearch.search.filter_clauses import Query
+from esr.engines.elasticsearch.search.named_scores import with_named_scores
 from esr.engines.elasticsearch.search.score_query import score_query
 from esr.engines.elasticsearch.search.sentence_search import PAGE, Search, decode_hit, hit_fields
 from esr.engines.elasticsearch.store.source_decoder import decode_sentence
@@ -53,15 +54,11 @@ def search_bounded(search: Search, k: int, bounds: BoundQuery) -> SearchResult |
 
 
 def _request(search: Search, bounds: Query, score: Query) -> dict[str, Any]:
-    # An optional clause of a filter decides nothing, so it is not run for what matches. But it has a name, so
-    # Elasticsearch scores the sentences of the answer by it.
-    named = {"bool": {"should": [score], "_name": _SCORE}}
-    optional = {"bool": {"filter": [{"match_all": {}}], "should": [named]}}
     fields = hit_fields(records=False)  # only the best are shown
     # Without a sort, which takes Elasticsearch a fifth longer.
     return {
         "index": search.cluster.alias,
-        "query": {"bool": {"must": [bounds], "filter": [optional]}},
+        "query": with_named_scores(bounds, {_SCORE: score}),
         "track_total_hits": False,
         **fields,
         "docvalue_fields": [*fields["docvalue_fields"], {"field": _ORDINAL}],

@@ -86,9 +86,8 @@ class Search:
 
         Raises SnapshotOutdated.
         """
-        seconds, index, presumption = _search_seconds(), index or self.cluster.alias, self.presumption
-        if presumption is not None and not presumption.needs(index):
-            presumption = None
+        seconds, index = _search_seconds(), index or self.cluster.alias
+        presumption = self._presumption_to_check(index)
         answer = search(
             self.cluster,
             allow_partial=True,
@@ -105,14 +104,13 @@ class Search:
     def send_together(self, *requests: dict[str, Any]) -> list[Any]:
         """The answers to several requests, sent as one. Each names its index. Raises SnapshotOutdated."""
         seconds = _search_seconds()
-        presumption, first = self.presumption, requests[0]["index"]
-        if presumption is not None and not presumption.needs(first):
-            presumption = None
+        indices = [request["index"] for request in requests]
+        first = indices[0]
+        presumption = self._presumption_to_check(first)
+        if presumption is not None:
+            indices[0] = presumption.alias(first)
         lines: list[dict[str, Any]] = []
-        for request in requests:
-            index = request["index"]
-            if presumption is not None and index == first:
-                index = presumption.alias(index)
+        for index, request in zip(indices, requests, strict=True):
             body = {_FIELDS.get(name, name): value for name, value in request.items() if name not in _HEADER}
             lines += [{"index": index}, {**body, "timeout": _milliseconds(seconds)}]
         answers = msearch(self.cluster, lines, allow_partial=True)
@@ -124,6 +122,11 @@ class Search:
             self.shards[request["index"]] = answer["_shards"]["total"]
             self._note_missing(answer, seconds)
         return answers
+
+    def _presumption_to_check(self, index: str) -> Presumption | None:
+        """The presumption, if the answer to a search of this index shall be one of its alias."""
+        presumption = self.presumption
+        return presumption if presumption is not None and presumption.needs(index) else None
 
     def _note_missing(self, answer: Any, seconds: float) -> None:
         self.incomplete = self.incomplete or _missing(answer, seconds)
