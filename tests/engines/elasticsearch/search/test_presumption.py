@@ -13,6 +13,7 @@ from esr.engines.elasticsearch.cluster.alias_targets import AliasTargets
 from esr.engines.elasticsearch.search import pruned_search
 from esr.engines.elasticsearch.search.presumption import Presumption, SnapshotOutdated
 from esr.errors import EsrError, IndexMissing, UsageError
+from esr.ranking.ranking import Ranking
 from tests.support.elasticsearch import all_indices, document, http, load
 
 pytestmark = pytest.mark.elasticsearch
@@ -35,14 +36,15 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Requests:
     return targets
 
 
-@pytest.fixture(params=["exhaustive", "pruned"])
+@pytest.fixture(params=["exhaustive", "by documents", "by sentences"])
 def searcher(
     request: pytest.FixtureRequest, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[esr.Searcher]:
     """It has searched: it knows the number of shards."""
-    if request.param == "pruned":
+    if request.param != "exhaustive":
         monkeypatch.setattr(pruned_search, "FEW_CANDIDATES", 0)
-    load(where, OLD)
+    mixture = Ranking().mixture() if request.param == "by sentences" else None
+    load(where, OLD, precomputed_mixture=mixture)
     with esr.open(where) as searcher:
         assert found(searcher, "flood") == ["old.s0", "old.s1"]
         yield searcher
