@@ -9,36 +9,35 @@ from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import msearch_dfs
 from esr.plans.statistics import TermStatistics
 
-_ENGINE_STATISTICS = ("esr-occurrences-v1", "esr-holders-v1")
+_ENGINE_COUNTS = {"cf": "esr-occurrences-v1", "sf": "esr-holders-v1"}
 """Scripts whose scores are cf and sf as Elasticsearch counts them."""
 
 
 def read_term_statistics(cluster: Cluster, terms: Sequence[str]) -> dict[str, TermStatistics]:
-    """sf and df are counts of hits, of all terms in one search each.
+    """sf and df are counts of hits; cf is the engine's own statistic wherever that is exact.
 
-    cf is the engine's own statistic wherever that is exact. Enrichment updates sentences, and Elasticsearch
-    counts the replaced entries too until its segments are merged. So one hit is asked for the engine's cf
-    and, in the same state of the index, for the engine's sf: where that is not the number of hits,
-    occurrences are summed over the hits.
+    Enrichment updates sentences, and Elasticsearch counts the replaced entries too until its segments are
+    merged. So it is asked for its own cf and, in the same state of the index, for its own sf: where that is
+    not the number of hits, occurrences are summed over the hits.
     """
-    sentence_counts, document_counts, *one_hits = msearch_dfs(
+    sentence_counts, document_counts, engine_counts = msearch_dfs(
         cluster,
         [
             (cluster.alias, _count_each("text", terms)),
             (cluster.documents_alias, _count_each("context", terms)),
-            *((cluster.alias, _explain_hit(term)) for term in terms),
+            (cluster.alias, _engine_counts(terms)),
         ],
     )
+    hits = engine_counts["hits"]["hits"]
+    scores = hits[0]["matched_queries"] if hits else {}
     statistics = {}
     inexact = []
-    for position, (term, one_hit) in enumerate(zip(terms, one_hits, strict=True)):
+    for position, term in enumerate(terms):
         sf, df = (
             answer["aggregations"]["terms"]["buckets"][position]["doc_count"]
             for answer in (sentence_counts, document_counts)
         )
-        hits = one_hit["hits"]["hits"]
-        details = hits[0]["_explanation"]["details"] if hits else ()
-        cf, engine_sf = (round(detail["value"]) for detail in details) if hits else (0, 0)
+        cf, engine_sf = (round(scores.get(f"{name}{position}", 0)) for name in _ENGINE_COUNTS)
         statistics[term] = TermStatistics(sf, df, cf)
         if sf != engine_sf:
             inexact.append(term)
@@ -51,14 +50,22 @@ def _count_each(field: str, terms: Sequence[str]) -> dict[str, Any]:
     return {"size": 0, "track_total_hits": False, "aggs": {"terms": {"filters": {"filters": filters}}}}
 
 
-def _explain_hit(term: str) -> dict[str, Any]:
-    """A search for one sentence with this term, explained by the engine's statistics of the term."""
-    in_sentence = {"term": {"text": term}}
-    engine_statistics = [
-        {"script_score": {"query": in_sentence, "script": {"id": script}}} for script in _ENGINE_STATISTICS
+def _engine_counts(terms: Sequence[str]) -> dict[str, Any]:
+    """A search for any one sentence, whose scores by named queries are the engine's counts of these terms."""
+    named = [
+        {
+            "script_score": {
+                "query": {"bool": {"must": [{"match_all": {}}], "should": [{"term": {"text": term}}]}},
+                "script": {"id": script},
+                "_name": f"{name}{position}",
+            }
+        }
+        for position, term in enumerate(terms)
+        for name, script in _ENGINE_COUNTS.items()
     ]
-    one_hit = {"size": 1, "terminate_after": 1, "_source": False, "explain": True}
-    return {**one_hit, "query": {"bool": {"should": engine_statistics}}}
+    query = {"bool": {"filter": [{"match_all": {}}], "should": named}}
+    one_hit = {"size": 1, "terminate_after": 1, "track_total_hits": False, "_source": False}
+    return {**one_hit, "query": {"constant_score": {"filter": query}}}
 
 
 def _sum_occurrences(cluster: Cluster, inexact: Mapping[str, TermStatistics]) -> dict[str, TermStatistics]:
