@@ -6,6 +6,8 @@ reaches the k-th score, more are listed: Elasticsearch leaves out what cannot be
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from esr.engines.elasticsearch.cluster.requests import NAMED_SCORES
@@ -18,9 +20,9 @@ from esr.engines.elasticsearch.search.sentence_search import PAGE, Search, decod
 from esr.engines.elasticsearch.store.source_decoder import decode_sentence
 from esr.engines.index import NO_FILTERS, Hit, SearchResult
 
-FIRST_SENTENCES, FIRST_PER_HIT = 12, 2.6
-"""Sentences that are listed first: a base, and so many for each hit."""
-GROWTH = 2
+FIRST_SENTENCES, FIRST_PER_HIT, FIRST_PER_HIT_AND_TERM = 4, 1.6, 0.3
+"""Sentences that are listed first: the more terms a query has, the more bounds reach the last hit."""
+LEAST_GROWTH, GREATEST_GROWTH = 1.25, 8.0
 """How many times as many are listed next."""
 _SCORE, _ORDINAL = "score", "ordinal"
 
@@ -29,7 +31,8 @@ def search_bounded(search: Search, k: int, bounds: BoundQuery) -> SearchResult |
     """The best k sentences; None if too many reach their scores."""
     query, shift = score_query(search.plan, search.collection, NO_FILTERS, is_own=True)
     request = _request(search, bounds.query, query)
-    size, total = round(FIRST_SENTENCES + FIRST_PER_HIT * k), None
+    per_hit = FIRST_PER_HIT + FIRST_PER_HIT_AND_TERM * len(search.plan.terms)
+    size, total = min(round(FIRST_SENTENCES + per_hit * k), PAGE), None
     while True:
         request["size"] = size
         if total is None:
@@ -41,16 +44,28 @@ def search_bounded(search: Search, k: int, bounds: BoundQuery) -> SearchResult |
         hits = _read_scored(listed, shift)
         if len(listed) < size:
             break
-        last_bound = listed[-1]["_score"] + bounds.shift
-        if len(hits) >= k and last_bound < bounds.least_bound(hits[k - 1].score):
+        least = bounds.least_bound(hits[k - 1].score) - bounds.shift if len(hits) >= k else -math.inf
+        if listed[-1]["_score"] < least:
             break
         if size == PAGE:
             return None
-        size = min(size * GROWTH, PAGE)
+        size = min(_next_size([hit["_score"] for hit in listed], least), PAGE)
     best = hits[:k]
     if search.records and best:
         best = _with_records(search, best)
     return SearchResult(best, total, search.incomplete, len(hits))
+
+
+def _next_size(bounds: Sequence[float], least: float) -> int:
+    """How many bounds there may be down to `least`, with as many again for each further fall.
+
+    The fall is that from the middle of the highest bounds to their end.
+    """
+    last = bounds[-1]
+    fall = bounds[len(bounds) // 2] - last
+    doublings = (last - least) / fall if fall > 0 else math.inf
+    growth = 2.0 ** min(doublings, 10.0)
+    return math.ceil(len(bounds) * min(max(growth, LEAST_GROWTH), GREATEST_GROWTH))
 
 
 def _request(search: Search, bounds: Query, score: Query) -> dict[str, Any]:

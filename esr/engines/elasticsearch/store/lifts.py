@@ -34,8 +34,11 @@ LIFT_BOOST = 2.0**123
 """What a stored weight is multiplied with: lifts are of an eighth and more. The weights are the smallest that
 Elasticsearch takes, since its postings keep 16 bits of a weight, and fewer of small ones."""
 _SMALLEST_WEIGHT = 2.0**-126
-_SHORT = 10.0
-"""Shorter sentences have a lift for their length. With more of them, bounds are tighter, and slower."""
+_SHORT = 6.0
+"""Shorter sentences have a lift for their length. With more of them, bounds are tighter, and slower.
+
+Lifts for a greater length are bounds too. With a lower one, they are not: that takes another format.
+"""
 _SENTENCE, _DOCUMENT = 13.0, 156.0
 """The lengths of a sentence and of its document for which a term that occurs once adds log(1 + scale / p)."""
 

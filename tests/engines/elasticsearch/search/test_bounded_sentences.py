@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,8 @@ def few_sentences_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruned_search, "FEW_CANDIDATES", 0)
     monkeypatch.setattr(bounded_sentences, "FIRST_SENTENCES", 2)
     monkeypatch.setattr(bounded_sentences, "FIRST_PER_HIT", 0)
-    monkeypatch.setattr(bounded_sentences, "GROWTH", 4)
+    monkeypatch.setattr(bounded_sentences, "FIRST_PER_HIT_AND_TERM", 0)
+    monkeypatch.setattr(bounded_sentences, "GREATEST_GROWTH", 4)
 
 
 @pytest.fixture
@@ -105,7 +107,8 @@ def test_more_are_listed_until_no_other_reaches_the_last_hit(
 ) -> None:
     result = check_pruned(adverse, make_plan(adverse, "bank flood", Ranking()), 7, Filters())
     assert not isinstance(result, Unprunable)
-    assert listings[:3] == [2, 8, 32] and listings == sorted(listings)
+    assert listings[:3] == [2, 8, 32]
+    assert all(1.2 * size < following <= 4 * size for size, following in pairwise(listings[1:]))
     assert result.scored == listings[-1] < result.total
 
 
@@ -115,6 +118,16 @@ def test_one_request_is_enough_if_the_bounds_of_others_are_lower(
     monkeypatch.setattr(bounded_sentences, "FIRST_SENTENCES", 60)
     check_pruned(adverse, make_plan(adverse, "rare stone", Ranking()), 3, Filters())
     assert listings == [60]
+
+
+def test_as_many_are_listed_next_as_the_fall_of_the_bounds_asks_for() -> None:
+    bounds = [9.0, 8.0, 7.0, 6.0, 5.5, 5.0, 4.5, 4.0]
+    assert bounded_sentences._next_size(bounds, 4.0) == 10
+    assert bounded_sentences._next_size(bounds, 2.5) == 16
+    assert bounded_sentences._next_size(bounds, 1.75) == round(8 * 2**1.5)
+    assert bounded_sentences._next_size(bounds, -100.0) == 32
+    assert bounded_sentences._next_size([4.0, 4.0], 3.0) == 8
+    assert bounded_sentences._next_size([4.0, 3.0], -math.inf) == 8
 
 
 def test_documents_are_listed_if_too_many_sentences_reach_the_last_hit(
