@@ -64,7 +64,7 @@ def _next_size(bounds: Sequence[float], least: float) -> int:
     last = bounds[-1]
     fall = bounds[len(bounds) // 2] - last
     doublings = (last - least) / fall if fall > 0 else math.inf
-    growth = 2.0 ** min(doublings, 10.0)
+    growth = math.pow(2.0, min(doublings, 10.0))
     return math.ceil(len(bounds) * min(max(growth, LEAST_GROWTH), GREATEST_GROWTH))
 
 
