@@ -27,6 +27,7 @@ from esr.engines.elasticsearch.load.spool import ExistingCollection, spool_actio
 from esr.engines.elasticsearch.store import templates
 from esr.engines.elasticsearch.store.generations import delete_indices
 from esr.engines.elasticsearch.store.lift_description import describe_lifts
+from esr.engines.elasticsearch.store.lifts import choose_base
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.index import Description
 from esr.ranking.ranking import Ranking
@@ -42,7 +43,7 @@ def load_plain(source: str, url: str) -> tuple[int, float]:
     assert mixture is not None
     with tempfile.TemporaryDirectory() as folder:
         spool = write_spool(Path(folder) / "spool", DESCRIPTION, loaders.read_documents([source]))
-        lifts = describe_lifts(mixture, spool.statistics.collection)
+        lifts = describe_lifts(choose_base(mixture), spool.statistics.collection)
         index = new_sentences_index(cluster.alias)
         load = Load(index, DESCRIPTION, False, "benchmark:0:0", lifts=lifts)
         for index in (load.index, load.documents_index):

@@ -12,17 +12,16 @@ import numpy.typing as npt
 from esr.engines.elasticsearch.load.document_terms import PostingsByDocument
 from esr.engines.elasticsearch.store.lifts import (
     EMPTY,
+    LiftBase,
     document_weights,
-    far_scale,
     lift_codes,
     log_collection,
-    log_collection_of_short,
 )
 from esr.engines.elasticsearch.store.term_maxima import short_float
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.plans.evaluate import mixture_shares
 from esr.plans.evidence import Array
-from esr.plans.plan import FieldName, Mixture
+from esr.plans.plan import FieldName
 
 _BATCH = 1 << 14
 """About how many sentences are looked at together."""
@@ -62,7 +61,7 @@ class SegmentLifts:
         spool: Snapshot,
         owner: int,
         postings: PostingsByDocument,
-        transform: Mixture,
+        base: LiftBase,
         elsewhere: Mapping[str, int],
         total_elsewhere: int,
     ) -> None:
@@ -71,7 +70,7 @@ class SegmentLifts:
         `elsewhere` has the occurrences of terms outside of the spool, and `total_elsewhere` is their sum.
         """
         segment = spool.segments[owner]
-        self._postings, self._transform = postings, transform
+        self._postings, self._base, self._transform = postings, base, base.transform
         self._background = spool.statistics.background(owner, elsewhere, total_elsewhere)
         self._first = segment.column("first").astype(np.int64)
         self._document = segment.column("document").astype(np.int64)
@@ -121,10 +120,10 @@ class SegmentLifts:
         for name, share in mixture_shares(self._transform, lengths).items():
             evidence += share[sentences - start] * in_fields[name]
         collection = log_collection(self._transform, lengths["sentence"])
-        length = collection - log_collection_of_short(self._transform)
+        length = collection - self._base.log_collection
         p = self._background[terms]
         lifts = np.log1p(evidence / (np.exp(collection)[sentences - start] * p))
-        lifts += np.minimum(length, 0.0)[sentences - start] - np.log1p(far_scale(self._transform) / p)
+        lifts += np.minimum(length, 0.0)[sentences - start] - np.log1p(self._base.scale / p)
         kept = lifts > 0
         return _Batch(
             range(document, until),
@@ -155,7 +154,7 @@ class SegmentLifts:
         weights = document_weights(self._transform, lengths["sentence"]) / np.maximum(
             lengths["document"], 1.0
         )
-        scale, size = far_scale(self._transform), len(self._background)
+        scale, size = self._base.scale, len(self._background)
         documents, terms = keys // size, keys % size
         greatest = np.zeros(len(self._first))
         np.maximum.at(greatest, self._document[start : start + len(weights)], weights)

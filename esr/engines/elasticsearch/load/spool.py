@@ -18,7 +18,7 @@ from esr.engines.elasticsearch.load.bulk_actions import ActionBuilder, DocumentA
 from esr.engines.elasticsearch.load.document_terms import PostingsByDocument, SegmentTerms
 from esr.engines.elasticsearch.load.lifts import SegmentLifts
 from esr.engines.elasticsearch.store.collection_statistics import read_next_ordinals
-from esr.engines.elasticsearch.store.lift_description import described_mixture
+from esr.engines.elasticsearch.store.lift_description import described_base
 from esr.engines.elasticsearch.store.lifts import LIFTS_FIELD
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.statistics import AliasStatistics
@@ -81,13 +81,13 @@ def spool_actions(
     """
     ordinal, document_ordinal = existing.next_ordinal, existing.next_document_ordinal
     builder = ActionBuilder(analysis.get(load.description.analyzer), load.index, load.documents_index)
-    mixture = described_mixture(load.lifts) if load.lifts else None
+    base = described_base(load.lifts) if load.lifts else None
     for owner, segment in enumerate(spool.segments):
         postings = PostingsByDocument(segment)
         terms, lifts = SegmentTerms(spool, owner, postings), None
-        if mixture is not None:
+        if base is not None:
             elsewhere = existing.occurrences, existing.total_occurrences
-            lifts = SegmentLifts(spool, owner, postings, mixture, *elsewhere)
+            lifts = SegmentLifts(spool, owner, postings, base, *elsewhere)
         priors = spool.statistics.importance_of(owner, existing.occurrences, existing.total_occurrences)
         first = segment.column("first")
         for number in range(segment.document_count):

@@ -42,6 +42,7 @@ from esr.engines.elasticsearch.store import load_owner, meta, templates
 from esr.engines.elasticsearch.store.generations import delete_indices, delete_old_generations, serve
 from esr.engines.elasticsearch.store.heartbeat import Heartbeat, wait_for_end
 from esr.engines.elasticsearch.store.lift_description import describe_lifts, has_bounds
+from esr.engines.elasticsearch.store.lifts import choose_base
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.options import LoadOptions
 from esr.engines.segments.reader.snapshot import Snapshot
@@ -133,7 +134,7 @@ class ElasticsearchWriter:
         mixture = self._options.precomputed_mixture
         if mixture is None or self._append or not has_bounds(mixture, spool.statistics.collection):
             return {}
-        return describe_lifts(mixture, spool.statistics.collection)
+        return describe_lifts(choose_base(mixture), spool.statistics.collection)
 
     def _create_load(self, members: list[str], target: LoadTarget) -> Load:
         index = new_sentences_index(self._cluster.alias)

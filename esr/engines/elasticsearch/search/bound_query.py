@@ -55,9 +55,9 @@ _bound = lru_cache(64)(Bound)
 
 
 class BoundQuery(NamedTuple):
-    """A query for documents. Its scores plus `shift` are upper bounds, but for rounding.
+    """A query for documents, or for sentences. Its scores plus `shift` are upper bounds, but for rounding.
 
-    A sentence of score s can be in documents with a bound of at least s - rounding_margin * (1 + |s|).
+    A sentence of score s has a bound of at least s - rounding_margin * (1 + |s|), and so has its document.
     """
 
     query: Query
@@ -65,7 +65,7 @@ class BoundQuery(NamedTuple):
     rounding_margin: float
 
     def least_bound(self, score: float) -> float:
-        """The least bound of documents that can contain a sentence of this score."""
+        """The least bound that a sentence of this score can have."""
         return score - self.rounding_margin * (1 + abs(score))
 
 

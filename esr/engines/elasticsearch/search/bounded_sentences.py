@@ -42,7 +42,7 @@ def search_bounded(search: Search, k: int, bounds: BoundQuery) -> SearchResult |
             answer = search.send(**request)
         listed = answer["hits"]["hits"]
         hits = _read_scored(listed, shift)
-        if len(listed) < size:
+        if len(listed) < size or len(hits) >= total or answer["timed_out"]:
             break
         least = bounds.least_bound(hits[k - 1].score) - bounds.shift if len(hits) >= k else -math.inf
         if listed[-1]["_score"] < least:

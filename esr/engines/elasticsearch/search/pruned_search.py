@@ -145,6 +145,8 @@ def _expected_score(bounds: Array) -> float:
 
 def search_pruned(search: Search, k: int, statistics: Statistics) -> SearchResult | Unprunable:
     """The result, or why everything has to be scored. `statistics` are those of the plan's matching terms."""
+    if not search.plan.terms and not search.plan.statics:
+        return Unprunable("the query ranks by nothing")
     if k > MAX_K:
         return Unprunable(f"more than {MAX_K:,} hits are requested")
     if _estimate_candidates(search, statistics) <= FEW_CANDIDATES:

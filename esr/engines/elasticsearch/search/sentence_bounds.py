@@ -16,8 +16,6 @@ from esr.engines.elasticsearch.store.lifts import (
     EMPTY,
     LIFT_BOOST,
     LIFTS_FIELD,
-    far_scale,
-    log_collection_of_short,
 )
 from esr.engines.index import Filters
 from esr.plans.plan import Mixture, Plan
@@ -32,19 +30,19 @@ def sentence_bounds(plan: Plan, filters: Filters, widening: Widening) -> BoundQu
     """The query, or None for a plan that has none. It may match sentences too that are no candidates.
 
     `widening`: what makes bounds of the lifts. A plan with priors or features has no such query: with what
-    these can add at most, too many sentences would reach the last hit.
+    these can add at most, too many sentences would reach the last hit. Nor has one without terms, for which
+    all candidates are equal.
     """
     weight = math.fsum(term.weight for term in plan.terms)
     transform = plan.transform
     if plan.statics or not isinstance(transform, Mixture):
         return None
-    if weight > _GREATEST_WEIGHT or len(plan.terms) > _MOST_TERMS:
+    if not 0 < weight <= _GREATEST_WEIGHT or len(plan.terms) > _MOST_TERMS:
         return None
     clauses = [_lift_clause(EMPTY, weight)]
-    scale = far_scale(transform)
-    constants = [weight * (widening.growth + log_collection_of_short(transform))]
+    constants = [weight * widening.base.log_collection]
     for term in plan.terms:
-        far = math.log1p(scale / term.background) + widening.losses.get(term.term, 0.0)
+        far = math.log1p(widening.base.scale / term.background) + widening.of_term(term.term)
         has_term = {"term": {"context": term.term}}
         clauses.append(_lift_clause(term.term, term.weight))
         clauses.append({"constant_score": {"filter": has_term, "boost": term.weight * far}})

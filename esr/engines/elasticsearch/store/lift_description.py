@@ -1,4 +1,4 @@
-"""What an index says about its lifts: the mixture and the collection that they are for.
+"""What an index says about its lifts: their base and the collection that they are for.
 
 p(t|C) is part of them, and every delivery changes it. A bound grows by no more than log p(t|C) falls, so the
 index says what bounds that fall, and a search adds it (docs/performance.md, "Lifts after a delivery").
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from esr.engines.elasticsearch.store.lifts import LiftBase
 from esr.plans.bounds import Bound
 from esr.plans.plan import Affine, Mixture, Plan
 from esr.plans.statistics import CollectionStatistics, Statistics
@@ -20,25 +21,31 @@ _PARTS = ("sentence", "surrounding", "document", "collection")
 
 @dataclass(frozen=True, slots=True)
 class Widening:
-    """What makes bounds of the lifts of an index again.
+    """What makes bounds of the lifts of an index: their base, and what deliveries since then add to it.
 
-    `growth` is to be added for every term, of the query's own and with a positive weight, and `losses` for
-    a term.
+    `growth` is to be added for every term that is in a sentence's document, and `losses` for these terms.
     """
 
+    base: LiftBase
     growth: float
     losses: Mapping[str, float]
 
+    def of_term(self, term: str) -> float:
+        """What is to be added where this term is in the document."""
+        return self.growth + self.losses.get(term, 0.0)
 
-def describe_lifts(transform: Mixture, collection: CollectionStatistics) -> dict[str, Any]:
-    """What an index says about its lifts: the mixture and the collection that they are for.
+
+def describe_lifts(base: LiftBase, collection: CollectionStatistics) -> dict[str, Any]:
+    """What an index says about its lifts: their base and the collection that they are for.
 
     `least_occurrences` is the least length of the collection for which any of them were computed. Since the
     first were, no term has lost more than `lost` occurrences.
     """
     return {
-        "mu": transform.mu,
-        **{name: list(getattr(transform, name)) for name in _PARTS},
+        "mu": base.transform.mu,
+        **{name: list(getattr(base.transform, name)) for name in _PARTS},
+        "length": base.length,
+        "scale": base.scale,
         **_describe_collection(collection),
         "least_occurrences": collection.occurrences,
         "lost": 0,
@@ -71,9 +78,10 @@ def _describes(description: Mapping[str, Any], collection: CollectionStatistics)
     return "lost" in description and _describe_collection(collection).items() <= description.items()
 
 
-def described_mixture(description: Mapping[str, Any]) -> Mixture:
-    """The mixture that an index says its lifts were made for."""
-    return Mixture(description["mu"], *(Affine(*description[name]) for name in _PARTS))
+def described_base(description: Mapping[str, Any]) -> LiftBase:
+    """The base that an index says its lifts have."""
+    transform = Mixture(description["mu"], *(Affine(*description[name]) for name in _PARTS))
+    return LiftBase(transform, description["length"], description["scale"])
 
 
 def find_widening(description: Mapping[str, Any], plan: Plan, statistics: Statistics) -> Widening | None:
@@ -84,7 +92,8 @@ def find_widening(description: Mapping[str, Any], plan: Plan, statistics: Statis
     transform, collection = plan.transform, statistics.collection
     if not isinstance(transform, Mixture) or not _describes(description, collection):
         return None
-    if described_mixture(description) != transform:
+    base = described_base(description)
+    if base.transform != transform:
         return None
     for term in plan.terms:
         if not term.own or term.weight <= 0 or term.term not in statistics.terms:
@@ -97,7 +106,7 @@ def find_widening(description: Mapping[str, Any], plan: Plan, statistics: Statis
         for term in plan.terms:
             left = max(statistics.terms[term.term].cf, 1)
             losses[term.term] = math.log((left + description["lost"]) / left)
-    return Widening(math.log(max(growth, 1.0)), losses)
+    return Widening(base, math.log(max(growth, 1.0)), losses)
 
 
 def has_bounds(transform: Mixture, collection: CollectionStatistics) -> bool:

@@ -5,10 +5,10 @@ document adds
 
     log p + log w_c + log(1 + x / p),   x = (near(t,s) + w_d c(t,d) / c(d)) / w_c
 
-to its score. Bounds take log w_c of a sentence of `_SHORT` terms, and log(1 + scale / p) instead of the
-last part for each term that is in `context`. What a term adds above that is stored, rounded up: its
-lift. Most lifts are those of the terms near the sentence; others are of short documents, and of terms
-that are frequent in theirs. In a shorter sentence, log w_c is greater: that is a lift too, for all
+to its score. Bounds take log w_c of a short sentence, and log(1 + scale / p) instead of the last part for
+each term that is in `context`: the base. What a term adds above that is stored, rounded up: its lift. Most
+lifts are those of the terms near the sentence; others are of short documents, and of terms that are
+frequent in theirs. In a shorter sentence than the base's, log w_c is greater: that is a lift too, for all
 terms of a query alike.
 
 All of that together bounds the score. Elasticsearch adds it up without a script, and leaves out
@@ -18,6 +18,8 @@ p is p(t|C) of when the sentence was loaded: docs/performance.md, "Lifts after a
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -35,28 +37,39 @@ LIFT_BOOST = 2.0**123
 Elasticsearch takes, since its postings keep 16 bits of a weight, and fewer of small ones."""
 _SMALLEST_WEIGHT = 2.0**-126
 _SHORT = 6.0
-"""Shorter sentences have a lift for their length. With more of them, bounds are tighter, and slower.
-
-Lifts for a greater length are bounds too. With a lower one, they are not: that takes another format.
-"""
+"""Shorter sentences have a lift for their length. With more of them, bounds are tighter, and slower."""
 _SENTENCE, _DOCUMENT = 13.0, 156.0
 """The lengths of a sentence and of its document for which a term that occurs once adds log(1 + scale / p)."""
 
 
-def far_scale(transform: Mixture) -> float:
-    """`scale`, as above. With less, more lifts are stored; with more, bounds are less tight."""
-    return float(document_weights(transform, np.array([_SENTENCE]))[0] / _DOCUMENT)
+@dataclass(frozen=True, slots=True)
+class LiftBase:
+    """What bounds take of any sentence, without its lifts.
+
+    `length` is that of the sentence whose log w_c they take. `scale` is as above: with less, more lifts are
+    stored; with more, bounds are less tight. An index says both (`lift_description.py`).
+    """
+
+    transform: Mixture
+    length: float
+    scale: float
+
+    @property
+    def log_collection(self) -> float:
+        """log w_c."""
+        return float(log_collection(self.transform, np.array([self.length]))[0])
+
+
+def choose_base(transform: Mixture) -> LiftBase:
+    """The base for the lifts of a new index."""
+    scale = document_weights(transform, np.array([_SENTENCE]))[0] / _DOCUMENT
+    return LiftBase(transform, _SHORT, float(scale))
 
 
 def log_collection(transform: Mixture, lengths: Array) -> Array:
     """log w_c in sentences of these lengths."""
     weights: Array = np.log(affine(transform.collection, beta(transform, lengths)))
     return weights
-
-
-def log_collection_of_short(transform: Mixture) -> float:
-    """log w_c in a sentence of `_SHORT` terms."""
-    return float(log_collection(transform, np.array([_SHORT]))[0])
 
 
 def document_weights(transform: Mixture, lengths: Array) -> Array:

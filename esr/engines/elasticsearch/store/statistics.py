@@ -18,7 +18,7 @@ from esr.plans.plan import Static
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
 
 _MAX_TERMS = 200_000
-_BATCH = 150
+_BATCH = 100
 
 
 class AliasStatistics:

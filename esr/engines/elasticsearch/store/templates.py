@@ -12,7 +12,7 @@ from esr.analysis import definitions
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.index import Description
 
-FORMAT = 6
+FORMAT = 7
 
 
 def install(cluster: Cluster) -> None:

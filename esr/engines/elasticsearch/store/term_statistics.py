@@ -9,16 +9,18 @@ from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import msearch_dfs
 from esr.plans.statistics import TermStatistics
 
-_ENGINE_COUNTS = {"cf": "esr-occurrences-v1", "sf": "esr-holders-v1"}
-"""Scripts whose scores are cf and sf as Elasticsearch counts them."""
+_OCCURRENCES, _HOLDERS = "esr-occurrences-v2", "esr-holders-v2"
+"""Scripts whose scores are cf and sf as Elasticsearch counts them, or parts of these."""
+_EXACT = 1 << 24
+"""The numbers below it are exact in a score, which has 32 bits."""
 
 
 def read_term_statistics(cluster: Cluster, terms: Sequence[str]) -> dict[str, TermStatistics]:
     """sf and df are counts of hits; cf is the engine's own statistic wherever that is exact.
 
     Enrichment updates sentences, and Elasticsearch counts the replaced entries too until its segments are
-    merged. So it is asked for its own cf and, in the same state of the index, for its own sf: where that is
-    not the number of hits, occurrences are summed over the hits.
+    merged. So it is asked for its own cf and, in the same state of the index, for its own sf: where the last
+    digits of that are not those of the number of hits, occurrences are summed over the hits.
     """
     sentence_counts, document_counts, engine_counts = msearch_dfs(
         cluster,
@@ -37,9 +39,9 @@ def read_term_statistics(cluster: Cluster, terms: Sequence[str]) -> dict[str, Te
             answer["aggregations"]["terms"]["buckets"][position]["doc_count"]
             for answer in (sentence_counts, document_counts)
         )
-        cf, engine_sf = (round(scores.get(f"{name}{position}", 0)) for name in _ENGINE_COUNTS)
-        statistics[term] = TermStatistics(sf, df, cf)
-        if sf != engine_sf:
+        high, low, engine_sf = (round(scores.get(f"{name}{position}", 0)) for name in _engine_parts())
+        statistics[term] = TermStatistics(sf, df, high * _EXACT + low)
+        if sf % _EXACT != engine_sf:
             inexact.append(term)
     return statistics | _sum_occurrences(cluster, {term: statistics[term] for term in inexact})
 
@@ -50,22 +52,31 @@ def _count_each(field: str, terms: Sequence[str]) -> dict[str, Any]:
     return {"size": 0, "track_total_hits": False, "aggs": {"terms": {"filters": {"filters": filters}}}}
 
 
+def _engine_parts() -> dict[str, dict[str, Any]]:
+    """Scripts for the high digits of the engine's cf, for its low ones, and for the low ones of its sf."""
+    return {
+        "high": {"id": _OCCURRENCES, "params": {"unit": _EXACT, "base": _EXACT}},
+        "low": {"id": _OCCURRENCES, "params": {"unit": 1, "base": _EXACT}},
+        "sf": {"id": _HOLDERS, "params": {"base": _EXACT}},
+    }
+
+
 def _engine_counts(terms: Sequence[str]) -> dict[str, Any]:
     """A search for any one sentence, whose scores by named queries are the engine's counts of these terms."""
     named = [
         {
             "script_score": {
                 "query": {"bool": {"must": [{"match_all": {}}], "should": [{"term": {"text": term}}]}},
-                "script": {"id": script},
+                "script": script,
                 "_name": f"{name}{position}",
             }
         }
         for position, term in enumerate(terms)
-        for name, script in _ENGINE_COUNTS.items()
+        for name, script in _engine_parts().items()
     ]
-    query = {"bool": {"filter": [{"match_all": {}}], "should": named}}
-    one_hit = {"size": 1, "terminate_after": 1, "track_total_hits": False, "_source": False}
-    return {**one_hit, "query": {"constant_score": {"filter": query}}}
+    # Not as a filter: only what scores is counted over all shards.
+    query = {"bool": {"must": [{"match_all": {}}], "should": named}}
+    return {"size": 1, "terminate_after": 1, "track_total_hits": False, "_source": False, "query": query}
 
 
 def _sum_occurrences(cluster: Cluster, inexact: Mapping[str, TermStatistics]) -> dict[str, TermStatistics]:

@@ -19,24 +19,26 @@ from esr.engines.elasticsearch.load import lifts
 from esr.engines.elasticsearch.load.document_terms import PostingsByDocument
 from esr.engines.elasticsearch.load.lifts import SegmentLifts
 from esr.engines.elasticsearch.load.spool import greatest_loss, write_spool
+from esr.engines.elasticsearch.store import lifts as store_lifts
 from esr.engines.elasticsearch.store.lift_description import (
     describe_after_delivery,
     describe_lifts,
+    described_base,
     find_widening,
 )
 from esr.engines.elasticsearch.store.lifts import (
     EMPTY,
     LIFT_BOOST,
-    far_scale,
+    choose_base,
     lift_codes,
     log_collection,
-    log_collection_of_short,
 )
 from esr.engines.elasticsearch.store.term_maxima import short_float
 from esr.engines.embedded.search.evidence import read_evidence
 from esr.engines.segments.reader.snapshot import Snapshot
 from esr.engines.writer import Description
 from esr.plans.evaluate import combine_evidence
+from esr.plans.evidence import Array
 from esr.plans.plan import Mixture, Plan, PlanTerm
 from esr.plans.statistics import Statistics, TermStatistics
 from esr.ranking.ranking import Ranking
@@ -64,7 +66,7 @@ class Collection:
         self.documents: dict[str, Located] = {}
         self.lifts: dict[str, SentenceLifts] = {}
         first = self.spool(documents)
-        self.description = describe_lifts(mixture, first.statistics.collection)
+        self.description = describe_lifts(choose_base(mixture), first.statistics.collection)
         self._add(first, documents, {}, 0)
 
     def spool(self, documents: list[Located]) -> Snapshot:
@@ -90,7 +92,8 @@ class Collection:
         self.documents |= {located.document.id: located for located in documents}
         for owner, segment in enumerate(spool.segments):
             postings = PostingsByDocument(segment)
-            of_segment = SegmentLifts(spool, owner, postings, self.mixture, elsewhere, total)
+            base = described_base(self.description)
+            of_segment = SegmentLifts(spool, owner, postings, base, elsewhere, total)
             for number in range(segment.document_count):
                 self.lifts[segment.document_ids[number]] = of_segment.of_document(number)
 
@@ -128,6 +131,12 @@ def random_life(folder: Path, seed: int, mixture: Mixture) -> Collection:
     return collection
 
 
+def kept_lifts(weights: list[float]) -> Array:
+    """The lifts of these weights in postings, which keep 16 bits of a weight."""
+    bits = np.array(weights, np.float32).view(np.int32) >> 15 << 15
+    return bits.view(np.float32).astype(float) * LIFT_BOOST
+
+
 def differences(collection: Collection) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """How far the widened bounds are above what each term adds to each sentence whose document has it.
 
@@ -156,15 +165,15 @@ def differences(collection: Collection) -> np.ndarray[tuple[int], np.dtype[np.fl
         ids = map(segment.document_ids.__getitem__, range(segment.document_count))
         of_documents = map(collection.lifts.__getitem__, ids)
         stored_lifts = [*chain.from_iterable(of_documents)]
-        short = np.array([lift.get(EMPTY, 0.0) for lift in stored_lifts]) * LIFT_BOOST
-        for_length = log_collection_of_short(mixture) + short - length
+        short = kept_lifts([lift.get(EMPTY, 0.0) for lift in stored_lifts])
+        for_length = widening.base.log_collection + short - length
         over.append(for_length)
         for row, (term, x) in enumerate(
             zip(plan_terms, combine_evidence(plan, evidence.counts, evidence.lengths), strict=True)
         ):
-            stored = np.array([lift.get(term.term, 0.0) for lift in stored_lifts]) * LIFT_BOOST
-            far = np.log1p(far_scale(mixture) / term.background)
-            widened = far + stored + widening.growth + widening.losses.get(term.term, 0.0)
+            stored = kept_lifts([lift.get(term.term, 0.0) for lift in stored_lifts])
+            far = np.log1p(widening.base.scale / term.background)
+            widened = far + stored + widening.of_term(term.term)
             adds = np.log(x / term.background) - length
             over.append((for_length + widened - adds)[in_document[row] > 0])
     return np.concatenate(over)
@@ -200,6 +209,20 @@ def test_without_the_widening_they_would_be(folder: Path) -> None:
     for life in lives:
         life.description["least_occurrences"] = 10**9
     assert any(shortfall(life) > 0.1 for life in lives), "no collection has grown"
+
+
+def test_deliveries_keep_the_base_of_the_index(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another version of esr may choose another one."""
+    mixture = Ranking().mixture()
+    assert mixture is not None
+    for other in (2.0, 12.0):
+        with monkeypatch.context() as older:
+            older.setattr(store_lifts, "_SHORT", other)
+            older.setattr(store_lifts, "_DOCUMENT", 50.0)
+            life = Collection(folder, mixture, random_news(random.Random(3), 0, 6, longest=20))
+        assert described_base(life.description) != choose_base(mixture)
+        life.deliver(random_news(random.Random(4), 4, 6, longest=20), ["d0"])
+        assert shortfall(life) < 1e-9
 
 
 def test_lifts_that_do_not_describe_the_collection_are_given_up(folder: Path) -> None:
@@ -240,7 +263,7 @@ def test_lifts_say_how_much_more_than_a_far_term_each_term_adds(
 
 def test_codes_are_the_next_weights_that_postings_can_keep() -> None:
     values = np.concatenate([[0.0, 1e-9, 0.125], np.linspace(0.125, 20.0, 999)])
-    decoded = np.array([short_float(code) * LIFT_BOOST for code in lift_codes(values).tolist()])
+    decoded = kept_lifts([short_float(code) for code in lift_codes(values).tolist()])
     assert (decoded >= values).all()
     assert (decoded <= np.maximum(values, 0.125) * (1 + 2 / 256)).all()
     assert lift_codes(values).max() < 1 << 12, "small weights need few bits"

@@ -139,6 +139,43 @@ def test_documents_are_listed_if_too_many_sentences_reach_the_last_hit(
     assert listings == [2, 8, 20]
 
 
+def test_no_more_are_listed_than_there_are_candidates(
+    adverse: ElasticsearchIndex, listings: Listings
+) -> None:
+    """Short sentences have a lift for their length, and are listed too."""
+    plan = make_plan(adverse, "rare stone", Ranking(candidates="matching"))
+    filters = Filters(documents=("d3",))
+    result = check_pruned(adverse, plan, 1000, filters)
+    assert not isinstance(result, Unprunable)
+    everything = count(adverse.cluster, adverse.cluster.alias, {"term": {"document_id": "d3"}})
+    assert 0 < result.total < everything
+    assert listings and listings[-1] < everything
+
+
+def test_no_more_are_listed_after_a_time_out(
+    adverse: ElasticsearchIndex, monkeypatch: pytest.MonkeyPatch, listings: Listings
+) -> None:
+    send_together = Search.send_together
+
+    def time_out(search: Search, *requests: dict[str, Any]) -> list[Any]:
+        first, *others = send_together(search, *requests)
+        search.incomplete = "the search took longer than 1 seconds"
+        return [{**first, "timed_out": True}, *others]
+
+    monkeypatch.setattr(Search, "send_together", time_out)
+    result = adverse.search(make_plan(adverse, "bank flood", Ranking()), 7, Filters())
+    assert listings == [2] and len(result.hits) <= 2
+    assert result.incomplete is not None
+
+
+def test_a_plan_that_ranks_by_nothing_lists_nothing(adverse: ElasticsearchIndex, listings: Listings) -> None:
+    plan = replace(make_plan(adverse, "bank flood", Ranking(candidates="all")), terms=())
+    result = check_pruned(adverse, plan, 7, Filters())
+    assert result == Unprunable("the query ranks by nothing")
+    assert not listings
+    assert adverse.search(plan, 7, Filters()).exhaustive == "the query ranks by nothing"
+
+
 def test_repeated_and_fractional_words_of_a_query_count(
     adverse: ElasticsearchIndex, listings: Listings
 ) -> None:
