@@ -21,7 +21,9 @@ from esr.engines.elasticsearch.store.source_decoder import decode_sentence
 from esr.engines.index import NO_FILTERS, Hit, SearchResult
 
 FIRST_SENTENCES, FIRST_PER_HIT, FIRST_PER_HIT_AND_TERM = 4, 1.6, 0.3
-"""Sentences that are listed first: the more terms a query has, the more bounds reach the last hit."""
+"""Sentences that are listed first: a base, and so many for each hit, and for each hit and term."""
+WIDENING_GROWTH = 2.0
+"""If each term adds x more to bounds, exp(2 x) times as many sentences are listed first."""
 LEAST_GROWTH, GREATEST_GROWTH = 1.25, 8.0
 """How many times as many are listed next."""
 _SCORE, _ORDINAL = "score", "ordinal"
@@ -31,8 +33,7 @@ def search_bounded(search: Search, k: int, bounds: BoundQuery) -> SearchResult |
     """The best k sentences; None if too many reach their scores."""
     query, shift = score_query(search.plan, search.collection, NO_FILTERS, is_own=True)
     request = _request(search, bounds.query, query)
-    per_hit = FIRST_PER_HIT + FIRST_PER_HIT_AND_TERM * len(search.plan.terms)
-    size, total = min(round(FIRST_SENTENCES + per_hit * k), PAGE), None
+    size, total = _first_size(search, k), None
     while True:
         request["size"] = size
         if total is None:
@@ -54,6 +55,15 @@ def search_bounded(search: Search, k: int, bounds: BoundQuery) -> SearchResult |
     if search.records and best:
         best = _with_records(search, best)
     return SearchResult(best, total, search.incomplete, len(hits))
+
+
+def _first_size(search: Search, k: int) -> int:
+    """The more terms a query has, and the more deliveries added to bounds, the more reach the last hit."""
+    terms, widening = search.plan.terms, search.widening
+    per_hit = FIRST_PER_HIT + FIRST_PER_HIT_AND_TERM * len(terms)
+    if widening is not None:
+        per_hit *= math.exp(WIDENING_GROWTH * widening.mean(terms))
+    return min(round(FIRST_SENTENCES + per_hit * k), PAGE)
 
 
 def _next_size(bounds: Sequence[float], least: float) -> int:

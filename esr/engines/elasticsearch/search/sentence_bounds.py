@@ -22,6 +22,8 @@ from esr.plans.plan import Mixture, Plan
 
 _MOST_TERMS = 100
 """With more, another way is faster, and a request has only so many clauses."""
+_GREATEST_WIDENING = 1.0
+"""If deliveries have added more for each term, another way is faster: too many bounds reach the last hit."""
 _GREATEST_WEIGHT = 16.0
 """With greater weights in all, boosts would be too great for 32 bits."""
 
@@ -38,6 +40,8 @@ def sentence_bounds(plan: Plan, filters: Filters, widening: Widening) -> BoundQu
     if plan.statics or not isinstance(transform, Mixture):
         return None
     if not 0 < weight <= _GREATEST_WEIGHT or len(plan.terms) > _MOST_TERMS:
+        return None
+    if widening.mean(plan.terms) > _GREATEST_WIDENING:
         return None
     clauses = [_lift_clause(EMPTY, weight)]
     constants = [weight * widening.base.log_collection]

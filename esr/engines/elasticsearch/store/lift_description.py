@@ -7,13 +7,13 @@ index says what bounds that fall, and a search adds it (docs/performance.md, "Li
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from esr.engines.elasticsearch.store.lifts import LiftBase
 from esr.plans.bounds import Bound
-from esr.plans.plan import Affine, Mixture, Plan
+from esr.plans.plan import Affine, Mixture, Plan, PlanTerm
 from esr.plans.statistics import CollectionStatistics, Statistics
 
 _PARTS = ("sentence", "surrounding", "document", "collection")
@@ -33,6 +33,11 @@ class Widening:
     def of_term(self, term: str) -> float:
         """What is to be added where this term is in the document."""
         return self.growth + self.losses.get(term, 0.0)
+
+    def mean(self, terms: Sequence[PlanTerm]) -> float:
+        """What is added to a bound for each term of a query, of terms that are all in the document."""
+        added = math.fsum(term.weight * self.of_term(term.term) for term in terms)
+        return added / math.fsum(term.weight for term in terms)
 
 
 def describe_lifts(base: LiftBase, collection: CollectionStatistics) -> dict[str, Any]:

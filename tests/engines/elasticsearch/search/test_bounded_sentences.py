@@ -17,7 +17,8 @@ from esr.engines.elasticsearch.cluster.requests import count
 from esr.engines.elasticsearch.index import ElasticsearchIndex
 from esr.engines.elasticsearch.search import bounded_sentences, pruned_search, sentence_bounds
 from esr.engines.elasticsearch.search.sentence_search import Search
-from esr.engines.elasticsearch.store.lift_description import find_widening, has_bounds
+from esr.engines.elasticsearch.store.lift_description import Widening, find_widening, has_bounds
+from esr.engines.elasticsearch.store.lifts import choose_base
 from esr.engines.factory import LoadOptions, open_delivery
 from esr.engines.index import Filters
 from esr.enrichment.recipe import Recipe
@@ -120,6 +121,21 @@ def test_one_request_is_enough_if_the_bounds_of_others_are_lower(
     assert listings == [60]
 
 
+def test_more_are_listed_first_if_deliveries_have_added_to_bounds(
+    adverse: ElasticsearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded_sentences, "FIRST_PER_HIT", 1)
+    plan = make_plan(adverse, "bank flood flood", Ranking())
+    mixture = Ranking().mixture()
+    assert mixture is not None and [term.weight for term in plan.terms] == [1.0, 2.0]
+    sizes = []
+    for growth, losses in ((0.0, {}), (0.5, {}), (0.5, {"flood": 0.75})):
+        widening = Widening(choose_base(mixture), growth, losses)
+        search = Search(adverse.cluster, plan, adverse.bounded_collection(plan), Filters(), False, widening)
+        sizes.append(bounded_sentences._first_size(search, 10))
+    assert sizes == [12, 2 + round(10 * math.e), 2 + round(10 * math.e**2)]
+
+
 def test_as_many_are_listed_next_as_the_fall_of_the_bounds_asks_for() -> None:
     bounds = [9.0, 8.0, 7.0, 6.0, 5.5, 5.0, 4.5, 4.0]
     assert bounded_sentences._next_size(bounds, 4.0) == 10
@@ -185,13 +201,15 @@ def test_repeated_and_fractional_words_of_a_query_count(
     assert listings
 
 
-@pytest.mark.parametrize("change", ["a prior", "a great weight", "many terms"])
+@pytest.mark.parametrize("change", ["a prior", "a great weight", "a great widening", "many terms"])
 def test_other_plans_list_documents(
     adverse: ElasticsearchIndex, monkeypatch: pytest.MonkeyPatch, listings: Listings, change: str
 ) -> None:
     plan = make_plan(adverse, "bank flood", Ranking())
     if change == "a prior":
         plan = make_plan(adverse, "bank flood", Ranking(priors={"importance": 1.0}))
+    elif change == "a great widening":
+        monkeypatch.setattr(sentence_bounds, "_GREATEST_WIDENING", -0.1)
     elif change == "a great weight":
         plan = replace(plan, terms=(plan.terms[0]._replace(weight=17.0), *plan.terms[1:]))
     else:
