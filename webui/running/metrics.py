@@ -1,7 +1,7 @@
 """Counts and latencies of the server, for Prometheus.
 
-With several workers, the variable PROMETHEUS_MULTIPROC_DIR names a folder that they share. The library needs
-it to be set before this module is imported, and reads all `*.db` files there.
+With several workers, the library adds up what they write to a folder that they share (`shared_counts.py`). It
+needs to know the folder before this module is imported, and reads all `*.db` files there.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from functools import cache
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4 as CONTENT_TYPE
 
+from webui.running import shared_counts
+
 __all__ = [
     "CONTENT_TYPE",
     "ERRORS",
-    "FOLDER",
     "IN_FLIGHT",
     "LATENCY",
     "REQUESTS",
@@ -25,7 +26,6 @@ __all__ = [
     "expose",
 ]
 
-FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 _REGISTRY = CollectorRegistry()
 _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
@@ -75,7 +75,7 @@ def _stage(name: str) -> Histogram:
 
 def expose() -> bytes:
     """All metrics of all workers, in Prometheus' text format."""
-    if FOLDER not in os.environ:
+    if shared_counts.FOLDER not in os.environ:
         return generate_latest(_REGISTRY)
     registry = CollectorRegistry()
     multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]

@@ -14,7 +14,7 @@ from werkzeug.exceptions import TooManyRequests
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from esr.errors import UsageError
-from webui.running import metrics
+from webui.running import shared_counts
 from webui.running.health import PATHS
 from webui.running.request_errors import RequestError
 from webui.running.settings import Settings
@@ -42,7 +42,7 @@ def install(app: Flask, settings: Settings) -> None:
     rate = parse_rate(settings.rate)
     if rate is None:
         return
-    folder = os.environ.get(metrics.FOLDER)
+    folder = os.environ.get(shared_counts.FOLDER)
     path = str(Path(folder) / "rates.sqlite") if folder else ":memory:"
     searches = SlidingWindow(path, rate.amount, rate.get_expiry())
     completions = SlidingWindow(path, rate.amount * COMPLETIONS_PER_REQUEST, rate.get_expiry())

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from tempfile import mkdtemp
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from flask import Flask
@@ -19,18 +16,18 @@ import esr
 from esr.engines import deadline
 from esr.engines.redact import redact
 from esr.errors import EngineUnreachable, EsrError, UsageError
+from webui.running import shared_counts
 from webui.running.index_locations import parse_locations
 from webui.running.keepalive_worker import KeepaliveWorker
 from webui.running.logs import JsonFormatter, log_to_standard_error
 from webui.running.served_indexes import ServedIndexes
 from webui.running.settings import Settings
+from webui.running.shared_counts import shared_folder
 
 REQUEST_LINE_BYTES = 8_190
 """The most that gunicorn allows; a longer address is answered with 414."""
 GRACE_SECONDS = 5
 """Time beyond the deadline that open requests have to end in when the server is stopped."""
-METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The variable that names the folder in which the workers' metrics are added up, for the metrics library."""
 
 CreateApp = Callable[[ServedIndexes, Settings], Flask]
 """Makes the application of a worker. It must import the metrics library no earlier."""
@@ -45,30 +42,11 @@ def serve(where: str, host: str, port: int, create_app: CreateApp) -> None:
     """
     settings = Settings.from_environment(os.environ)
     locations = parse_locations(where)
-    with shared_metrics_folder(settings.workers):
+    with shared_folder(settings.workers):
         check(locations, settings)
         listener = listen(host, port)
         greeting = f"esr serves {redact(where)} at {url(listener)}"
         _Server(locations, settings, listener.detach(), greeting, create_app).run()
-
-
-@contextmanager
-def shared_metrics_folder(workers: int) -> Iterator[None]:
-    """A folder in which several workers share their counts: of metrics, and of clients' requests.
-
-    The metrics library looks for it when it is imported.
-    """
-    if workers == 1:
-        yield
-        return
-    folder = os.environ[METRICS_FOLDER] = mkdtemp(prefix="esr-metrics-")
-    owner = os.getpid()
-    try:
-        yield
-    finally:
-        if os.getpid() == owner:  # workers also pass here when they end
-            shutil.rmtree(folder, ignore_errors=True)
-            del os.environ[METRICS_FOLDER]
 
 
 def check(locations: Mapping[str, str], settings: Settings) -> None:
@@ -161,7 +139,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
                 self._indexes.close()
 
         def forget_worker(arbiter: Any, worker: Any) -> None:
-            if METRICS_FOLDER in os.environ:
+            if shared_counts.FOLDER in os.environ:
                 from prometheus_client.multiprocess import mark_process_dead
 
                 mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
