@@ -374,3 +374,18 @@ class TestElasticsearch:
             (serving,) = meta.searchable_loads(cluster)
             settings = cluster.client.indices.get_settings(index=serving.index)
         assert settings[serving.index]["settings"]["index"]["number_of_shards"] == "3"
+
+    @pytest.mark.parametrize("replicas", [None, 2])
+    def test_a_migration_retains_the_number_of_replicas(
+        self, where: str, format: Any, replicas: int | None
+    ) -> None:
+        load(where, NEWS, replicas=replicas)
+        format(5)
+        migrate(where)
+        with closing(open_generations(where)) as generations:
+            cluster = generations._cluster  # type: ignore[attr-defined]
+            (serving,) = meta.searchable_loads(cluster)
+            settings = cluster.client.indices.get_settings(index=serving.index)
+        settings = settings[serving.index]["settings"]["index"]
+        expected = ("0-1", "0") if replicas is None else ("false", "2")
+        assert (settings["auto_expand_replicas"], settings["number_of_replicas"]) == expected

@@ -56,6 +56,8 @@ _NAMED_REJECTIONS = 3
 class ElasticsearchWriter:
     """A load into Elasticsearch. Nothing of it is visible before all of it is there and verified."""
 
+    _how_to_resume = "load again with --resume"
+
     def __init__(self, where: str, description: Description, options: LoadOptions, *, append: bool) -> None:
         self._cluster = Cluster(where, LOAD_TIMEOUT)
         self._description = description
@@ -104,23 +106,36 @@ class ElasticsearchWriter:
         load = load or self._create_load(members, target)
         try:
             with Heartbeat(cluster, load):
-                expected = self._transfer(spool, load, is_resumed, report)
-                report.notes += self._merge(load)
-                enable_refresh(cluster, load.index)
-                verify(cluster, load.index, expected)
+                load = self._fill(spool, load, is_resumed, report)
             self._switch(load)
         except EngineUnreachable as error:
             # Nobody knows whether the aliases have moved, if it came to that. If not, a load can resume this.
-            raise EngineUnreachable(f"{error}; what was sent is kept: load again with --resume") from error
+            raise EngineUnreachable(f"{error}; what was sent is kept: {self._how_to_resume}") from error
         except Exception:
             with suppress(EsrError):
-                delete_indices(cluster, [load.index])
+                self._discard(load)
             raise
         with suppress(EsrError):  # what is served is not deleted, marked or not
             self._mark_complete(load)
         report.notes += delete_old_generations(
             cluster, self._options.keep, before[-1] if before else None, load
         )
+
+    def _fill(self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport) -> Load:
+        """Send everything, and verify it. Returns the load as it is to be served."""
+        expected = self._transfer(spool, load, is_resumed, report)
+        report.notes += self._merge(load)
+        enable_refresh(self._cluster, load.index)
+        verify(self._cluster, load.index, expected)
+        return load
+
+    def _discard(self, load: Load) -> None:
+        """Delete the indices, unless they are served, or another process has taken the load over."""
+        served = {served.index for served in meta.aliased_loads(self._cluster)}
+        if load.index in served:
+            return
+        if any(stored.owner == load.owner for stored in meta.read(self._cluster, load.index)):
+            delete_indices(self._cluster, [load.index])
 
     def _target(self, digest: InputDigest, spool: Snapshot) -> LoadTarget:
         return LoadTarget(self._description, self._manifest(digest), self._lifts(spool))
@@ -192,8 +207,11 @@ class ElasticsearchWriter:
         return merge_segments(self._cluster, load.index) if self._options.merge else []
 
     def _switch(self, load: Load) -> None:
-        """Point the aliases to the load's generation in one step."""
-        serve(self._cluster, load)
+        """Point the aliases to the load's generation in one step.
+
+        An appending load is for the generation that was there when it began.
+        """
+        serve(self._cluster, load, instead_of=load.members[:-1] if self._append else None)
 
     def _mark_complete(self, load: Load) -> None:
         """Say in the indices that this load was not interrupted. Only a served load says so."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,12 @@ from esr.engines.elasticsearch.cluster.requests import refresh, search
 from esr.engines.elasticsearch.load.bulk_actions import DocumentActions
 from esr.engines.elasticsearch.load.input_digest import InputDigest
 from esr.engines.elasticsearch.load.spool import open_spool
-from esr.engines.elasticsearch.load.unfinished_loads import delete_broken_loads
 from esr.engines.elasticsearch.load.verification import enable_refresh, verify
 from esr.engines.elasticsearch.load.writer import ElasticsearchWriter
 from esr.engines.elasticsearch.maintenance.name_groups import with_names
 from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.documents import read_documents
-from esr.engines.elasticsearch.store.generations import delete_indices, delete_old_generations, serve
-from esr.engines.elasticsearch.store.heartbeat import Heartbeat
+from esr.engines.elasticsearch.store.generations import serve
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.elasticsearch.store.vectors import map_vectors, source_with_vectors, stored_dimensions
 from esr.engines.options import LoadOptions
@@ -52,6 +50,8 @@ _MAX_FINGERPRINTS = 10_000
 class ElasticsearchMigration(ElasticsearchWriter):
     """A load of what the alias leads to, into indices of this format."""
 
+    _how_to_resume = "run esr migrate again"
+
     def __init__(self, where: str, options: LoadOptions) -> None:
         """Raises IndexMissing, IndexUnusable or EngineUnreachable."""
         with closing(Cluster(where)) as cluster:
@@ -59,8 +59,8 @@ class ElasticsearchMigration(ElasticsearchWriter):
             self._loads = meta.aliased_loads(cluster)
             if not self._loads:
                 raise cluster.index_missing()
-            shards = _most_shards(cluster, self._loads)
-        options = structs.replace(options, shards=shards, resume=True)
+            shards, replicas = _most_shards(cluster, self._loads), _replicas(cluster, self._loads[-1])
+        options = structs.replace(options, shards=shards, replicas=replicas, resume=True)
         super().__init__(where, self._loads[0].description.renewed(), options, append=False)
         self._mapped_dimensions: set[int] = set()
         self._source = meta.pin_indices(self._cluster, self._loads)
@@ -86,30 +86,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
         report.seconds = time.perf_counter() - started
         return report
 
-    def _write_generation(self, spool: Snapshot, digest: InputDigest, report: LoadReport) -> None:
-        cluster = self._cluster
-        templates.install(cluster)
-        target = self._target(digest, spool)
-        load = self._find_resumable([], target)
-        is_resumed = load is not None
-        delete_broken_loads(cluster, keep=load)
-        load = load or self._create_load([], target)
-        try:
-            with Heartbeat(cluster, load):
-                load = self._transfer_with_enrichment(spool, load, is_resumed, report)
-            self._switch(load)
-        except EngineUnreachable as error:
-            raise EngineUnreachable(f"{error}; what was sent is kept: run esr migrate again") from error
-        except Exception:
-            delete_indices(cluster, [load.index])
-            raise
-        with suppress(EsrError):
-            self._mark_complete(load)
-        report.notes += delete_old_generations(cluster, self._options.keep, self._loads[-1], load)
-
-    def _transfer_with_enrichment(
-        self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport
-    ) -> Load:
+    def _fill(self, spool: Snapshot, load: Load, is_resumed: bool, report: LoadReport) -> Load:
         """Send and verify, until what esr enrich writes meanwhile has come along. Returns the load with its
         recipes."""
         last_fingerprints = None
@@ -212,3 +189,12 @@ def _most_shards(cluster: Cluster, loads: Iterable[Load]) -> int:
     with cluster.translate_errors():
         answer = cluster.client.indices.get_settings(index=names, name="index.number_of_shards")
     return max(int(body["settings"]["index"]["number_of_shards"]) for body in answer.values())
+
+
+def _replicas(cluster: Cluster, load: Load) -> int | None:
+    """The number of replicas of a load; None if Elasticsearch chooses it by the number of nodes."""
+    with cluster.translate_errors():
+        answer = cluster.client.indices.get_settings(index=load.index)
+    settings = answer[load.index]["settings"]["index"]
+    is_chosen = settings.get("auto_expand_replicas", "false") != "false"
+    return None if is_chosen else int(settings["number_of_replicas"])
