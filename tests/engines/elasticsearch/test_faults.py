@@ -14,7 +14,7 @@ import pytest
 import esr
 from esr import resources
 from esr.engines.elasticsearch.load import bulk, sender, writer
-from esr.engines.elasticsearch.maintenance import delivery
+from esr.engines.elasticsearch.maintenance import delivery, index_copy
 from esr.engines.factory import LoadOptions, open_generations
 from esr.engines.factory import open_delivery as delivery_to
 from esr.errors import EngineUnreachable, EsrError
@@ -49,6 +49,7 @@ def through_a_proxy(where: str, seed: int) -> Iterator[tuple[Proxy, str]]:
     ):
         for module in (writer, delivery):
             patch.setattr(module, "LOAD_TIMEOUT", 2)
+        patch.setattr(index_copy, "ANSWER_SECONDS", 2)
         yield proxy, f"{proxy.url}{parts.path}"
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import structs
 
@@ -64,6 +65,14 @@ class IndexedDocument:
 
     document: Document
     documents_index: str
+    checksum: str
+
+
+class _Removed(NamedTuple):
+    """What identifies a document that is removed, and its sentences. Deliveries may replace very many."""
+
+    id: str
+    sentence_ids: tuple[str, ...]
     checksum: str
 
 
@@ -184,9 +193,11 @@ class ElasticsearchDelivery:
         cluster = self._cluster
         templates.install(cluster)
         delete_broken_loads(cluster)
-        removed_by_index: dict[str, list[IndexedDocument]] = {}
+        removed_by_index: dict[str, list[_Removed]] = {}
         for indexed in self._read(removed):
-            removed_by_index.setdefault(indexed.documents_index, []).append(indexed)
+            document = indexed.document
+            of_document = _Removed(document.id, tuple(s.id for s in document.sentences), indexed.checksum)
+            removed_by_index.setdefault(indexed.documents_index, []).append(of_document)
         newest = self._loads[-1]
         existing = read_existing_collection(cluster, new_spool, removed=old_spool)
         before = read_collection_statistics(cluster)
@@ -224,15 +235,12 @@ class ElasticsearchDelivery:
                 meta.write(cluster, replace(copy, is_complete=True))
         report.notes += delete_old_generations(cluster, self._options.keep, newest, copies[-1])
 
-    def _remove_documents(
-        self, copy: Load, removed: Iterable[IndexedDocument], expected: IndexContents
-    ) -> None:
+    def _remove_documents(self, copy: Load, removed: Iterable[_Removed], expected: IndexContents) -> None:
         def deletions() -> Iterator[Action]:
-            for indexed in removed:
-                document = indexed.document
-                expected.remove(document.id, indexed.checksum, len(document.sentences))
+            for document in removed:
+                expected.remove(document.id, document.checksum, len(document.sentence_ids))
                 yield deletion(copy.documents_index, document.id)
-                yield from (deletion(copy.index, sentence.id) for sentence in document.sentences)
+                yield from (deletion(copy.index, id) for id in document.sentence_ids)
 
         _require_no_rejections(item.reason for item in send_bulk(self._cluster, deletions()))
 

@@ -6,19 +6,23 @@ A delivery changes a copy: searches see all of it at once, when the alias moves,
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from elasticsearch import BadRequestError
 
-from esr import resources
 from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.cluster.index_names import documents_index
 from esr.engines.elasticsearch.store import load_owner, meta
 from esr.engines.elasticsearch.store.meta import Load
 from esr.errors import EsrError
 
-_TIMEOUT = "120s"
+_SECONDS = 120
+"""How long each copy may take to be made, and then to be ready. Elasticsearch says itself if it is late."""
+ANSWER_SECONDS = _SECONDS + 30
+_REPLICATION = ("index.number_of_replicas", "index.auto_expand_replicas")
 
 
 def copy_load(
@@ -32,11 +36,16 @@ def copy_load(
 ) -> Load:
     """A copy of a load, not complete yet, with this index of sentences and this description of lifts.
 
-    The original cannot be enriched while it is being copied.
+    The original cannot be enriched while it is being copied. The copy says what the original said then: it
+    may have been enriched since `load` was read.
     """
+    documents = documents_index(index)
+    with _write_blocked(cluster, load.documents_index, load.index):
+        _clone(cluster, load.index, index)
+        _clone(cluster, load.documents_index, documents)
+    (stored,) = meta.read(cluster, index)
     copy = replace(
-        load,
-        index=index,
+        stored,
         is_complete=False,
         owner=load_owner.this_process(),
         heartbeat=time.time(),
@@ -45,39 +54,45 @@ def copy_load(
         is_rejected=False,
         lifts=lifts,
     )
-    for source, target in ((load.index, copy.index), (load.documents_index, copy.documents_index)):
-        _clone(cluster, source, target)
     meta.write(cluster, copy)
-    properties = resources.load_json("components/esr-documents.json")["template"]["mappings"]["properties"]
-    added = {name: properties[name] for name in ("checksum", "given_date")}  # older indices lack them
-    with cluster.translate_errors():
-        cluster.client.indices.put_mapping(index=copy.documents_index, properties=added)
     return copy
 
 
-def _clone(cluster: Cluster, source: str, target: str) -> None:
+@contextmanager
+def _write_blocked(cluster: Cluster, *names: str) -> Iterator[None]:
+    """Both are copied as they are at one moment: a document is marked as enriched after its sentences."""
     indices = cluster.client.indices
-    with cluster.translate_errors():
-        indices.add_block(index=source, block="write")
     try:
         with cluster.translate_errors():
-            try:
-                indices.clone(
-                    index=source,
-                    target=target,
-                    settings={"index.blocks.write": None, "index.refresh_interval": "-1"},
-                    wait_for_active_shards=1,
-                    timeout=_TIMEOUT,
-                )
-            except BadRequestError:
-                # A request whose answer was lost is sent again: then the target exists already.
-                if not indices.exists(index=target):
-                    raise
-            health = cluster.client.cluster.health(index=target, wait_for_status="yellow", timeout=_TIMEOUT)
+            for name in names:
+                indices.add_block(index=name, block="write")
+        yield
     finally:
         with cluster.translate_errors():
-            indices.put_settings(index=source, settings={"index.blocks.write": None})
+            indices.put_settings(index=list(names), settings={"index.blocks.write": None})
+
+
+def _clone(cluster: Cluster, source: str, target: str) -> None:
+    client = cluster.client.options(request_timeout=ANSWER_SECONDS)
+    with cluster.translate_errors():
+        stored = client.indices.get_settings(index=source, flat_settings=True)[source]["settings"]
+        # A clone has all settings of its source but these.
+        replication = {name: stored[name] for name in _REPLICATION if name in stored}
+        settings = {**replication, "index.blocks.write": None, "index.refresh_interval": "-1"}
+        try:
+            client.indices.clone(
+                index=source,
+                target=target,
+                settings=settings,
+                wait_for_active_shards=1,
+                timeout=f"{_SECONDS}s",
+            )
+        except BadRequestError:
+            # A request whose answer was lost is sent again: then the target exists already.
+            if not client.indices.exists(index=target):
+                raise
+        health = client.cluster.health(index=target, wait_for_status="yellow", timeout=f"{_SECONDS}s")
     if health["timed_out"]:
         raise EsrError(
-            f"the copy {target} was not ready after {_TIMEOUT}: check that the nodes have free disk space"
+            f"the copy {target} was not ready after {_SECONDS} s: check that the nodes have free disk space"
         )

@@ -17,6 +17,7 @@ from esr.engines.elasticsearch.cluster.index_names import (
     belongs_to,
     documents_index,
     generation_name,
+    generation_time,
 )
 from esr.engines.elasticsearch.cluster.requests import ask
 from esr.engines.elasticsearch.store import templates
@@ -27,6 +28,8 @@ from esr.errors import IndexUnusable
 LONGEST_NAMES = 3000
 """Characters of index names in one request: Elasticsearch takes 4,096 in a request's first line."""
 _COPY_OWNER = "copying"
+COPY_SECONDS = 600.0
+"""How long it may take to copy indices. A copy that says nothing of itself after that was left behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,12 +198,20 @@ def _read(cluster: Cluster, pattern: str) -> list[tuple[str, Mapping[str, Any] |
 
 
 def _parse(index: str, meta: Mapping[str, Any]) -> Load:
-    is_copy = meta.get("index", index) != index  # its `_meta` is still that of the original
+    if meta.get("index", index) != index:
+        return replace(
+            _parse(index, {**meta, "index": index}),  # its `_meta` is still that of the original
+            is_complete=False,
+            owner=_COPY_OWNER,
+            members=(index,),
+            is_head=False,
+            heartbeat=generation_time(index) + COPY_SECONDS,
+        )
     return Load(
         index,
         Description.from_dict(meta),
-        meta["complete"] and not is_copy,
-        _COPY_OWNER if is_copy else meta["owner"],
+        meta["complete"],
+        meta["owner"],
         meta.get("recipes", {}),
         tuple(meta.get("members", (index,))),
         meta.get("heads", True),
@@ -209,5 +220,5 @@ def _parse(index: str, meta: Mapping[str, Any]) -> Load:
         meta["format"],
         meta.get("rejected", False),
         meta.get("aliases", {}),
-        0.0 if is_copy else meta.get("heartbeat", 0.0),
+        meta.get("heartbeat", 0.0),
     )

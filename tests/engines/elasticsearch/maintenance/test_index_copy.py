@@ -1,0 +1,77 @@
+"""Copies of indices, which deliveries change: what they take along, and what one that was killed leaves."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+import esr
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.cluster.index_names import documents_index, new_sentences_index
+from esr.engines.elasticsearch.maintenance.index_copy import _clone
+from esr.engines.elasticsearch.store import meta
+from esr.engines.factory import LoadOptions, open_delivery, open_generations
+from tests.support.elasticsearch import all_indices, document, http, load, located
+from tests.support.fake_enricher import FakeEnricher
+from tests.support.stored_enrichment import enrich
+
+pytestmark = pytest.mark.elasticsearch
+NEWS = [document("a", "A flood."), document("b", "Relief came.")]
+MORE = [document("c", "The river rose.")]
+
+
+def deliver(where: str) -> None:
+    open_delivery(where, LoadOptions()).append(located(MORE))
+
+
+def states(where: str) -> list[str]:
+    with closing(open_generations(where)) as generations:
+        return [generation.state for generation in generations.all()]
+
+
+@pytest.mark.parametrize(("replicas", "expected"), [(None, ("0-1", "0")), (2, ("false", "2"))])
+def test_a_delivery_keeps_the_number_of_replicas(
+    where: str, replicas: int | None, expected: tuple[str, str]
+) -> None:
+    load(where, NEWS, replicas=replicas)
+    deliver(where)
+    with closing(Cluster(where)) as cluster:
+        (served,) = meta.searchable_loads(cluster)
+    for index in (served.index, served.documents_index):
+        settings = http("GET", f"{where.rpartition('/')[0]}/{index}/_settings")[index]["settings"]["index"]
+        assert (settings["auto_expand_replicas"], settings["number_of_replicas"]) == expected
+
+
+@pytest.mark.parametrize("has_documents", [True, False])
+def test_a_copy_that_was_cut_off_stands_for_no_generation(
+    where: str, monkeypatch: pytest.MonkeyPatch, has_documents: bool
+) -> None:
+    """It says of itself what the original said, as nothing else was written to it yet."""
+    load(where, NEWS)
+    before = all_indices(where)
+    with closing(Cluster(where)) as cluster:
+        (served,) = meta.searchable_loads(cluster)
+        copy = new_sentences_index(cluster.alias)
+        names = [(served.index, copy), (served.documents_index, documents_index(copy))]
+        for source, target in names if has_documents else names[:1]:
+            cluster.client.indices.add_block(index=source, block="write")
+            _clone(cluster, source, target)
+    assert states(where) == ["loading", "serving"]
+    monkeypatch.setattr(meta, "COPY_SECONDS", -1000.0)
+    assert states(where) == ["broken", "serving"]
+    deliver(where)
+    after = all_indices(where)
+    assert set(before) < set(after) and len(after) == 4, "the copy was deleted"
+    assert states(where) == ["serving", "kept"]
+
+
+def test_a_delivery_keeps_what_was_enriched_after_it_began(where: str) -> None:
+    load(where, NEWS)
+    delivery = open_delivery(where, LoadOptions())
+    with esr.open(where) as searcher:
+        assert enrich(searcher.index, FakeEnricher()).documents == len(NEWS)
+    delivery.append(located(MORE))
+    with esr.open(where) as searcher:
+        assert {of_part["documents"] for of_part in searcher.index.status()["enrichment"]} == {len(NEWS)}
+        assert enrich(searcher.index, FakeEnricher()).documents == len(MORE)
