@@ -35,7 +35,7 @@ from esr.engines.elasticsearch.search.sentence_lookup import look_up_parses, loo
 from esr.engines.elasticsearch.search.sentence_search import Search
 from esr.engines.elasticsearch.search.similarity import SCRIPTS as SIMILARITY_SCRIPTS
 from esr.engines.elasticsearch.search.similarity import SimilarityReader, add_rescoring, find_nearest
-from esr.engines.elasticsearch.store import meta
+from esr.engines.elasticsearch.store import meta, term_statistics
 from esr.engines.elasticsearch.store.columns import read_histogram
 from esr.engines.elasticsearch.store.documents import read_documents, read_documents_at
 from esr.engines.elasticsearch.store.encoders import EncoderReader
@@ -155,7 +155,7 @@ class ElasticsearchIndex:
     def _pin(self, targets: AliasTargets) -> ElasticsearchIndex:
         cluster = meta.pin_targets(self.cluster, targets)
         pinned = copy(self)
-        pinned._is_snapshot = True
+        pinned._is_snapshot, pinned._latest = True, None  # or each would keep the one before
         pinned._connect(cluster, is_pinned=cluster.alias == targets.sentences)
         return pinned
 
@@ -223,7 +223,12 @@ class ElasticsearchIndex:
         # With no hit to be scored, their parameters are not used.
         scripts = [
             {"script_score": {"query": {"match_all": {}}, "script": {"id": script}}}
-            for script in (*score_query.SCRIPTS, *bound_query.SCRIPTS, *SIMILARITY_SCRIPTS)
+            for script in (
+                *score_query.SCRIPTS,
+                *bound_query.SCRIPTS,
+                *SIMILARITY_SCRIPTS,
+                *term_statistics.SCRIPTS,
+            )
         ]
         search(
             self.cluster,

@@ -89,6 +89,8 @@ class ErrorTranslator:
             return IndexUnusable(
                 f"{self.where} lacks a stored script: load again, or install index_templates/"
             )
+        if status == 404 and "search context" in reason:
+            return EsrError(f"Elasticsearch at {self.url} has closed what was being read: begin again")
         if status == 404:
             return self.index_missing()
         if "media_type" in error.error or "compatible-with" in reason:

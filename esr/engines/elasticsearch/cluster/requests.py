@@ -11,6 +11,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from elastic_transport import ObjectApiResponse
@@ -18,7 +19,7 @@ from elasticsearch import ApiError, NotFoundError
 
 from esr.engines import deadline
 from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.errors import EngineUnreachable, IndexMissing
+from esr.errors import EngineUnreachable
 
 Answer = TypeVar("Answer", bound=ObjectApiResponse[Any])
 
@@ -138,7 +139,8 @@ def msearch(
     retries = _retries()
     while True:
         with cluster.translate_errors():
-            answers = list(ask(cluster, send)["responses"])
+            answer = ask(cluster, send)
+        answers = list(answer["responses"])
         failures = [answer for answer in answers if "error" in answer or answer["_shards"]["failed"]]
         if not failures:
             return answers
@@ -150,8 +152,12 @@ def msearch(
             continue
         if allow_partial:
             return answers
-        kind = IndexMissing if failures[0].get("status") == 404 else EngineUnreachable
-        raise kind(f"{cluster.where} is not fully available: {_failure(failures[0])}")
+        failure = failures[0]
+        if failure.get("status", 500) < 500 and "error" in failure:  # as if it had been asked alone
+            with cluster.translate_errors():
+                meta = replace(answer.meta, status=failure["status"])
+                raise ApiError(str(failure["error"].get("type")), meta, failure)
+        raise EngineUnreachable(f"{cluster.where} is not fully available: {_failure(failure)}")
 
 
 def msearch_dfs(cluster: Cluster, searches: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Any]:

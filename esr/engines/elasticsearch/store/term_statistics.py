@@ -11,6 +11,8 @@ from esr.plans.statistics import TermStatistics
 
 _OCCURRENCES, _HOLDERS = "esr-occurrences-v2", "esr-holders-v2"
 """Scripts whose scores are cf and sf as Elasticsearch counts them, or parts of these."""
+_COUNT = "esr-count-v1"
+SCRIPTS = (_OCCURRENCES, _HOLDERS, _COUNT)
 _EXACT = 1 << 24
 """The numbers below it are exact in a score, which has 32 bits."""
 
@@ -85,7 +87,7 @@ def _sum_occurrences(cluster: Cluster, inexact: Mapping[str, TermStatistics]) ->
         return {}
     searches = []
     for term in inexact:
-        counts = {"query": {"term": {"text": term}}, "script": {"id": "esr-count-v1"}}
+        counts = {"query": {"term": {"text": term}}, "script": {"id": _COUNT}}
         total = {"occurrences": {"sum": {"script": "_score"}}}
         searches.append((cluster.alias, {"size": 0, "aggs": total, "query": {"script_score": counts}}))
     return {

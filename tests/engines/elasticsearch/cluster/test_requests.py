@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig
+from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig, ObjectApiResponse
 from elasticsearch import ApiError
 
 from esr.engines import deadline
 from esr.engines.elasticsearch.cluster import requests
 from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.errors import EngineUnreachable, EsrError, IndexMissing
+from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
 
 
 def answer(*failures: str) -> dict[str, Any]:
@@ -28,13 +29,15 @@ NO_INDEX = [{"type": "index_not_found_exception", "reason": "no such index"}]
 NOTHING = {"status": 404, "error": {"type": "index_not_found_exception", "root_cause": NO_INDEX}}
 
 
+HEADERS = HttpHeaders({"x-elastic-product": "Elasticsearch"})
+META = ApiResponseMeta(200, "1.1", HEADERS, 0.1, NodeConfig("http", "localhost", 9200))
+
+
 def error(status: int, kind: str, cause: str) -> ApiError:
-    node = NodeConfig("http", "localhost", 9200)
-    headers = HttpHeaders({"x-elastic-product": "Elasticsearch"})
     body = {
         "error": {"type": kind, "reason": "shards failed", "root_cause": [{"type": cause, "reason": "gone"}]}
     }
-    return ApiError("no", ApiResponseMeta(status, "1.1", headers, 0.1, node), body)
+    return ApiError("no", replace(META, status=status), body)
 
 
 class Answers:
@@ -58,7 +61,7 @@ class Answers:
     refresh = search
 
     def msearch(self, **request: Any) -> Any:
-        return {"responses": self.search(**request)}
+        return ObjectApiResponse({"responses": self.search(**request)}, META)
 
 
 @pytest.fixture(autouse=True)
@@ -147,7 +150,7 @@ def test_several_searches_are_complete_or_an_error(connect: Callable[..., Any]) 
     with pytest.raises(EngineUnreachable, match="1 of 3 shards failed"):
         requests.msearch(cluster, [])
     cluster, _ = connect([WHOLE, NOTHING])
-    with pytest.raises(IndexMissing, match="no such index"):
+    with pytest.raises(IndexMissing, match="there is no index"):
         requests.msearch(cluster, [])
 
 
@@ -201,3 +204,32 @@ def test_a_refresh_reaches_every_copy_or_is_an_error(connect: Callable[..., Any]
     cluster, _ = connect(LOST, LOST, LOST, WHOLE)
     with pytest.raises(EngineUnreachable, match="1 of 3 shards failed to refresh"):
         requests.refresh(cluster, "news")
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "reason", "expected", "message"),
+    [
+        (
+            400,
+            "illegal_argument_exception",
+            "unable to find script [x] in cluster state",
+            IndexUnusable,
+            "lacks",
+        ),
+        (403, "security_exception", "action is unauthorized for user [u]", EsrError, "denies the request"),
+        (400, "parsing_exception", "unknown query [x]", EsrError, "answered 400: unknown query"),
+    ],
+)
+def test_a_refused_search_of_several_is_reported_as_if_it_were_alone(
+    connect: Callable[..., tuple[Cluster, Answers]],
+    status: int,
+    kind: str,
+    reason: str,
+    expected: type[EsrError],
+    message: str,
+) -> None:
+    refused = {"status": status, "error": {"type": kind, "reason": reason}}
+    cluster, _ = connect([WHOLE, refused])
+    with pytest.raises(expected, match=message) as raised:
+        requests.msearch(cluster, [{}, {}, {}, {}])
+    assert not isinstance(raised.value, EngineUnreachable)
