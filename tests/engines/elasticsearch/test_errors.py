@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
 import esr
+from esr.engines import deadline
 from esr.engines.elasticsearch.cluster import cluster as connection
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.factory import LoadOptions, open_writer
@@ -163,7 +164,7 @@ def test_an_alias_that_was_removed_is_a_missing_index(where: str) -> None:
             http("DELETE", f"{url}/{index}")
         with pytest.raises(IndexMissing, match="there is no index"):
             searcher.search("flood")
-        with pytest.raises(EsrError, match="is not fully available: no such index"):
+        with pytest.raises(IndexMissing, match="there is no index"):
             searcher.index.statistics(["river"])
 
 
@@ -218,6 +219,11 @@ def test_a_search_that_takes_too_long_is_incomplete(where: str, monkeypatch: pyt
 def test_a_search_waits_longer_than_elasticsearch_may_search() -> None:
     """A search gives up after the time that Elasticsearch itself may take, and is not tried again."""
     assert connection.SEARCH_TIMEOUT < connection.REQUEST_TIMEOUT <= 30
+    for hosts in ("a:1", "a:1,b:1", "a:1,b:1,c:1,d:1"):
+        with closing(connection.Cluster(f"http://{hosts}/news")) as cluster:
+            assert cluster.search_seconds == pytest.approx(cluster._answer_seconds() * 2 / 3, abs=0.001)
+            with deadline.within(6.0):
+                assert cluster.search_seconds <= 4.0 / cluster._attempts
 
 
 @pytest.mark.endurance

@@ -76,11 +76,20 @@ class Cluster:
 
     @property
     def client(self) -> Elasticsearch:
-        """The client. Under a deadline, it waits no longer than the time that is left."""
-        left = deadline.time_remaining(self._timeout)
-        if left == self._timeout:
+        """The client. Under a deadline, it waits for an answer no longer than the node's part of the time."""
+        seconds = self._answer_seconds()
+        if seconds == self._timeout / self._attempts:
             return self._client
-        return self._client.options(request_timeout=left / self._attempts)
+        return self._client.options(request_timeout=seconds)
+
+    @property
+    def search_seconds(self) -> float:
+        """How long Elasticsearch may search. The client waits longer, so that a partial answer can arrive."""
+        return round(SEARCH_TIMEOUT / REQUEST_TIMEOUT * min(self._answer_seconds(), REQUEST_TIMEOUT), 3)
+
+    def _answer_seconds(self) -> float:
+        """How long the client waits for an answer of one node, before it asks another."""
+        return deadline.time_remaining(self._timeout) / self._attempts
 
     def switch_node(self) -> None:
         """Send the requests of this thread to the next node from now on."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec.structs import replace
 
-from esr.engines import deadline
-from esr.engines.elasticsearch.cluster.cluster import REQUEST_TIMEOUT, SEARCH_TIMEOUT, Cluster
+from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.requests import NAMED_SCORES, msearch, search
 from esr.engines.elasticsearch.search.filter_clauses import Query
 from esr.engines.elasticsearch.search.presumption import Presumption
@@ -86,7 +84,7 @@ class Search:
 
         Raises SnapshotOutdated.
         """
-        seconds, index = _search_seconds(), index or self.cluster.alias
+        seconds, index = self.cluster.search_seconds, index or self.cluster.alias
         presumption = self._presumption_to_check(index)
         answer = search(
             self.cluster,
@@ -103,7 +101,7 @@ class Search:
 
     def send_together(self, *requests: dict[str, Any]) -> list[Any]:
         """The answers to several requests, sent as one. Each names its index. Raises SnapshotOutdated."""
-        seconds = _search_seconds()
+        seconds = self.cluster.search_seconds
         indices = [request["index"] for request in requests]
         first = indices[0]
         presumption = self._presumption_to_check(first)
@@ -149,11 +147,6 @@ def decode_hit(hit: Any, records: bool, score: float, ordinal: int) -> Hit:
     record = decode_sentence(hit["_source"]) if records else None
     sentence_id = record.sentence_id if record else hit["fields"]["sentence_id"][0]
     return Hit(sentence_id, score, record, ordinal)
-
-
-def _search_seconds() -> float:
-    """How long Elasticsearch may search. The client waits longer, so that a partial answer can arrive."""
-    return round(min(SEARCH_TIMEOUT, SEARCH_TIMEOUT / REQUEST_TIMEOUT * deadline.time_remaining(math.inf)), 3)
 
 
 def _milliseconds(seconds: float) -> str:
