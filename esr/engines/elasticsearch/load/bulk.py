@@ -23,7 +23,7 @@ from esr.errors import EngineUnreachable
 REQUEST_ITEMS = 1000
 REQUEST_BYTES = 8_000_000
 MAX_ATTEMPTS = 9
-"""Of each item, over some two minutes."""
+"""Of each item, over a minute or more."""
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 _JSON = FastJsonSerializer()
 _BLOCKED = (401, 403)
@@ -85,7 +85,7 @@ def _send_request(cluster: Cluster, items: Sequence[bytes]) -> list[RejectedItem
             elif outcome["status"] in (*BUSY, *_BLOCKED):
                 raise _accepts_no_writes(outcome)
             elif outcome["status"] >= 300 and not (verb == "delete" and outcome["status"] == 404):
-                rejected.append(RejectedItem(outcome["_id"], rejection_reason(outcome)))
+                rejected.append(RejectedItem(outcome["_id"], _rejection_reason(outcome)))
         if not unsent:
             break
         items = unsent
@@ -95,7 +95,7 @@ def _send_request(cluster: Cluster, items: Sequence[bytes]) -> list[RejectedItem
 
 def _accepts_no_writes(outcome: dict[str, Any]) -> EngineUnreachable:
     """The index is at fault and not the entry: it would reject any other as well."""
-    return EngineUnreachable(f"{outcome['_index']} accepts no writes: {rejection_reason(outcome)}")
+    return EngineUnreachable(f"{outcome['_index']} accepts no writes: {_rejection_reason(outcome)}")
 
 
 def _is_transient(error: Exception) -> bool:
@@ -112,7 +112,7 @@ def _back_off(cluster: Cluster, attempt: int) -> None:
     cluster.switch_node()
 
 
-def rejection_reason(outcome: Mapping[str, Any]) -> str:
+def _rejection_reason(outcome: Mapping[str, Any]) -> str:
     """Why Elasticsearch does not accept an item, and what can be done about it, where that is known."""
     return with_advice(_find_cause(outcome))
 

@@ -11,9 +11,10 @@ import esr
 from esr import resources
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.maintenance import enrichment as engine
+from esr.engines.elasticsearch.maintenance.updates import replace_parts, send_updates
 from esr.engines.elasticsearch.store import templates
 from esr.enrichment.recipe import Recipe
-from esr.errors import EsrError
+from esr.errors import EngineUnreachable, EsrError
 from tests.support.elasticsearch import document, http, load
 from tests.support.fake_enricher import FakeEnricher
 from tests.support.stored_enrichment import enrich, read_enrichment
@@ -127,11 +128,19 @@ def test_replaced_entries_are_merged_away(where: str) -> None:
         http("POST", f"{where}/_refresh")
 
 
-def test_a_rejected_entry_is_reported(where: str) -> None:
+def test_an_index_that_accepts_no_writes_is_reported(where: str) -> None:
     load(where, DOCUMENTS)
     http("PUT", f"{where}/_settings", {"index.blocks.write": True})
     with (
         esr.open(where) as searcher,
-        pytest.raises(EsrError, match=r"rejected the enrichment of n1\.s0: .*block.*; .*remove its setting"),
+        pytest.raises(EngineUnreachable, match=r"accepts no writes: .*block.*; .*remove its setting"),
     ):
         enrich(searcher.index)
+
+
+def test_a_rejected_entry_is_reported(where: str) -> None:
+    load(where, DOCUMENTS)
+    with closing(Cluster(where)) as cluster:
+        unknown = replace_parts(cluster.alias, "nobody", ["features:1"], {"features": {"x": 1.0}})
+        with pytest.raises(EsrError, match=r"rejected the enrichment of nobody: .*missing"):
+            send_updates(cluster, [unknown])
