@@ -19,6 +19,7 @@ from esr.engines.elasticsearch.load import sender, slice_writer
 from esr.engines.factory import LoadOptions, open_delivery, open_generations
 from esr.engines.writer import LoadReport
 from esr.errors import EsrError, UsageError
+from esr.ranking.ranking import Ranking
 from tests.engines.test_parity import random_documents
 from tests.support.elasticsearch import document, fresh, load, located
 from tests.support.index_contents import documents, index_contents
@@ -92,6 +93,12 @@ class TestElasticsearch:
         assert "is kept" in kept_note
         assert states(where) == ["serving", "kept"]
         assert equals_fresh_load(where)
+
+    def test_slices_with_lifts_are_loaded_beside_the_same_without(self, where: str) -> None:
+        for mixture in (None, Ranking().mixture()):
+            reports = [load_slice(where, n, 2, precomputed_mixture=mixture) for n in (1, 2)]
+            assert "all slices are loaded: they are served now" in reports[-1].notes
+        assert "there was nothing to do" in load_slice(where, 1, 2, precomputed_mixture=mixture).notes[0]
 
     def test_concurrent_slices_make_one_generation(self, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """The first slice starts last: the others wait for it."""

@@ -46,10 +46,13 @@ def _merge(cluster: Cluster, index: str) -> None:
 
 
 def _segments_per_shard(cluster: Cluster, index: str) -> int:
-    stats = cluster.client.indices.stats(index=index, metric=["store", "docs"])
-    shards, primaries = max(int(stats["_shards"]["successful"]), 1), stats["_all"]["primaries"]
+    indices = cluster.client.indices
+    stats = indices.stats(index=index, metric=["store", "docs"])
+    copies, primaries = max(int(stats["_shards"]["successful"]), 1), stats["_all"]["primaries"]
+    settings = indices.get_settings(index=index, name="index.number_of_shards")
+    shards = sum(int(body["settings"]["index"]["number_of_shards"]) for body in settings.values())
     processors = _data_processors(cluster)
-    shards_of_node = math.ceil(shards / len(processors))
+    shards_of_node = math.ceil(copies / len(processors))
     entries, size = int(primaries["docs"]["count"]), int(primaries["store"]["size_in_bytes"])
     parts = min(min(processors) // shards_of_node, entries // shards // SMALLEST_PART)
     return max(1, parts, math.ceil(size / shards / LARGEST_SEGMENT))

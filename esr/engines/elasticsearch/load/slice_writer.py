@@ -79,7 +79,7 @@ class SliceWriter(ElasticsearchWriter):
         if len(served) != 1:
             return False
         (load,) = served
-        if load.manifest != target.manifest or load.description != target.description:
+        if not target.is_of(load):
             return False
         return read_contents(self._cluster, load.index) == digest.contents
 
