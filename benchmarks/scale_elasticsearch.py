@@ -69,6 +69,7 @@ def measure(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
         source = collection_file(Setup(options.documents, options.queries, options.work), times)
         cluster = Cluster(location)
         _set_excluded(cluster, _other_nodes(cluster))
+        _delete_all(cluster)
         loads = {
             "esr": load(source, location, options.loaders),
             "plain": load_plain(cluster, source),
@@ -170,6 +171,13 @@ def split(cluster: Cluster) -> None:
     client.indices.update_aliases(actions=actions)
     client.indices.delete(index=[load.index, load.documents_index, PLAIN])
     client.indices.put_alias(index=f"{PLAIN}-{SHARDS}", name=PLAIN)
+
+
+def _delete_all(cluster: Cluster) -> None:
+    """Delete what an earlier run left: a load in slices would find itself served, and load nothing."""
+    names = [*cluster.client.indices.get(index=f"{ALIAS}-*")]
+    if names:
+        cluster.client.indices.delete(index=names)
 
 
 def _other_nodes(cluster: Cluster) -> list[str]:

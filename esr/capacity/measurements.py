@@ -46,12 +46,14 @@ class ElasticsearchFigures(NamedTuple):
     """What was measured of Elasticsearch on one shard of one node.
 
     Each point has `bytes` of the index and `search_p50`, seconds of the median search for 10 sentences.
-    `cached_share`: of the index, what searches read. `sentences_per_second`: the rate of a load.
+    `cached_share`: of the index, what searches read. `sentences_per_second`: the rate of a load by one
+    loader. `read_per_second`: the rate at which it reads and analyses them, before it sends its slice.
     """
 
     points: tuple[Point, ...]
     cached_share: float
     sentences_per_second: float
+    read_per_second: float
 
 
 @cache

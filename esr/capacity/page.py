@@ -72,9 +72,10 @@ _ELASTICSEARCH_HEAD = """
 ### Elasticsearch
 
 With one replica and one loader, which keeps two processors of the nodes busy. {n} loaders that each take a
-slice (`--slice`) divide the time of a load by {n}, if the nodes have {n} times as many processors for them.
-All shards are searched at once, each by a processor. Processors are for {q} searches a second for 10 sentences:
-counts and facets of a first page come on top, and were not measured.
+slice (`--slice`) divide the time by {n}, if the nodes have {n} times as many processors for them, but for a
+tenth of it: each of them reads all documents.
+All shards are searched at once, each by a processor. Processors are for {q} searches a second for 10
+sentences: counts and facets of a first page come on top, and were not measured.
 """
 
 _STAGES = """

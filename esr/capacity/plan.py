@@ -98,7 +98,8 @@ def plan_elasticsearch(
     copies = 1 + replicas
     processors = max(shards, math.ceil(queries_per_second * seconds * shards / BUSY))
     nodes = max(copies, math.ceil(copies * size * figures.cached_share / CACHE_BYTES))
-    load = sentences / figures.sentences_per_second / loaders
+    reading = sentences / figures.read_per_second  # by each loader, whatever its slice
+    load = reading + (sentences / figures.sentences_per_second - reading) / loaders
     is_measured = elasticsearch_growth("bytes").is_measured(sentences)
     return Plan(
         "Elasticsearch",
