@@ -46,6 +46,18 @@ def test_segments_up_to_the_largest_size_become_one(
         assert count_segments(elasticsearch_url, served.index) == [expected]
 
 
+def test_replicas_are_no_shards_among_which_the_bytes_are_divided(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(where, [document("d", "one", "two")])
+    with closing(Cluster(where)) as cluster:
+        (served,) = meta.searchable_loads(cluster)
+        primaries = {"docs": {"count": 1000}, "store": {"size_in_bytes": 4 * merging.LARGEST_SEGMENT}}
+        stats = {"_shards": {"successful": 2}, "_all": {"primaries": primaries}}
+        monkeypatch.setattr(cluster.client.indices, "stats", lambda **request: stats)
+        assert merging._segments_per_shard(cluster, served.index) == 4
+
+
 @pytest.mark.parametrize(
     "processors, smallest, shards, expected",
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -142,3 +144,14 @@ def test_of_several_loads_nothing_is_presumed(searcher: esr.Searcher, where: str
     alias = where.rpartition("/")[2]
     by_alias = [target for target in sent if target.startswith((f"/{alias}/", f"/{alias}-documents/"))]
     assert (lookups(sent), by_alias) == (1, [])
+
+
+def test_a_snapshot_does_not_keep_those_before_it(where: str) -> None:
+    """A server makes one of each generation, and each has caches of its own."""
+    load(where, OLD)
+    with esr.open(where) as searcher:
+        first = weakref.ref(searcher.index.snapshot())
+        load(where, NEW, if_exists="replace")
+        searcher.index.snapshot()
+        gc.collect()
+        assert first() is None
