@@ -15,6 +15,7 @@ import esr
 from esr.engines import deadline
 from esr.engines.elasticsearch.cluster import cluster as connection
 from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.store import documents
 from esr.engines.factory import LoadOptions, open_writer
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, UsageError
 from tests.support.elasticsearch import document, http, indices, load, record_timeouts
@@ -166,6 +167,27 @@ def test_an_alias_that_was_removed_is_a_missing_index(where: str) -> None:
             searcher.search("flood")
         with pytest.raises(IndexMissing, match="there is no index"):
             searcher.index.statistics(["river"])
+
+
+def test_documents_that_are_read_too_slowly_are_no_missing_index(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Elasticsearch keeps what is read for some minutes after each page. Here somebody else closes it."""
+    monkeypatch.setattr(documents, "_PAGE", 1)
+    load(where, DOCUMENTS)
+    with closing(Cluster(where)) as cluster:
+        begin, begun = cluster.client.open_point_in_time, []
+
+        def record(**request: Any) -> Any:
+            begun.append(begin(**request))
+            return begun[0]
+
+        monkeypatch.setattr(cluster.client, "open_point_in_time", record)
+        read = documents.read_documents(cluster)
+        assert next(read) == DOCUMENTS[0]
+        cluster.client.close_point_in_time(id=begun[0]["id"])
+        with pytest.raises(EsrError, match="has closed what was being read: begin again"):
+            next(read)
 
 
 def test_unknown_ids_are_refused(where: str) -> None:

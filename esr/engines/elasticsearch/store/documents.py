@@ -37,8 +37,8 @@ def read_documents(cluster: Cluster, ordinal: str = "ordinal") -> Iterator[Docum
             point_in_time["id"] = page["pit_id"]
             yield from (decode_document(hit["_source"]) for hit in page["hits"]["hits"])
     finally:
-        with cluster.translate_errors():
-            cluster.client.close_point_in_time(id=point_in_time["id"])
+        with cluster.translate_errors():  # one that has expired is closed
+            cluster.client.options(ignore_status=404).close_point_in_time(id=point_in_time["id"])
 
 
 def read_documents_at(cluster: Cluster, positions: Sequence[int]) -> list[Document]:
