@@ -139,8 +139,8 @@ def msearch(
     retries = _retries()
     while True:
         with cluster.translate_errors():
-            answer = ask(cluster, send)
-        answers = list(answer["responses"])
+            response = ask(cluster, send)
+        answers = list(response["responses"])
         failures = [answer for answer in answers if "error" in answer or answer["_shards"]["failed"]]
         if not failures:
             return answers
@@ -155,7 +155,7 @@ def msearch(
         failure = failures[0]
         if failure.get("status", 500) < 500 and "error" in failure:  # as if it had been asked alone
             with cluster.translate_errors():
-                meta = replace(answer.meta, status=failure["status"])
+                meta = replace(response.meta, status=failure["status"])
                 raise ApiError(str(failure["error"].get("type")), meta, failure)
         raise EngineUnreachable(f"{cluster.where} is not fully available: {_failure(failure)}")
 

@@ -49,8 +49,8 @@ def _segments_per_shard(cluster: Cluster, index: str) -> int:
     indices = cluster.client.indices
     stats = indices.stats(index=index, metric=["store", "docs"])
     copies, primaries = max(int(stats["_shards"]["successful"]), 1), stats["_all"]["primaries"]
-    settings = indices.get_settings(index=index, name="index.number_of_shards")
-    shards = sum(int(body["settings"]["index"]["number_of_shards"]) for body in settings.values())
+    settings = indices.get_settings(index=index, name="index.number_of_shards")[index]
+    shards = int(settings["settings"]["index"]["number_of_shards"])
     processors = _data_processors(cluster)
     shards_of_node = math.ceil(copies / len(processors))
     entries, size = int(primaries["docs"]["count"]), int(primaries["store"]["size_in_bytes"])

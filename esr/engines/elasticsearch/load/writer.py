@@ -131,10 +131,9 @@ class ElasticsearchWriter:
 
     def _discard(self, load: Load) -> None:
         """Delete the indices, unless they are served, or another process has taken the load over."""
-        served = {served.index for served in meta.aliased_loads(self._cluster)}
-        if load.index in served:
-            return
-        if any(stored.owner == load.owner for stored in meta.read(self._cluster, load.index)):
+        is_served = load.index in {served.index for served in meta.aliased_loads(self._cluster)}
+        is_own = any(stored.owner == load.owner for stored in meta.read(self._cluster, load.index))
+        if is_own and not is_served:
             delete_indices(self._cluster, [load.index])
 
     def _target(self, digest: InputDigest, spool: Snapshot) -> LoadTarget:

@@ -59,7 +59,7 @@ class ElasticsearchMigration(ElasticsearchWriter):
             self._loads = meta.aliased_loads(cluster)
             if not self._loads:
                 raise cluster.index_missing()
-            shards, replicas = _most_shards(cluster, self._loads), _replicas(cluster, self._loads[-1])
+            shards, replicas = _read_shape(cluster, self._loads)
         options = structs.replace(options, shards=shards, replicas=replicas, resume=True)
         super().__init__(where, self._loads[0].description.renewed(), options, append=False)
         self._mapped_dimensions: set[int] = set()
@@ -183,18 +183,15 @@ class ElasticsearchMigration(ElasticsearchWriter):
         return {bucket["key"]: bucket["doc_count"] for bucket in buckets}
 
 
-def _most_shards(cluster: Cluster, loads: Iterable[Load]) -> int:
-    """The greatest number of shards that one of the loads has."""
-    names = [load.index for load in loads]
-    with cluster.translate_errors():
-        answer = cluster.client.indices.get_settings(index=names, name="index.number_of_shards")
-    return max(int(body["settings"]["index"]["number_of_shards"]) for body in answer.values())
+def _read_shape(cluster: Cluster, loads: Sequence[Load]) -> tuple[int, int | None]:
+    """The greatest number of shards of the loads, and the number of replicas of the newest.
 
-
-def _replicas(cluster: Cluster, load: Load) -> int | None:
-    """The number of replicas of a load; None if Elasticsearch chooses it by the number of nodes."""
+    That is None if Elasticsearch chooses it by the number of nodes.
+    """
     with cluster.translate_errors():
-        answer = cluster.client.indices.get_settings(index=load.index)
-    settings = answer[load.index]["settings"]["index"]
-    is_chosen = settings.get("auto_expand_replicas", "false") != "false"
-    return None if is_chosen else int(settings["number_of_replicas"])
+        answer = cluster.client.indices.get_settings(index=[load.index for load in loads])
+    settings = {name: body["settings"]["index"] for name, body in answer.items()}
+    newest = settings[loads[-1].index]
+    is_chosen = newest.get("auto_expand_replicas", "false") != "false"
+    shards = max(int(of_index["number_of_shards"]) for of_index in settings.values())
+    return shards, None if is_chosen else int(newest["number_of_replicas"])

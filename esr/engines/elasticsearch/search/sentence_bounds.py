@@ -31,15 +31,14 @@ _GREATEST_WEIGHT = 16.0
 def sentence_bounds(plan: Plan, filters: Filters, widening: Widening) -> BoundQuery | None:
     """The query, or None for a plan that has none. It may match sentences too that are no candidates.
 
-    `widening`: what makes bounds of the lifts. A plan with priors or features has no such query: with what
-    these can add at most, too many sentences would reach the last hit. Nor has one without terms, for which
-    all candidates are equal.
+    The plan has terms. `widening`: what makes bounds of the lifts. A plan with priors or features has no such
+    query: with what these can add at most, too many sentences would reach the last hit.
     """
     weight = math.fsum(term.weight for term in plan.terms)
     transform = plan.transform
     if plan.statics or not isinstance(transform, Mixture):
         return None
-    if not 0 < weight <= _GREATEST_WEIGHT or len(plan.terms) > _MOST_TERMS:
+    if weight > _GREATEST_WEIGHT or len(plan.terms) > _MOST_TERMS:
         return None
     if widening.mean(plan.terms) > _GREATEST_WIDENING:
         return None

@@ -21,10 +21,6 @@ PATIENCE = 120.0
 _POLL_SECONDS = 1.0
 
 
-class LoadTakenOver(EsrError):
-    """Another process has taken a load over, since its writer showed no sign of life. It will finish it."""
-
-
 class Heartbeat:
     """Renews the heartbeats of loads in a thread of its own, while the block runs."""
 
@@ -45,12 +41,12 @@ class Heartbeat:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Raises LoadTakenOver if another process has taken a load over, unless the block failed anyway."""
+        """Raises EsrError if another process has taken a load over, unless the block failed anyway."""
         self._stopped.set()
         # What it is writing must not come after what the caller writes next. Whoever fails writes no more.
         self._thread.join(None if error is None else _POLL_SECONDS)
         if self._lost is not None and error is None:
-            raise LoadTakenOver(
+            raise EsrError(
                 f"a process on {self._lost.host} has taken this load over, as it showed no sign of life for "
                 f"{PATIENCE:g} s: that one will finish it"
             )

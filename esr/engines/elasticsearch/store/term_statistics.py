@@ -34,6 +34,7 @@ def read_term_statistics(cluster: Cluster, terms: Sequence[str]) -> dict[str, Te
     )
     hits = engine_counts["hits"]["hits"]
     scores = hits[0]["matched_queries"] if hits else {}
+    names = tuple(_engine_parts())
     statistics = {}
     inexact = []
     for position, term in enumerate(terms):
@@ -41,7 +42,7 @@ def read_term_statistics(cluster: Cluster, terms: Sequence[str]) -> dict[str, Te
             answer["aggregations"]["terms"]["buckets"][position]["doc_count"]
             for answer in (sentence_counts, document_counts)
         )
-        high, low, engine_sf = (round(scores.get(f"{name}{position}", 0)) for name in _engine_parts())
+        high, low, engine_sf = (round(scores.get(f"{name}{position}", 0)) for name in names)
         statistics[term] = TermStatistics(sf, df, high * _EXACT + low)
         if sf % _EXACT != engine_sf:
             inexact.append(term)
@@ -65,6 +66,7 @@ def _engine_parts() -> dict[str, dict[str, Any]]:
 
 def _engine_counts(terms: Sequence[str]) -> dict[str, Any]:
     """A search for any one sentence, whose scores by named queries are the engine's counts of these terms."""
+    scripts = _engine_parts()
     named = [
         {
             "script_score": {
@@ -74,7 +76,7 @@ def _engine_counts(terms: Sequence[str]) -> dict[str, Any]:
             }
         }
         for position, term in enumerate(terms)
-        for name, script in _engine_parts().items()
+        for name, script in scripts.items()
     ]
     # Not as a filter: only what scores is counted over all shards.
     query = {"bool": {"must": [{"match_all": {}}], "should": named}}
