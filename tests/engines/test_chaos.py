@@ -15,6 +15,7 @@ from esr.engines.factory import LoadOptions, open_delivery, open_generations
 from tests.engines.test_parity import random_documents
 from tests.support.elasticsearch import document, load, located
 from tests.support.forked import ForkedProcess, load_news
+from tests.support.generation_states import states
 from tests.support.index_contents import index_contents
 
 OLD = [document("old", "An old flood.", "A river.")]
@@ -28,11 +29,6 @@ SMALL_STEPS = {
 
 def start(where: str) -> ForkedProcess:
     return ForkedProcess(load_news, where, NEWS, SMALL_STEPS)
-
-
-def states(where: str) -> list[str]:
-    with closing(open_generations(where)) as generations:
-        return [generation.state for generation in generations.all()]
 
 
 def kill_and_resume(where: str, loads: int, kills: int) -> int:

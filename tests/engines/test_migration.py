@@ -26,8 +26,9 @@ from esr.engines.writer import LoadReport
 from esr.errors import EsrError, IndexMissing, IndexUnusable, UsageError
 from esr.ranking.ranking import Ranking
 from tests.engines.test_parity import random_documents
-from tests.support.elasticsearch import document, fresh, load, located
+from tests.support.elasticsearch import document, fresh, index_settings, load, located
 from tests.support.fake_enricher import FakeEnricher
+from tests.support.generation_states import states
 from tests.support.index_contents import documents, index_contents
 from tests.support.stored_enrichment import enrich, read_enrichment
 
@@ -82,11 +83,6 @@ def format(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def migrate(where: str, **options: Any) -> LoadReport:
     return open_migration(where, LoadOptions(**options)).run()
-
-
-def states(where: str) -> list[str]:
-    with closing(open_generations(where)) as generations:
-        return [generation.state for generation in generations.all()]
 
 
 def record_written_ids(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -369,11 +365,8 @@ class TestElasticsearch:
         load(where, NEWS, shards=3)
         format(5)
         migrate(where)
-        with closing(open_generations(where)) as generations:
-            cluster = generations._cluster  # type: ignore[attr-defined]
-            (serving,) = meta.searchable_loads(cluster)
-            settings = cluster.client.indices.get_settings(index=serving.index)
-        assert settings[serving.index]["settings"]["index"]["number_of_shards"] == "3"
+        (settings,) = index_settings(where)
+        assert settings["number_of_shards"] == "3"
 
     @pytest.mark.parametrize("replicas", [None, 2])
     def test_a_migration_retains_the_number_of_replicas(
@@ -382,10 +375,6 @@ class TestElasticsearch:
         load(where, NEWS, replicas=replicas)
         format(5)
         migrate(where)
-        with closing(open_generations(where)) as generations:
-            cluster = generations._cluster  # type: ignore[attr-defined]
-            (serving,) = meta.searchable_loads(cluster)
-            settings = cluster.client.indices.get_settings(index=serving.index)
-        settings = settings[serving.index]["settings"]["index"]
+        (settings,) = index_settings(where)
         expected = ("0-1", "0") if replicas is None else ("false", "2")
         assert (settings["auto_expand_replicas"], settings["number_of_replicas"]) == expected

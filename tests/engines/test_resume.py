@@ -16,6 +16,7 @@ from esr.engines.segments.store import checkpoint
 from esr.engines.segments.writer import segment_builder
 from esr.errors import EsrError, UsageError
 from tests.support.elasticsearch import document, load, located
+from tests.support.generation_states import states
 
 pytestmark = pytest.mark.slow
 
@@ -54,11 +55,6 @@ def interrupt(
         with pytest.raises(KeyboardInterrupt):
             load(where, news, **options)
     return parts
-
-
-def states(where: str) -> list[str]:
-    with closing(open_generations(where)) as generations:
-        return [generation.state for generation in generations.all()]
 
 
 def in_paragraphs(document: Document) -> Document:

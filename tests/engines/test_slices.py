@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,13 @@ from msgspec.structs import replace
 
 from esr.documents import Document
 from esr.engines.elasticsearch.load import sender, slice_writer
-from esr.engines.factory import LoadOptions, open_delivery, open_generations
+from esr.engines.factory import LoadOptions, open_delivery
 from esr.engines.writer import LoadReport
 from esr.errors import EsrError, UsageError
 from esr.ranking.ranking import Ranking
 from tests.engines.test_parity import random_documents
 from tests.support.elasticsearch import document, fresh, load, located
+from tests.support.generation_states import states
 from tests.support.index_contents import documents, index_contents
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,11 +48,6 @@ def load_slice(
     where: str, number: int, count: int, documents: list[Document] = NEWS, **options: Any
 ) -> LoadReport:
     return load(where, documents, if_exists="replace", slice=(number, count), **options)
-
-
-def states(where: str) -> list[str]:
-    with closing(open_generations(where)) as generations:
-        return [generation.state for generation in generations.all()]
 
 
 def equals_fresh_load(where: str, documents: list[Document] = NEWS) -> bool:

@@ -42,6 +42,11 @@ def all_indices(where: str) -> list[str]:
     return indices(url, alias)
 
 
+def index_settings(where: str) -> list[Mapping[str, Any]]:
+    """The settings of the indices behind the alias of a place."""
+    return [body["settings"]["index"] for body in http("GET", f"{where}/_settings").values()]
+
+
 @contextmanager
 def fresh(url: str) -> Iterator[str]:
     """A place on the node that nothing else uses: `URL/alias`. All of it is removed afterwards."""

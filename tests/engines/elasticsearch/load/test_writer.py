@@ -21,7 +21,7 @@ from esr.engines.elasticsearch.load.bulk_actions import elasticsearch_date
 from esr.engines.elasticsearch.store import load_owner
 from esr.engines.factory import LoadOptions, open_generations, open_writer
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable, InputError, UsageError
-from tests.support.elasticsearch import all_indices, document, http, load, located
+from tests.support.elasticsearch import all_indices, document, http, index_settings, load, located
 
 OLD = [document("old", "An old flood.", "A river.")]
 NEW = [document("new", "A new flood.", "Another flood."), document("more", "Relief came.")]
@@ -277,8 +277,7 @@ def test_the_mapping_is_strict(where: str, side: str) -> None:
 
 def test_a_load_makes_as_many_shards_as_it_is_told(where: str) -> None:
     load(where, OLD, shards=3)
-    settings = http("GET", f"{where}/_settings").values()
-    assert [s["settings"]["index"]["number_of_shards"] for s in settings] == ["3"]
+    assert [settings["number_of_shards"] for settings in index_settings(where)] == ["3"]
 
 
 def test_settings_that_elasticsearch_rejects_are_named(where: str) -> None:

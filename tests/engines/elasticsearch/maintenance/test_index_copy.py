@@ -11,9 +11,10 @@ from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.index_names import documents_index, new_sentences_index
 from esr.engines.elasticsearch.maintenance.index_copy import _clone
 from esr.engines.elasticsearch.store import meta
-from esr.engines.factory import LoadOptions, open_delivery, open_generations
-from tests.support.elasticsearch import all_indices, document, http, load, located
+from esr.engines.factory import LoadOptions, open_delivery
+from tests.support.elasticsearch import all_indices, document, index_settings, load, located
 from tests.support.fake_enricher import FakeEnricher
+from tests.support.generation_states import states
 from tests.support.stored_enrichment import enrich
 
 pytestmark = pytest.mark.elasticsearch
@@ -25,21 +26,14 @@ def deliver(where: str) -> None:
     open_delivery(where, LoadOptions()).append(located(MORE))
 
 
-def states(where: str) -> list[str]:
-    with closing(open_generations(where)) as generations:
-        return [generation.state for generation in generations.all()]
-
-
 @pytest.mark.parametrize(("replicas", "expected"), [(None, ("0-1", "0")), (2, ("false", "2"))])
 def test_a_delivery_keeps_the_number_of_replicas(
     where: str, replicas: int | None, expected: tuple[str, str]
 ) -> None:
     load(where, NEWS, replicas=replicas)
     deliver(where)
-    with closing(Cluster(where)) as cluster:
-        (served,) = meta.searchable_loads(cluster)
-    for index in (served.index, served.documents_index):
-        settings = http("GET", f"{where.rpartition('/')[0]}/{index}/_settings")[index]["settings"]["index"]
+    for alias in (where, f"{where}-documents"):
+        (settings,) = index_settings(alias)
         assert (settings["auto_expand_replicas"], settings["number_of_replicas"]) == expected
 
 
