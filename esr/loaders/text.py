@@ -1,4 +1,4 @@
-"""Plain text: one document per file, with its first line as the title and its path as the id."""
+"""Plain text: one document per file, with a short first line as the title and its path as the id."""
 
 from __future__ import annotations
 
@@ -8,25 +8,31 @@ from esr.loaders.format import Format, Record, Source, register
 from esr.loaders.ids import make_id_from_path
 from esr.loaders.utf8 import MAX_DOCUMENT_BYTES, read_chunks, too_long_error
 
+MAX_TITLE_CHARS = 200
+
 
 def read(source: Source) -> Iterator[Record]:
-    """The one record of the file, or none if it is blank. Raises InputError if it is not UTF-8."""
+    """The one record of the file, or none if it is blank. Raises InputError if it is not UTF-8.
+
+    The first line is the title if it is short and text follows it; otherwise it is part of the text.
+    """
     text = ""
     for chunk in read_chunks(source):
         text += chunk
         if len(text) > MAX_DOCUMENT_BYTES:
             raise too_long_error(source, 1)
     # Blank lines before the title are ignored.
-    lines = text.lstrip().splitlines(keepends=True)
+    lines = text.strip().splitlines(keepends=True)
     if lines:
-        fields = {"id": make_id_from_path(source), "title": lines[0].strip(), "text": "".join(lines[1:])}
-        yield Record(source.name, fields)
+        has_title = len(lines) > 1 and len(lines[0].strip()) <= MAX_TITLE_CHARS
+        title = lines.pop(0).strip() if has_title else None
+        yield Record(source.name, {"id": make_id_from_path(source), "title": title, "text": "".join(lines)})
 
 
 FORMAT = register(
     Format(
         name="text",
-        description="plain text: one document per file, its first line the title, its path the id",
+        description="plain text: one document per file, a short first line its title, its path the id",
         suffixes=(".txt",),
         # Any file can be plain text, so tables and web pages must not be taken for it.
         sniff=lambda head: False,

@@ -35,8 +35,16 @@ def test_blank_lines_and_a_byte_order_mark_are_not_the_title(load, start):
     assert (document.title, [s.text for s in document.sentences]) == ("Title", ["Text."])
 
 
-def test_a_file_with_only_a_title_has_no_sentences(load):
-    assert load("Only a title", "text") == [Document("stdin", (), title="Only a title")]
+@pytest.mark.parametrize("end", ["", "\n", "\r\n \n\n"])
+def test_the_only_line_of_a_file_is_its_text(load, end):
+    sentences = (Sentence("stdin.s0", "The ferry sails.", paragraph=0), Sentence("stdin.s1", "It rains.", paragraph=0))
+    assert load("The ferry sails. It rains." + end, "text") == [Document("stdin", sentences)]
+
+
+def test_a_first_line_that_is_too_long_for_a_title_is_text(load):
+    paragraph = "The ferry sails again. " * 20
+    (document,) = load(f"{paragraph}\nIt rains.", "text")
+    assert document.title is None and len(document.sentences) == 21
 
 
 def test_the_id_is_the_path_without_its_suffix(tmp_path):
@@ -87,6 +95,6 @@ def test_any_bytes_are_a_document_or_an_input_error(load, data):
     except InputError as error:
         assert str(error).startswith("standard input")
     else:
-        words = [document.title, *(s.text for s in document.sentences)]
+        words = [document.title or "", *(s.text for s in document.sentences)]
         given_words = data.decode(encoding_of(data)).split()
         assert normalize("NFC", "".join("".join(words).split())) == normalize("NFC", "".join(given_words))
