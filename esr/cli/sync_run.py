@@ -21,7 +21,7 @@ from esr.engines.factory import LoadOptions, is_elasticsearch, open_delivery, op
 from esr.engines.generations import SERVING
 from esr.engines.redact import redact
 from esr.errors import EsrError, IndexMissing, UsageError
-from esr.loaders import FoundFile
+from esr.loaders import FoundFile, Skipped
 from esr.loaders.delivered_files import DeliveredFiles
 
 T = TypeVar("T")
@@ -147,13 +147,16 @@ class SyncRun:
 
             return keep_open_and_report
 
-        callbacks = callbacks._replace(
+        def on_skipped(skipped: Skipped) -> None:
+            (callbacks.on_skipped if skipped.is_lasting else keep_open(callbacks.on_skipped))(skipped)
+
+        passed_on = callbacks._replace(
             on_malformed=callbacks.on_malformed and keep_open(callbacks.on_malformed),
-            on_skipped=keep_open(callbacks.on_skipped),
+            on_skipped=on_skipped,
         )
         for source, file in self._new_files:
             self._record.begin_file(source.name, file.path)
-            for located in source.source.read_file(file, callbacks):
+            for located in source.source.read_file(file, passed_on):
                 self._record.add(located.document.id)
                 yield located
 

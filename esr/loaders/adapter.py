@@ -10,11 +10,12 @@ from esr.documents.fields import LIST_FIELDS, METADATA, TEXT_FIELDS
 from esr.documents.validate import SENTENCE_FIELDS
 from esr.documents.written_dates import UnclearDate, read_date
 from esr.errors import InputError, to_one_line
-from esr.loaders import escapes
-from esr.loaders.format import Format, Malformed, Record, Remark
-from esr.loaders.known_columns import KnownColumn, find_known_columns
+from esr.extras import require
+from esr.loaders import escapes, page, wordpress
+from esr.loaders.format import Format, Malformed, Record, Remark, Skipped
+from esr.loaders.known_columns import KnownColumn, find_known_columns, has_html
 from esr.loaders.leftovers import collect_metadata
-from esr.loaders.list_values import is_lossless, read_list
+from esr.loaders.list_values import is_lossless, read_list, read_paragraphs
 from esr.loaders.mapping import FIELDS, MissingColumn, apply_mapping, find_absent
 
 _TEXTS = ("title", "source", "section", "text")
@@ -40,8 +41,10 @@ class RecordAdapter:
         self._on_remark = on_remark
         self._day_first = day_first
 
-    def adapt(self, record: Record, format: Format) -> Record | Malformed:
+    def adapt(self, record: Record, format: Format) -> Record | Malformed | Skipped:
         """The record with the fields of a document. Raises InputError if a column is missing in all rows."""
+        if format.any_names and (skipped := wordpress.check_rest(record.where, record.fields)):
+            return skipped
         try:
             fields = apply_mapping(record, self._mapping, format.tabular)
         except MissingColumn as error:
@@ -51,7 +54,10 @@ class RecordAdapter:
         for field, column in find_absent(record, self._mapping):
             self._remark(record, f"have no {column!r} for --mapping {field}={column} and keep their own")
         if format.any_names:
-            fields = self._complete(record, fields)
+            try:
+                fields = self._complete(record, fields)
+            except page.NoArticle as error:
+                return Malformed(record.where, str(error))
             if "sentences" in fields:
                 fields = {**fields, "sentences": self._read_sentences(record, fields["sentences"])}
             try:
@@ -64,7 +70,10 @@ class RecordAdapter:
         return Record(record.where, self._decode(record, fields) if format.tabular else fields)
 
     def _complete(self, record: Record, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The fields of a document: those with other names too, and as metadata what is no field."""
+        """The fields of a document: those with other names too, and as metadata what is no field.
+
+        Raises NoArticle for HTML that cannot be read.
+        """
         columns = list(find_known_columns(fields, self._is_date))
         known = [column for column in columns if column.value is not None]
         if known:
@@ -75,9 +84,27 @@ class RecordAdapter:
                 self._remark(record, f"have a {column} that cannot be read, and no {field}")
         if type(fields.get("id")) is int:
             fields = {**fields, "id": str(fields["id"])}
-        if not known and fields.keys() <= _PLAIN and fields.keys() == record.fields.keys():
+        if known or not fields.keys() <= _PLAIN or fields.keys() != record.fields.keys():
+            fields = self._with_metadata(record.fields, fields, known)
+        if isinstance(fields.get("text"), list) and (text := read_paragraphs(fields["text"])):
+            fields = {**fields, "text": text}
+        return self._read_html(record, fields, {column.field: column.column for column in known})
+
+    def _read_html(
+        self, record: Record, fields: Mapping[str, Any], columns: Mapping[str, str]
+    ) -> Mapping[str, Any]:
+        """The fields with the text of HTML where a title or a text is HTML. Raises NoArticle."""
+        read: dict[str, str] = {}
+        for field in ("title", "text"):
+            column, text = columns.get(field, self._mapping.get(field, field)), fields.get(field)
+            if isinstance(text, str) and has_html(column, text):
+                if "<" in text or "&" in text:
+                    require(f"the HTML in {column!r}", "lxml.etree")
+                read[field] = page.html_to_text(text)
+        if all(read[field] == fields[field] for field in read):
             return fields
-        return self._with_metadata(record.fields, fields, known)
+        self._remark(record, f"have HTML in their {' and '.join(read)}, of which the text was taken")
+        return {**fields, **read}
 
     def _with_metadata(
         self, given: Mapping[str, Any], fields: Mapping[str, Any], known: Sequence[KnownColumn]

@@ -29,8 +29,13 @@ def is_envelope_name(name: str) -> bool:
 def has_text(fields: Mapping[str, Any]) -> bool:
     """Whether these are the fields of a document with a text: then they are no envelope."""
     return "sentences" in fields or any(
-        isinstance(value, str) and is_in_field(name, "text") for name, value in fields.items()
+        (isinstance(value, str) or _is_paragraphs(value)) and is_in_field(name, "text")
+        for name, value in fields.items()
     )
+
+
+def _is_paragraphs(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(element, str) for element in value)
 
 
 def is_document(value: Any) -> bool:

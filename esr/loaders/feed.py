@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from esr.errors import InputError, to_one_line
-from esr.loaders import page
-from esr.loaders.format import Format, Malformed, Record, Source, register
+from esr.loaders import page, wordpress
+from esr.loaders.format import Format, Malformed, ReadResult, Record, Source, register
 from esr.loaders.ids import make_id
 from esr.loaders.list_values import read_list
 
@@ -19,10 +19,10 @@ from esr.loaders.list_values import read_list
 MAX_FEED_BYTES = 16 * 2**20
 
 
-def read(source: Source) -> Iterator[Record | Malformed]:
+def read(source: Source) -> Iterator[ReadResult]:
     """A record per entry, with its content or else its summary. Raises InputError where the XML is broken.
 
-    Unpublished entries of a WordPress export (WXR) are skipped.
+    Of a WordPress export (WXR), all but published posts and pages is skipped.
     """
     import feedparser
 
@@ -41,9 +41,10 @@ def read(source: Source) -> Iterator[Record | Malformed]:
         where = f"{source.name}:{line}" if line else source.name
         raise InputError(where, f"broken feed: {to_one_line(problem)}; fetch it again or correct it")
     for number, entry in enumerate(parsed.entries, 1):
-        if entry.get("wp_status") not in (None, "publish"):  # WordPress exports drafts and pictures too
-            continue
         where = f"{source.name}:entry {number}"
+        if skipped := wordpress.check_export(where, entry):
+            yield skipped
+            continue
         try:
             yield _build_record(where, entry, parsed.feed)
         except page.NoArticle as error:

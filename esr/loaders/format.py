@@ -48,10 +48,14 @@ class Malformed(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A document that its publisher does not want loaded. `reason` is for example "under embargo"."""
+    """A document that its publisher does not want loaded. `reason` is for example "under embargo".
+
+    One that `is_lasting` stays so: reading its file again later gives no more.
+    """
 
     where: str
     reason: str
+    is_lasting: bool = False
 
 
 class Remark(NamedTuple):

@@ -48,15 +48,17 @@ def _read_fields(where: str, fields: dict[str, Any], path: _Path) -> Iterator[_R
     yield Record(where, fields)
 
 
-def _read_array(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, bool]:
+def _read_array(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, list[Any] | None]:
     """Yields the documents of an array. In an envelope, one that begins with no object has none.
 
-    Returns whether it has documents.
+    Returns None if it has documents, and otherwise its values, as far as they are no longer than a document.
     """
+    values: list[Any] = []
     cursor.take("[", "an array begins with [")
     if cursor.peek() == "]":
         cursor.take("]", "an array ends with ]")
-        return False
+        return values
+    begin = cursor.position
     has_documents = not path or cursor.peek() == "{"
     while True:
         cursor.peek()
@@ -68,8 +70,10 @@ def _read_array(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, boo
         else:
             if has_documents:
                 yield from read_value(where, value, path)
+            elif cursor.position - begin <= MAX_DOCUMENT_BYTES:
+                values.append(value)
         if cursor.take(",]", "a comma separates the elements of an array, and a ] ends it") == "]":
-            return has_documents
+            return None if has_documents else values
 
 
 def _read_object(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, dict[str, Any] | None]:
@@ -81,6 +85,8 @@ def _read_object(cursor: JsonCursor, path: _Path) -> Generator[_Result, None, di
     for name in _iterate_names(cursor):
         if _may_be_envelope(cursor, name, path) and not envelopes.has_text(fields):
             is_envelope |= yield from _read_content(cursor, (*path, name), fields)
+            if is_envelope and isinstance(fields.get(name), list):
+                del fields[name]
         else:
             try:
                 value = cursor.decode()
@@ -115,7 +121,10 @@ def _read_content(cursor: JsonCursor, path: _Path, fields: dict[str, Any]) -> Ge
     """
     where = cursor.place()
     if cursor.peek() == "[":
-        return (yield from _read_array(cursor, path))
+        values = yield from _read_array(cursor, path)
+        if values:
+            fields[path[-1]] = values
+        return values is None
     inner = yield from _read_object(cursor, path)
     if inner is None:
         return True

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from esr.documents.fields import LIST_FIELDS
-from esr.loaders.list_values import read_list
+from esr.loaders.list_values import read_list, read_paragraphs
 
 _KNOWN = {
     "id": "guid uuid articleid documentid docid docno newsid storyid postid itemid uri",
@@ -32,12 +32,19 @@ _KNOWN = {
     "categories articletags",
     "text": "body content article articletext articlebody articlecontent maintext mainbody bodytext fulltext "
     "story contenttext contentrendered cleanedtext newscontent newstext news documenttext plaintext rawtext "
-    "description summary abstract lead teaser snippet excerpt",
+    "paragraphs contenthtml bodyhtml htmlbody htmlcontent description shortdescription summary abstract lead "
+    "teaser snippet excerpt excerptrendered",
 }
 """By field, its other names in lower case without blanks and signs. The first one wins."""
 _MAX_NAME = 40
 _MAX_COLUMNS = 1000
+_HTML = re.compile(
+    r"\s*<(?:p|div|article|section|figure|h[1-6]|ul|ol|table|blockquote)\b[^<>]{0,1000}>.*</\w{1,20}>\s*\Z",
+    re.I | re.DOTALL,
+)
 _SEPARATORS = re.compile(r"[ ._-]+")
+_CONTAINERS = ("fields.", "attributes.", "properties.")
+"""Objects, as of the Guardian, that have fields of the document under their own names."""
 # MongoDB writes {"_id": {"$oid": "…"}, "date": {"$date": "…"}}.
 _TYPES = (".$oid", ".$date")
 
@@ -52,7 +59,7 @@ class KnownColumn(NamedTuple):
 
 def find_known_columns(fields: Mapping[str, Any], is_date: Callable[[str], bool]) -> Iterator[KnownColumn]:
     """The values of fields that are missing under their own names: strings, numbers as ids and dates, and
-    lists.
+    lists, of which those of paragraphs become one text.
 
     A field is missing too if it has an object instead of a value.
     """
@@ -86,6 +93,8 @@ def _to_text(field: str, value: Any) -> str:
         return str(value)
     if type(value) is float and field == "date":
         return str(value)
+    if field == "text" and isinstance(value, list):
+        return read_paragraphs(value) or ""
     return value if isinstance(value, str) and value.strip() else ""
 
 
@@ -96,9 +105,16 @@ def is_in_field(name: str, *fields: str) -> bool:
     return any(normal == field or normal in _KNOWN[field].split() for field in fields)
 
 
+def has_html(column: str, text: str) -> bool:
+    """Whether the text of a column is HTML: by the column's name, or because tags of blocks surround it."""
+    return _normalise(column).endswith(("html", "rendered")) or bool(_HTML.match(text))
+
+
 def _normalise(name: str) -> str:
     for suffix in _TYPES:
         name = name.removesuffix(suffix)
+    for container in _CONTAINERS:
+        name = name.removeprefix(container)
     return _SEPARATORS.sub("", name).lower()
 
 
@@ -106,7 +122,7 @@ def _normalise(name: str) -> str:
 def _match_columns(columns: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """For each field without a column of its own name, the columns that may be it."""
     by_name: dict[str, str] = {}
-    for column in columns:
+    for column in sorted(columns, key=lambda column: "." in column):  # inside objects last
         by_name.setdefault(_normalise(column), column)
     matches = []
     for field, others in _KNOWN.items():

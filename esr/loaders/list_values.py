@@ -9,6 +9,8 @@ from typing import Any
 
 _NAMES = ("value", "name", "term", "label", "title", "tag", "@value", "text")
 """The keys of objects in lists that have what the object is called; the first one wins."""
+_PARAGRAPHS = ("text", "paragraph", "content")
+"""The keys of objects in lists that have a paragraph; the first one wins."""
 _MAX_LITERAL_CHARS = 100_000
 _BY = re.compile(r"^(?:by|von|par|por|di|door)\s+(?=\S)", re.I)
 _BETWEEN_AUTHORS = re.compile(r"\s*[;|\n]\s*|\s+(?:and|und|et|y|&)\s+|\s*,\s+(?:and|und)\s+")
@@ -30,6 +32,12 @@ def read_list(field: str, value: Any) -> list[str] | None:
     return [text for text in texts if text]
 
 
+def read_paragraphs(value: Any) -> str | None:
+    """The paragraphs in a list of texts, or of objects with one, as one text; None for any other value."""
+    paragraphs = list(map(_to_paragraph, value)) if isinstance(value, list) else []
+    return None if not paragraphs or None in paragraphs else "\n\n".join(filter(None, paragraphs))
+
+
 def is_lossless(value: Any) -> bool:
     """Whether `read_list` leaves nothing out: not so for objects with more than what they are called."""
     elements = value if isinstance(value, list) else [value]
@@ -39,6 +47,12 @@ def is_lossless(value: Any) -> bool:
 def _to_text(element: Any) -> str | None:
     if isinstance(element, dict):
         element = next((element[name] for name in _NAMES if isinstance(element.get(name), str)), None)
+    return element.strip() if isinstance(element, str) else None
+
+
+def _to_paragraph(element: Any) -> str | None:
+    if isinstance(element, dict):
+        element = next((element[name] for name in _PARAGRAPHS if isinstance(element.get(name), str)), None)
     return element.strip() if isinstance(element, str) else None
 
 

@@ -147,7 +147,7 @@ class SourceReader:
         if not isinstance(result, Record):
             return result
         record = self._set_constants(self._adapter.adapt(result, format))
-        if isinstance(record, Malformed):
+        if not isinstance(record, Record):
             return record
         policy = self._options.make_id
         if policy is None:
@@ -163,9 +163,9 @@ class SourceReader:
             return Malformed(record.where, str(error))
         return record._replace(fields={**record.fields, "id": id})
 
-    def _set_constants(self, record: Record | Malformed) -> Record | Malformed:
+    def _set_constants(self, record: ReadResult) -> ReadResult:
         constants = self._options.constants
-        if not constants or isinstance(record, Malformed):
+        if not constants or not isinstance(record, Record):
             return record
         if self._options.on_remark:
             for name in find_replaced(record.fields, constants):

@@ -59,7 +59,7 @@ def test_line_separators_within_a_string_do_not_end_a_line(load):
         ("null", "not a JSON object"),
         ('{"source": "x"}', "has no id"),
         ('{"id": [7]}', "id must be a string"),
-        ('{"id": "b", "text": ["x"]}', "text must be a string, not a list"),
+        ('{"id": "b", "text": ["x", 7]}', "text must be a string, not a list"),
         ('{"id": "b", "x": NaN}', "NaN is not a JSON number"),
         (
             '{"id": "b", "sentences": [{"text": "x", "features": {"f": -Infinity}}]}',

@@ -194,3 +194,71 @@ def test_a_mapping_takes_precedence(read):
 
 def test_a_number_is_an_id(read):
     assert read("x.jsonl", '{"id": 7, "text": "A ferry."}\n')[0].id == "7"
+
+
+def test_a_list_of_paragraphs_is_a_text(read):
+    paragraphs = ["The ferry sails", "", "It rains."]
+    for fields in (
+        {"id": "a", "text": paragraphs},
+        {"id": "a", "paragraphs": paragraphs},
+        {"id": "a", "article": paragraphs},
+        {"id": "a", "body": [{"text": "The ferry sails"}, {"content": "It rains."}]},
+    ):
+        for name, content in (("x.jsonl", json.dumps(fields)), ("x.json", json.dumps([fields], indent=1))):
+            document, _ = read(name, content)
+            assert texts(document) == ["The ferry sails", "It rains."] and not document.metadata
+        assert texts(read("x.json", json.dumps(fields, indent=1))[0]) == ["The ferry sails", "It rains."]
+    mapped, _ = read("x.jsonl", json.dumps({"id": "a", "parts": paragraphs}), text="parts")
+    assert texts(mapped) == ["The ferry sails", "It rains."]
+    assert taken(body=["x", 7]) == taken(body=[]) == {}
+
+
+def test_short_values_beside_documents_in_other_json_are_no_text(read):
+    content = json.dumps({"articles": [{"id": "a", "text": "A ferry."}], "news": ["x"]}, indent=1)
+    assert texts(read("x.json", content)[0]) == ["A ferry."]
+
+
+def test_fields_in_an_object_of_fields_are_found_after_those_beside_it(read):
+    fields = {
+        "headline": "Ferry",
+        "byline": "A. Writer",
+        "body": "<p>Tags.</p>",
+        "bodyText": "The ferry sails.",
+    }
+    item = {"id": "a", "fields": fields, "headline": "Ferry sails"}
+    document, remarks = read("x.json", json.dumps({"response": {"results": [item]}}))
+    assert (document.title, document.authors) == ("Ferry sails", ("A. Writer",))
+    assert texts(document) == ["Tags."]
+    del fields["body"]
+    assert texts(read("x.jsonl", json.dumps(item))[0]) == ["The ferry sails."]
+
+
+def test_a_short_description_is_the_text_where_nothing_else_is(read):
+    line = {"id": "a", "headline": "Ferry", "short_description": "The ferry sails.", "category": "SEA"}
+    document, _ = read("x.jsonl", json.dumps(line))
+    assert texts(document) == ["The ferry sails."] and document.section == "SEA"
+
+
+HTML = "<p>Ferry &amp; bus &#8217;sail&#8217;.</p>\n<script>x()</script><p>It<br/>rains.</p>"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"content": {"rendered": HTML, "protected": False}, "title": {"rendered": "A &amp; B"}},
+        {"content_html": HTML, "title": "A & B"},
+        {"text": HTML, "title": "A & B"},
+        {"title": {"rendered": "A &amp; B"}, "excerpt": {"rendered": HTML}},
+    ],
+)
+def test_html_is_read_where_a_field_has_it(read, fields):
+    document, remarks = read("x.jsonl", json.dumps({"id": "a", **fields}))
+    assert document.title == "A & B"
+    assert texts(document) == ["Ferry & bus ’sail’.", "It rains."]
+    assert any("HTML in their " in remark for remark in remarks)
+
+
+def test_a_text_with_tags_in_it_is_no_html(read):
+    text = "The tag <p> begins a paragraph, and 5 < 6."
+    document, remarks = read("x.jsonl", json.dumps({"id": "a", "text": text}))
+    assert texts(document) == [text] and remarks == []

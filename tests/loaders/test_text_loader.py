@@ -37,7 +37,10 @@ def test_blank_lines_and_a_byte_order_mark_are_not_the_title(load, start):
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n \n\n"])
 def test_the_only_line_of_a_file_is_its_text(load, end):
-    sentences = (Sentence("stdin.s0", "The ferry sails.", paragraph=0), Sentence("stdin.s1", "It rains.", paragraph=0))
+    sentences = (
+        Sentence("stdin.s0", "The ferry sails.", paragraph=0),
+        Sentence("stdin.s1", "It rains.", paragraph=0),
+    )
     assert load("The ferry sails. It rains." + end, "text") == [Document("stdin", sentences)]
 
 

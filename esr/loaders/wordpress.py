@@ -1,0 +1,44 @@
+"""Which entries of WordPress are articles: published posts and pages that anyone may read.
+
+Its exports (WXR) and its REST interface also have drafts, revisions, menus, styles, pictures and posts with a
+password.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from esr.loaders.format import Skipped
+
+_ARTICLES = ("post", "page")
+
+
+def check_export(where: str, entry: Mapping[str, Any]) -> Skipped | None:
+    """The reason to skip an entry of an export, as feedparser reads it; None if there is none.
+
+    Entries of other feeds have none of these elements.
+    """
+    return _check(
+        where, entry.get("wp_post_type"), entry.get("wp_status"), bool(entry.get("wp_post_password"))
+    )
+
+
+def check_rest(where: str, fields: Mapping[str, Any]) -> Skipped | None:
+    """The reason to skip an object of the REST interface; None if there is none, or for any other object."""
+    content = fields.get("content")
+    if not isinstance(content, dict) or "rendered" not in content:
+        return None
+    return _check(where, fields.get("type"), fields.get("status"), content.get("protected") is True)
+
+
+def _check(where: str, type: Any, status: Any, has_password: bool) -> Skipped | None:
+    if type not in (None, *_ARTICLES):
+        reason = "no post or page of WordPress"
+    elif status not in (None, "publish"):
+        reason = "not published in WordPress"
+    elif has_password:
+        reason = "protected by a password in WordPress"
+    else:
+        return None
+    return Skipped(where, reason, is_lasting=True)
