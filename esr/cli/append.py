@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -55,7 +56,7 @@ def append(
     with pipeline.open() as documents:
         report = delivery.append(track_documents(documents))
     report.notes += pipeline.notes()
-    _print_report(report, where, as_json)
+    _print_report(report, where, as_json, {"unknown_files": pipeline.summary.unknown_files})
     pipeline.raise_if_malformed()
 
 
@@ -85,9 +86,12 @@ def _read_ids(arguments: Iterable[str]) -> list[str]:
     return ids
 
 
-def _print_report(report: DeliveryReport, where: str, as_json: bool) -> None:
+def _print_report(
+    report: DeliveryReport, where: str, as_json: bool, more: Mapping[str, Any] = MappingProxyType({})
+) -> None:
+    """Print what was done; with `as_json`, with these keys too."""
     if as_json:
-        click.echo(json.dumps(asdict(report), indent=1))
+        click.echo(json.dumps({**asdict(report), **more}, indent=1))
         return
     names = ("added", "changed", "removed", "unchanged")
     counts = ", ".join(f"{getattr(report, name):,} {name}" for name in names if getattr(report, name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,11 +14,11 @@ from typing import IO, Any
 
 from esr.cli.output_file import check_output
 from esr.cli.source import Callbacks, Source
-from esr.cli.source_summary import SourceSummary
+from esr.cli.source_summary import SourceSummary, describe_unknown_files
 from esr.documents import Document, Located
 from esr.documents.serialisation import to_fields
-from esr.errors import EsrError, InputError, UsageError
-from esr.loaders import Malformed, Remark, Skipped
+from esr.errors import EsrError, InputError, UsageError, to_one_line
+from esr.loaders import Malformed, Remark, Skipped, UnknownFiles
 from esr.loaders.duplicates import DuplicateFilter
 from esr.loaders.same_ids import SameIdFilter
 
@@ -26,6 +27,10 @@ MAX_PROBLEMS = 20
 
 
 ReadDocuments = Callable[[Callbacks], Iterator[Located]]
+
+
+class TooManyEmpty(InputError):
+    """More documents have no sentence than is allowed; nothing of their delivery is loaded."""
 
 
 class DocumentPipeline:
@@ -38,11 +43,14 @@ class DocumentPipeline:
         same_id: str,
         duplicates: str,
         bad_documents: Path | None,
+        allow_empty_documents: float,
         read: ReadDocuments | None = None,
         on_refused: Callable[[str], None] = lambda id: None,
         is_dry_run: bool = False,
     ) -> None:
-        """`read` yields the documents; by default all of the sources, in their order.
+        """`allow_empty_documents` is the percentage of documents that may have no sentence.
+
+        `read` yields the documents; by default all of the sources, in their order.
 
         `on_refused` is called with the id of each document that was read and is not loaded. A dry run does
         not write the file of bad documents. Raises UsageError or EsrError if that file must not be written.
@@ -54,6 +62,7 @@ class DocumentPipeline:
         self._on_refused = on_refused
         self._same_id = same_id
         self._same_ids: SameIdFilter | None = None
+        self._allow_empty_documents = allow_empty_documents
         self._duplicates = DuplicateFilter(duplicates) if duplicates != "keep" else None
         self.tolerates_malformed = bad_documents is not None
         self._malformed_file = None if is_dry_run else bad_documents
@@ -63,14 +72,19 @@ class DocumentPipeline:
         self._skipped = _Occurrences()
         self._remarks = _Occurrences()
         self.summary = SourceSummary()
-        self._first_without_sentences: list[str] = []
+        self._first_without_sentences: list[Located] = []
+        self._first_unknown_file = ""
 
     @contextmanager
     def open(self, collect_all: bool = False) -> Iterator[Iterator[Located]]:
-        """The documents. A malformed one raises InputError, unless it goes to a file or all are collected."""
+        """The documents. A malformed one raises InputError, unless it goes to a file or all are collected.
+
+        After the last one, TooManyEmpty is raised if too many had no sentence.
+        """
         with _open_for_writing(self._malformed_file) as self._malformed_stream:
             on_malformed = self._add_malformed if self.tolerates_malformed or collect_all else None
-            documents = self._read(Callbacks(on_malformed, self._skipped.add, self._remarks.add))
+            callbacks = Callbacks(on_malformed, self._skipped.add, self._remarks.add, self._add_unknown_files)
+            documents = self._read(callbacks)
             reject = self._reject_located if on_malformed else _raise
             self._same_ids = SameIdFilter(self._same_id, reject)
             documents = self._same_ids.filter(documents)
@@ -104,8 +118,30 @@ class DocumentPipeline:
         for located in documents:
             self.summary.add(located.document)
             if not located.document.sentences and len(self._first_without_sentences) < MAX_EXAMPLES:
-                self._first_without_sentences.append(f"{located.document.id} at {located.where}")
+                self._first_without_sentences.append(located)
             yield located
+        self._check_empty_documents()
+
+    def _check_empty_documents(self) -> None:
+        """Raises TooManyEmpty: an index without text must not replace one that has text."""
+        documents, empty = (self.summary.counts[name] for name in ("documents", "without_sentences"))
+        if 100 * empty <= self._allow_empty_documents * documents:
+            return
+        names = ", ".join(map(to_one_line, self.summary.text_like_columns()))
+        advice = (
+            f"take their text from another column with --mapping text=COLUMN ({names} look like one)"
+            if names
+            else "check that their text is there, and which column has it (--mapping text=COLUMN)"
+        )
+        raise TooManyEmpty(
+            self._first_without_sentences[0].where,
+            f"{empty:,} of {documents:,} documents have no sentence: {advice}, or allow it with "
+            f"--allow-empty-documents {math.ceil(100 * empty / documents)}%",
+        )
+
+    def _add_unknown_files(self, files: UnknownFiles) -> None:
+        self.summary.add_unknown_files(files)
+        self._first_unknown_file = self._first_unknown_file or files.where
 
     def notes(self) -> list[str]:
         """The lines of the report about these documents."""
@@ -113,10 +149,15 @@ class DocumentPipeline:
         notes += self._duplicates.notes() if self._duplicates else []
         if without_sentences := self.summary.counts["without_sentences"]:
             more = ", …" if without_sentences > len(self._first_without_sentences) else ""
-            examples = ", ".join(self._first_without_sentences)
+            examples = ", ".join(f"{d.id} at {where}" for where, d in self._first_without_sentences)
             notes.append(f"{without_sentences:,} documents have no sentence: {examples}{more}")
         notes += self._skipped.lines()
         notes += self._remarks.lines()
+        if unknown := self.summary.unknown_files:
+            notes.append(
+                f"{describe_unknown_files(unknown)}; the first is {self._first_unknown_file} "
+                "(--exclude leaves them out without a word, --strict refuses them)"
+            )
         detected = [source.detected for source in self._sources if source.detected is not None]
         if detected:
             notes.append(f"{sum(detected):,} documents got the detected language")
@@ -139,6 +180,7 @@ def open_pipeline(
     same_id: str,
     duplicates: str,
     bad_documents: Path | None,
+    allow_empty_documents: float,
     is_dry_run: bool = False,
     **source_options: Any,
 ) -> DocumentPipeline:
@@ -149,6 +191,7 @@ def open_pipeline(
         same_id=same_id,
         duplicates=duplicates,
         bad_documents=bad_documents,
+        allow_empty_documents=allow_empty_documents,
         is_dry_run=is_dry_run,
     )
 

@@ -11,7 +11,7 @@ from msgspec import to_builtins
 from esr import analysis
 from esr.analysis.survey import TermCounter
 from esr.cli.analyzer_choice import AUTO, SampledDocuments, language_notes
-from esr.cli.document_pipeline import MAX_EXAMPLES, MAX_PROBLEMS, DocumentPipeline
+from esr.cli.document_pipeline import MAX_EXAMPLES, MAX_PROBLEMS, DocumentPipeline, TooManyEmpty
 from esr.documents import Located
 from esr.errors import EsrError, InputError
 from esr.loaders import Malformed
@@ -21,6 +21,7 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
     """Print the first documents, counts and problems. Raises EsrError if there is a problem."""
     preview = _Preview()
     about_text: list[str] = []
+    refusal: TooManyEmpty | None = None
     try:
         with pipeline.open(collect_all=True) as documents:
             sampled = SampledDocuments(documents)
@@ -33,11 +34,15 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
                     counter.add(terms(sentence.text))
         about_text = [sampled.reason] if sampled.reason else []
         about_text += [*language_notes(pipeline.summary.languages, name), *counter.survey().notes()]
+    except TooManyEmpty as error:
+        refusal = error
     except InputError as error:
         if not pipeline.malformed:
             pipeline.malformed.append(Malformed(error.where, error.problem))
             pipeline.malformed_count += 1
-    problems, problem_count = pipeline.malformed, pipeline.malformed_count
+    problems, problem_count = [*pipeline.malformed], pipeline.malformed_count
+    if refusal:
+        problems.append(Malformed(refusal.where, refusal.problem))
     notes = [*pipeline.notes(), *about_text]
     if as_json:
         data = {**pipeline.summary.as_dict(), **preview.as_dict(problems, problem_count, notes)}
@@ -49,6 +54,8 @@ def dry_run(pipeline: DocumentPipeline, analyzer: str | None, as_json: bool) -> 
         click.echo("\n".join([*preview.as_lines(), total, *pipeline.summary.lines(), *notes, *lines]))
     if problem_count:
         raise EsrError(f"{problem_count:,} documents cannot be loaded; nothing was written")
+    if refusal:
+        raise EsrError(f"{refusal}; nothing was written")
     if not as_json:
         click.echo("nothing was written")
 

@@ -28,6 +28,7 @@ def build_read_options(options: Mapping[str, Any]) -> ReadOptions:
         day_first=options["day_first"],
         encoding=None if options["encoding"] is None else check_encoding(options["encoding"]),
         make_id=options["make_id"],
+        is_strict=options["strict"],
         files=FileFilter(options["include"], options["exclude"]),
         constants=parse_constants(options["constants"]),
     )

@@ -16,6 +16,7 @@ from esr.loaders import (
     Malformed,
     Remark,
     Skipped,
+    UnknownFiles,
     find_files,
     get,
     read_documents,
@@ -31,6 +32,7 @@ class Callbacks(NamedTuple):
     on_malformed: Callable[[Malformed], None] | None
     on_skipped: Callable[[Skipped], None]
     on_remark: Callable[[Remark], None]
+    on_unknown_files: Callable[[UnknownFiles], None]
 
 
 class Source:

@@ -14,6 +14,17 @@ from esr.loaders.mapping import FIELDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+def _parse_percentage(context: click.Context, parameter: click.Parameter, value: str) -> float:
+    try:
+        percentage = float(value.removesuffix("%"))
+    except ValueError:
+        percentage = -1.0
+    if not 0 <= percentage <= 100:
+        raise click.BadParameter(f"{value!r} is no share: write for example 80%")
+    return percentage
+
+
 SOURCE_OPTIONS = (
     click.option("--format", "source_format", default="auto", show_default=True, help="See esr formats."),
     click.option(
@@ -49,6 +60,11 @@ SOURCE_OPTIONS = (
         multiple=True,
         metavar="PATTERN",
         help="Do not read these files, nor what is in folders of this name. May be repeated.",
+    ),
+    click.option(
+        "--strict",
+        is_flag=True,
+        help="Refuse files of folders and archives that no loader knows, instead of counting them.",
     ),
     click.option(
         "--id",
@@ -125,6 +141,14 @@ DELIVERY_OPTIONS = (
         metavar="FILE",
         help="List documents that cannot be loaded, with the reason, in FILE (JSON Lines), "
         "and load the others; exit status 1.",
+    ),
+    click.option(
+        "--allow-empty-documents",
+        default="50%",
+        show_default=True,
+        metavar="N%",
+        callback=_parse_percentage,
+        help="Refuse a delivery of which more than this share of documents has no sentence.",
     ),
 )
 """What is done with the documents of all sources together."""

@@ -9,11 +9,16 @@ from typing import Any
 from esr.analysis.choice import primary_language
 from esr.documents import Document
 from esr.documents.dates import parse_date_end, parse_date_start
+from esr.loaders import UnknownFiles
+from esr.loaders.known_columns import look_into_objects
+from esr.loaders.list_values import read_paragraphs
 
 _COUNTED = ("title", "date", "source", "language", "authors", "section", "keywords")
 """Fields whose documents are counted."""
 _MAX_SHOWN = 5
 _MAX_KEYS, _MAX_KEY_CHARS = 30, 60
+_MIN_TEXT_CHARS = 40
+"""What is shorter does not look like the text of an article."""
 _MAX_SOURCES = 10_000
 """Beyond this number of different sources, further ones are counted together."""
 
@@ -29,6 +34,8 @@ class SourceSummary:
         """How many documents have each key of metadata."""
         self._sources: Counter[str] = Counter()
         self._other_sources = 0
+        self._text_like: Counter[str] = Counter()
+        self._unknown_files: Counter[str] = Counter()
         self._first: tuple[int, str] | None = None
         self._last: tuple[int, str] | None = None
 
@@ -42,11 +49,27 @@ class SourceSummary:
         for key in document.metadata:
             if key in self._metadata or len(self._metadata) < _MAX_SOURCES:
                 self._metadata[key] += 1
+        if not document.sentences and document.metadata:
+            self._add_text_like(document.metadata)
         self.languages[primary_language(document.language)] += 1
         if document.source is not None:
             self._add_source(document.source)
         if document.date is not None:
             self._add_date(document.date)
+
+    def add_unknown_files(self, files: UnknownFiles) -> None:
+        """Count files that no loader knows."""
+        self._unknown_files[files.ending] += files.count
+
+    def text_like_columns(self) -> list[str]:
+        """Columns that look like the text of documents without one, the most frequent first."""
+        return [name for name, _ in self._text_like.most_common(_MAX_SHOWN)]
+
+    def _add_text_like(self, metadata: Mapping[str, Any]) -> None:
+        for name, value in look_into_objects(metadata).items():
+            text = value if isinstance(value, str) else read_paragraphs(value)
+            if text and _looks_like_text(text) and len(self._text_like) < _MAX_SOURCES:
+                self._text_like[name] += 1
 
     def _add_source(self, source: str) -> None:
         if source in self._sources or len(self._sources) < _MAX_SOURCES:
@@ -84,9 +107,14 @@ class SourceSummary:
             lines.append(f"kept as metadata, as no fields: {_list_keys(self._metadata)}")
         return lines
 
+    @property
+    def unknown_files(self) -> dict[str, int]:
+        """By ending, how many files no loader knows; "" is for names without one."""
+        return dict(self._unknown_files.most_common())
+
     def as_dict(self) -> dict[str, Any]:
-        """For programs: the counts, `languages` ("" is unknown), `dates` (`from` and `to`), `sources` and
-        `metadata` (by key, how many documents have it).
+        """For programs: the counts, `languages` ("" is unknown), `dates` (`from` and `to`), `sources`,
+        `metadata` (by key, how many documents have it) and `unknown_files` (by ending, "" for none).
 
         `other_sources` is the number of documents from sources beyond the first 10,000.
         """
@@ -97,7 +125,20 @@ class SourceSummary:
             "sources": dict(self._sources.most_common()),
             "other_sources": self._other_sources,
             "metadata": dict(self._metadata.most_common()),
+            "unknown_files": self.unknown_files,
         }
+
+
+def describe_unknown_files(counts: Mapping[str, int]) -> str:
+    """The files that no loader knows by their endings, as a sentence without its end."""
+    endings = {ending or "without an ending": n for ending, n in counts.items()}
+    total, parts = sum(counts.values()), _format_counts(endings)
+    return f"{total:,} files were left out, because no loader knows them: {parts}"
+
+
+def _looks_like_text(text: str) -> bool:
+    """Whether this is some length of words, or of a script that has no blanks; no address."""
+    return len(text) >= _MIN_TEXT_CHARS and (len(text.split()) > 4 or not text.isascii())
 
 
 def _list_keys(counts: Counter[str]) -> str:

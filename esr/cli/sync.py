@@ -9,8 +9,10 @@ import click
 
 from esr.cli.options import FILE, as_json, place
 from esr.cli.signals import exit_on_sigterm
+from esr.cli.source_summary import describe_unknown_files
 from esr.cli.sync_config import read_config
 from esr.cli.sync_run import SyncRun
+from esr.errors import EsrError
 from esr.loaders.delivered_files import open_delivered_files
 
 
@@ -31,7 +33,8 @@ def sync(where: str, config: Path, is_dry_run: bool, reread: bool, as_json: bool
     \b
     Exit status:
       0   done, or there was nothing to do
-      1   it failed and changed nothing, or documents were set aside in the file of bad-documents
+      1   it failed and changed nothing, or documents were set aside in the file of bad-documents, or there
+          are files that no loader knows
       2   the command or CONFIG is wrong
       75  another run has not finished yet, nothing was done
 
@@ -49,3 +52,7 @@ def sync(where: str, config: Path, is_dry_run: bool, reread: bool, as_json: bool
             record.commit()
     click.echo(json.dumps(report.as_dict()) if as_json else "\n".join(report.lines()))
     run.pipeline.raise_if_malformed()
+    if report.unknown_files:
+        raise EsrError(
+            f"{describe_unknown_files(report.unknown_files)}; exclude them in the file that names the sources"
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,20 +21,25 @@ from esr.engines.factory import LoadOptions, is_elasticsearch, open_delivery, op
 from esr.engines.generations import SERVING
 from esr.engines.redact import redact
 from esr.errors import EsrError, IndexMissing, UsageError
-from esr.loaders import FoundFile, Skipped
+from esr.loaders import FoundFile, Skipped, UnknownFiles
 from esr.loaders.delivered_files import DeliveredFiles
+from esr.loaders.paths import display_name
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class SyncReport:
-    """What a run did: the delivery, the files that were found and read, the generation that serves."""
+    """What a run did: the delivery, the files that were found and read, the generation that serves.
+
+    `unknown_files` are those of all runs that are still there, by ending.
+    """
 
     where: str
     delivery: DeliveryReport
     found: int
     read: int
+    unknown_files: Mapping[str, int]
     generation: str
     is_dry_run: bool
     time: str
@@ -65,7 +70,7 @@ class SyncRun:
         self._config = config
         self._record = record
         self._is_dry_run = is_dry_run
-        self._found = 0
+        self._found = self._unknown = 0
         self._new_files: list[tuple[SyncedSource, FoundFile]] = []
         known_as = redact(where) if is_elasticsearch(where) else os.path.abspath(where)
         other = record.fact("where")
@@ -96,7 +101,8 @@ class SyncRun:
             redact(self._where),
             delivery,
             self._found,
-            len(self._new_files),
+            len(self._new_files) - self._unknown,
+            self._record.unknown_files(),
             generation,
             self._is_dry_run,
             started.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -150,9 +156,15 @@ class SyncRun:
         def on_skipped(skipped: Skipped) -> None:
             (callbacks.on_skipped if skipped.is_lasting else keep_open(callbacks.on_skipped))(skipped)
 
+        def on_unknown_files(files: UnknownFiles) -> None:
+            self._unknown += files.where == display_name(file.path)
+            self._record.add_unknown_files(files.ending, files.count)
+            callbacks.on_unknown_files(files)
+
         passed_on = callbacks._replace(
             on_malformed=callbacks.on_malformed and keep_open(callbacks.on_malformed),
             on_skipped=on_skipped,
+            on_unknown_files=on_unknown_files,
         )
         for source, file in self._new_files:
             self._record.begin_file(source.name, file.path)

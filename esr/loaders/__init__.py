@@ -20,7 +20,18 @@ from esr.loaders import (
     trec,
     warc,
 )
-from esr.loaders.format import FORMATS, Format, Malformed, Record, Remark, Skipped, Source, get, register
+from esr.loaders.format import (
+    FORMATS,
+    Format,
+    Malformed,
+    Record,
+    Remark,
+    Skipped,
+    Source,
+    UnknownFiles,
+    get,
+    register,
+)
 from esr.loaders.paths import FoundFile
 from esr.loaders.reader import AUTO, find_files, read_documents, read_file
 from esr.loaders.source_reader import ReadOptions
@@ -36,6 +47,7 @@ __all__ = [
     "Remark",
     "Skipped",
     "Source",
+    "UnknownFiles",
     "feed",
     "find_files",
     "get",

@@ -20,7 +20,7 @@ from esr.loaders.seekable import open_seekable
 
 # An archive can contain itself, endlessly.
 MAX_DEPTH = 3
-_SUFFIXES = (".tar", ".tgz", ".zip")
+SUFFIXES = (".tar", ".tgz", ".zip")
 # tarfile reads the names of GNU and pax headers into memory at once; no real one is longer.
 _MAX_HEADER_BYTES = 2**20
 _NAME_HEADERS = (
@@ -63,7 +63,7 @@ def _open_member(
 ) -> Iterator[PeekedSource]:
     member_path = "/".join(parts)
     root, suffix = os.path.splitext(archive.id_path)
-    folder = root if suffix.lower() in _SUFFIXES else archive.id_path
+    folder = root if suffix.lower() in SUFFIXES else archive.id_path
     with open_member() as stream:
         source = Source(f"{archive.name}/{to_one_line(member_path)}", f"{folder}/{member_path}", stream)
         with decompress(source, member_path, budget) as member:

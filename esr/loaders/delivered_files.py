@@ -24,6 +24,11 @@ CREATE TABLE files (number INTEGER PRIMARY KEY, source TEXT, path BLOB, size INT
 CREATE TABLE documents (id TEXT, file INTEGER, run INTEGER, PRIMARY KEY (id, file)) WITHOUT ROWID;
 CREATE INDEX documents_of_files ON documents (file);
 """
+_UNKNOWN_FILES = (
+    "CREATE TABLE IF NOT EXISTS unknown_files "
+    "(file INTEGER, ending TEXT, count INTEGER, PRIMARY KEY (file, ending)) WITHOUT ROWID"
+)
+"""How many files of each ending no loader knows: in an archive, or the file itself."""
 _VERSION = 1
 _LATE_WRITE_NS = 2 * 10**9
 """A file that was written just before it is read may be written again with the same time and size."""
@@ -92,12 +97,24 @@ class DeliveredFiles:
             "UPDATE files SET size = ?, modified_ns = ?, is_done = ?, read_run = ? WHERE number = ?",
             (status.st_size, status.st_mtime_ns, is_settled, self._run, self._file),
         )
+        self._database.execute("DELETE FROM unknown_files WHERE file = ?", (self._file,))
 
     def add(self, id: str) -> None:
         """The present file has a document with this id."""
         self._database.execute(
             "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)", (id, self._file, self._run)
         )
+
+    def add_unknown_files(self, ending: str, count: int) -> None:
+        """The present file is, or has in it, files with this ending that no loader knows."""
+        self._database.execute(
+            "INSERT OR REPLACE INTO unknown_files VALUES (?, ?, ?)", (self._file, ending, count)
+        )
+
+    def unknown_files(self) -> dict[str, int]:
+        """By ending, how many files of all sources no loader knows."""
+        query = "SELECT ending, sum(count) FROM unknown_files GROUP BY ending ORDER BY 2 DESC, 1"
+        return {str(ending): int(count) for ending, count in self._database.execute(query)}
 
     def keep_open(self) -> None:
         """Not everything of the present file could be read: it is read again, and loses no document."""
@@ -131,6 +148,7 @@ class DeliveredFiles:
         self._database.execute("DELETE FROM sources WHERE run != ?", (self._run,))
         self._database.execute(f"DELETE FROM documents AS d WHERE NOT {_IS_PRESENT}", {"run": self._run})
         self._database.execute("DELETE FROM files WHERE seen_run != ?", (self._run,))
+        self._database.execute("DELETE FROM unknown_files WHERE file NOT IN (SELECT number FROM files)")
 
     def _one(self, query: str, *values: object) -> tuple[object, ...] | None:
         row: tuple[object, ...] | None = self._database.execute(query, values).fetchone()
@@ -155,6 +173,7 @@ def open_delivered_files(path: Path, *, is_dry_run: bool) -> Iterator[DeliveredF
                 database.execute(f"PRAGMA user_version = {_VERSION}")
             elif version != _VERSION:
                 raise UsageError(f"{path} is of another esr: delete it, and all files are read again")
+            database.execute(_UNKNOWN_FILES)
             yield DeliveredFiles(database)
         finally:
             if database.in_transaction:

@@ -69,6 +69,17 @@ class Remark(NamedTuple):
     unit: str = "documents"
 
 
+class UnknownFiles(NamedTuple):
+    """Files of a folder or archive that no loader knows, or that are not in the declared format.
+
+    `ending` is that of their names, such as ".pdf", in lower case; "" for none. `where` is the first.
+    """
+
+    where: str
+    ending: str
+    count: int
+
+
 ReadResult = Record | Malformed | Skipped
 
 

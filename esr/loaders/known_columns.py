@@ -63,7 +63,7 @@ def find_known_columns(fields: Mapping[str, Any], is_date: Callable[[str], bool]
 
     A field is missing too if it has an object instead of a value.
     """
-    given = _look_into_objects(fields)
+    given = look_into_objects(fields)
     names = tuple(name for name in given if len(name) <= _MAX_NAME)
     for field, columns in _match_columns(names) if len(names) <= _MAX_COLUMNS else ():
         read: Callable[[str, Any], Any] = read_list if field in LIST_FIELDS else _to_text
@@ -75,8 +75,8 @@ def find_known_columns(fields: Mapping[str, Any], is_date: Callable[[str], bool]
             yield KnownColumn(field, column, text if field != "date" or is_date(text) else None)
 
 
-def _look_into_objects(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fields with those of objects under both names: `source.name`."""
+def look_into_objects(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields, with those of objects under both names, `source.name`, in place of the objects."""
     if not any(isinstance(value, dict) for value in fields.values()):
         return fields
     flat: dict[str, Any] = {}

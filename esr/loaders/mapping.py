@@ -8,6 +8,7 @@ from typing import Any
 from esr.documents.fields import DESCRIPTIVE_FIELDS, METADATA
 from esr.errors import UsageError, unknown
 from esr.loaders.format import Record
+from esr.loaders.known_columns import look_into_objects
 
 FIELDS = ("id", *(name for name in DESCRIPTIVE_FIELDS if name != METADATA), "text", "sentences")
 # A document needs these, so their columns must exist. JSON Lines may lack the others.
@@ -43,20 +44,29 @@ def apply_mapping(record: Record, mapping: Mapping[str, str], tabular: bool) -> 
     """
     if not mapping:
         return record.fields
+    given = _find_columns(record, mapping)
     fields = {name: value for name, value in record.fields.items() if name not in mapping.values()}
     if "text" in mapping or "sentences" in mapping:
         fields.pop("text", None)
         fields.pop("sentences", None)
     for field, column in mapping.items():
-        if column not in record.fields and (tabular or field in _REQUIRED_FIELDS):
+        if column not in given and (tabular or field in _REQUIRED_FIELDS):
             raise MissingColumn(
                 f"there is no column {column!r} for --mapping {field}={column}; "
                 f"the columns are {', '.join(list(record.fields)[:20]) or 'none'}"
             )
-        fields[field] = record.fields.get(column, fields.get(field))
+        fields[field] = given.get(column, fields.get(field))
     return fields
 
 
 def find_absent(record: Record, mapping: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The pairs of the mapping whose column this record lacks."""
-    return ((field, column) for field, column in mapping.items() if column not in record.fields)
+    given = _find_columns(record, mapping)
+    return ((field, column) for field, column in mapping.items() if column not in given)
+
+
+def _find_columns(record: Record, mapping: Mapping[str, str]) -> Mapping[str, Any]:
+    """The record's columns. One inside an object has both names: `parts.copy`."""
+    if all(column in record.fields for column in mapping.values()):
+        return record.fields
+    return {**look_into_objects(record.fields), **record.fields}

@@ -23,6 +23,8 @@ POLICIES: dict[str, str] = {
     "last": "load the last one, as when a publisher sends corrections",
 }
 
+_MANY_VERSIONS = 10
+"""So many documents that were replaced by others with their id are reported with the id."""
 _ENCODER = Encoder(order="deterministic")
 
 Reject = Callable[[Located, str], None]
@@ -41,6 +43,7 @@ class SameIdFilter:
         self._reject = reject
         self._repeated = self._superseded = 0
         self._first_repeated = self._first_superseded = ""
+        self._most_superseded = (0, "")
 
     def filter(self, documents: Iterable[Located]) -> Iterator[Located]:
         """The documents, one for each id. `last` reads all of them before it yields the first."""
@@ -61,6 +64,12 @@ class SameIdFilter:
                 f"{self._superseded:,} documents were replaced by a later one with the same id: "
                 f"the first is {self._first_superseded}"
             )
+        count, id = self._most_superseded
+        if count >= _MANY_VERSIONS:
+            notes.append(
+                f"{count:,} of them have the id {id!r}: if these are different documents, load them again "
+                "with --id content"
+            )
         return notes
 
     def _refuse_later(self, documents: Iterable[Located], keys: KeyStore) -> Iterator[Located]:
@@ -78,7 +87,8 @@ class SameIdFilter:
                 self._reject(
                     located,
                     f"document id {document.id!r} is duplicated: first used at {first} with other content "
-                    "(--same-id last loads the last one)",
+                    "(--same-id last loads the last one; if these are different documents, --id content "
+                    "makes other ids)",
                 )
 
     def _keep_last(self, documents: Iterable[Located], keys: KeyStore) -> Iterator[Located]:
@@ -87,13 +97,15 @@ class SameIdFilter:
             lines = 0
             for located in documents:
                 key, content = located.document.id.encode(), _hash_content(located.document)
-                existing = keys.insert(key, f"{content} {lines}")
+                existing = keys.insert(key, f"{content} 0 {lines}")
                 if existing is not None and existing.partition(" ")[0] == content:
                     self._count_repeated(located)
                     continue
                 if existing is not None:
-                    keys.replace(key, f"{content} {lines}")
+                    count = int(existing.split(" ")[1]) + 1
+                    keys.replace(key, f"{content} {count} {lines}")
                     self._superseded += 1
+                    self._most_superseded = max(self._most_superseded, (count, located.document.id))
                     self._first_superseded = self._first_superseded or _describe(located)
                 spool.write(json.dumps([located.where, to_fields(located.document)]) + "\n")
                 lines += 1

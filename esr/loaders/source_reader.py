@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from esr.documents import Document
 from esr.documents.validate import build_document
-from esr.errors import InputError
+from esr.errors import InputError, to_one_line
 from esr.extras import require
 from esr.loaders import archives
 from esr.loaders.adapter import RecordAdapter
@@ -17,14 +18,28 @@ from esr.loaders.constants import apply_constants, find_replaced
 from esr.loaders.decompress import PeekedSource, open_source
 from esr.loaders.detection import detect_format, detect_format_in_folder
 from esr.loaders.file_filter import EVERYTHING, FileFilter
-from esr.loaders.format import FORMATS, Format, Malformed, ReadResult, Record, Remark, Skipped, Source
+from esr.loaders.format import (
+    FORMATS,
+    Format,
+    Malformed,
+    ReadResult,
+    Record,
+    Remark,
+    Skipped,
+    Source,
+    UnknownFiles,
+)
 from esr.loaders.ids import make_id_path
 from esr.loaders.limits import DEFAULT_LIMITS, Budget, ExpansionError, Limits
 from esr.loaders.made_ids import NoIdPossible, choose_policy, make_requested_id
 from esr.loaders.paths import STANDARD_INPUT, FoundFile, display_name, iterate_files
 from esr.loaders.read_errors import raise_input_errors
+from esr.loaders.shared_ids import IdCheck
 from esr.loaders.table_layout import UNDECLARED, TableLayout
 from esr.loaders.text_encoding import decode_source
+
+_MAX_ENDINGS = 100
+"""Further endings of unknown files in one archive are counted as the one before."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +53,8 @@ class ReadOptions:
 
     Without `on_malformed`, the first malformed document raises InputError. With it, each one is passed to
     it and reading goes on, with the next file where the rest of one cannot be read. Skipped documents are
-    passed to `on_skipped`, remarks to `on_remark`. `build` makes a document of a record's fields.
+    passed to `on_skipped`, remarks to `on_remark`, and files that no loader knows to `on_unknown_files`,
+    unless `is_strict` makes them malformed. `build` makes a document of a record's fields.
     """
 
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -46,6 +62,8 @@ class ReadOptions:
     on_malformed: Callable[[Malformed], None] | None = None
     on_skipped: Callable[[Skipped], None] | None = None
     on_remark: Callable[[Remark], None] | None = None
+    on_unknown_files: Callable[[UnknownFiles], None] | None = None
+    is_strict: bool = False
     build: Callable[[Mapping[str, Any]], Document] = build_document
     base: str | None = None
     table: TableLayout = UNDECLARED
@@ -102,27 +120,52 @@ class SourceReader:
         budget = Budget(display_name(path), self._options.limits)
         id_path = "stdin" if path == STANDARD_INPUT else make_id_path(path, self._options.base)
         is_empty = True
+        unknown: list[UnknownFiles] = []
         try:
             with raise_input_errors(display_name(path)), open_source(path, id_path, budget) as file:
-                for result in self._read_opened(file, budget, below, depth=0):
+                for result in self._read_opened(file, budget, below, unknown, depth=0):
                     is_empty = False
                     yield result
         except InputError as error:
             if self._options.on_malformed is None:
                 raise
             yield _to_malformed(error, is_empty)
+        for files in unknown:
+            if self._options.is_strict:
+                problem = (
+                    "no loader knows this file, and --strict refuses such files: --exclude leaves it out"
+                )
+                yield from [Malformed(files.where, problem)] * files.count
+            elif self._options.on_unknown_files:
+                self._options.on_unknown_files(files)
 
     def _read_opened(
-        self, file: PeekedSource, budget: Budget, below: str | None, depth: int
+        self,
+        file: PeekedSource,
+        budget: Budget,
+        below: str | None,
+        unknown: list[UnknownFiles],
+        depth: int,
     ) -> Iterator[ReadResult]:
+        """The records of a file or an archive. Files in an unknown format are added to `unknown`."""
         if archive_type := archives.detect_archive_type(file):
-            yield from self._read_archive(file, archive_type, budget, below, depth)
+            inside: list[UnknownFiles] = []
+            is_empty = True
+            for result in self._read_archive(file, archive_type, budget, below, inside, depth):
+                is_empty = False
+                yield result
+            archive = _to_unknown(file.source)
+            # Formats such as .docx are archives, whose members are nobody's files.
+            is_file = bool(inside) and is_empty and archive.ending not in archives.SUFFIXES
+            for files in [archive] if is_file else inside:
+                self._add_unknown(files, unknown)
             return
         name, in_folder = file.source.name, below is not None
         format = (
             detect_format_in_folder(file, self._format) if in_folder else self._format or detect_format(file)
         )
         if format is None and in_folder:
+            self._add_unknown(_to_unknown(file.source), unknown)
             return
         if file.is_blank:
             raise InputError(name, "the file is empty")
@@ -130,38 +173,61 @@ class SourceReader:
             raise InputError(name, f"unknown format: name it with --format ({', '.join(FORMATS)})")
         require(f"{name} (format {format.name})", *format.needs)
         number = 0
-        for result in format.read(self._prepare(file.source, format)):
-            if not isinstance(result, Remark):
-                number += 1
-                yield self._adapt(result, format, file.source, number)
-            elif self._options.on_remark:
-                self._options.on_remark(result)
+        results = self._read_format(format, file.source)
+        check = IdCheck() if format.any_names and self._options.make_id is None else None
+        for number, result in check.look_ahead(results) if check else results:
+            yield self._give_id(result, file.source, number, check) if isinstance(result, Record) else result
         # Agencies deliver pictures beside articles, so such a file may lack documents; a folder may not.
         if not number and not (in_folder and format.may_lack_documents):
             raise InputError(
                 name, f"contains no document in the format {format.name}: check the file or --format"
             )
 
-    def _adapt(self, result: ReadResult, format: Format, source: Source, number: int) -> ReadResult:
-        """A record with the fields of a document and, if one is to be made, with its id."""
-        if not isinstance(result, Record):
-            return result
-        record = self._set_constants(self._adapter.adapt(result, format))
-        if not isinstance(record, Record):
-            return record
+    def _read_format(self, format: Format, source: Source) -> Iterator[tuple[int, ReadResult]]:
+        """The records of a source with the fields of documents, numbered from 1. Remarks are passed on."""
+        number = 0
+        for result in format.read(self._prepare(source, format)):
+            if isinstance(result, Remark):
+                self._remark(result.where, result.text, result.unit)
+                continue
+            number += 1
+            if isinstance(result, Record):
+                result = self._set_constants(self._adapter.adapt(result, format))
+            yield number, result
+
+    def _give_id(self, record: Record, source: Source, number: int, check: IdCheck | None) -> ReadResult:
+        """The record with its id, if one is to be made. A check tells which of its own are none."""
         policy = self._options.make_id
-        if policy is None:
-            policy = choose_policy(record.fields) if format.any_names else None
-            if policy is None:
-                return record
-            if self._options.on_remark:
+        if policy is None and check:
+            record = self._forget_id(record, check)
+            policy = choose_policy(record.fields)
+            if policy == "url" and check.is_no_address(record.fields["url"]):
+                policy = "content"
+            if policy:
                 text = f"have no id and got one made of their {policy} (--id chooses another)"
-                self._options.on_remark(Remark(record.where, text))
+                self._remark(record.where, text)
+        if policy is None:
+            return record
         try:
             id = make_requested_id(policy, record.fields, source, number)
         except NoIdPossible as error:
             return Malformed(record.where, str(error))
         return record._replace(fields={**record.fields, "id": id})
+
+    def _forget_id(self, record: Record, check: IdCheck) -> Record:
+        """The record without an id that is none. Remarks on it, and on an address that is none."""
+        id, url = record.fields.get("id"), record.fields.get("url")
+        no_id = ", which identifies no document"
+        if id is None and check.is_no_address(url):
+            self._remark(record.where, f"have the url {to_one_line(str(url))[:60]!r}{no_id}")
+        if not check.is_no_id(id):
+            return record
+        self._remark(record.where, f"have the id {to_one_line(str(id))[:60]!r}{no_id}")
+        return record._replace(fields={name: v for name, v in record.fields.items() if name != "id"})
+
+    def _remark(self, where: str, text: str, unit: str = "documents") -> None:
+        if self._options.on_remark:
+            self._options.on_remark(Remark(where, text, unit))
 
     def _set_constants(self, record: ReadResult) -> ReadResult:
         constants = self._options.constants
@@ -184,12 +250,22 @@ class SourceReader:
 
         return decode_source(source, self._options.encoding, remark) if format.is_text else source
 
+    def _add_unknown(self, files: UnknownFiles, unknown: list[UnknownFiles]) -> None:
+        """Add files to those of their ending, so that an archive of very many takes no memory."""
+        for n, others in enumerate(unknown):
+            is_same = others.ending == files.ending or n == _MAX_ENDINGS
+            if is_same and not self._options.is_strict:
+                unknown[n] = others._replace(count=others.count + files.count)
+                return
+        unknown.append(files)
+
     def _read_archive(
         self,
         file: PeekedSource,
         archive_type: archives.ArchiveType,
         budget: Budget,
         below: str | None,
+        unknown: list[UnknownFiles],
         depth: int,
     ) -> Iterator[ReadResult]:
         name = file.source.name
@@ -203,7 +279,7 @@ class SourceReader:
                 continue
             try:
                 with raise_input_errors(member.source.name):
-                    for result in self._read_opened(member, budget, member_below, depth + 1):
+                    for result in self._read_opened(member, budget, member_below, unknown, depth + 1):
                         is_empty = is_member_empty = False
                         yield result
             except ExpansionError:
@@ -222,6 +298,10 @@ class SourceReader:
         )
         is_filtered = self._options.files != EVERYTHING
         return f"{name} that --include and --exclude let through" if is_filtered else name
+
+
+def _to_unknown(source: Source) -> UnknownFiles:
+    return UnknownFiles(source.name, PurePath(source.id_path).suffix.lower(), 1)
 
 
 def _to_malformed(error: InputError, is_empty: bool) -> Malformed:

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import json
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 import esr as library
-from tests.cli.conftest import Esr
+from tests.cli.conftest import Esr, call
+from tests.support.elasticsearch import fresh
 from tests.support.samples import sample
 
 TEXT = " ".join(f"word{n}" for n in range(60))
@@ -127,7 +131,7 @@ def test_documents_without_a_sentence_are_named(esr: Esr, tmp_path: Path) -> Non
     (tmp_path / "x.jsonl").write_text(
         '{"id": "t", "text": "x"}\n' + "".join(f'{{"id": "e{n}"}}\n' for n in range(5))
     )
-    result = esr("load", tmp_path / "x.jsonl", "--index", tmp_path / "i")
+    result = esr("load", tmp_path / "x.jsonl", "--index", tmp_path / "i", "--allow-empty-documents", "84%")
     place = tmp_path / "x.jsonl"
     assert (
         f"5 documents have no sentence: e0 at {place}:2, e1 at {place}:3, e2 at {place}:4, …" in result.stdout
@@ -288,3 +292,136 @@ def test_one_bad_file_of_a_folder_is_told_with_what_to_do_and_does_not_stop_the_
     }
     assert set(told) == set(advice)
     assert all(advice[where] in problem for where, problem in told.items())
+
+
+LONG = "The ferry across the fjord sails again after two weeks of repairs in the yard."
+
+
+@pytest.fixture(params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """An index of one document on either engine."""
+    with ExitStack() as stack:
+        index = str(tmp_path / "i")
+        if request.param == "elasticsearch":
+            index = stack.enter_context(fresh(request.getfixturevalue("elasticsearch_url")))
+        assert call("load", "-", "--index", index, input='{"id": "a", "text": "A ferry."}\n').exit_code == 0
+        yield index
+
+
+def test_a_delivery_without_text_is_refused_and_the_index_stays_as_it_was(
+    where: str, esr: Esr, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.json"
+    rows = [{"id": f"e{n}", "story_copy": LONG, "link": "http://x/" + "y" * 80} for n in range(4)]
+    path.write_text(json.dumps([*rows, {"id": "e4", "parts": {"copy": LONG}}]))
+    config = tmp_path / "news.toml"
+    config.write_text('[[source]]\npaths = "x.json"\n')
+    before = esr("export", where).stdout
+    for command in (
+        ["load", path, "--index", where, "--if-exists", "replace"],
+        ["load", path, "--dry-run"],
+        ["append", where, path],
+        ["sync", where, config],
+        ["sync", where, config, "--dry-run"],
+    ):
+        result = esr(*command)
+        assert result.exit_code == 1
+        assert (
+            "5 of 5 documents have no sentence: take their text from another column with --mapping "
+            "text=COLUMN (story_copy, parts.copy look like one), or allow it with "
+            "--allow-empty-documents 100%" in result.stderr
+        )
+        assert esr("export", where).stdout == before
+    options = ["--mapping", "text=story_copy", "--bad-documents", tmp_path / "bad"]
+    assert esr("append", where, path, *options).exit_code == 1
+    assert LONG in esr("export", where).stdout
+
+
+def test_a_column_inside_an_object_can_be_mapped(esr: Esr, tmp_path: Path) -> None:
+    line = {"id": "a", "parts": {"copy": "A ferry.", "n": 1}}
+    mapping = ["--mapping", "text=parts.copy"]
+    result = esr("load", "-", "--dry-run", "--json", *mapping, input=json.dumps(line))
+    (first,) = json.loads(result.stdout)["first"]
+    assert first["sentences"][0]["text"] == "A ferry." and first["metadata"] == {"parts": {"n": 1}}
+
+
+@pytest.mark.parametrize(
+    ("empty", "options", "status"),
+    [
+        (5, [], 0),
+        (6, [], 1),
+        (6, ["--allow-empty-documents", "60%"], 0),
+        (7, ["--allow-empty-documents", "60"], 1),
+        (2, ["--allow-empty-documents", "10%"], 1),
+        (10, ["--allow-empty-documents", "99%"], 1),
+        (10, ["--allow-empty-documents", "100%"], 0),
+        (1, ["--allow-empty-documents", "much"], 2),
+        (1, ["--allow-empty-documents", "101%"], 2),
+    ],
+)
+def test_more_than_a_share_of_documents_without_text_is_refused(
+    esr: Esr, tmp_path: Path, empty: int, options: list[str], status: int
+) -> None:
+    lines = [json.dumps({"id": str(n), "text": "" if n < empty else "A ferry."}) for n in range(10)]
+    result = esr("load", "-", "--index", tmp_path / "i", *options, input="\n".join(lines))
+    assert result.exit_code == status, result.output
+    if status:
+        assert (
+            not (tmp_path / "i").exists() or esr("search", "ferry", "--index", tmp_path / "i").exit_code == 1
+        )
+
+
+# Files that no loader knows.
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """A folder with one file of news, and others that nothing reads."""
+    folder = tmp_path / "news"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text('{"id": "a", "text": "A ferry."}\n')
+    for name in ("b.pdf", "c.PDF", "d"):
+        (folder / name).write_bytes(b"\x00\x01")
+    for name, members in (
+        ("e.docx", ["[Content_Types].xml", "word/document.xml"]),
+        ("f.zip", ["g.pdf", "h.jsonl"]),
+    ):
+        with zipfile.ZipFile(folder / name, "w") as archive:
+            for member in members:
+                known = member.endswith("jsonl")
+                archive.writestr(member, '{"id": "h", "text": "A bus."}' if known else "<x/>")
+    (folder / ".hidden").write_bytes(b"\x00")
+    return folder
+
+
+UNKNOWN = {".pdf": 3, ".docx": 1, "": 1}
+NOTE = (
+    "5 files were left out, because no loader knows them: .pdf 3, without an ending 1, .docx 1; the first is "
+)
+
+
+def test_files_that_no_loader_knows_are_counted_by_ending(where: str, esr: Esr, mixed: Path) -> None:
+    for command in (
+        ["load", mixed, "--dry-run"],
+        ["load", mixed, "--index", where, "--if-exists", "replace"],
+        ["append", where, mixed],
+    ):
+        result = esr(*command)
+        assert result.exit_code == 0 and f"{NOTE}{mixed}/b.pdf" in result.stdout, result.output
+        assert json.loads(esr(*command, "--json").stdout)["unknown_files"] == UNKNOWN
+    options = ["--exclude", "*.pdf", "--exclude", "*.PDF", "--exclude", "d", "--exclude", "*.docx"]
+    result = esr("load", mixed, "--dry-run", "--json", *options)
+    assert json.loads(result.stdout)["unknown_files"] == {}
+
+
+def test_files_that_no_loader_knows_can_be_refused(where: str, esr: Esr, mixed: Path, tmp_path: Path) -> None:
+    before = esr("export", where).stdout
+    for command in (["load", mixed, "--index", where, "--if-exists", "replace"], ["append", where, mixed]):
+        result = esr(*command, "--strict")
+        assert result.exit_code == 1
+        assert f"{mixed}/b.pdf: no loader knows this file, and --strict refuses such files" in result.stderr
+        assert esr("export", where).stdout == before
+    bad = tmp_path / "bad.jsonl"
+    assert esr("append", where, mixed, "--strict", "--bad-documents", bad).exit_code == 1
+    assert len(bad.read_text().splitlines()) == 5
+    assert "A bus." in esr("export", where).stdout

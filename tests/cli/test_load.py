@@ -42,7 +42,7 @@ def test_json_reports_the_same_counts(esr: Esr, source: Path, tmp_path: Path) ->
 def test_documents_without_a_sentence_are_counted_and_not_an_error(
     esr: Esr, source: Path, tmp_path: Path
 ) -> None:
-    source.write_text(ONE + '{"id": "none"}\n{"id": "blank", "text": "  "}\n')
+    source.write_text(ONE + ONE.replace('"a"', '"b"') + '{"id": "none"}\n{"id": "blank", "text": "  "}\n')
     result = esr("load", source, "--index", tmp_path / "index")
     assert result.exit_code == 0
     assert "2 documents have no sentence" in result.stdout

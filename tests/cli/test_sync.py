@@ -258,6 +258,35 @@ def test_a_refused_document_is_told_until_its_files_are_mended(desk: Desk, esr: 
     assert desk.counts() == (2, 1, 0, 0, 1)
 
 
+def test_files_that_no_loader_knows_fail_every_run_until_they_are_excluded(desk: Desk, esr: Esr) -> None:
+    desk.put("1.jsonl", a="A storm.")
+    desk.write("2.pdf", "\0")
+    for _ in range(2):
+        result = esr("sync", desk.where, desk.config, "--json")
+        report = json.loads(result.stdout)
+        assert result.exit_code == 1 and desk.texts() == {"a": "A storm."}
+        assert (report["found"], report["unknown_files"]) == (2, {".pdf": 1})
+        assert "1 files were left out, because no loader knows them: .pdf 1" in result.stderr
+        assert "exclude them in the file that names the sources" in result.stderr
+    assert report["read"] == 0
+    (desk.folder / "feeds" / "2.pdf").unlink()
+    assert desk.sync()["unknown_files"] == {}
+    desk.write("2.pdf", "\0")
+    desk.configure('[[source]]\nname = "feeds"\npaths = "feeds"\nexclude = "*.pdf"\n')
+    assert desk.sync()["unknown_files"] == {}
+
+
+def test_a_file_that_no_loader_knows_is_not_counted_as_read(desk: Desk, esr: Esr) -> None:
+    desk.put("1.jsonl", a="A storm.")
+    desk.write("2.pdf", "\0")
+    assert "1 of 2 files read" in esr("sync", desk.where, desk.config).stdout
+    desk.configure('strict = true\n[[source]]\nname = "feeds"\npaths = "feeds"\n')
+    desk.put("3.jsonl", b="Hail.")
+    result = esr("sync", desk.where, desk.config)
+    assert result.exit_code == 1 and "2.pdf: no loader knows this file" in result.stderr
+    assert desk.texts() == {"a": "A storm."}
+
+
 def test_a_second_run_at_the_same_time_does_nothing(desk: Desk, esr: Esr) -> None:
     desk.put("1.jsonl", a="A storm.")
     desk.sync()

@@ -226,7 +226,7 @@ def test_fields_in_an_object_of_fields_are_found_after_those_beside_it(read):
         "bodyText": "The ferry sails.",
     }
     item = {"id": "a", "fields": fields, "headline": "Ferry sails"}
-    document, remarks = read("x.json", json.dumps({"response": {"results": [item]}}))
+    document, _ = read("x.json", json.dumps({"response": {"results": [item]}}))
     assert (document.title, document.authors) == ("Ferry sails", ("A. Writer",))
     assert texts(document) == ["Tags."]
     del fields["body"]

@@ -117,3 +117,74 @@ def test_a_document_without_an_id_gets_one_of_its_url_or_else_of_its_content(tmp
     made = "have no id and got one made of their {} (--id chooses another)"
     texts = [remark.text for remark in remarks]
     assert texts.count(made.format("url")) == 1 and texts.count(made.format("content")) == 4
+
+
+NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+
+
+def rows(count, url):
+    """Different documents, each fourth of which has this address."""
+    return [
+        {
+            "url": url if n % 4 == 0 else f"http://x/{n}",
+            "text": " ".join(f"{word}{n}" for word in NUMBERS),
+        }
+        for n in range(count)
+    ]
+
+
+@pytest.fixture
+def read(tmp_path):
+    """A function from documents to what is loaded of them, by id, and the remarks about it."""
+
+    def read(documents, **options):
+        (tmp_path / "x.jsonl").write_text(lines(*documents))
+        remarks = []
+        given = ReadOptions(on_remark=lambda remark: remarks.append(remark.text), **options)
+        located = read_documents([str(tmp_path / "x.jsonl")], options=given)
+        return {d.id: d for _, d in located}, set(remarks)
+
+    return read
+
+
+@pytest.mark.parametrize("url", ["http://x/", "not_available", "N/A"])
+def test_an_address_that_many_documents_share_is_no_id(read, url):
+    documents, remarks = read(rows(1000, url))
+    assert len(documents) == 1000 and url not in documents and "http://x/1" in documents
+    assert f"have the url {url!r}, which identifies no document" in remarks
+    made = {id for id, document in documents.items() if document.url == url}
+    assert made <= set(read(rows(1000, url), make_id="content")[0])
+
+
+@pytest.mark.parametrize("column", ["id", "guid"])
+def test_an_id_that_many_documents_share_is_none(read, column):
+    documents, remarks = read([{column: "7", **row} for row in rows(40, "unknown")])
+    assert len(documents) == 40 and "http://x/1" in documents and "7" not in documents
+    assert "have the id '7', which identifies no document" in remarks
+
+
+def test_a_placeholder_is_no_id_however_few_have_it(read):
+    texts = ("A ferry.", "The bus.", "Some rain.")
+    for documents in (
+        read([{"url": "not_available", "text": text} for text in texts])[0],
+        read([{"id": "null", "text": text} for text in texts])[0],
+    ):
+        assert len(documents) == 3 and all(len(id) == 32 for id in documents)
+    assert list(read([{"id": "none", "text": "A ferry."}])[0]) == ["none"]
+
+
+def test_versions_of_one_document_share_an_id(read):
+    versions = [
+        {"url": "http://x/live", "text": f"The ferry across the fjord sails again, it is {n} o'clock."}
+        for n in range(30)
+    ]
+    documents, remarks = read(versions)
+    assert list(documents) == ["http://x/live"]
+    assert not any("identifies no" in remark for remark in remarks)
+
+
+def test_what_is_read_ahead_is_loaded_before_an_error_in_it(tmp_path):
+    (tmp_path / "x.json").write_text('[{"id": "a", "text": "x"}, {"id": "b", "text": "x"}, {"id"')
+    bad = []
+    documents = read_documents([str(tmp_path)], options=ReadOptions(on_malformed=bad.append))
+    assert [located.document.id for located in documents] == ["a", "b"] and len(bad) == 1

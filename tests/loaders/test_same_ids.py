@@ -70,6 +70,13 @@ def test_the_last_content_replaces_those_before_it() -> None:
     assert note.startswith("2 documents were replaced by a later one with the same id: the first is a at x:2")
 
 
+def test_an_id_whose_documents_replaced_each_other_many_times_is_named() -> None:
+    _, _, notes = run("last", document("x", "b"), *(document(f"{n}") for n in range(12)), document("y", "b"))
+    assert notes[1:] == [
+        "11 of them have the id 'a': if these are different documents, load them again with --id content"
+    ]
+
+
 @pytest.mark.parametrize(
     "other",
     [

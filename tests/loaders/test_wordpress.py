@@ -6,8 +6,10 @@ import pytest
 
 from esr.loaders import ReadOptions, read_documents
 
-ENTRY = """<item><title>{id}</title><guid isPermaLink="false">{id}</guid><content:encoded><![CDATA[<!-- wp:paragraph -->
-<p>The ferry &amp; the bus.</p>]]></content:encoded><wp:post_password><![CDATA[{password}]]></wp:post_password>
+ENTRY = """<item><title>{id}</title><guid isPermaLink="false">{id}</guid>
+<content:encoded><![CDATA[<!-- wp:paragraph -->
+<p>The ferry &amp; the bus.</p>]]></content:encoded>
+<wp:post_password><![CDATA[{password}]]></wp:post_password>
 <wp:status><![CDATA[{status}]]></wp:status><wp:post_type><![CDATA[{type}]]></wp:post_type></item>"""
 EXPORT = """<?xml version="1.0" encoding="UTF-8"?><rss version="2.0" xmlns:wp="http://wordpress.org/export/1.2/"
 xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel><title>Blog</title>{}</channel></rss>"""
