@@ -127,9 +127,9 @@ class DocumentPipeline:
         documents, empty = (self.summary.counts[name] for name in ("documents", "without_sentences"))
         if 100 * empty <= self._allow_empty_documents * documents:
             return
-        names = ", ".join(map(to_one_line, self.summary.text_like_columns()))
+        names = " or ".join(map(to_one_line, self.summary.text_like_columns()))
         advice = (
-            f"take their text from another column with --mapping text=COLUMN ({names} look like one)"
+            f"if their text is in {names}, say so with --mapping text=COLUMN"
             if names
             else "check that their text is there, and which column has it (--mapping text=COLUMN)"
         )

@@ -327,9 +327,8 @@ def test_a_delivery_without_text_is_refused_and_the_index_stays_as_it_was(
         result = esr(*command)
         assert result.exit_code == 1
         assert (
-            "5 of 5 documents have no sentence: take their text from another column with --mapping "
-            "text=COLUMN (story_copy, parts.copy look like one), or allow it with "
-            "--allow-empty-documents 100%" in result.stderr
+            "5 of 5 documents have no sentence: if their text is in story_copy or parts.copy, say so with "
+            "--mapping text=COLUMN, or allow it with --allow-empty-documents 100%" in result.stderr
         )
         assert esr("export", where).stdout == before
     options = ["--mapping", "text=story_copy", "--bad-documents", tmp_path / "bad"]

@@ -102,7 +102,7 @@ BAD: dict[str, tuple[bytes, str]] = {
         "news.jsonl:2: sentence id 'a.s1' is already used",
     ),
     "a wrong type": (
-        GOOD + b'{"id": "b", "text": ["x"]}\n',
+        GOOD + b'{"id": "b", "text": ["x", 7]}\n',
         "news.jsonl:2: text must be a string, not a list",
     ),
     "a bad date": (

@@ -44,7 +44,7 @@ def example(option: click.Option) -> str:
     known = {"pairs": '{title = "headline"}', "source_format": '"jsonl"', "encoding": '"latin-1"'}
     if option.opts == ["--set"]:
         return '{source = "Times"}'
-    known |= {"base": '"."', "delimiter": '";"', "quote": '"|"'}
+    known |= {"allow_empty_documents": '"80%"', "base": '"."', "delimiter": '";"', "quote": '"|"'}
     return known.get(str(option.name), '["a=b"]' if option.multiple else '"x"')
 
 
@@ -73,7 +73,7 @@ def test_the_options_of_load_are_keys_of_the_file(tmp_path: Path, option: click.
 def test_an_entry_is_read_as_the_command_line_reads_it(tmp_path: Path) -> None:
     config = read(
         tmp_path,
-        'keep = 7\nmonth-first = true\nbad-documents = "bad.jsonl"\n'
+        'keep = 7\nmonth-first = true\nbad-documents = "bad.jsonl"\nallow-empty-documents = 80\n'
         '[[source]]\npaths = ["."]\nmapping = {title = "headline", source = "desk"}\nmax-unpacked = 0.5\n'
         '[[source]]\nname = "other"\npaths = ["*.nothing"]\nday-first = true\ninclude = ["*.a", "*.b"]\n',
     )
@@ -83,6 +83,7 @@ def test_an_entry_is_read_as_the_command_line_reads_it(tmp_path: Path) -> None:
         "same_id": "last",
         "duplicates": "keep",
         "bad_documents": tmp_path / "bad.jsonl",
+        "allow_empty_documents": 80.0,
     }
     first, other = config.sources
     assert (first.name, other.name) == (".", "other")
