@@ -130,10 +130,10 @@ class SourceSummary:
 
 
 def describe_unknown_files(counts: Mapping[str, int]) -> str:
-    """The files that no loader knows by their endings, as a sentence without its end."""
+    """The files that no loader knows, by their endings, as a sentence without its end."""
     endings = {ending or "without an ending": n for ending, n in counts.items()}
     total, parts = sum(counts.values()), _format_counts(endings)
-    return f"{total:,} files were left out, because no loader knows them: {parts}"
+    return f"{total:,} files are in no format that is read, and were left out: {parts}"
 
 
 def _looks_like_text(text: str) -> bool:

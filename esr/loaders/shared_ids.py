@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from esr.errors import InputError
 from esr.loaders.format import Record
 
 WINDOW = 500
@@ -47,7 +46,7 @@ class IdCheck:
         What is raised while they are read is raised after those before it.
         """
         window: list[tuple[int, Any]] = []
-        failure: InputError | None = None
+        failure: Exception | None = None
         size = 0
         try:
             for result in results:
@@ -55,7 +54,7 @@ class IdCheck:
                 size += _estimate_size(result[1])
                 if len(window) == WINDOW or size > _WINDOW_CHARS:
                     break
-        except InputError as error:
+        except Exception as error:  # of any library that reads a format
             failure = error
         self._shared = _find_shared([result.fields for _, result in window if isinstance(result, Record)])
         yield from chain(window, results)

@@ -133,7 +133,7 @@ class SourceReader:
         for files in unknown:
             if self._options.is_strict:
                 problem = (
-                    "no loader knows this file, and --strict refuses such files: --exclude leaves it out"
+                    "is in no format that is read, and --strict refuses such files: --exclude leaves it out"
                 )
                 yield from [Malformed(files.where, problem)] * files.count
             elif self._options.on_unknown_files:

@@ -395,7 +395,8 @@ def mixed(tmp_path: Path) -> Path:
 
 UNKNOWN = {".pdf": 3, ".docx": 1, "": 1}
 NOTE = (
-    "5 files were left out, because no loader knows them: .pdf 3, without an ending 1, .docx 1; the first is "
+    "5 files are in no format that is read, and were left out: "
+    ".pdf 3, without an ending 1, .docx 1; the first is "
 )
 
 
@@ -418,7 +419,9 @@ def test_files_that_no_loader_knows_can_be_refused(where: str, esr: Esr, mixed: 
     for command in (["load", mixed, "--index", where, "--if-exists", "replace"], ["append", where, mixed]):
         result = esr(*command, "--strict")
         assert result.exit_code == 1
-        assert f"{mixed}/b.pdf: no loader knows this file, and --strict refuses such files" in result.stderr
+        assert (
+            f"{mixed}/b.pdf: is in no format that is read, and --strict refuses such files" in result.stderr
+        )
         assert esr("export", where).stdout == before
     bad = tmp_path / "bad.jsonl"
     assert esr("append", where, mixed, "--strict", "--bad-documents", bad).exit_code == 1

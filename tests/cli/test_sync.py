@@ -266,7 +266,7 @@ def test_files_that_no_loader_knows_fail_every_run_until_they_are_excluded(desk:
         report = json.loads(result.stdout)
         assert result.exit_code == 1 and desk.texts() == {"a": "A storm."}
         assert (report["found"], report["unknown_files"]) == (2, {".pdf": 1})
-        assert "1 files were left out, because no loader knows them: .pdf 1" in result.stderr
+        assert "1 files are in no format that is read, and were left out: .pdf 1" in result.stderr
         assert "exclude them in the file that names the sources" in result.stderr
     assert report["read"] == 0
     (desk.folder / "feeds" / "2.pdf").unlink()
@@ -283,7 +283,7 @@ def test_a_file_that_no_loader_knows_is_not_counted_as_read(desk: Desk, esr: Esr
     desk.configure('strict = true\n[[source]]\nname = "feeds"\npaths = "feeds"\n')
     desk.put("3.jsonl", b="Hail.")
     result = esr("sync", desk.where, desk.config)
-    assert result.exit_code == 1 and "2.pdf: no loader knows this file" in result.stderr
+    assert result.exit_code == 1 and "2.pdf: is in no format that is read" in result.stderr
     assert desk.texts() == {"a": "A storm."}
 
 

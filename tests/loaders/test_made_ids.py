@@ -1,3 +1,4 @@
+import gzip
 import json
 import os
 
@@ -186,5 +187,8 @@ def test_versions_of_one_document_share_an_id(read):
 def test_what_is_read_ahead_is_loaded_before_an_error_in_it(tmp_path):
     (tmp_path / "x.json").write_text('[{"id": "a", "text": "x"}, {"id": "b", "text": "x"}, {"id"')
     bad = []
+    long = [{"id": str(n), "text": "The ferry sails. " * 200} for n in range(400)]
+    (tmp_path / "y.jsonl.gz").write_bytes(gzip.compress(lines(*long).encode())[:-200])
     documents = read_documents([str(tmp_path)], options=ReadOptions(on_malformed=bad.append))
-    assert [located.document.id for located in documents] == ["a", "b"] and len(bad) == 1
+    ids = [located.document.id for located in documents]
+    assert ids[:3] == ["a", "b", "0"] and len(ids) > 50 and len(bad) == 2
