@@ -59,7 +59,7 @@ class SourceSummary:
 
     def add_unknown_files(self, files: UnknownFiles) -> None:
         """Count files that no loader knows."""
-        self._unknown_files[files.ending] += files.count
+        self._unknown_files[files.ending] += files.number
 
     def text_like_columns(self) -> list[str]:
         """Columns that look like the text of documents without one, the most frequent first."""

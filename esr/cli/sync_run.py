@@ -158,7 +158,7 @@ class SyncRun:
 
         def on_unknown_files(files: UnknownFiles) -> None:
             self._unknown += files.where == display_name(file.path)
-            self._record.add_unknown_files(files.ending, files.count)
+            self._record.add_unknown_files(files.ending, files.number)
             callbacks.on_unknown_files(files)
 
         passed_on = callbacks._replace(

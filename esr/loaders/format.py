@@ -77,7 +77,7 @@ class UnknownFiles(NamedTuple):
 
     where: str
     ending: str
-    count: int
+    number: int
 
 
 ReadResult = Record | Malformed | Skipped

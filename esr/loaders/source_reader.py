@@ -135,7 +135,7 @@ class SourceReader:
                 problem = (
                     "is in no format that is read, and --strict refuses such files: --exclude leaves it out"
                 )
-                yield from [Malformed(files.where, problem)] * files.count
+                yield from [Malformed(files.where, problem)] * files.number
             elif self._options.on_unknown_files:
                 self._options.on_unknown_files(files)
 
@@ -255,7 +255,7 @@ class SourceReader:
         for n, others in enumerate(unknown):
             is_same = others.ending == files.ending or n == _MAX_ENDINGS
             if is_same and not self._options.is_strict:
-                unknown[n] = others._replace(count=others.count + files.count)
+                unknown[n] = others._replace(number=others.number + files.number)
                 return
         unknown.append(files)
 
