@@ -75,9 +75,8 @@ def _find_shared(documents: list[Mapping[str, Any]]) -> frozenset[str]:
     first: dict[str, set[str]] = {}
     counts: Counter[str] = Counter()
     for fields in documents:
-        for value in {fields.get("id"), fields.get("url")} - {None, ""}:
-            if not isinstance(value, str):
-                continue
+        values = [fields[name] for name in ("id", "url") if isinstance(fields.get(name), str)]
+        for value in dict.fromkeys(filter(None, values)):
             if value not in first:
                 first[value] = _words(fields)
                 counts[value] = 1
