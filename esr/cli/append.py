@@ -87,11 +87,11 @@ def _read_ids(arguments: Iterable[str]) -> list[str]:
 
 
 def _print_report(
-    report: DeliveryReport, where: str, as_json: bool, more: Mapping[str, Any] = MappingProxyType({})
+    report: DeliveryReport, where: str, as_json: bool, further: Mapping[str, Any] = MappingProxyType({})
 ) -> None:
     """Print what was done; with `as_json`, with these keys too."""
     if as_json:
-        click.echo(json.dumps({**asdict(report), **more}, indent=1))
+        click.echo(json.dumps({**asdict(report), **further}, indent=1))
         return
     names = ("added", "changed", "removed", "unchanged")
     counts = ", ".join(f"{getattr(report, name):,} {name}" for name in names if getattr(report, name))
