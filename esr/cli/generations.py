@@ -9,7 +9,7 @@ import click
 
 from esr.cli.options import as_json, describe_choices, place
 from esr.engines.factory import open_generations
-from esr.engines.generations import SERVING, STATES, Generation
+from esr.engines.generations import KEPT, SERVING, STATES, Generation, describe_missing
 from esr.engines.redact import redact
 
 
@@ -83,6 +83,10 @@ def _format_table(generations: list[Generation]) -> list[str]:
     for generation in generations:
         state = f"{generation.state} on {generation.host}" if generation.host else generation.state
         state += ", rejected" if generation.is_rejected else ""
+        if generation.missing:
+            state += f", {describe_missing(generation.missing)}"
+        elif generation.sentences is None and generation.state in (SERVING, KEPT):
+            state += ", not ready"
         rows.append(
             (
                 generation.name,
@@ -113,7 +117,9 @@ def _format_count(number: int | None) -> str:
     return "?" if number is None else f"{number:,}"
 
 
-def _format_size(size: int) -> str:
+def _format_size(size: int | None) -> str:
+    if size is None:
+        return "?"
     for unit, bytes in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if size >= bytes:
             return f"{size / bytes:.1f} {unit}"

@@ -59,7 +59,7 @@ def open_writer(where: str, options: LoadOptions) -> IndexWriter:
             "a slice cannot be appended, since slices make a new generation: "
             "use --if-exists replace, or esr append"
         )
-    existing = engine.describe_existing(where)
+    existing = engine.describe_existing(where, options.if_exists)
     if existing is not None and options.if_exists == "fail":
         raise UsageError(
             f"there is an index at {redact(where)} already: use --if-exists replace or --if-exists append"

@@ -18,8 +18,9 @@ STATES = {
     SERVING: "the one that searches use",
     KEPT: "complete and verified, esr rollback can serve it again",
     LOADING: "being written by a load",
-    BROKEN: "its load was interrupted, continue it with esr load --resume or delete it",
+    BROKEN: "its load was interrupted, continue it with esr load --resume or delete it; or a part is missing",
 }
+LOAD_OVER = "load everything again with esr load --if-exists replace"
 DEFAULT_KEEP = 1
 """How many generations a load keeps beside its own by default."""
 _NAME_FORMAT = "%Y%m%dt%H%M%S%f"
@@ -29,20 +30,22 @@ class Generation(Struct, frozen=True):
     """One generation. Its name is the time its load started, so that names sort by age.
 
     Generations may share files: what two share counts towards the size of both. Counts are None where they
-    are not known, for example while the load is running.
+    are not known, for example while the load is running, or a node has not opened it yet.
     """
 
     name: str
     state: str
     documents: int | None
     sentences: int | None
-    size_bytes: int
+    size_bytes: int | None
     host: str = ""
     """The machine that is writing it, if another."""
     is_rejected: bool = False
     """Whether a rollback went back past it: only `--to` leads to it, and it is the first to be deleted."""
     is_known_alive: bool = False
     """Whether it is being written by a load that is alive; False where nobody can tell."""
+    missing: tuple[str, ...] = ()
+    """What was deleted of it by hand: it can neither be searched completely nor be served again."""
 
     @property
     def started_at(self) -> str:
@@ -61,6 +64,7 @@ class Generation(Struct, frozen=True):
             "size_bytes": self.size_bytes,
             "by": self.host,
             "rejected": self.is_rejected,
+            "missing": list(self.missing),
             "made": self.started_at,
         }
 
@@ -108,8 +112,9 @@ def find_rollback_target(generations: Sequence[Generation], to: str | None, wher
     if to is not None:
         target = _find(generations, to, where)
         if target.state != KEPT:
+            reason = f", as {describe_missing(target.missing)}" if target.missing else ""
             raise UsageError(
-                f"generation {to} is {target.state}: only a kept generation can be rolled back to"
+                f"generation {to} is {target.state}{reason}: only a kept generation can be rolled back to"
             )
         return target
     serving = next((generation for generation in generations if generation.state == SERVING), None)
@@ -117,8 +122,15 @@ def find_rollback_target(generations: Sequence[Generation], to: str | None, wher
     older = [g for g in kept if (serving is None or g.name < serving.name) and not g.is_rejected]
     if not older:
         hint = f"; to serve a newer one, use --to {kept[0].name}" if kept else ""
+        if serving is not None and serving.missing:
+            hint += f"; of the serving one, {describe_missing(serving.missing)}: {LOAD_OVER}"
         raise UsageError(f"{where} keeps no generation before the serving one{hint}")
     return older[0]
+
+
+def describe_missing(names: Sequence[str]) -> str:
+    """That these parts of a generation are missing."""
+    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} missing"
 
 
 def select_deletable(generations: Sequence[Generation], names: Sequence[str], where: str) -> list[Generation]:

@@ -14,6 +14,8 @@ from typing import NamedTuple
 from elastic_transport import NodeConfig
 from elasticsearch import Elasticsearch
 
+from esr.engines.elasticsearch.cluster.index_names import documents_index, sentences_index
+
 
 class AliasTargets(NamedTuple):
     """The indices behind both aliases, joined by commas, in order."""
@@ -26,12 +28,26 @@ class AliasTargets(NamedTuple):
         """The newest index of sentences: names end in the time at which their load began."""
         return max(self.sentences.split(","))
 
+    @property
+    def loads(self) -> set[str]:
+        """The indices of sentences of all loads of which an alias leads to an index."""
+        names = ",".join(self).split(",")
+        return {sentences_index(name) for name in names if name}
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The indices beside these that neither alias leads to."""
+        names = {*",".join(self).split(",")}
+        pairs = ((index, documents_index(index)) for index in sorted(self.loads))
+        return tuple(name for pair in pairs for name in pair if name not in names)
+
 
 def look_up(client: Elasticsearch, sentences: str, documents: str) -> tuple[AliasTargets, NodeConfig]:
-    """Where these aliases lead, and the node that answered."""
-    answer = client.indices.get_alias(name=[sentences, documents])
+    """Where these aliases lead, and the node that answered. An alias that does not exist leads nowhere."""
+    answer = client.options(ignore_status=404).indices.get_alias(name=[sentences, documents])
+    aliases = {index: body["aliases"] for index, body in answer.items() if isinstance(body, dict)}
     names = (
-        ",".join(sorted(index for index in answer if alias in answer[index]["aliases"]))
+        ",".join(sorted(index for index in aliases if alias in aliases[index]))
         for alias in (sentences, documents)
     )
     return AliasTargets(*names), answer.meta.node

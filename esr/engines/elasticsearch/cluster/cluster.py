@@ -98,8 +98,15 @@ class Cluster:
         selector.switch()
 
     def look_up_targets(self) -> AliasTargets:
-        """Where the aliases lead, as the node says that gets the requests of this thread."""
+        """Where the aliases lead, as the node says that gets the requests of this thread.
+
+        Raises IndexMissing where they lead nowhere, IndexUnusable where an index was deleted by hand.
+        """
         targets, node = alias_targets.look_up(self.client, *self.aliases)
+        if not any(targets):
+            raise self.index_missing()
+        if targets.missing:
+            raise self._error_translator.incomplete(targets.missing)
         self._confirmed.confirm(node, targets)
         return targets
 

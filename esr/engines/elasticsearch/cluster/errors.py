@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from elastic_transport import ConnectionError, ConnectionTimeout, TlsError, TransportError
 from elasticsearch import ApiError, UnsupportedProductError
 
 from esr.engines.elasticsearch.cluster.login import Login
+from esr.engines.generations import LOAD_OVER, describe_missing
 from esr.engines.login_variables import API_KEY, CA_FILE, PASSWORD, USER
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
 
@@ -48,6 +50,13 @@ class ErrorTranslator:
 
     def index_missing(self) -> IndexMissing:
         return IndexMissing(f"there is no index at {self.where}: make one with esr load")
+
+    def incomplete(self, missing: Sequence[str]) -> IndexUnusable:
+        """The error that indices behind the alias were deleted by hand."""
+        return IndexUnusable(
+            f"{self.where} is incomplete, as {describe_missing(missing)}: go back to the generation before "
+            f"with esr rollback, or {LOAD_OVER}"
+        )
 
     def unsupported_version(self, version: str) -> IndexUnusable:
         return IndexUnusable(

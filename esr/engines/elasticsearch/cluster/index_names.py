@@ -18,6 +18,11 @@ def documents_index(index: str) -> str:
     return index.removesuffix(SENTENCES) + DOCUMENTS
 
 
+def sentences_index(index: str) -> str:
+    """The index of sentences of the load that an index of either kind belongs to."""
+    return index.removesuffix(DOCUMENTS) + SENTENCES if index.endswith(DOCUMENTS) else index
+
+
 def new_sentences_index(alias: str, number: int = 0) -> str:
     """The name of an index of sentences that begins now; `number` tells those of one moment apart."""
     return f"{alias}-{new_generation_name()}{f'-{number}' if number else ''}{SENTENCES}"

@@ -89,5 +89,5 @@ def find_unfinished_loads(cluster: Cluster, target: LoadTarget) -> list[Load]:
 def delete_broken_loads(cluster: Cluster, keep: Load | None = None) -> None:
     """Delete what loaders left when they were killed before the switch, except `keep`."""
     for load, state in load_states(cluster):
-        if state == BROKEN and (keep is None or load.index != keep.index):
+        if state == BROKEN and not load.is_complete and (keep is None or load.index != keep.index):
             delete_indices(cluster, [load.index])

@@ -10,11 +10,14 @@ from esr.engines.elasticsearch.load.writer import ElasticsearchWriter
 from esr.engines.elasticsearch.store import meta
 from esr.engines.index import Description
 from esr.engines.options import LoadOptions
-from esr.errors import IndexUnusable
+from esr.errors import IndexMissing, IndexUnusable
 
 
-def describe_existing(where: str) -> Description | None:
-    """How the index behind the alias was made, or None. Raises IndexUnusable if it is something else."""
+def describe_existing(where: str, if_exists: str) -> Description | None:
+    """How the index behind the alias was made, or None.
+
+    Raises IndexUnusable if it is something else, or if it is incomplete and not to be replaced.
+    """
     with closing(Cluster(where)) as cluster:
         cluster.check_version()
         loads = meta.aliased_loads(cluster)
@@ -27,6 +30,11 @@ def describe_existing(where: str) -> Description | None:
                     f"{cluster.url}/{name} is an index, but esr needs its name for an alias: "
                     "use another alias, or delete that index"
                 )
+        if if_exists != "replace":
+            try:
+                meta.check_complete(cluster)
+            except IndexMissing:
+                return None
         return loads[0].description if loads else None
 
 

@@ -85,6 +85,7 @@ class ElasticsearchDelivery:
         self._options = options
         with self._cluster.closed_on_error():
             self._loads = meta.searchable_loads(self._cluster)
+            meta.check_complete(self._cluster)
         self._description = self._loads[0].description
 
     def append(self, documents: Iterable[Located], find_removed: FindIds = no_ids) -> DeliveryReport:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
+from typing import Any
 
 from esr.engines.elasticsearch.cluster.cluster import LOAD_TIMEOUT, Cluster
 from esr.engines.elasticsearch.cluster.index_names import DOCUMENTS, SENTENCES, documents_index
@@ -12,6 +14,7 @@ from esr.engines.elasticsearch.store.generations import (
     delete_generations,
     delete_indices,
     load_states,
+    missing_indices,
     serve,
 )
 from esr.engines.elasticsearch.store.heartbeat import is_known_alive
@@ -35,16 +38,13 @@ class ElasticsearchGenerations:
         self._cluster.close()
 
     def all(self) -> list[Generation]:
-        states = load_states(self._cluster)
-        with self._cluster.translate_errors():
-            answer = self._cluster.client.indices.stats(
-                index=[f"{self._cluster.alias}-*{kind}" for kind in (SENTENCES, DOCUMENTS)],
-                metric=["store", "docs"],
-            )
-        stats = {name: body["primaries"] for name, body in answer["indices"].items()}
+        loads, states = meta.all_loads(self._cluster), load_states(self._cluster)
+        stats = self._read_stats()
 
-        def total(indices: Iterable[str], metric: str, figure: str) -> int:
-            return sum(stats[name][metric][figure] for name in indices if name in stats)
+        def total(indices: Sequence[str], metric: str, figure: str) -> int | None:
+            if any(name not in stats for name in indices):
+                return None
+            return sum(stats[name][metric][figure] for name in indices)
 
         generations = []
         for load, state in states:
@@ -60,9 +60,25 @@ class ElasticsearchGenerations:
                     owner.host if state == LOADING and not owner.is_near else "",
                     is_rejected=load.is_rejected and state == KEPT,
                     is_known_alive=state == LOADING and is_known_alive(load),
+                    missing=missing_indices(load, loads) if load.is_complete else (),
                 )
             )
         return sorted(generations, key=lambda generation: generation.name, reverse=True)
+
+    def _read_stats(self) -> dict[str, Any]:
+        """Counts and sizes of the indices of which all primary shards are open: after a node's start, some
+        are not yet."""
+        indices = [f"{self._cluster.alias}-*{kind}" for kind in (SENTENCES, DOCUMENTS)]
+        client = self._cluster.client.indices
+        with self._cluster.translate_errors():
+            settings = client.get_settings(index=indices, name="index.number_of_shards", flat_settings=True)
+            answer = client.stats(index=indices, metric=["store", "docs"], level="shards")
+        return {
+            name: body["primaries"]
+            for name, body in answer["indices"].items()
+            if sum(map(_is_open_primary, chain(*body["shards"].values())))
+            == int(settings[name]["settings"]["index.number_of_shards"])
+        }
 
     def rollback(self, to: str | None = None) -> Generation:
         generation = find_rollback_target(self.all(), to, self._cluster.where)
@@ -83,3 +99,7 @@ class ElasticsearchGenerations:
 
     def delete_all(self) -> None:
         delete_indices(self._cluster, [load.index for load in meta.all_loads(self._cluster)])
+
+
+def _is_open_primary(shard: Mapping[str, Any]) -> bool:
+    return bool(shard["routing"]["primary"] and shard["routing"]["state"] == "STARTED")

@@ -13,11 +13,13 @@ from esr.engines.elasticsearch.cluster.alias_targets import AliasTargets
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.errors import is_from_elasticsearch
 from esr.engines.elasticsearch.cluster.index_names import (
+    DOCUMENTS,
     SENTENCES,
     belongs_to,
     documents_index,
     generation_name,
     generation_time,
+    sentences_index,
 )
 from esr.engines.elasticsearch.cluster.requests import ask
 from esr.engines.elasticsearch.store import templates
@@ -40,7 +42,8 @@ class Load:
     indices of sentences `members`; one that only belongs to other generations heads none. `manifest` says
     what the load must contain in the end, `lifts` what its sentences' lifts were made for, if it has any.
     A rollback went back past a generation whose head `is_rejected`. `aliases` are those of names. `heartbeat`
-    is when its writer was last known to be alive, in seconds since 1970; 0 if it does not say.
+    is when its writer was last known to be alive, in seconds since 1970; 0 if it does not say. `missing` are
+    those of its two indices that do not exist, as far as `all_loads` says.
     """
 
     index: str
@@ -56,6 +59,7 @@ class Load:
     is_rejected: bool = False
     aliases: Mapping[str, Any] = field(default_factory=dict)
     heartbeat: float = 0.0
+    missing: tuple[str, ...] = ()
 
     @property
     def documents_index(self) -> str:
@@ -90,14 +94,21 @@ class Load:
 def searchable_loads(cluster: Cluster) -> list[Load]:
     """The loads behind the alias, oldest first: at least one.
 
-    Raises IndexMissing, or IndexUnusable if the alias leads to something that esr did not make, or that needs
-    `esr migrate`.
+    Raises IndexMissing, or IndexUnusable if the alias leads to something that esr did not make, that needs
+    `esr migrate`, or whose index of sentences was deleted by hand.
     """
     loads = aliased_loads(cluster)
     if not loads:
+        check_complete(cluster)
         raise cluster.index_missing()
     check_format(cluster, loads)
     return loads
+
+
+def check_complete(cluster: Cluster) -> None:
+    """Raises IndexMissing if the aliases lead nowhere, IndexUnusable if an index was deleted by hand."""
+    with cluster.translate_errors():
+        cluster.look_up_targets()
 
 
 def check_format(cluster: Cluster, loads: Iterable[Load]) -> None:
@@ -134,12 +145,19 @@ def aliased_loads(cluster: Cluster) -> list[Load]:
 
 
 def all_loads(cluster: Cluster) -> list[Load]:
-    """All loads of this alias, served or not, oldest first, without those that a newer esr is writing."""
-    return [
-        _parse(index, meta)
-        for index, meta in _read(cluster, f"{cluster.alias}-*{SENTENCES}")
-        if meta and belongs_to(index, cluster.alias) and meta["format"] <= templates.FORMAT
-    ]
+    """All loads of this alias, served or not, oldest first, without those that a newer esr is writing.
+
+    Both indices say the same of their load: one of them may be missing.
+    """
+    stored = dict(_read(cluster, ",".join(f"{cluster.alias}-*{kind}" for kind in (SENTENCES, DOCUMENTS))))
+    loads = []
+    for index in sorted({sentences_index(name) for name in stored}):
+        names = (index, documents_index(index))
+        meta = next(stored[name] for name in names if name in stored)
+        if meta and belongs_to(index, cluster.alias) and meta["format"] <= templates.FORMAT:
+            missing = tuple(name for name in names if name not in stored)
+            loads.append(replace(_parse(index, meta), missing=missing))
+    return loads
 
 
 def pin_indices(cluster: Cluster, loads: Iterable[Load]) -> Cluster:
@@ -172,7 +190,7 @@ def read(cluster: Cluster, index: str) -> list[Load]:
 
 
 def write(cluster: Cluster, load: Load) -> None:
-    """Write the `_meta` of both indices of a load, in one step."""
+    """Write the `_meta` of both indices of a load, in one step, or of the one that there is."""
     _write(cluster, load, load.index, load.documents_index)
 
 
@@ -183,7 +201,7 @@ def write_sentences(cluster: Cluster, load: Load) -> None:
 
 def _write(cluster: Cluster, load: Load, *indices: str) -> None:
     with cluster.translate_errors():
-        cluster.client.indices.put_mapping(index=indices, meta=load.as_meta())
+        cluster.client.indices.put_mapping(index=indices, meta=load.as_meta(), ignore_unavailable=True)
 
 
 def _read(cluster: Cluster, pattern: str) -> list[tuple[str, Mapping[str, Any] | None]]:

@@ -12,7 +12,7 @@ from esr.engines.segments.writer.folder_writer import FolderWriter
 from esr.engines.writer import Description
 
 
-def describe_existing(where: str) -> Description | None:
+def describe_existing(where: str, if_exists: str) -> Description | None:
     """How the index in this folder was made, or None if there is none.
 
     Raises IndexUnusable if the folder holds something else.
