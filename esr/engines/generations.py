@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -27,7 +28,7 @@ _NAME_FORMAT = "%Y%m%dt%H%M%S%f"
 
 
 class Generation(Struct, frozen=True):
-    """One generation. Its name is the time its load started, so that names sort by age.
+    """One generation. Its name is the time its load started, or the next one: names sort by age.
 
     Generations may share files: what two share counts towards the size of both. Counts are None where they
     are not known, for example while the load is running, or a node has not opened it yet.
@@ -97,9 +98,18 @@ def generation_name(started: datetime) -> str:
     return started.strftime(_NAME_FORMAT)
 
 
-def new_generation_name() -> str:
-    """The name of a generation whose load starts now."""
-    return generation_name(datetime.now(UTC))
+def new_generation_name(newest: str) -> str:
+    """The name of a generation whose load starts now: the time, or a later one than `newest`.
+
+    `newest` is the greatest name at the location. If the clock went back since, names go on from there, so
+    that they remain in the order of their loads. They do so by random steps of up to a second: two loaders
+    that start at once do not choose the same name.
+    """
+    name = generation_name(datetime.now(UTC))
+    if name > newest:
+        return name
+    last = datetime.strptime(newest, _NAME_FORMAT)
+    return generation_name(last + timedelta(microseconds=random.randint(1, 1_000_000)))
 
 
 def parse_generation_time(name: str) -> float:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from contextlib import closing
+from datetime import datetime, tzinfo
 from pathlib import Path
+from typing import Self
 
 import pytest
 
 import esr
 from esr.documents import Document
-from esr.engines.factory import open_generations
+from esr.engines import generations
+from esr.engines.factory import LoadOptions, open_delivery, open_generations
 from esr.engines.generations import Generation
 from esr.errors import EsrError, IndexMissing, UsageError
-from tests.support.elasticsearch import document, fresh, load
+from tests.support.elasticsearch import document, fresh, load, located
 
 FIRST = [document("one", "A flood.", "A river.")]
 SECOND = [document("two", "A flood."), document("three", "Relief came.", "Late.", "At last.")]
@@ -89,6 +92,38 @@ def test_a_rollback_serves_the_previous_generation_and_can_be_undone(anywhere: s
         rollback(anywhere)
     assert rollback(anywhere, second).name == second
     assert serving_documents(anywhere) == {"two", "three"}
+
+
+def set_clock(monkeypatch: pytest.MonkeyPatch, year: int) -> None:
+    """Name the generations that follow as if this were the year."""
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls(year, 3, 1, 6, tzinfo=tz)
+
+    monkeypatch.setattr(generations, "datetime", Clock)
+
+
+def test_generations_are_in_order_after_the_clock_went_back(
+    anywhere: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_clock(monkeypatch, 2040)
+    first = replace(anywhere, FIRST)
+    set_clock(monkeypatch, 2020)
+    second = replace(anywhere, SECOND)
+    report = open_delivery(anywhere, LoadOptions(keep=1)).append(located(THIRD))
+    assert report.notes == [f"generation {second} is kept: esr rollback goes back to it"]
+    third, kept = list_generations(anywhere)
+    assert (third.state, kept.name, kept.state) == ("serving", second, "kept")
+    assert first < second < third.name
+    assert rollback(anywhere).name == second
+    assert serving_documents(anywhere) == {"two", "three"}
+    load(anywhere, FIRST, if_exists="append", keep=2)
+    monkeypatch.undo()
+    last = replace(anywhere, THIRD, keep=2)
+    assert list_generations(anywhere)[0].name == last
+    assert rollback(anywhere).documents == 3
 
 
 def test_a_rollback_to_an_unknown_generation_is_refused(anywhere: str) -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 import esr
 from esr.documents import Document, Located
 from esr.engines.elasticsearch.load import sender
-from esr.engines.factory import LoadOptions, open_generations, open_writer
+from esr.engines.factory import LoadOptions, open_delivery, open_generations, open_writer
 from esr.engines.segments.store import checkpoint
 from esr.engines.segments.writer import segment_builder
 from esr.errors import EsrError, UsageError
@@ -194,3 +194,18 @@ def test_a_failed_load_leaves_nothing_to_resume(anywhere: str) -> None:
     with pytest.raises(EsrError, match="broken"):
         open_writer(anywhere, LoadOptions("replace")).load(broken())
     assert states(anywhere) == ["serving"]
+
+
+def test_a_rollback_from_a_resumed_load_goes_back_to_what_was_delivered_meanwhile(
+    anywhere: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In Elasticsearch its indices have an older name, and the load says what that means."""
+    load(anywhere, OLD)
+    interrupt(anywhere, monkeypatch, if_exists="replace")
+    open_delivery(anywhere, LoadOptions()).append(located([document("late", "A late flood.")]))
+    with closing(open_generations(anywhere)) as index:
+        (delivered,) = (g.name for g in index.all() if g.state == "serving")
+        report = load(anywhere, NEWS, if_exists="replace", resume=True)
+        must_name = any(f"esr rollback --to {delivered} goes back" in note for note in report.notes)
+        index.rollback(delivered if must_name else None)
+    assert {stored.id for stored in documents_of(anywhere)} == {"old", "late"}

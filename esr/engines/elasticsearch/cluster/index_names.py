@@ -23,9 +23,12 @@ def sentences_index(index: str) -> str:
     return index.removesuffix(DOCUMENTS) + SENTENCES if index.endswith(DOCUMENTS) else index
 
 
-def new_sentences_index(alias: str, number: int = 0) -> str:
-    """The name of an index of sentences that begins now; `number` tells those of one moment apart."""
-    return f"{alias}-{new_generation_name()}{f'-{number}' if number else ''}{SENTENCES}"
+def new_sentences_index(alias: str, newest: str, number: int = 0) -> str:
+    """The name of an index of sentences that begins now; `number` tells those of one moment apart.
+
+    `newest` is the name of the newest generation that there is.
+    """
+    return f"{alias}-{new_generation_name(newest)}{f'-{number}' if number else ''}{SENTENCES}"
 
 
 def generation_name(index: str) -> str:

@@ -96,7 +96,8 @@ class SliceWriter(ElasticsearchWriter):
             return load
         # No process owns it: the load must not look broken when the process of the first slice has ended.
         _, slices = self._slice
-        index = load.index if load else new_sentences_index(self._cluster.alias)
+        newest = meta.newest_generation(self._cluster)
+        index = load.index if load else new_sentences_index(self._cluster.alias, newest)
         new_load = target.new_load(index, f"{slices} slices", (index,))
         new_load = meta.with_aliases(self._cluster, new_load)
         create_indices(self._cluster, new_load, self._options, existing=index if load else None)

@@ -151,7 +151,7 @@ class ElasticsearchWriter:
         return describe_lifts(choose_base(mixture), spool.statistics.collection)
 
     def _create_load(self, members: list[str], target: LoadTarget) -> Load:
-        index = new_sentences_index(self._cluster.alias)
+        index = new_sentences_index(self._cluster.alias, meta.newest_generation(self._cluster))
         load = target.new_load(index, load_owner.this_process(), (*members, index), time.time())
         load = meta.with_aliases(self._cluster, load)
         create_indices(self._cluster, load, self._options)

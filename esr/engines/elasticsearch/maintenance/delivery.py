@@ -205,7 +205,8 @@ class ElasticsearchDelivery:
         after = _with_delivery(before, old_spool, new_spool)
         lost = greatest_loss(old_spool, new_spool)
         sources = [load for load in self._loads if load.documents_index in removed_by_index or load is newest]
-        names = [new_sentences_index(cluster.alias, number) for number in reversed(range(len(sources)))]
+        numbers, generation = reversed(range(len(sources))), meta.newest_generation(cluster)
+        names = [new_sentences_index(cluster.alias, generation, number) for number in numbers]
         members = (*(load.index for load in self._loads if load not in sources), *names)
         copies: list[Load] = []
         is_switching = False

@@ -92,7 +92,9 @@ def delete_old_generations(cluster: Cluster, keep: int, before: Load | None, ser
     kept_loads.sort(key=lambda load: load.is_rejected)
     notes = []
     if before is not None and before.index in {load.index for load in kept_loads[:keep]}:
-        notes.append(f"generation {before.generation} is kept: esr rollback goes back to it")
+        # It is newer if the load that is served now was the first to begin, and the last to end.
+        to = f" --to {before.generation}" if before.generation > served.generation else ""
+        notes.append(f"generation {before.generation} is kept: esr rollback{to} goes back to it")
     try:
         delete_generations(cluster, [*kept_loads[keep:], *incomplete], spared=served.members)
     except EsrError as error:

@@ -160,6 +160,11 @@ def all_loads(cluster: Cluster) -> list[Load]:
     return loads
 
 
+def newest_generation(cluster: Cluster) -> str:
+    """The greatest name of a generation of this alias, "" if there is none."""
+    return max((load.generation.partition("-")[0] for load in all_loads(cluster)), default="")
+
+
 def pin_indices(cluster: Cluster, loads: Iterable[Load]) -> Cluster:
     """The same servers, with the indices of these loads in place of the aliases, wherever those move.
 

@@ -110,7 +110,9 @@ class EmbeddedDelivery:
         return report
 
     def _commit(self, before: Manifest, old: list[Segment], changes: Changes, report: DeliveryReport) -> None:
-        commit = rewrite_segments(self._folder, before, changes, new_generation_name(), self._keep)
+        commit = rewrite_segments(
+            self._folder, before, changes, new_generation_name(before.newest_name), self._keep
+        )
         self._verify(commit, old, changes, report)
         manifest.commit(self._folder, commit)
         if before.generation_name in {kept.generation_name for kept in commit.kept_generations}:

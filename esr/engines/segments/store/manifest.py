@@ -49,6 +49,11 @@ class Manifest(Struct, frozen=True):
         """Whether it is of a generation, perhaps one without documents: there is none before the first."""
         return bool(self.segments) or self.generation_name != UNNAMED
 
+    @property
+    def newest_name(self) -> str:
+        """The greatest name of a generation."""
+        return max(commit.generation_name for commit in (self, *self.kept_generations))
+
     def next_generation(
         self,
         name: str,

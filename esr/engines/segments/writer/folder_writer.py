@@ -82,7 +82,7 @@ class FolderWriter:
 
     def _start(self, before: Manifest) -> Checkpoint:
         """Where the load starts: at nothing, or at the checkpoint of an interrupted load."""
-        name, base = new_generation_name(), before.commit_number
+        name, base = new_generation_name(before.newest_name), before.commit_number
         start = Checkpoint(name, self._description, self._append, base, is_migration=self.is_migration)
         return start_or_resume(self._folder, start, self._resume)
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from esr.engines.segments.store import checkpoint, manifest
 from esr.engines.segments.store.checkpoint import Checkpoint
 from esr.engines.segments.store.cleanup import delete_unreferenced, remove_index
@@ -50,6 +52,9 @@ def start_or_resume(folder: Path, start: Checkpoint, resume: bool) -> Checkpoint
         )
     if last.append and last.base != start.base:
         raise UsageError("the index has changed since the load was interrupted: start over without --resume")
+    if last.base != start.base:  # it is newer than the generations that were made meanwhile
+        last = replace(last, generation_name=start.generation_name)
+        checkpoint.write(folder, last)
     return last
 
 

@@ -46,7 +46,7 @@ def test_a_copy_that_was_cut_off_stands_for_no_generation(
     before = all_indices(where)
     with closing(Cluster(where)) as cluster:
         (served,) = meta.searchable_loads(cluster)
-        copy = new_sentences_index(cluster.alias)
+        copy = new_sentences_index(cluster.alias, served.generation)
         names = [(served.index, copy), (served.documents_index, documents_index(copy))]
         for source, target in names if has_documents else names[:1]:
             cluster.client.indices.add_block(index=source, block="write")

@@ -61,7 +61,7 @@ def cluster(where: str) -> Iterator[Cluster]:
 
 def begin(cluster: Cluster, owner: str, age: float) -> Load:
     """A load that has begun, and does not go on."""
-    begun = unfinished(owner, age, new_sentences_index(cluster.alias))
+    begun = unfinished(owner, age, new_sentences_index(cluster.alias, meta.newest_generation(cluster)))
     create_indices(cluster, begun, LoadOptions())
     return begun
 
