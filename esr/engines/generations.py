@@ -112,11 +112,6 @@ def new_generation_name(newest: str) -> str:
     return generation_name(last + timedelta(microseconds=random.randint(1, 1_000_000)))
 
 
-def parse_generation_time(name: str) -> float:
-    """When the load of a generation with this name started, in seconds since 1970."""
-    return datetime.strptime(name, _NAME_FORMAT).replace(tzinfo=UTC).timestamp()
-
-
 def find_rollback_target(generations: Sequence[Generation], to: str | None, where: str) -> Generation:
     """The generation that a rollback switches to. Raises UsageError if there is none."""
     if to is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from esr.engines.generations import new_generation_name, parse_generation_time
+from esr.engines.generations import new_generation_name
 
 SENTENCES, DOCUMENTS = "-esr-sentences", "-esr-documents"
 _STAMPED = re.compile(rf"-(\d{{8}}t\d{{12}}(?:-\d+)?){SENTENCES}")
@@ -35,12 +35,6 @@ def generation_name(index: str) -> str:
     """The name of the generation whose newest index of sentences this is."""
     match = _STAMPED.search(index)
     return match[1] if match else index.removesuffix(SENTENCES)
-
-
-def generation_time(index: str) -> float:
-    """When the name of an index was made, in seconds since 1970; 0 if it has no time."""
-    match = _STAMPED.search(index)
-    return parse_generation_time(match[1].partition("-")[0]) if match else 0.0
 
 
 def belongs_to(index: str, alias: str) -> bool:

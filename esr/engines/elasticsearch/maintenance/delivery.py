@@ -215,9 +215,10 @@ class ElasticsearchDelivery:
                 for source, name in zip(sources, names, strict=True):
                     lifts = describe_after_delivery(source.lifts, before, after, lost)
                     is_head = source is newest
-                    copy = copy_load(cluster, source, name, members, is_head=is_head, lifts=lifts)
+                    copy = copy_load(
+                        cluster, source, name, members, is_head=is_head, lifts=lifts, heartbeat=heartbeat
+                    )
                     copies.append(copy)
-                    heartbeat.add(copy)
                     expected = read_contents(cluster, source.index)
                     self._remove_documents(copy, removed_by_index.get(source.documents_index, []), expected)
                     if is_head:

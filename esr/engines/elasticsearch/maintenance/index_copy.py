@@ -15,12 +15,14 @@ from elasticsearch import BadRequestError
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster
 from esr.engines.elasticsearch.cluster.index_names import documents_index
+from esr.engines.elasticsearch.cluster.shard_allocation import wait_for_primaries
 from esr.engines.elasticsearch.store import load_owner, meta
+from esr.engines.elasticsearch.store.heartbeat import Heartbeat
 from esr.engines.elasticsearch.store.meta import Load
 from esr.errors import EsrError
 
 _SECONDS = 120
-"""How long each copy may take to be made, and then to be ready. Elasticsearch says itself if it is late."""
+"""How long each copy may take to be made and ready."""
 ANSWER_SECONDS = _SECONDS + 30
 _REPLICATION = ("index.number_of_replicas", "index.auto_expand_replicas")
 
@@ -33,27 +35,32 @@ def copy_load(
     *,
     is_head: bool,
     lifts: Mapping[str, Any],
+    heartbeat: Heartbeat,
 ) -> Load:
     """A copy of a load, not complete yet, with this index of sentences and this description of lifts.
 
+    `heartbeat` renews its heartbeat from the moment that it can have one, so that nobody takes it for killed.
     The original cannot be enriched while it is being copied. The copy says what the original said then: it
     may have been enriched since `load` was read.
     """
     documents = documents_index(index)
     with _write_blocked(cluster, load.documents_index, load.index):
         _clone(cluster, load.index, index)
+        (stored,) = meta.read(cluster, index)
+        copy = replace(
+            stored,
+            is_complete=False,
+            owner=load_owner.this_process(),
+            heartbeat=time.time(),
+            members=members,
+            is_head=is_head,
+            is_rejected=False,
+            lifts=lifts,
+        )
+        meta.write(cluster, copy)
+        heartbeat.add(copy)
         _clone(cluster, load.documents_index, documents)
-    (stored,) = meta.read(cluster, index)
-    copy = replace(
-        stored,
-        is_complete=False,
-        owner=load_owner.this_process(),
-        heartbeat=time.time(),
-        members=members,
-        is_head=is_head,
-        is_rejected=False,
-        lifts=lifts,
-    )
+    copy = replace(copy, heartbeat=time.time())
     meta.write(cluster, copy)
     return copy
 
@@ -84,15 +91,13 @@ def _clone(cluster: Cluster, source: str, target: str) -> None:
                 index=source,
                 target=target,
                 settings=settings,
-                wait_for_active_shards=1,
-                timeout=f"{_SECONDS}s",
+                wait_for_active_shards=0,
             )
         except BadRequestError:
             # A request whose answer was lost is sent again: then the target exists already.
             if not client.indices.exists(index=target):
                 raise
-        health = client.cluster.health(index=target, wait_for_status="yellow", timeout=f"{_SECONDS}s")
-    if health["timed_out"]:
+    if not wait_for_primaries(cluster, target, _SECONDS):
         raise EsrError(
             f"the copy {target} was not ready after {_SECONDS} s: check that the nodes have free disk space"
         )

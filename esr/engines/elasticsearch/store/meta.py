@@ -18,7 +18,6 @@ from esr.engines.elasticsearch.cluster.index_names import (
     belongs_to,
     documents_index,
     generation_name,
-    generation_time,
     sentences_index,
 )
 from esr.engines.elasticsearch.cluster.requests import ask
@@ -30,8 +29,6 @@ from esr.errors import IndexUnusable
 LONGEST_NAMES = 3000
 """Characters of index names in one request: Elasticsearch takes 4,096 in a request's first line."""
 _COPY_OWNER = "copying"
-COPY_SECONDS = 600.0
-"""How long it may take to copy indices. A copy that says nothing of itself after that was left behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +153,23 @@ def all_loads(cluster: Cluster) -> list[Load]:
         meta = next(stored[name] for name in names if name in stored)
         if meta and belongs_to(index, cluster.alias) and meta["format"] <= templates.FORMAT:
             missing = tuple(name for name in names if name not in stored)
-            loads.append(replace(_parse(index, meta), missing=missing))
+            load = replace(_parse(index, meta), missing=missing)
+            loads.append(_date_copy(cluster, load) if load.owner == _COPY_OWNER else load)
     return loads
+
+
+def _date_copy(cluster: Cluster, load: Load) -> Load:
+    """A copy that says nothing of itself yet, with the time at which it was created as its heartbeat.
+
+    After that it is ready, and has a heartbeat of its own, sooner than one that is missed.
+    """
+    name = "index.creation_date"
+    with cluster.translate_errors():
+        answer = cluster.client.indices.get_settings(
+            index=[load.index, load.documents_index], name=name, flat_settings=True, ignore_unavailable=True
+        )
+    created = (int(body["settings"][name]) for body in answer.values())
+    return replace(load, heartbeat=max(created, default=0) / 1000)
 
 
 def newest_generation(cluster: Cluster) -> str:
@@ -228,7 +240,6 @@ def _parse(index: str, meta: Mapping[str, Any]) -> Load:
             owner=_COPY_OWNER,
             members=(index,),
             is_head=False,
-            heartbeat=generation_time(index) + COPY_SECONDS,
         )
     return Load(
         index,

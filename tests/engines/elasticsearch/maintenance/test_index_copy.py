@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
 
 import pytest
 
 import esr
 from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.cluster.index_names import documents_index, new_sentences_index
+from esr.engines.elasticsearch.cluster.index_names import DOCUMENTS, documents_index, new_sentences_index
+from esr.engines.elasticsearch.maintenance import index_copy
 from esr.engines.elasticsearch.maintenance.index_copy import _clone
-from esr.engines.elasticsearch.store import meta
+from esr.engines.elasticsearch.store import heartbeat, load_owner, meta
 from esr.engines.factory import LoadOptions, open_delivery
 from tests.support.elasticsearch import all_indices, document, index_settings, load, located
 from tests.support.fake_enricher import FakeEnricher
@@ -52,12 +54,31 @@ def test_a_copy_that_was_cut_off_stands_for_no_generation(
             cluster.client.indices.add_block(index=source, block="write")
             _clone(cluster, source, target)
     assert states(where) == ["loading", "serving"]
-    monkeypatch.setattr(meta, "COPY_SECONDS", -1000.0)
+    now = time.time
+    monkeypatch.setattr(heartbeat.time, "time", lambda: now() + heartbeat.PATIENCE + 1)
     assert states(where) == ["broken", "serving"]
     deliver(where)
     after = all_indices(where)
     assert set(before) < set(after) and len(after) == 4, "the copy was deleted"
     assert states(where) == ["serving", "kept"]
+
+
+def test_a_copy_is_known_to_be_alive_while_its_documents_are_copied(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[str]] = []
+    real = index_copy._clone
+
+    def look_and_clone(cluster: Cluster, source: str, target: str) -> None:
+        if target.endswith(DOCUMENTS):
+            (copy,) = [load for load in meta.all_loads(cluster) if not load.is_complete]
+            seen.append([copy.owner, str(copy.heartbeat > 0)])
+        real(cluster, source, target)
+
+    load(where, NEWS)
+    monkeypatch.setattr(index_copy, "_clone", look_and_clone)
+    deliver(where)
+    assert seen == [[load_owner.this_process(), "True"]]
 
 
 def test_a_delivery_keeps_what_was_enriched_after_it_began(where: str) -> None:
