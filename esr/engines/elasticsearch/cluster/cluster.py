@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 
 from elastic_transport import NodeConfig, TransportError
@@ -17,7 +17,7 @@ from esr.engines.elasticsearch.cluster.location import parse_location
 from esr.engines.elasticsearch.cluster.login import Login
 from esr.engines.elasticsearch.cluster.node_selector import StickyNodeSelector
 from esr.engines.elasticsearch.cluster.serializer import FastJsonSerializer
-from esr.errors import IndexMissing
+from esr.errors import IndexMissing, IndexUnusable
 
 SEARCH_TIMEOUT = 20
 """Seconds that Elasticsearch may search before it answers with what it has, which esr reports."""
@@ -145,7 +145,17 @@ class Cluster:
         try:
             yield
         except (ApiError, TransportError) as error:
-            raise self._error_translator.translate(error) from error
+            translated = self._error_translator.translate(error)
+            if isinstance(translated, IndexMissing):
+                translated = self._find_incomplete() or translated
+            raise translated from error
+
+    def _find_incomplete(self) -> IndexUnusable | None:
+        """The error that an index behind the aliases was deleted by hand, if one was."""
+        with suppress(ApiError, TransportError):
+            missing = alias_targets.look_up(self.client, *self.aliases)[0].missing
+            return self._error_translator.incomplete(missing) if missing else None
+        return None
 
     def index_missing(self) -> IndexMissing:
         """The error that there is no index at this location."""

@@ -93,6 +93,8 @@ def test_what_needs_a_broken_generation_names_the_missing_index(where: str, kind
     message = f"{missing} is missing: .*rollback"
     with pytest.raises(IndexUnusable, match=message), esr.open(where) as searcher:
         searcher.search("flood", 1)
+    with pytest.raises(IndexUnusable, match=message), esr.open(where) as searcher:
+        searcher.index.status()
     with pytest.raises(IndexUnusable, match=message):
         open_delivery(where, LoadOptions()).append(located(NEW))
     with (
