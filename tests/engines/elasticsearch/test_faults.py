@@ -229,7 +229,7 @@ def test_a_changed_mapping_names_the_field_and_switches_nothing(where: str) -> N
     load(where, named, if_exists="replace")
 
 
-def test_a_load_waits_for_a_full_disk_and_then_names_it(
+def test_a_full_disk_is_named_at_once_and_nothing_changes(
     start_elasticsearch: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By its settings, no disk has enough free space for the node, until they are reset.
@@ -241,6 +241,9 @@ def test_a_load_waits_for_a_full_disk_and_then_names_it(
     where = f"{node.url}/news"
     expected = expected_contents(where, NEWS)
     load(where, OLD)
+
+    load(where, OLD, if_exists="replace")
+    old = index_contents(where)
 
     def set_disk_space(has_space: bool) -> None:
         levels = ("low", "high", "flood_stage")
@@ -266,10 +269,27 @@ def test_a_load_waits_for_a_full_disk_and_then_names_it(
             disk_filled.append(True)
             set_disk_space(False)
 
+    def refuse_retry(cluster: object, attempt: int) -> None:
+        raise AssertionError("what was written is sent again")
+
+    monkeypatch.setattr(bulk, "_back_off", refuse_retry)
     with pytest.raises(EngineUnreachable, match=r"flood-stage.*; its disk is full: free space.*--resume"):
         load(where, NEWS, if_exists="replace", on_progress=fill_disk)
-    with esr.open(where) as searcher:
-        assert searcher.search("flood").total, "the served index can still be searched"
+    before = indices(node.url, "news")
+    for write in (
+        lambda: delivery_to(where, LoadOptions()).append(located(NEWS)),
+        lambda: load(where, NEWS, if_exists="replace"),
+        lambda: load(where, NEWS, if_exists="append"),
+        lambda: load(f"{node.url}/first", NEWS),
+    ):
+        with pytest.raises(EsrError, match=r"no disk .* has room for a new index: free space.*is unchanged"):
+            write()
+    assert indices(node.url, "news") == before and not indices(node.url, "first")
+    assert index_contents(where) == old, "the served index can still be searched"
+    with closing(open_generations(where)) as generations:
+        (kept,) = [generation.name for generation in generations.all() if generation.state == "kept"]
+        generations.delete([kept])
+    assert len(indices(node.url, "news")) == len(before) - 2
     set_disk_space(True)
     load(where, NEWS, if_exists="replace", resume=True)
     assert index_contents(where) == expected

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from esr.engines.embedded.maintenance.generations import EmbeddedGenerations
 from tests.support.folder_index import document, file_contents, indexed_ids, load
 
 pytestmark = pytest.mark.endurance
@@ -81,6 +82,21 @@ def test_a_disk_without_any_space_is_reported(small_disk: Path, much_news: Path)
     with pytest.raises(OSError):
         (small_disk / "ballast").write_bytes(b"x" * 3_000_000)
     _assert_one_message(esr("load", str(much_news), "--index", str(small_disk / "index")))
+
+
+def test_a_generation_is_deleted_on_a_full_disk(small_disk: Path) -> None:
+    where, ballast = small_disk / "index", small_disk / "ballast"
+    load(where, [document("A", "storm")])
+    load(where, [document("B", "flood")], if_exists="replace")
+    for size in (100_000, 1_000, 1):  # to the last byte
+        with pytest.raises(OSError), ballast.open("ab", 0) as file:
+            while True:
+                file.write(b"x" * size)
+    _, kept = EmbeddedGenerations(str(where)).all()
+    result = esr("delete", str(where), kept.name, "--yes")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert [generation.state for generation in EmbeddedGenerations(str(where)).all()] == ["serving"]
+    assert indexed_ids(where) == ["B.s0"]
 
 
 def test_a_limit_on_file_sizes_leaves_the_last_commit(tmp_path: Path, much_news: Path) -> None:

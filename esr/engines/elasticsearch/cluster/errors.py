@@ -16,8 +16,12 @@ from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
 OLDEST_VERSION = (9, 0)
 BUSY = (429, 502, 503, 504)
 """Answers of a server that is overloaded or not ready."""
+DISK_FULL = "flood-stage"
+"""It is in the reason why an index on a full disk accepts no writes. The index stays blocked for a minute at
+least, so retries do not help."""
+_FREE_SPACE = "free space or add a node; the block then ends by itself"
 _ADVICE = {
-    "flood-stage": "its disk is full: free space or add a node; the block then ends by itself",
+    DISK_FULL: f"its disk is full: {_FREE_SPACE}",
     "read-only": "it was set read-only: remove its setting …blocks.read_only",
     "index write (api)": "writes to it were blocked: remove its setting index.blocks.write",
     "failed to parse field": "if the field does not have esr's type, see which other index template matches",
@@ -92,6 +96,11 @@ class ErrorTranslator:
             return self._not_elasticsearch()
         if status == 401:
             return EngineUnreachable(self._login_failure(error))
+        if DISK_FULL in reason:
+            return EngineUnreachable(
+                f"a disk of Elasticsearch at {self.url} is full, so the index accepts no writes: "
+                f"{_FREE_SPACE} ({reason})"
+            )
         if status == 403:
             return EsrError(f"Elasticsearch at {self.url} denies the request: {with_advice(reason)}")
         if "unable to find script" in reason:

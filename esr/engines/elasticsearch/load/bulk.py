@@ -7,6 +7,7 @@ back all at once. So requests are composed and retried here, and the client only
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from elasticsearch import ApiError
 from elasticsearch.helpers import expand_action
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.cluster.errors import BUSY, with_advice
+from esr.engines.elasticsearch.cluster.errors import BUSY, DISK_FULL, with_advice
 from esr.engines.elasticsearch.cluster.serializer import FastJsonSerializer
 from esr.errors import EngineUnreachable
 
@@ -29,6 +30,20 @@ _JSON = FastJsonSerializer()
 _BLOCKED = (401, 403)
 """The login lacks a privilege, or the index has a write block."""
 Action = dict[str, Any]
+
+
+class _Worker(threading.local):
+    """By thread, what tells it that nobody waits for its results any more."""
+
+    stopped: threading.Event | None = None
+
+
+_worker = _Worker()
+
+
+def end_retries_when(stopped: threading.Event) -> None:
+    """Let requests of this thread no longer be sent again once this is set."""
+    _worker.stopped = stopped
 
 
 class RejectedItem(NamedTuple):
@@ -80,7 +95,7 @@ def _send_request(cluster: Cluster, items: Sequence[bytes]) -> list[RejectedItem
         unsent = []
         for item, result in zip(items, answer["items"], strict=True):
             ((verb, outcome),) = result.items()
-            if outcome["status"] in BUSY and attempt < MAX_ATTEMPTS:
+            if outcome["status"] in BUSY and attempt < MAX_ATTEMPTS and not _is_disk_full(outcome):
                 unsent.append(item)
             elif outcome["status"] in (*BUSY, *_BLOCKED):
                 raise _accepts_no_writes(outcome)
@@ -98,6 +113,10 @@ def _accepts_no_writes(outcome: dict[str, Any]) -> EngineUnreachable:
     return EngineUnreachable(f"{outcome['_index']} accepts no writes: {_rejection_reason(outcome)}")
 
 
+def _is_disk_full(outcome: Mapping[str, Any]) -> bool:
+    return DISK_FULL in _find_cause(outcome)
+
+
 def _is_transient(error: Exception) -> bool:
     """Whether a retry may help. Ids are fixed, so an item that did arrive is simply written again."""
     if isinstance(error, ApiError):
@@ -106,9 +125,16 @@ def _is_transient(error: Exception) -> bool:
 
 
 def _back_off(cluster: Cluster, attempt: int) -> None:
-    """Wait longer each time, and never as long as another worker. Then use another node."""
+    """Wait longer each time, and never as long as another worker. Then use another node.
+
+    Raises EngineUnreachable if nobody waits for the result any more.
+    """
     longest = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt - 1))
-    time.sleep(random.uniform(longest / 2, longest))
+    seconds = random.uniform(longest / 2, longest)
+    if _worker.stopped is None:
+        time.sleep(seconds)
+    elif _worker.stopped.wait(seconds):
+        raise EngineUnreachable("the load was stopped")
     cluster.switch_node()
 
 

@@ -6,13 +6,14 @@ come can be read from the index itself, and is never ahead of it.
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster
-from esr.engines.elasticsearch.load.bulk import Action, RejectedItem, send_bulk
+from esr.engines.elasticsearch.load.bulk import Action, RejectedItem, end_retries_when, send_bulk
 from esr.engines.elasticsearch.load.bulk_actions import DocumentActions
 
 CHUNK_SENTENCES = 1000
@@ -32,9 +33,13 @@ class SentChunk:
 def send_documents(
     cluster: Cluster, documents: Iterable[DocumentActions], workers: int
 ) -> Iterator[SentChunk]:
-    """Send documents in chunks, and yield the results in order. Chunks in memory or in flight are bounded."""
+    """Send documents in chunks, and yield the results in order. Chunks in memory or in flight are bounded.
+
+    If the caller stops, what is in flight is waited for, and not sent again.
+    """
     pending: deque[Future[SentChunk]] = deque()
-    with ThreadPoolExecutor(workers, "esr-send") as pool:
+    stopped = threading.Event()
+    with ThreadPoolExecutor(workers, "esr-send", end_retries_when, (stopped,)) as pool:
         try:
             for chunk in _chunks(documents):
                 pending.append(pool.submit(send_chunk, cluster, chunk))
@@ -43,6 +48,7 @@ def send_documents(
             while pending:
                 yield pending.popleft().result()
         finally:
+            stopped.set()
             for future in pending:
                 future.cancel()
 

@@ -8,12 +8,16 @@ from typing import Any, NamedTuple
 from elasticsearch import BadRequestError
 
 from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.cluster.shard_allocation import DiskFull, wait_for_primaries
 from esr.engines.elasticsearch.store import meta, templates
 from esr.engines.elasticsearch.store.generations import delete_indices, load_states
 from esr.engines.elasticsearch.store.meta import Load
 from esr.engines.generations import BROKEN
 from esr.engines.index import Description
 from esr.engines.options import LoadOptions
+
+_OPEN_SECONDS = 30.0
+"""How long the shards of a new index are waited for."""
 
 
 class LoadTarget(NamedTuple):
@@ -43,7 +47,10 @@ class LoadTarget(NamedTuple):
 
 
 def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing: str | None = None) -> None:
-    """Create both indices of a load, except one that exists. One that is rejected leaves none."""
+    """Create both indices of a load, except one that exists. One that is rejected leaves none.
+
+    Raises DiskFull if no disk has room for them.
+    """
     body = templates.index_body(load.description, options.shards or 1, options.replicas, load.as_meta())
     with cluster.translate_errors():
         for index in (load.index, load.documents_index):
@@ -55,12 +62,20 @@ def create_indices(cluster: Cluster, load: Load, options: LoadOptions, existing:
                 if existing is None and index != load.index:
                     delete_indices(cluster, [load.index])
                 raise
+    try:
+        for index in (load.index, load.documents_index):
+            wait_for_primaries(
+                cluster, index, _OPEN_SECONDS
+            )  # later, writing takes longer or says what is wrong
+    except DiskFull:
+        delete_indices(cluster, [load.index])
+        raise
 
 
 def _create_index(cluster: Cluster, index: str, body: Mapping[str, Any]) -> None:
     indices = cluster.client.indices
     try:
-        indices.create(index=index, **body)
+        indices.create(index=index, wait_for_active_shards=0, **body)
     except BadRequestError:
         # A request whose answer was lost is sent again: then the index exists already.
         if not indices.exists(index=index):

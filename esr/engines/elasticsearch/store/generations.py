@@ -104,15 +104,18 @@ def delete_old_generations(cluster: Cluster, keep: int, before: Load | None, ser
 
 def delete_generations(cluster: Cluster, heads: Sequence[Load], spared: Sequence[str] = ()) -> None:
     """Delete the generations that these loads head. Indices that belong to other generations stay, and those
-    that are spared."""
+    that are spared.
+
+    Indices are deleted before anything is written: on a full disk, only that is possible.
+    """
     indices = {load.index for load in heads}
     shared = {name for load, _ in load_states(cluster) if load.index not in indices for name in load.members}
     shared |= _read_targets(cluster).loads | {*spared}
+    unshared = {name for load in heads for name in (*load.members, load.index)} - shared
+    delete_indices(cluster, sorted(unshared))
     for load in heads:
         if load.index in shared:
             meta.write(cluster, replace(load, is_head=False))
-    unshared = {name for load in heads for name in (*load.members, load.index)} - shared
-    delete_indices(cluster, sorted(unshared))
 
 
 def _read_targets(cluster: Cluster) -> AliasTargets:

@@ -19,7 +19,7 @@ from esr.engines.generations import (
 )
 from esr.engines.segments.store import checkpoint, manifest
 from esr.engines.segments.store.cleanup import delete_unreferenced, list_unreferenced, remove_index
-from esr.engines.segments.store.disk_errors import translate_disk_errors
+from esr.engines.segments.store.disk_errors import NO_SPACE, translate_disk_errors
 from esr.engines.segments.store.disk_size import size_on_disk
 from esr.engines.segments.store.layer_info import LAYERS
 from esr.engines.segments.store.manifest import SEGMENTS, Manifest
@@ -41,10 +41,11 @@ class EmbeddedGenerations:
         while True:
             commit = manifest.read_any_format(self._folder)
             try:
-                return self._all(commit)
-            except SegmentDamaged:
-                if manifest.read_any_format(self._folder) == commit:
-                    raise  # otherwise a writer has committed meanwhile and deleted what the old commit named
+                generations = self._all(commit)
+                is_complete = not any(generation.missing for generation in generations)
+                if is_complete or manifest.read_any_format(self._folder) == commit:
+                    return generations
+                # A writer has committed meanwhile and deleted what the old commit named.
             except FileNotFoundError:
                 continue  # a load has failed meanwhile, and deleted what it had written
 
@@ -67,21 +68,19 @@ class EmbeddedGenerations:
     def delete(self, names: Sequence[str]) -> None:
         with self._locked("delete"):
             selected = select_deletable(self.all(), names, str(self._folder))
-            if any(generation.state == BROKEN for generation in selected):
+            commit = manifest.read_any_format(self._folder)
+            names = {generation.name for generation in selected}
+            kept = names & {generation.generation_name for generation in commit.kept_generations}
+            if names - kept:
                 checkpoint.remove(self._folder)
-            kept = {generation.name for generation in selected if generation.state == KEPT}
-            if kept:
-                commit = manifest.read_any_format(self._folder)
-                manifest.commit(self._folder, commit.without_generations(kept))
-            delete_unreferenced(self._folder)
+            self._shrink(commit.without_generations(kept) if kept else commit)
 
     def delete_all(self) -> None:
         with self._locked("delete"):
             last = manifest.read_any_format(self._folder)
             checkpoint.remove(self._folder)
             # An empty index first: if this is killed, the rest can be loaded into, or deleted again.
-            manifest.commit(self._folder, Manifest(last.description, commit_number=last.commit_number + 1))
-            delete_unreferenced(self._folder)
+            self._shrink(Manifest(last.description, commit_number=last.commit_number + 1))
             remove_index(self._folder)
 
     def close(self) -> None:
@@ -96,20 +95,39 @@ class EmbeddedGenerations:
             finally:
                 self._has_lock = False
 
+    def _shrink(self, commit: Manifest) -> None:
+        """Commit what refers to no more than the last commit, and delete the rest.
+
+        If the disk has no room for the new manifest, the rest is deleted first. Should that be killed, the
+        generations that have lost something are shown as broken, and can be deleted again.
+        """
+        try:
+            manifest.commit(self._folder, commit)
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise
+            delete_unreferenced(self._folder, commit)
+            manifest.commit(self._folder, commit)
+        delete_unreferenced(self._folder)
+
     def _generation(self, commit: Manifest, state: str) -> Generation:
+        counts, missing = [], []
         folders = [self._folder / SEGMENTS / name for name in commit.segments]
-        counts = [read_counts(folder) for folder in folders]
+        for folder in folders:
+            try:
+                counts.append(read_counts(folder))
+            except SegmentDamaged:
+                missing.append(folder)
         layers = [self._folder / LAYERS / layer.name for layer in commit.layers]
-        for layer in layers:
-            if not layer.exists():
-                raise SegmentDamaged(layer)
+        missing += (layer for layer in layers if not layer.exists())
         return Generation(
             commit.generation_name,
-            state,
-            sum(documents for documents, _ in counts),
-            sum(sentences for _, sentences in counts),
-            sum(map(size_on_disk, [*folders, *layers])),
+            BROKEN if missing and state == KEPT else state,
+            None if missing else sum(documents for documents, _ in counts),
+            None if missing else sum(sentences for _, sentences in counts),
+            sum(size_on_disk(path) for path in (*folders, *layers) if path.exists()),
             is_rejected=commit.is_rejected,
+            missing=tuple(f"a file of {path.relative_to(self._folder)}" for path in missing),
         )
 
     def _unfinished(self, commit: Manifest) -> Generation | None:

@@ -29,9 +29,12 @@ def remove_index(folder: Path) -> None:
         folder.rmdir()
 
 
-def delete_unreferenced(folder: Path) -> None:
-    """Delete segments and layers that a failed or killed writer left, or that have been replaced."""
-    for path in list_unreferenced(folder, manifest.read_any_format(folder)):
+def delete_unreferenced(folder: Path, commit: Manifest | None = None) -> None:
+    """Delete segments and layers that a failed or killed writer left, or that have been replaced.
+
+    They are those to which `commit` does not refer; by default, the last one.
+    """
+    for path in list_unreferenced(folder, commit or manifest.read_any_format(folder)):
         shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from esr.errors import EsrError, IndexUnusable
 
-_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def translate_disk_errors(folder: Path, command: str = "load") -> Iterator[None]
     try:
         yield
     except OSError as error:
-        if error.errno in _NO_SPACE:
+        if error.errno in NO_SPACE:
             raise EsrError(
                 f"the disk is full, {folder} is unchanged: free some space and {command} again"
             ) from error

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,6 +33,7 @@ class Server(ThreadingHTTPServer):
         self.requests: list[list[str]] = []
         self.taken: list[str] = []
         self.answers: Any = lambda number, id: OK
+        self.reason = "says {status}"
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -49,7 +53,8 @@ class _Handler(BaseHTTPRequestHandler):
         items = []
         for document_id in document_ids:
             status = self.server.answers(number, document_id)
-            error = {} if status < 300 else {"error": {"type": "x", "reason": f"says {status}"}}
+            reason = self.server.reason.format(status=status)
+            error = {} if status < 300 else {"error": {"type": "x", "reason": reason}}
             items.append({"index": {"_id": document_id, "_index": "i", "status": status, **error}})
             self.server.taken += [document_id] if status < 300 else []
         body = (
@@ -155,6 +160,36 @@ def test_an_index_that_accepts_no_writes_is_an_error_and_rejects_no_item(
     with pytest.raises(EngineUnreachable, match=f"i accepts no writes: says {status}"):
         send_bulk(cluster, items("a", "b"))
     assert len(server.requests) == (1 if status == 403 else bulk.MAX_ATTEMPTS)
+
+
+def test_what_met_a_full_disk_is_not_sent_again(cluster: Cluster, server: Server) -> None:
+    server.answers = lambda number, id: BUSY if id == "b" else OK
+    server.reason = "blocked by: disk usage exceeded flood-stage watermark"
+    with pytest.raises(EngineUnreachable, match=r"i accepts no writes: .*its disk is full: free space"):
+        send_bulk(cluster, items("a", "b"))
+    assert len(server.requests) == 1
+
+
+def test_what_met_an_overload_is_not_sent_again_once_the_load_is_stopped(
+    cluster: Cluster, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGTERM comes while a worker waits before it sends again."""
+    monkeypatch.setattr(bulk, "FIRST_WAIT", 1000.0)
+    server.answers = lambda number, id: BUSY
+
+    def stop(number: int, _: object) -> None:
+        sys.exit(143)
+
+    handler = signal.signal(signal.SIGUSR1, stop)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGUSR1))
+    timer.start()
+    try:
+        with pytest.raises(SystemExit):
+            list(send_documents(cluster, document_actions(1), 1))
+    finally:
+        timer.join()
+        signal.signal(signal.SIGUSR1, handler)
+    assert len(server.requests) == 1
 
 
 def test_requests_are_bounded_in_items_and_in_bytes(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,17 +11,61 @@ import pytest
 from esr.documents import Sentence
 from esr.engines.embedded.maintenance import generations
 from esr.engines.embedded.maintenance.generations import EmbeddedGenerations
+from esr.engines.segments.store import manifest
 from esr.engines.segments.store.manifest import SEGMENTS, Manifest
-from esr.errors import IndexUnusable
-from tests.support.folder_index import document, load
+from esr.errors import UsageError
+from tests.support.folder_index import document, indexed_ids, load
 
 
 def test_a_layer_that_is_missing_is_named(where: Path) -> None:
     load(where, [document("A", Sentence("A.s0", "storm", {"x": 1.0}))])
     (layer,) = (where / "layers").iterdir()
     layer.unlink()
-    with pytest.raises(IndexUnusable, match=f"{layer.name} is damaged"):
-        EmbeddedGenerations(str(where)).all()
+    (serving,) = EmbeddedGenerations(str(where)).all()
+    assert (serving.state, serving.missing) == ("serving", (f"a file of layers/{layer.name}",))
+    with pytest.raises(UsageError, match=f"{layer.name} is missing: load everything again"):
+        EmbeddedGenerations(str(where)).rollback()
+
+
+def test_a_rollback_goes_back_from_a_generation_that_lacks_a_segment(where: Path) -> None:
+    load(where, [document("A", "storm")])
+    load(where, [document("B", "flood")], if_exists="replace")
+    generations = EmbeddedGenerations(str(where))
+    last, first = generations.all()
+    (segment,) = manifest.read(where).segments
+    shutil.rmtree(where / SEGMENTS / segment)
+    assert generations.rollback().name == first.name
+    assert indexed_ids(where) == ["A.s0"]
+    assert [(g.state, bool(g.missing)) for g in generations.all()] == [("broken", True), ("serving", False)]
+    with pytest.raises(UsageError, match=f"is broken, as a file of segments/{segment} is missing"):
+        generations.rollback(last.name)
+    generations.delete([last.name])
+    assert [g.state for g in generations.all()] == ["serving"]
+
+
+def test_a_generation_is_deleted_on_a_disk_that_has_no_room_for_a_new_manifest(
+    where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full as long as the generation is there."""
+    load(where, [document("A", "storm")])
+    (doomed,) = manifest.read(where).segments
+    load(where, [document("B", "flood")], if_exists="replace")
+    commit = manifest.commit
+
+    def commit_if_there_is_room(folder: Path, new: Manifest) -> None:
+        if (where / SEGMENTS / doomed).exists():
+            raise OSError(errno.ENOSPC, "No space left on device")
+        commit(folder, new)
+
+    monkeypatch.setattr(manifest, "commit", commit_if_there_is_room)
+    generations = EmbeddedGenerations(str(where))
+    _, kept = generations.all()
+    generations.delete([kept.name])
+    assert [g.state for g in generations.all()] == ["serving"]
+    assert indexed_ids(where) == ["B.s0"]
+    doomed = manifest.read(where).segments[0]
+    generations.delete_all()
+    assert not where.exists()
 
 
 def test_what_a_load_deletes_while_generations_are_listed_is_left_out(
