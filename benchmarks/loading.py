@@ -44,7 +44,7 @@ def load_plain(source: str, url: str) -> tuple[int, float]:
     with tempfile.TemporaryDirectory() as folder:
         spool = write_spool(Path(folder) / "spool", DESCRIPTION, loaders.read_documents([source]))
         lifts = describe_lifts(choose_base(mixture), spool.statistics.collection)
-        index = new_sentences_index(cluster.alias)
+        index = new_sentences_index(cluster.alias, "")
         load = Load(index, DESCRIPTION, False, "benchmark:0:0", lifts=lifts)
         for index in (load.index, load.documents_index):
             body = templates.index_body(DESCRIPTION, 1, None, load.as_meta())

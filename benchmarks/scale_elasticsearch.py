@@ -146,7 +146,7 @@ def split(cluster: Cluster) -> None:
     """Replace each index by one of 4 shards with the same entries, each of which stays in one of them."""
     client = cluster.client.options(request_timeout=PATIENT)
     (load,) = meta.searchable_loads(cluster)
-    sentences = new_sentences_index(ALIAS)
+    sentences = new_sentences_index(ALIAS, "")
     new = replace(load, index=sentences, members=(sentences,))
     for old, name in (
         (load.index, new.index),

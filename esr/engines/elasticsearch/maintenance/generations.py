@@ -44,7 +44,7 @@ class ElasticsearchGenerations:
         def total(indices: Sequence[str], metric: str, figure: str) -> int | None:
             if any(name not in stats for name in indices):
                 return None
-            return sum(stats[name][metric][figure] for name in indices)
+            return sum(int(stats[name][metric][figure]) for name in indices)
 
         generations = []
         for load, state in states:

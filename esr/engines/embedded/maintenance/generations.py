@@ -69,9 +69,9 @@ class EmbeddedGenerations:
         with self._locked("delete"):
             selected = select_deletable(self.all(), names, str(self._folder))
             commit = manifest.read_any_format(self._folder)
-            names = {generation.name for generation in selected}
-            kept = names & {generation.generation_name for generation in commit.kept_generations}
-            if names - kept:
+            doomed = {generation.name for generation in selected}
+            kept = doomed & {generation.generation_name for generation in commit.kept_generations}
+            if doomed - kept:
                 checkpoint.remove(self._folder)
             self._shrink(commit.without_generations(kept) if kept else commit)
 
