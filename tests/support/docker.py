@@ -10,7 +10,7 @@ from functools import cache
 from .base import Node, NodeFailed, NoNode
 from .folder import Folder
 
-IMAGE = "elasticsearch:9.2.1"  # the default of docker-compose.yml
+IMAGE = "elasticsearch:9.4.3"  # the default of docker-compose.yml
 
 
 @cache

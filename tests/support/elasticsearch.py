@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from math import isclose
 from typing import Any
 from urllib.request import Request, urlopen
@@ -14,9 +14,12 @@ import pytest
 from elastic_transport import Urllib3HttpNode
 
 from esr.documents import Document, Located, Sentence
+from esr.engines.elasticsearch.cluster.cluster import Cluster
+from esr.engines.elasticsearch.store.term_statistics import TermStatisticsReader
 from esr.engines.factory import LoadOptions, open_writer
 from esr.engines.index import Hit
 from esr.engines.writer import LoadReport
+from esr.errors import UsageError
 
 RELATIVE = 1e-4
 """Elasticsearch keeps scores as 32-bit floats, and adds a shift to them."""
@@ -56,6 +59,16 @@ def fresh(url: str) -> Iterator[str]:
     finally:
         for index in indices(url, alias):
             http("DELETE", f"{url}/{index}")
+
+
+def counts_occurrences(where: str) -> bool:
+    """Whether the cluster's own cf is right for this index: before 9.4, only one shard counts occurrences."""
+    with closing(Cluster(where)) as cluster:
+        try:
+            TermStatisticsReader(cluster).check_engine_counts()
+        except UsageError:
+            return False
+    return True
 
 
 def record_timeouts(monkeypatch: pytest.MonkeyPatch) -> list[float]:

@@ -213,6 +213,8 @@ class ElasticsearchIndex:
     ) -> dict[str, Any]:
         plan, filters = resolve_plan(self, plan), resolve_filters(self, filters)
         body = search_body(plan, self.bounded_collection(plan), filters, k, standalone=standalone)
+        if standalone:
+            self._statistics.check_engine_counts()
         if rescoring is None:
             return body
         return add_rescoring(body, rescoring, self._encoders.fingerprints(rescoring.encoder))

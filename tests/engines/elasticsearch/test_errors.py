@@ -88,10 +88,10 @@ def test_a_search_that_runs_out_of_time_in_a_script_is_not_a_bad_request() -> No
 @pytest.mark.parametrize(
     "status, body, headers, message",
     [
-        (400, MEDIA_TYPE, ELASTIC, "too old: esr needs 9.0 or later"),
-        (200, "<h1>It works</h1>", {}, "not Elasticsearch 9.0 or later"),
-        (404, "<h1>Not found</h1>", {}, "not Elasticsearch 9.0 or later"),
-        (403, {"no": "entry"}, {}, "not Elasticsearch 9.0 or later"),
+        (400, MEDIA_TYPE, ELASTIC, "too old: esr needs 8.19 or later"),
+        (200, "<h1>It works</h1>", {}, "not Elasticsearch 8.19 or later"),
+        (404, "<h1>Not found</h1>", {}, "not Elasticsearch 8.19 or later"),
+        (403, {"no": "entry"}, {}, "not Elasticsearch 8.19 or later"),
     ],
 )
 def test_another_server_than_elasticsearch_is_refused(
@@ -106,7 +106,7 @@ def test_another_server_than_elasticsearch_is_refused(
 def test_an_old_version_is_not_loaded_into() -> None:
     with (
         stand_in(200, {"version": {"number": "8.17.3"}}, ELASTIC) as where,
-        pytest.raises(IndexUnusable, match=r"has version 8\.17: esr needs 9\.0 or later"),
+        pytest.raises(IndexUnusable, match=r"has version 8\.17: esr needs 8\.19 or later"),
     ):
         open_writer(where, LoadOptions())
 

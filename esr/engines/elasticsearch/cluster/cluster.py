@@ -12,6 +12,7 @@ from elasticsearch import ApiError, Elasticsearch
 from esr.engines import deadline
 from esr.engines.elasticsearch.cluster import alias_targets
 from esr.engines.elasticsearch.cluster.alias_targets import AliasTargets, ConfirmedNodes
+from esr.engines.elasticsearch.cluster.compatible_transport import CompatibleTransport
 from esr.engines.elasticsearch.cluster.errors import BUSY, OLDEST_VERSION, ErrorTranslator
 from esr.engines.elasticsearch.cluster.location import parse_location
 from esr.engines.elasticsearch.cluster.login import Login
@@ -58,6 +59,7 @@ class Cluster:
             max_retries=max(3, len(urls)),
             retry_on_timeout=self._attempts > 1,
             retry_on_status=BUSY,
+            transport_class=CompatibleTransport,
             node_selector_class=StickyNodeSelector,
             serializer=FastJsonSerializer(),
         )

@@ -13,7 +13,7 @@ from esr.engines.generations import LOAD_OVER, describe_missing
 from esr.engines.login_variables import API_KEY, CA_FILE, PASSWORD, USER
 from esr.errors import EngineUnreachable, EsrError, IndexMissing, IndexUnusable
 
-OLDEST_VERSION = (9, 0)
+OLDEST_VERSION = (8, 19)
 BUSY = (429, 502, 503, 504)
 """Answers of a server that is overloaded or not ready."""
 DISK_FULL = "flood-stage"

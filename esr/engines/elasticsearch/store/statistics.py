@@ -13,7 +13,7 @@ from esr.engines.elasticsearch.store.cache_age import MAX_AGE
 from esr.engines.elasticsearch.store.collection_statistics import read_collection_statistics
 from esr.engines.elasticsearch.store.columns import Domain, column_domain, read_features, read_value_ranges
 from esr.engines.elasticsearch.store.term_dictionary import read_terms_with_prefix
-from esr.engines.elasticsearch.store.term_statistics import read_term_statistics
+from esr.engines.elasticsearch.store.term_statistics import TermStatisticsReader
 from esr.plans.plan import Static
 from esr.plans.statistics import CollectionStatistics, Statistics, TermStatistics
 
@@ -30,6 +30,7 @@ class AliasStatistics:
 
     def __init__(self, cluster: Cluster, is_pinned: bool = False) -> None:
         self._cluster = cluster
+        self._term_reader = TermStatisticsReader(cluster)
         self._is_pinned = is_pinned
         self._collection: CollectionStatistics | None = None
         self._terms: dict[str, TermStatistics] = {}
@@ -46,8 +47,12 @@ class AliasStatistics:
         if collection is None:
             collection = self._collection = read_collection_statistics(self._cluster)
         for batch in batched([term for term in terms if term not in term_cache], _BATCH):
-            term_cache.update(read_term_statistics(self._cluster, batch))
+            term_cache.update(self._term_reader.read(batch))
         return Statistics(collection, {term: term_cache[term] for term in terms})
+
+    def check_engine_counts(self) -> None:
+        """Raises UsageError where Elasticsearch's own cf of terms is not exact because of its version."""
+        self._term_reader.check_engine_counts()
 
     def bounded_collection(self, statics: Sequence[Static]) -> CollectionStatistics:
         """The collection's statistics, with the ranges of values in the columns of these statics."""
