@@ -44,7 +44,10 @@ def _stored_script(client: Elasticsearch, name: str) -> Mapping[str, Any] | None
 def index_body(
     description: Description, shards: int, replicas: int | None, meta: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What the templates leave open for a new index: analyzer, shards, replicas and its `_meta`."""
+    """What the templates leave open for a new index: analyzer, shards, replicas and its `_meta`.
+
+    Without it an index takes no entries: its templates name a pipeline that does not exist.
+    """
     analysis = definitions.get(description.analyzer).settings
     analyzers = analysis["analyzer"]
     replication = {} if replicas is None else {"auto_expand_replicas": False, "number_of_replicas": replicas}
@@ -53,6 +56,7 @@ def index_body(
             "number_of_shards": shards,
             **replication,
             "refresh_interval": "-1",
+            "final_pipeline": "_none",  # else that of the templates, which refuses copies without the analyzer
             "analysis": {**analysis, "analyzer": {**analyzers, "default": analyzers[description.analyzer]}},
         },
         "mappings": {"_meta": meta},
