@@ -45,11 +45,12 @@ def outputs(where: str, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     program.write_text(f"#!{sys.executable}\nfrom esr.cli import main\nmain(prog_name='esr')\n")
     program.chmod(0o755)
     variables = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
-    url = where.rpartition("/")[0]
+    url, _, alias = where.rpartition("/")
     printed = []
     for kind, block in BLOCKS:
         if kind == "sh":
             block = block.replace("http://localhost:9200/news", where).replace("http://localhost:9200", url)
+            block = block.replace('"index": "news', f'"index": "{alias}')
             process = subprocess.run(
                 ["bash", "-euo", "pipefail", "-c", block],
                 cwd=folder,

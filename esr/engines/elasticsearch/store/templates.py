@@ -56,7 +56,7 @@ def index_body(
             "number_of_shards": shards,
             **replication,
             "refresh_interval": "-1",
-            "final_pipeline": "_none",  # else that of the templates, which refuses copies without the analyzer
+            "final_pipeline": "_none",  # else that of the templates, which refuses entries
             "analysis": {**analysis, "analyzer": {**analyzers, "default": analyzers[description.analyzer]}},
         },
         "mappings": {"_meta": meta},
