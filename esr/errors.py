@@ -39,6 +39,17 @@ class IndexUnusable(EsrError):
     """There is something at this location, but it cannot be used as an index."""
 
 
+class IndexClosed(IndexUnusable):
+    """The index was closed, and is used all the same."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(f"the index {where} is closed: open it again with esr.open")
+        self.where = where
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.where,)
+
+
 class EngineUnreachable(EsrError):
     """The engine did not answer, or not in time."""
 

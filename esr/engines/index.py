@@ -221,4 +221,5 @@ class Index(Vocabulary, Protocol):
     def status(self) -> Mapping[str, Any]:
         """Counts, sizes and settings, for people and programs."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close it with its snapshots, which share its connections. From now on they raise IndexClosed."""

@@ -32,10 +32,15 @@ _DEFAULT = Ranking()
 
 
 class Searcher:
-    """Ranks the sentences of one index. Use it as a context manager, or close it."""
+    """Ranks the sentences of one index. Use it as a context manager, or close it.
 
-    def __init__(self, index: Index) -> None:
+    A closed searcher, and what it prepared, raises IndexClosed. Answers stay readable.
+    """
+
+    def __init__(self, index: Index, *, owns_index: bool = True) -> None:
+        """`owns_index`: closing the searcher closes the index."""
         self.index = index
+        self._owns_index = owns_index
 
     def __enter__(self) -> Searcher:
         return self
@@ -46,7 +51,8 @@ class Searcher:
         self.close()
 
     def close(self) -> None:
-        self.index.close()
+        if self._owns_index:
+            self.index.close()
 
     def search(
         self,
@@ -77,8 +83,11 @@ class Searcher:
         return self.index.on_latest(search)
 
     def snapshot(self) -> Searcher:
-        """A searcher of the index as it is now, for several steps that must see the same state."""
-        return Searcher(self.index.snapshot())
+        """A searcher of the index as it is now, for several steps that must see the same state.
+
+        It is closed together with this searcher, and not by itself.
+        """
+        return Searcher(self.index.snapshot(), owns_index=False)
 
     def prepare(
         self, query: str | ParsedQuery, ranking: Ranking, *, require_all: bool = False

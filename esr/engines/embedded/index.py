@@ -59,7 +59,7 @@ from esr.engines.segments.store.disk_size import size_on_disk
 from esr.engines.segments.store.segment import SegmentDamaged
 from esr.engines.similarities import Similarities, SimilarityRescoring
 from esr.engines.values import ValueTable
-from esr.errors import IndexMissing, UsageError
+from esr.errors import IndexClosed, IndexMissing, UsageError
 from esr.plans.condition import Condition
 from esr.plans.evidence import Evidence, concatenate, no_evidence
 from esr.plans.plan import FIELDS, Plan
@@ -76,9 +76,12 @@ _Mark = tuple[int, int]
 class EmbeddedIndex:
     """An index in a folder. It sees each commit of a writer from its next search on."""
 
-    def __init__(self, where: str, cache: SearchCache | None = None) -> None:
-        """With a cache, the index stays at the commit of that cache."""
+    def __init__(
+        self, where: str, cache: SearchCache | None = None, closed: threading.Event | None = None
+    ) -> None:
+        """With a cache, the index stays at the commit of that cache. Snapshots share `closed`."""
         self.where = where
+        self._closed = closed or threading.Event()
         self._pinned: EmbeddedIndex | None
         """What `snapshot` gave last. It never changes, so searches of one commit share it."""
         self._manifest = os.path.join(where, manifest.NAME)
@@ -91,7 +94,7 @@ class EmbeddedIndex:
             return self
         cache, pinned = self._latest(), self._pinned
         if pinned is None or pinned._opened[0] is not cache:
-            pinned = self._pinned = EmbeddedIndex(self.where, cache)
+            pinned = self._pinned = EmbeddedIndex(self.where, cache, self._closed)
         return pinned
 
     def on_latest(self, work: Callable[[Index], Result]) -> Result:
@@ -322,7 +325,7 @@ class EmbeddedIndex:
         }
 
     def close(self) -> None:
-        """There is nothing to close: mapped files close with their last use."""
+        self._closed.set()  # mapped files close with their last use
 
     def _open(self, before: Snapshot | None = None) -> Snapshot:
         folder = Path(self.where)
@@ -352,7 +355,9 @@ class EmbeddedIndex:
         return status.st_ino, status.st_mtime_ns
 
     def _latest(self) -> SearchCache:
-        """The cache of the last commit, which is opened only if it is a new one."""
+        """The cache of the last commit, which is opened only if it is a new one. Raises IndexClosed."""
+        if self._closed.is_set():
+            raise IndexClosed(self.where)
         cache, opened = self._opened
         if self._is_pinned:
             return cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
+from threading import Event
 
 from elastic_transport import NodeConfig, TransportError
 from elasticsearch import ApiError, Elasticsearch
@@ -18,7 +19,7 @@ from esr.engines.elasticsearch.cluster.location import parse_location
 from esr.engines.elasticsearch.cluster.login import Login
 from esr.engines.elasticsearch.cluster.node_selector import StickyNodeSelector
 from esr.engines.elasticsearch.cluster.serializer import FastJsonSerializer
-from esr.errors import IndexMissing, IndexUnusable
+from esr.errors import IndexClosed, IndexMissing, IndexUnusable
 
 SEARCH_TIMEOUT = 20
 """Seconds that Elasticsearch may search before it answers with what it has, which esr reports."""
@@ -49,6 +50,7 @@ class Cluster:
         self._attempts = min(len(urls), _MAX_ATTEMPTS)
         self._timeout = request_timeout
         self._confirmed = ConfirmedNodes()
+        self._closed = Event()
         self.aliases = AliasTargets(self.alias, self.documents_alias)
         """Those of the location, also where the cluster is pinned."""
         self._targets: AliasTargets | None = None
@@ -65,6 +67,8 @@ class Cluster:
         )
 
     def close(self) -> None:
+        """Close the connections, which pinned clusters share. From now on all of them raise IndexClosed."""
+        self._closed.set()
         self._client.close()
 
     @contextmanager
@@ -78,7 +82,12 @@ class Cluster:
 
     @property
     def client(self) -> Elasticsearch:
-        """The client. Under a deadline, it waits for an answer no longer than the node's part of the time."""
+        """The client. Under a deadline, it waits for an answer no longer than the node's part of the time.
+
+        Raises IndexClosed.
+        """
+        if self._closed.is_set():
+            raise IndexClosed(self.where)
         seconds = self._answer_seconds()
         if seconds == self._timeout / self._attempts:
             return self._client
@@ -147,6 +156,8 @@ class Cluster:
         try:
             yield
         except (ApiError, TransportError) as error:
+            if self._closed.is_set():  # by another thread, meanwhile
+                raise IndexClosed(self.where) from error
             translated = self._error_translator.translate(error)
             if isinstance(translated, IndexMissing):
                 translated = self._find_incomplete() or translated
