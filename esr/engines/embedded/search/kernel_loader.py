@@ -1,8 +1,8 @@
 """When the kernel is loaded.
 
-numba is installed only where it has wheels. Loading the kernel takes half a second, and once on a
-machine it compiles for half a minute. So it is loaded when searches have taken as long, or when a server says
-that many will come. Until then every candidate is scored.
+numba is installed only where it has wheels. Loading the kernel takes half a second, so it is loaded when
+searches have taken as long, or when a server says that many will come. Once on a machine it compiles for
+half a minute or more: another process does that. Until the kernel is loaded, every candidate is scored.
 """
 
 from __future__ import annotations
@@ -21,6 +21,11 @@ LOAD_AFTER = 0.5
 """Seconds of exhaustive searches after which the kernel is loaded."""
 MAX_COUNTED = 0.05
 """At most so many seconds of one search count: a few slow ones do not load it."""
+COMPILING = "the kernel is being compiled"
+LOOK_SECONDS = 1.0
+"""How often searches look whether the kernel is compiled."""
+MAX_ATTEMPTS = 3
+"""How often a program starts the compiler, if others that compiled were stopped."""
 
 
 class Loader:
@@ -33,29 +38,45 @@ class Loader:
         """Why there is no kernel."""
         self._spent = 0.0
         self._is_tried = False
+        self._compiler: threading.Thread | None = None
+        """Waits for the process that compiles the kernel, while searches go on."""
+        self._failure: str | None = None
+        self._attempts = 0
+        self._next_look = 0.0
         self._lock = threading.Lock()
 
     @contextmanager
     def count_time(self) -> Iterator[None]:
-        """Around an exhaustive search."""
+        """Around an exhaustive search. It may load the kernel, and never waits for the compiler."""
         started = time.perf_counter()
         yield
         self._spent += min(time.perf_counter() - started, MAX_COUNTED)
-        if self._spent > LOAD_AFTER:
-            self.load()
+        if self._spent > LOAD_AFTER and not self._is_tried and time.monotonic() >= self._next_look:
+            self.load(apart=True, wait=False)
 
-    def load(self, *, apart: bool = False) -> None:
+    def load(self, *, apart: bool = False, wait: bool = True) -> None:
         """Load the kernel, where numba is installed. Other threads score every candidate meanwhile.
 
         `apart`: another process compiles it, if that is to be done. In this one, searches that come meanwhile
-        would leave the compiler no time.
+        would leave the compiler no time. Unless it should `wait`, a later call loads what is compiled.
         """
         if self._is_tried or not self._lock.acquire(blocking=False):
             return
         import logging  # which a search without the kernel does not need
 
+        self._is_tried = True
         try:
-            if apart and not import_module(SUPPORT).is_kept("search", "search"):
+            if apart and not import_module(SUPPORT).is_kept("search", "rank"):  # the last of its functions
+                if self.reason != COMPILING:
+                    self.reason = COMPILING
+                    logging.getLogger(__name__).info(
+                        "another process compiles the search in index folders, once on this machine: "
+                        "for about a minute, searches score every candidate"
+                    )
+                if not wait:
+                    self._start_compiler()
+                    self._is_tried = False
+                    return
                 _compile_apart()
             self.kernel = import_module(KERNEL)
         except ModuleNotFoundError as error:
@@ -65,18 +86,40 @@ class Loader:
             self.reason = "numba does not load"
             logging.getLogger(__name__).warning("searches go without numba: %s", error)
         finally:
-            self._is_tried = True
             self._lock.release()
 
+    def _start_compiler(self) -> None:
+        """Let a process compile the kernel, unless one does. Raises ChildProcessError if that is no use."""
+        self._next_look = time.monotonic() + LOOK_SECONDS
+        if (self._compiler and self._compiler.is_alive()) or import_module(SUPPORT).is_compiling():
+            return
+        if self._failure or self._attempts == MAX_ATTEMPTS:
+            raise ChildProcessError(self._failure or "what is compiled is not kept")
+        self._attempts += 1
+        self._compiler = threading.Thread(target=self._wait_for_compiler, name="esr-compiler", daemon=True)
+        self._compiler.start()
 
-def _compile_apart() -> None:
-    """Compile the kernel in a process of its own, which leaves it in numba's cache."""
+    def _wait_for_compiler(self) -> None:
+        try:
+            status = _compile_apart(unless_another_does=True)
+            self._failure = f"compiling ended with status {status}" if status else None
+        except Exception as error:  # no process can be started
+            self._failure = f"nothing can be compiled: {error}"
+
+
+def _compile_apart(*, unless_another_does: bool = False) -> int:
+    """Compile the kernel in a process of its own, which leaves it in numba's cache. Gives its exit status.
+
+    The process goes on when this one is interrupted or ends: the next program needs what it makes.
+    """
     import subprocess  # which other processes do not need
 
-    code = f"import sys; sys.path[:] = {sys.path!r}; from {SUPPORT} import compile_alone; "
-    code += f"compile_alone({KERNEL!r})"
+    code = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    code += f"sys.path[:] = {sys.path!r}; from {SUPPORT} import compile_alone, is_compiling; "
+    code += f"{unless_another_does} and is_compiling() or compile_alone({KERNEL!r})"
     nowhere = subprocess.DEVNULL
-    subprocess.run([sys.executable, "-c", code], stdin=nowhere, stdout=nowhere, stderr=nowhere, check=False)
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, check=False).returncode
 
 
 LOADER = Loader()

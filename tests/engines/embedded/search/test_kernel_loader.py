@@ -6,6 +6,9 @@ import os
 import subprocess
 import sys
 import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
 
@@ -16,6 +19,7 @@ from esr.engines.embedded.search import kernel_loader as loader
 from esr.engines.embedded.search.kernel_loader import KERNEL, LOADER, Loader
 from tests.support.folder_index import document, load
 from tests.support.needed import need
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -26,7 +30,42 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-def test_it_is_loaded_when_searches_took_as_long(kernel: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+class Compiler:
+    """In the place of the process that compiles: it ends when it is told to, with a status and a result."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.started = 0
+        self.is_kept = self.is_another_compiling = False
+        self._ends, self._status = threading.Event(), 0
+        support = ModuleType(loader.SUPPORT)
+        support.is_kept = lambda module, name: self.is_kept  # type: ignore[attr-defined]
+        support.is_compiling = lambda: self.is_another_compiling  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, loader.SUPPORT, support)
+        monkeypatch.setattr(loader, "_compile_apart", self._run)
+        monkeypatch.setattr(loader, "LOAD_AFTER", 0.0)
+        monkeypatch.setattr(loader, "LOOK_SECONDS", 0.0)
+
+    def _run(self, *, unless_another_does: bool) -> int:
+        self.started += 1
+        assert self._ends.wait(60)
+        return self._status
+
+    def end(self, status: int) -> None:
+        self.is_kept, self._status = status == 0, status
+        self._ends.set()
+
+
+@pytest.fixture
+def compiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[Compiler]:
+    compiler = Compiler(monkeypatch)
+    yield compiler
+    compiler.end(1)
+
+
+def test_it_is_loaded_when_searches_took_as_long(
+    kernel: ModuleType, compiler: Compiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler.is_kept = True
     times = iter([0.0, 9.0, 10.0, 10.04, 20.0, 20.02, 30.0, 30.01])
     monkeypatch.setattr(loader.time, "perf_counter", lambda: next(times))
     monkeypatch.setattr(loader, "LOAD_AFTER", 0.105)
@@ -37,6 +76,107 @@ def test_it_is_loaded_when_searches_took_as_long(kernel: ModuleType, monkeypatch
             pass
         states.append(own_loader.kernel is kernel)
     assert states == [False, False, True, True]  # 9 seconds of one search count as 0.05
+
+
+def search_until(own_loader: Loader, condition: Callable[[], bool]) -> None:
+    """Search with short pauses, as programs do."""
+
+    def search() -> bool:
+        with own_loader.count_time():
+            pass
+        return condition()
+
+    wait_until(search, "what the searches wait for")
+
+
+def test_no_search_waits_until_it_is_compiled(
+    kernel: ModuleType, compiler: Compiler, caplog: pytest.LogCaptureFixture
+) -> None:
+    own_loader = Loader()
+    with caplog.at_level("INFO"):
+        for _ in range(3):
+            search_until(own_loader, lambda: compiler.started == 1)
+        assert own_loader.kernel is None and "being compiled" in own_loader.reason
+        (record,) = caplog.records
+        assert record.levelname == "INFO" and "compiles" in record.message
+        assert "score every candidate" in record.message
+        compiler.end(0)
+        search_until(own_loader, lambda: own_loader.kernel is kernel)
+    assert compiler.started == len(caplog.records) == 1
+
+
+def test_what_is_compiled_already_is_loaded_by_the_search(kernel: ModuleType, compiler: Compiler) -> None:
+    compiler.is_kept = True
+    own_loader = Loader()
+    with own_loader.count_time():
+        pass
+    assert own_loader.kernel is kernel and not compiler.started
+
+
+def test_if_it_cannot_be_compiled_searches_go_without_it_and_the_log_says_so(
+    kernel: ModuleType, compiler: Compiler, caplog: pytest.LogCaptureFixture
+) -> None:
+    own_loader = Loader()
+    search_until(own_loader, lambda: compiler.started == 1)
+    compiler.end(-9)
+    search_until(own_loader, lambda: own_loader.reason == "numba does not load")
+    search_until(own_loader, lambda: True)
+    assert own_loader.kernel is None and compiler.started == 1
+    assert [record.levelname for record in caplog.records] == ["WARNING"] and "-9" in caplog.text
+
+
+def test_while_another_process_compiles_it_none_is_started(kernel: ModuleType, compiler: Compiler) -> None:
+    compiler.is_another_compiling = True
+    own_loader = Loader()
+    for _ in range(3):
+        search_until(own_loader, lambda: "being compiled" in own_loader.reason)
+    assert not compiler.started
+    compiler.is_another_compiling = False
+    search_until(own_loader, lambda: compiler.started == 1)
+
+
+def test_a_system_that_starts_no_process_searches_without_it(
+    kernel: ModuleType, compiler: Compiler, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(**options: object) -> None:
+        raise FileNotFoundError("no python")
+
+    monkeypatch.setattr(loader, "_compile_apart", fail)
+    own_loader = Loader()
+    search_until(own_loader, lambda: own_loader.reason == "numba does not load")
+    assert "no python" in caplog.text
+
+
+def test_one_process_compiles_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need("numba")
+    fcntl = pytest.importorskip("fcntl")
+    from esr.engines.embedded.search.kernel import numba_support
+
+    monkeypatch.setattr(numba_support, "_cache_folder", lambda: tmp_path)
+    assert not numba_support.is_compiling()
+    with (tmp_path / numba_support.LOCK).open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert numba_support.is_compiling()
+    assert not numba_support.is_compiling()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_that_lost_sight_of_the_compiler_starts_it_again(
+    kernel: ModuleType, compiler: Compiler
+) -> None:
+    own_loader = Loader()
+    search_until(own_loader, lambda: compiler.started == 1)
+
+    with warnings.catch_warnings(action="ignore"):  # later Pythons warn of threads, which are the point here
+        child = os.fork()
+    if child == 0:
+        with ExitStack() as stack:
+            stack.callback(os._exit, 1)
+            search_until(own_loader, lambda: compiler.started == 2)
+            compiler.end(0)
+            search_until(own_loader, lambda: own_loader.kernel is kernel)
+            os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_it_is_loaded_at_once_where_many_searches_will_come(kernel: ModuleType) -> None:
@@ -73,10 +213,17 @@ def test_without_it_searches_go_on_and_it_is_tried_once(
     assert "searches go without numba" in caplog.text
 
 
-LOAD_APART = """
+SERVER = "LOADER.load(apart=True)"
+PROGRAM = """
+import time
+while LOADER.kernel is None:
+    with LOADER.count_time():
+        time.sleep(0.05)
+"""
+LOAD = """
 import resource
 from esr.engines.embedded.search.kernel_loader import LOADER
-LOADER.load(apart=True)
+{}
 assert LOADER.kernel is not None
 spent = [resource.getrusage(who).ru_utime for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
 print(*spent)
@@ -84,21 +231,21 @@ print(*spent)
 
 
 @pytest.mark.slow
-def test_a_server_compiles_it_in_another_process_once_on_a_machine(tmp_path: Path) -> None:
+def test_servers_and_programs_compile_it_in_another_process_once_on_a_machine(tmp_path: Path) -> None:
     need("numba")
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
 
-    def spend(workers: int) -> list[list[float]]:
-        """Seconds of processor time of each worker for loading, and of the process that it started."""
-        command = [sys.executable, "-c", LOAD_APART]
-        started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(workers)]
-        outputs = [worker.communicate(timeout=300)[0] for worker in started]
+    def spend(*sources: str) -> list[list[float]]:
+        """Seconds of processor time of each process for loading, and of the process that it started."""
+        commands = [[sys.executable, "-c", LOAD.format(source)] for source in sources]
+        started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for command in commands]
+        outputs = [worker.communicate(timeout=600)[0] for worker in started]
         return [[float(seconds) for seconds in output.split()] for output in outputs]
 
-    (own, one), (_, other) = spend(2)
-    assert own < max(one, other) and min(one, other) < max(one, other) / 4
-    ((_, later),) = spend(1)
-    assert later == 0
+    (of_server, one), (of_program, other) = spend(SERVER, PROGRAM)
+    assert max(of_server, of_program) < max(one, other) and min(one, other) < max(one, other) / 4
+    for _, later in spend(SERVER, PROGRAM):
+        assert later == 0
 
 
 def test_while_one_thread_loads_it_others_do_not_wait(kernel: ModuleType) -> None:

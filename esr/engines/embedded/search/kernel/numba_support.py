@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from importlib import import_module
@@ -56,7 +57,8 @@ def eager_jit(*signature: types.Type) -> Callable[[Callable[..., Any]], Any]:
 def is_kept(module: str, name: str) -> bool:
     """Whether the compiled form of this function, of a module of this folder, is kept on disk."""
     folder = _cache_folder()
-    return folder is not None and any(folder.glob(f"{module}.{name}_{SOURCES}*.nbi"))
+    python = "py{}{}".format(*sys.version_info)
+    return folder is not None and any(folder.glob(f"{module}.{name}_{SOURCES}*.{python}*.nbi"))
 
 
 def compile_alone(module: str) -> None:
@@ -73,6 +75,23 @@ def compile_alone(module: str) -> None:
                 folder.mkdir(parents=True, exist_ok=True)
                 fcntl.flock(locked.enter_context((folder / LOCK).open("w")), fcntl.LOCK_EX)
         import_module(module)
+
+
+def is_compiling() -> bool:
+    """Whether a process compiles alone now, as far as the system can tell."""
+    folder = _cache_folder()
+    if folder is None or not (folder / LOCK).exists():
+        return False
+    try:
+        import fcntl
+
+        with (folder / LOCK).open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except (ImportError, OSError):
+        pass
+    return False
 
 
 def _cache_folder() -> Path | None:
