@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from os import PathLike, fspath
 from typing import TYPE_CHECKING
+
+from esr.errors import UsageError
 
 if TYPE_CHECKING:
     from esr.queries import ParsedQuery
@@ -12,19 +15,24 @@ __version__ = "0.1.0"
 __all__ = ["__version__", "open", "parse_query"]
 
 
-def open(where: str) -> Searcher:
+def open(where: str | PathLike[str]) -> Searcher:
     """Open an index for search: a folder, or `http(s)://host:port/alias`.
 
-    Raises IndexMissing, IndexUnusable or EngineUnreachable.
+    Raises UsageError, IndexMissing, IndexUnusable or EngineUnreachable.
     """
     from esr.engines.factory import open_index
     from esr.ranking.searcher import Searcher
 
-    return Searcher(open_index(where))
+    path = fspath(where) if isinstance(where, PathLike) else where
+    if not isinstance(path, str):
+        raise UsageError(f"an index is a folder or http(s)://host:port/alias, not {where!r}")
+    return Searcher(open_index(path))
 
 
 def parse_query(text: str) -> ParsedQuery:
     """What a query says in the query language: give it to a searcher in place of plain words."""
     from esr.queries import parse
 
+    if not isinstance(text, str):
+        raise UsageError(f"a query is a text, not {text!r}")
     return parse(text)

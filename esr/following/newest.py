@@ -17,7 +17,7 @@ def find_newest(
 
     Equal dates are in collection order.
     """
-    check_k(k)
+    k = check_k(k)
     started = time.perf_counter()
     result = prepared.index.by_date(prepared.all_words, k, filters, records=records)
     hits = add_scores(prepared, result.hits)

@@ -75,7 +75,7 @@ def find_novel(
     A sentence is new if no earlier one that matches contains the share `threshold` of it. Where the filters
     have a first day, what was said before that day is not new either. `total` counts all that match.
     """
-    check_k(k)
+    k = check_k(k)
     check_threshold(threshold)
     started = time.perf_counter()
     before, total_before = _read_before(prepared, filters)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import index
+from typing import Any, SupportsIndex
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from esr import boosts
-from esr.engines.index import NO_FILTERS, Filters, Hit, Index, SearchResult
+from esr.engines.filters import read_filters
+from esr.engines.index import Filters, Hit, Index, SearchResult
 from esr.engines.lazy_hits import LazyHits
 from esr.engines.unknown_filters import UnknownFilter, find_unknown_filters
 from esr.errors import UsageError
@@ -62,9 +65,11 @@ class PreparedQuery(Struct, frozen=True):
     unseen: tuple[str, ...]
     took_ms: float
 
-    def search(self, k: int = 10, filters: Filters = NO_FILTERS, *, records: bool = True) -> Answer:
+    def search(
+        self, k: int = 10, filters: Filters | Mapping[str, Any] | None = None, *, records: bool = True
+    ) -> Answer:
         """The best k sentences. `took_ms` of the answer includes the time of preparing."""
-        check_k(k)
+        k, filters = check_k(k), read_filters(filters)
         started = time.perf_counter() - self.took_ms / 1000.0
         answer, condition = self._search(k, filters, records, started), self.interpretation.condition
         if condition is None and not filters:
@@ -155,10 +160,15 @@ def plan_query(
     return replace(plan, condition=interpretation.condition, candidates=candidates)
 
 
-def check_k(k: int) -> None:
-    """Raise UsageError for a number of sentences below 1."""
-    if k < 1:
-        raise UsageError(f"k must be a positive number, not {k}")
+def check_k(k: SupportsIndex) -> int:
+    """A number of sentences. Raises UsageError for one below 1, and for anything that is no whole number."""
+    try:
+        number = 0 if isinstance(k, bool) else index(k)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise UsageError(f"k must be a positive number, not {k!r}")
+    return number
 
 
 def elapsed_ms(started: float) -> float:

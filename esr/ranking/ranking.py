@@ -67,6 +67,18 @@ class Ranking(Struct, frozen=True, dict=True):
                 raise UsageError(f"feature {feature!r} with form {form!r} is duplicated: leave one out")
 
     @staticmethod
+    def of(ranking: Ranking | Mapping[str, Any] | str | Path) -> Ranking:
+        """A ranking, or one as a mapping, or by the name of a file or of a shipped one. Raises UsageError."""
+        match ranking:
+            case Ranking():
+                return ranking
+            case Mapping():
+                return Ranking.from_dict(ranking)
+            case str() | Path():
+                return Ranking.from_file(ranking)
+        raise UsageError(f"a ranking is a Ranking, a mapping or the name of a file, not {ranking!r}")
+
+    @staticmethod
     def from_dict(data: Any) -> Ranking:
         """From JSON. Each key may be left out; an unknown one is an error."""
         data = check_types(data, Ranking.__struct_fields__)

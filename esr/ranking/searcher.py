@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -59,26 +60,28 @@ class Searcher:
         query: str | ParsedQuery,
         k: int = 10,
         *,
-        ranking: Ranking | None = None,
-        filters: Filters | None = None,
+        ranking: Ranking | Mapping[str, Any] | str | Path | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
         records: bool = True,
         require_all: bool = False,
         **settings: Any,
     ) -> Answer:
         """The best k sentences for a query: its words, or what `esr.parse_query` reads in it.
 
+        `ranking` may also be a mapping, or the name of a ranking file or of a shipped ranking. `filters` may
+        be a mapping by the names that the command line has: `{"source": "BBC", "from": "2024"}`.
         `require_all`: a sentence needs every word. `settings` are the keys of a ranking (`model`,
         `context`, `params`, `priors`, `candidates`, `features`, `boosts`, `rerank`, `trees`, `depth`) where
         no `ranking` is given. Raises UsageError for an empty query or a bad setting.
         """
         if ranking is not None and settings:
             raise UsageError("give a ranking or its settings, not both")
-        ranking = ranking or (Ranking.from_dict(settings) if settings else _DEFAULT)
+        planned = _DEFAULT if ranking is None and not settings else Ranking.of(ranking or settings)
         started = time.perf_counter()
 
         def search(index: Index) -> Answer:
-            prepared = Searcher(index)._prepare(query, ranking, require_all, started)
-            return prepared.search(k, filters or NO_FILTERS, records=records)
+            prepared = Searcher(index)._prepare(query, planned, require_all, started)
+            return prepared.search(k, filters, records=records)
 
         return self.index.on_latest(search)
 
@@ -90,14 +93,18 @@ class Searcher:
         return Searcher(self.index.snapshot(), owns_index=False)
 
     def prepare(
-        self, query: str | ParsedQuery, ranking: Ranking, *, require_all: bool = False
+        self,
+        query: str | ParsedQuery,
+        ranking: Ranking | Mapping[str, Any] | str | Path,
+        *,
+        require_all: bool = False,
     ) -> PreparedQuery:
         """Analyse a query and plan it on the index as it is now. Of a string, all is words.
 
         Raises UsageError if the query has no terms, or the index lacks a feature of the ranking.
         """
         started = time.perf_counter()
-        return self.snapshot()._prepare(query, ranking, require_all, started)
+        return self.snapshot()._prepare(query, Ranking.of(ranking), require_all, started)
 
     def _prepare(
         self, query: str | ParsedQuery, ranking: Ranking, require_all: bool, started: float
@@ -176,6 +183,8 @@ class Searcher:
 
     def interpret(self, query: str | ParsedQuery, *, require_all: bool = False) -> Interpretation:
         """What a query asks of the index. Raises UsageError if that is nothing, or too much."""
+        if not isinstance(query, str | ParsedQuery):
+            raise UsageError(f"a query is a text or what esr.parse_query makes of it, not {query!r}")
         interpretation = interpret(query, self.index.analyzer, require_all)
         counts = interpretation.counts
         if not counts and not interpretation.decides_candidates:
