@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -15,6 +19,7 @@ from esr.cli.languages import build_table
 from esr.cli.reference import build_page
 from esr.encoders import KNOWN
 from esr.ranking.shipped import SHIPPED
+from tests.support.needed import need
 
 ROOT = Path(__file__).resolve().parent.parent
 PATHS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -32,6 +37,14 @@ NAMES = {
     "command": main.commands,
 }
 SHELL = re.compile(r"^```(?:sh|crontab|ini)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+CHECKERS = {
+    "mypy": ["--strict", "--follow-imports=silent"],
+    "basedpyright": ["--level", "error"],
+}
+"""Checks of types that users run, with their options."""
 
 
 def find_commands(page: str) -> list[str]:
@@ -124,3 +137,19 @@ def test_the_features_page_names_every_feature() -> None:
 def test_the_changelog_counts_the_languages_that_have_an_analyzer() -> None:
     languages = {definition.languages for definition in analysis.all_definitions().values()} - {()}
     assert f"Analyzers for {len(languages)} languages" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_the_python_of_the_pages_passes_a_check_of_types(checker: str, tmp_path: Path) -> None:
+    need(checker)
+    for path in PATHS:
+        for number, block in enumerate(PYTHON.findall(path.read_text("utf-8"))):
+            (tmp_path / f"{path.stem}_{number}.py").write_text(block, "utf-8")
+    programs = sorted(tmp_path.glob("*.py"))
+    assert {"README_0.py", "following_0.py"} <= {path.name for path in programs}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": "strict"}), "utf-8")
+    command = [sys.executable, "-m", checker, *CHECKERS[checker], *map(str, programs)]
+    environment = {**os.environ, "MYPYPATH": str(ROOT), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from esr.errors import UsageError
 from esr.plans.evidence import Array, Evidence
 
 _new_tuple = tuple.__new__
@@ -49,6 +50,13 @@ class Hit(NamedTuple):
     score: float
     record: SentenceRecord | None
     ordinal: int = 0
+
+    @property
+    def text(self) -> str:
+        """The sentence. Raises UsageError if only ids were requested."""
+        if self.record is None:
+            raise UsageError("the hits have ids alone: search with records=True")
+        return self.record.text
 
 
 def make_hits(

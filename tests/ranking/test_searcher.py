@@ -167,3 +167,10 @@ def test_a_prefix_adds_its_most_frequent_terms_the_most_frequent_first(tmp_path:
         prepared = searcher.prepare(esr.parse_query("clinic rain +cli*"), Ranking())
     assert list(prepared.counts.items()) == [("clinic", 1), ("rain", 1), ("climate", 1), ("climber", 1)]
     assert [term.term for term in prepared.plan.terms] == ["clinic", "rain", "climate", "climber"]
+
+
+def test_a_hit_has_its_text_unless_ids_alone_were_asked_for(searcher: Searcher) -> None:
+    assert searcher.search("floods", k=1).hits[0].text == "The Floods followed."
+    (hit,) = searcher.search("floods", k=1, records=False).hits
+    with pytest.raises(UsageError, match="the hits have ids alone: search with records=True"):
+        _ = hit.text
