@@ -239,7 +239,11 @@ def test_servers_and_programs_compile_it_in_another_process_once_on_a_machine(tm
         """Seconds of processor time of each process for loading, and of the process that it started."""
         commands = [[sys.executable, "-c", LOAD.format(source)] for source in sources]
         started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for command in commands]
-        outputs = [worker.communicate(timeout=1200)[0] for worker in started]
+        try:
+            outputs = [process.communicate(timeout=1200)[0] for process in started]
+        finally:
+            for process in started:
+                process.kill()
         return [[float(seconds) for seconds in output.split()] for output in outputs]
 
     (of_server, one), (of_program, other) = spend(SERVER, PROGRAM)
